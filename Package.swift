@@ -1,0 +1,114 @@
+// swift-tools-version:6.1
+import PackageDescription
+
+// `Martlet` is the only declared product: SwiftPM makes a consumer resolve whatever a declared product needs, and a
+// service must not have to resolve the collector's server and database. `swift run martlet-collector` works all the same.
+let package = Package(
+    name: "martlet",
+    platforms: [.macOS(.v15)],
+    products: [
+        .library(name: "Martlet", targets: ["Martlet"])
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-protobuf.git", from: "1.39.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
+        // The collector's and the examples' alone.
+        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
+        .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.0"),
+    ],
+    targets: [
+        // What a service links.
+        .target(
+            name: "Martlet",
+            dependencies: [
+                "CMartletHooks", "MartletOTLP", "MartletTelemetry",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]),
+        .target(name: "MartletTelemetry"),
+        .target(
+            name: "MartletOTLP",
+            dependencies: [
+                "CMartletZlib", "MartletTelemetry", .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+            ],
+            exclude: ["Protos"]),
+        .target(name: "CMartletHooks"),
+        .systemLibrary(name: "CMartletZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .yum(["zlib-devel"])]),
+
+        // The collector, a target for each station.
+        .target(name: "MartletStorage", dependencies: ["MartletTelemetry"], path: "Collector/Storage"),
+        .target(
+            name: "MartletSQLiteStorage",
+            dependencies: ["MartletStorage", "MartletTelemetry", .product(name: "GRDB", package: "GRDB.swift")],
+            path: "Collector/SQLiteStorage"),
+        .target(
+            name: "MartletIntake",
+            dependencies: [
+                "MartletOTLP", "MartletTelemetry", .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+            ],
+            path: "Collector/Intake"),
+        .target(name: "MartletReports", dependencies: ["MartletStorage", "MartletTelemetry"], path: "Collector/Reports"),
+        .target(
+            name: "MartletServer",
+            dependencies: [
+                "MartletIntake", "MartletReports", "MartletStorage", "MartletTelemetry",
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Collector/Server"),
+        .executableTarget(
+            name: "martlet-collector",
+            dependencies: [
+                "MartletIntake", "MartletReports", "MartletSQLiteStorage", "MartletServer", "MartletStorage",
+                "MartletTelemetry",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            path: "Collector/Command"),
+
+        // A small system to watch: `make demo`.
+        .executableTarget(
+            name: "Storefront",
+            dependencies: [
+                "Martlet", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+            ],
+            path: "Examples/Storefront"),
+        .executableTarget(
+            name: "Upstream",
+            dependencies: [
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+            ],
+            path: "Examples/Upstream"),
+
+        .testTarget(name: "MartletTelemetryTests", dependencies: ["MartletTelemetry"]),
+        .testTarget(name: "MartletOTLPTests", dependencies: ["MartletOTLP", "MartletTelemetry"]),
+        .testTarget(
+            name: "MartletTests",
+            dependencies: [
+                "Martlet", "MartletOTLP", "MartletTelemetry", .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "InMemoryLogging", package: "swift-log"),
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+            ]),
+        .testTarget(
+            name: "CollectorTests",
+            dependencies: [
+                "MartletIntake", "MartletOTLP", "MartletReports", "MartletServer", "MartletSQLiteStorage",
+                "MartletStorage", "MartletTelemetry", "martlet-collector",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+            ]),
+        // Real processes: a service with the agent in it, the collector, its command.
+        .executableTarget(name: "ProbeService", dependencies: ["Martlet"], path: "Tests/ProbeService"),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: ["ProbeService", "martlet-collector", .product(name: "Hummingbird", package: "hummingbird")]),
+    ],
+    swiftLanguageModes: [.v6]
+)

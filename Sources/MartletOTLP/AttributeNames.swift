@@ -1,0 +1,44 @@
+/// Attribute and metric names of the OpenTelemetry semantic conventions (HTTP, resource), and Martlet's own.
+package enum AttributeName {
+    package static let serviceName = "service.name"
+    package static let serviceVersion = "service.version"
+    package static let serviceInstanceID = "service.instance.id"
+    package static let environment = "deployment.environment.name"
+    package static let hostName = "host.name"
+    package static let sdkName = "telemetry.sdk.name"
+    package static let sdkLanguage = "telemetry.sdk.language"
+    package static let sdkVersion = "telemetry.sdk.version"
+    package static let captureMode = "martlet.capture.mode"
+
+    package static let method = "http.request.method"
+    package static let serverAddress = "server.address"
+    package static let serverPort = "server.port"
+    package static let urlTemplate = "url.template"
+    package static let urlFull = "url.full"
+    package static let route = "http.route"
+    package static let status = "http.response.status_code"
+    package static let errorType = "error.type"
+    package static let requestBodySize = "http.request.body.size"
+    package static let responseBodySize = "http.response.body.size"
+
+    package static let ledgerState = "martlet.state"
+    package static let ledgerReason = "martlet.reason"
+}
+
+package enum MetricName {
+    package static let clientDuration = "http.client.request.duration"
+    package static let serverDuration = "http.server.request.duration"
+    package static let clientRequestSize = "http.client.request.body.size"
+    package static let clientResponseSize = "http.client.response.body.size"
+    package static let serverRequestSize = "http.server.request.body.size"
+    package static let serverResponseSize = "http.server.response.body.size"
+    package static let ledger = "martlet.agent.requests"
+}
+
+/// Values of `martlet.state`.
+package enum LedgerState {
+    package static let captured = "captured"
+    package static let delivered = "delivered"
+    package static let waiting = "waiting"
+    package static let dropped = "dropped"
+}

@@ -1,0 +1,23 @@
+/// Everything counted in one interval of one instance.
+package struct MetricsBatch: Sendable, Equatable {
+    package var resource: TelemetryResource
+    package var start: UnixNanoseconds
+    package var end: UnixNanoseconds
+    package var series: [RequestDimensions: RequestStatistics]
+    /// The instance's account at `end`, this batch's requests still waiting.
+    package var ledger: Ledger
+
+    package init(
+        resource: TelemetryResource, start: UnixNanoseconds, end: UnixNanoseconds,
+        series: [RequestDimensions: RequestStatistics], ledger: Ledger
+    ) {
+        self.resource = resource
+        self.start = start
+        self.end = end
+        self.series = series
+        self.ledger = ledger
+    }
+
+    /// How many requests the batch stands for.
+    package var requests: UInt64 { series.values.reduce(0) { $0 &+ $1.duration.count } }
+}

@@ -1,0 +1,28 @@
+/// What is known of all requests of one series in one interval. Merges exactly. A plain value.
+package struct RequestStatistics: Sendable, Equatable {
+    /// Seconds.
+    package var duration = ExponentialHistogram()
+    /// Body bytes, summed over the interval.
+    package var bytesSent: UInt64 = 0
+    package var bytesReceived: UInt64 = 0
+
+    package init() {}
+
+    package init(duration: ExponentialHistogram, bytesSent: UInt64 = 0, bytesReceived: UInt64 = 0) {
+        self.duration = duration
+        self.bytesSent = bytesSent
+        self.bytesReceived = bytesReceived
+    }
+
+    package mutating func record(seconds: Double, bytesSent: UInt64, bytesReceived: UInt64) {
+        duration.record(seconds)
+        self.bytesSent &+= bytesSent
+        self.bytesReceived &+= bytesReceived
+    }
+
+    package mutating func merge(_ other: RequestStatistics) {
+        duration.merge(other.duration)
+        bytesSent &+= other.bytesSent
+        bytesReceived &+= other.bytesReceived
+    }
+}

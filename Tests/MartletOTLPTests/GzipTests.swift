@@ -1,0 +1,42 @@
+import MartletOTLP
+import Testing
+
+@Suite struct GzipTests {
+    static let text = Array(String(repeating: "a martlet never lands; ", count: 500).utf8)
+
+    @Test(arguments: [[], [7], text])
+    func whatWasCompressedInflatesToTheSame(bytes: [UInt8]) throws {
+        let compressed = try Gzip.compress(bytes)
+        #expect(Array(compressed.prefix(2)) == Gzip.magic)
+        #expect(try Gzip.decompress(compressed, limit: 100_000) == bytes)
+    }
+
+    @Test func aTruncatedStreamIsRefusedAtEveryLength() throws {
+        let compressed = try Gzip.compress(Self.text)
+        for length in 0..<compressed.count {
+            #expect(throws: Gzip.Failure.self) { try Gzip.decompress(Array(compressed[..<length]), limit: 100_000) }
+        }
+    }
+
+    @Test func aFlippedBitInTheTrailerIsRefused() throws {
+        var compressed = try Gzip.compress(Self.text)
+        compressed[compressed.count - 5] ^= 1
+        #expect(throws: Gzip.Failure.self) { try Gzip.decompress(compressed, limit: 100_000) }
+    }
+
+    @Test func inflatingStopsAtTheLimit() throws {
+        let bomb = try Gzip.compress([UInt8](repeating: 0, count: 10_000_000))
+        #expect(bomb.count < 60_000)
+        #expect(throws: Gzip.Failure.tooLarge(limit: 100_000)) { try Gzip.decompress(bomb, limit: 100_000) }
+    }
+
+    @Test func exactlyTheLimitIsAllowed() throws {
+        let compressed = try Gzip.compress(Self.text)
+        #expect(try Gzip.decompress(compressed, limit: Self.text.count) == Self.text)
+        #expect(throws: Gzip.Failure.self) { try Gzip.decompress(compressed, limit: Self.text.count - 1) }
+    }
+
+    @Test func whatFollowsTheStreamIsRefused() throws {
+        #expect(throws: Gzip.Failure.self) { try Gzip.decompress(Gzip.compress(Self.text) + [0], limit: 100_000) }
+    }
+}
