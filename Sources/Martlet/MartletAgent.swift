@@ -1,6 +1,127 @@
-public final class MartletAgent: Sendable {
-    public static func start() -> MartletAgent { MartletAgent() }
-    public func flush() async {}
-    public func shutdown(within limit: Duration) async {}
-    public func run() async throws {}
+import Dispatch
+import Foundation
+import MartletTelemetry
+public import ServiceLifecycle
+import Synchronization
+
+/// Martlet in a service: start it first thing, and every HTTP request that the service makes over `URLSession` is counted,
+/// timed and reported to the collector.
+///
+///     let agent = MartletAgent.start()
+///
+/// Nothing here throws, traps or waits for a disk or a network, ``flush()`` and ``shutdown(within:)`` excepted, which
+/// exist to wait. All of it may be called from any thread.
+public final class MartletAgent: Service {
+    private let recorder: Recorder
+    private let shipper: Shipper?
+    private let capture: CaptureState
+    private let isShutDown = Atomic<Bool>(false)
+
+    /// Of the process: the hook in a class is one for all.
+    private static let running = Mutex<MartletAgent?>(nil)
+
+    /// Starts with the configuration that the environment asks for. A variable that cannot be read is a warning in the
+    /// log, and its default is used.
+    public static func start() -> MartletAgent {
+        let (configuration, warnings) = MartletConfiguration.fromEnvironment()
+        if configuration.isEnabled {
+            let log = AgentLog(configuration)
+            for warning in warnings { log.warning(warning) }
+        }
+        return start(configuration)
+    }
+
+    /// Starts with a configuration made in code. While an agent runs, that one is returned and nothing changes, with a
+    /// warning: a process has one.
+    public static func start(_ configuration: MartletConfiguration) -> MartletAgent {
+        running.withLock { running in
+            if let running {
+                AgentLog(configuration).warning("An agent is running already; its configuration stays in force")
+                return running
+            }
+            let agent = MartletAgent(configuration)
+            if configuration.isEnabled { running = agent }
+            return agent
+        }
+    }
+
+    private init(_ configuration: MartletConfiguration) {
+        recorder = Recorder(configuration)
+        guard configuration.isEnabled else {
+            shipper = nil
+            capture = CaptureState(mode: .off, reason: "MARTLET_ENABLED is false")
+            return
+        }
+        let log = AgentLog(configuration)
+        capture = CaptureState.install(configuration.capture)
+        if let reason = capture.reason { log.warning("Capture is \(capture.mode.rawValue): \(reason)") }
+        let shipper = Shipper()
+        self.shipper = shipper
+        Capture.connect(to: recorder)
+        shipper.start(
+            configuration, resource: TelemetryResource(configuration, capture: capture.mode), recorder: recorder, log: log)
+    }
+
+    /// The switch: `false`, and no request is seen until it is `true` again. Requests go on as they would.
+    public var isCapturing: Bool {
+        get { isRunning && Capture.isOn.load(ordering: .relaxed) }
+        set { if isRunning { Capture.isOn.store(newValue, ordering: .relaxed) } }
+    }
+
+    public var status: MartletStatus {
+        let shipping = shipper?.status ?? ShippingAccount()
+        return MartletStatus(
+            captureMode: capture.mode, captureReason: capture.reason,
+            ledger: shipping.ledger(captured: recorder.captured), droppedDetails: recorder.droppedDetails,
+            bufferedBytes: shipping.bufferedBytes, bufferDirectory: shipping.bufferDirectory,
+            bufferError: shipping.bufferError, lastUpload: shipping.lastUpload, uploadError: shipping.uploadError)
+    }
+
+    /// Returns when everything recorded so far is at the collector, or in the outbox if it cannot be delivered now.
+    public func flush() async {
+        guard let shipper else { return }
+        await withCheckedContinuation { continuation in
+            shipper.flush { continuation.resume() }
+        }
+    }
+
+    /// Stops seeing requests, flushes and ends; never takes longer than `limit`. What could not be delivered by then is
+    /// in the outbox, and the service's next start delivers it. Later calls return at once.
+    public func shutdown(within limit: Duration = .seconds(5)) async {
+        guard let shipper, !isShutDown.exchange(true, ordering: .relaxed) else { return }
+        Capture.disconnect()
+        Self.running.withLock { $0 = nil }
+        // The thread gets a little less, so that it can still note what became of the last upload.
+        let once = Once()
+        await withCheckedContinuation { continuation in
+            let resume: @Sendable () -> Void = { if once.isFirst() { continuation.resume() } }
+            shipper.stop(within: limit * 0.9, resume)
+            DispatchQueue.global().asyncAfter(deadline: .now() + limit.seconds, execute: resume)
+        }
+    }
+
+    /// `ServiceLifecycle.Service`: runs until the group shuts down gracefully or the task is cancelled, then shuts the
+    /// agent down within 5 seconds.
+    public func run() async throws {
+        try? await gracefulShutdown()
+        await shutdown()
+    }
+
+    private var isRunning: Bool { shipper != nil && !isShutDown.load(ordering: .relaxed) }
+}
+
+/// Tells the first caller from all others.
+private final class Once: Sendable {
+    private let isTaken = Atomic<Bool>(false)
+
+    func isFirst() -> Bool { !isTaken.exchange(true, ordering: .relaxed) }
+}
+
+extension TelemetryResource {
+    fileprivate init(_ configuration: MartletConfiguration, capture: CaptureMode) {
+        self.init(
+            service: configuration.serviceName, version: configuration.serviceVersion,
+            environment: configuration.environment, instance: UUID().uuidString.lowercased(),
+            host: ProcessInfo.processInfo.hostName, captureMode: capture.rawValue)
+    }
 }

@@ -1,0 +1,77 @@
+#if os(Linux)
+import CMartletHooks
+import Foundation
+import FoundationNetworking
+import Synchronization
+
+/// Puts an observer on every request of every session by running code ahead of two methods: the native loader's
+/// `startLoading`, where the observer takes the client's place, and the tasks' `resume`, where a request begins for its
+/// caller. Nothing is written before everything was found as expected; switching off is a flag, not an un-patch.
+enum AutomaticCapture {
+    enum Failure: String, Error {
+        case noNativeLoader = "Foundation's HTTP loader was not found"
+        case noStartLoading = "the slot of URLProtocol.startLoading was not found"
+        case noResume = "the slot of URLSessionTask.resume was not found"
+        case notWritten = "the hook could not be installed"
+    }
+
+    /// Hooks the process once; later calls return the first one's outcome. Thread-safe.
+    static func install() throws(Failure) {
+        try outcome.withLock { outcome in
+            let result = outcome ?? attempt()
+            outcome = result
+            return result
+        }.get()
+    }
+
+    private static let outcome = Mutex<Result<Void, Failure>?>(nil)
+
+    private static func attempt() -> Result<Void, Failure> {
+        guard let loader = NativeLoader.type else { return .failure(.noNativeLoader) }
+        guard
+            let startLoading = VTable.index(
+                plain: PlainProtocol.self, overriding: OverridingProtocol.self, base: URLProtocol.self)
+        else { return .failure(.noStartLoading) }
+        guard
+            let resume = VTable.index(plain: PlainTask.self, overriding: OverridingTask.self, base: URLSessionTask.self)
+        else { return .failure(.noResume) }
+
+        let tasks: [AnyClass] = [URLSessionDataTask.self, URLSessionUploadTask.self, URLSessionDownloadTask.self]
+        guard hook(MARTLET_HOOK_RESUME, tasks, at: resume, before: resumed),
+            hook(MARTLET_HOOK_START_LOADING, [loader], at: startLoading, before: startsLoading)
+        else { return .failure(.notWritten) }
+        return .success(())
+    }
+
+    private static func hook(
+        _ hook: martlet_hook, _ types: [AnyClass], at index: Int, before: martlet_before
+    ) -> Bool {
+        let slots: [VTable.Slot?] = types.compactMap { VTable.slot(of: $0, at: index) }
+        return slots.count == types.count && martlet_install(hook, slots, slots.count, before) == MARTLET_INSTALLED
+    }
+
+    /// On the caller's thread.
+    private static let resumed: martlet_before = { object in
+        guard Capture.isOn.load(ordering: .relaxed), let object else { return }
+        RequestStarts.note(task: object)
+    }
+
+    /// On the session's queue. Runs again when a suspended task is resumed: one observer a loader.
+    private static let startsLoading: martlet_before = { object in
+        guard let object else { return }
+        let loader = Unmanaged<URLProtocol>.fromOpaque(object).takeUnretainedValue()
+        guard let task = loader.task else { return }
+        let start = RequestStarts.take(task: Unmanaged.passUnretained(task).toOpaque())
+        guard Capture.isOn.load(ordering: .relaxed), let client = loader.client, !(client is RequestObserver),
+            !OwnRequest.isMarked(loader.request)
+        else { return }
+        loader.client = RequestObserver(of: client, start: start ?? RequestStart())
+    }
+}
+
+// Never instantiated: only their metadata is compared.
+private class PlainProtocol: URLProtocol {}
+private final class OverridingProtocol: URLProtocol { override func startLoading() {} }
+private class PlainTask: URLSessionTask, @unchecked Sendable {}
+private final class OverridingTask: URLSessionTask, @unchecked Sendable { override func resume() {} }
+#endif

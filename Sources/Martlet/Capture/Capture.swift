@@ -1,0 +1,30 @@
+import Synchronization
+
+/// Where every instrument of the process hands its requests, and the switch that all of them read. There is one for the
+/// process because a hook in a class is one for the process.
+enum Capture {
+    /// Read at the start and the end of every request: off, instruments see nothing, and what they stand in front of
+    /// goes on unchanged.
+    static let isOn = Atomic<Bool>(false)
+
+    /// Set where sessions are captured one by one; where every session is, `captureWithMartlet()` must not see a request
+    /// a second time.
+    static let isExplicit = Atomic<Bool>(false)
+
+    private static let recorder = Mutex<Recorder?>(nil)
+
+    static func connect(to recorder: Recorder) {
+        self.recorder.withLock { $0 = recorder }
+        isOn.store(true, ordering: .releasing)
+    }
+
+    static func disconnect() {
+        isOn.store(false, ordering: .releasing)
+        recorder.withLock { $0 = nil }
+    }
+
+    static func record(_ request: CapturedRequest) {
+        guard isOn.load(ordering: .relaxed), let recorder = recorder.withLock({ $0 }) else { return }
+        recorder.record(request)
+    }
+}

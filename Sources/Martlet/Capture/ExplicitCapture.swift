@@ -1,0 +1,53 @@
+#if os(Linux)
+import Foundation
+public import FoundationNetworking
+
+extension URLSessionConfiguration {
+    /// Lets Martlet see the requests of sessions made with this configuration where it does not see every session by
+    /// itself (`MARTLET_CAPTURE=explicit`, or when the check at start failed; `status.captureMode` tells).
+    ///
+    /// In automatic mode this changes nothing, so it can always be called. Call it before the session is made: a session
+    /// copies its configuration. A request is passed on to the session's own loader unchanged. Not thread-safe, as the
+    /// configuration itself is not.
+    public func captureWithMartlet() {
+        let classes = protocolClasses ?? []
+        guard !classes.contains(where: { $0 == ObservedProtocol.self }) else { return }
+        protocolClasses = [ObservedProtocol.self] + classes
+    }
+}
+
+/// Lets the native loader load its task, with an observer in front of the task's client. `URLSession` calls it on one
+/// serial queue, the task's.
+final class ObservedProtocol: URLProtocol {
+    private var loader: URLProtocol?
+    private var observer: RequestObserver?
+
+    /// Called under a lock of Foundation's: it reads flags and nothing else.
+    override static func canInit(with request: URLRequest) -> Bool {
+        guard Capture.isExplicit.load(ordering: .relaxed), Capture.isOn.load(ordering: .relaxed),
+            let scheme = request.url?.scheme?.lowercased()
+        else { return false }
+        return (scheme == "http" || scheme == "https") && !OwnRequest.isMarked(request)
+    }
+
+    override static func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+    override func startLoading() {
+        if loader == nil { makeLoader() }
+        loader?.startLoading()
+    }
+
+    /// A suspended task stops too, and may be resumed; a cancelled one tells only its own protocol.
+    override func stopLoading() {
+        if task?.state == .canceling { observer?.finish(task, error: URLError(.cancelled)) }
+        loader?.stopLoading()
+    }
+
+    private func makeLoader() {
+        guard let type = NativeLoader.type, let task, let client else { return }
+        let observer = RequestObserver(of: client, start: RequestStart())
+        self.observer = observer
+        loader = type.init(task: task, cachedResponse: cachedResponse, client: observer)
+    }
+}
+#endif

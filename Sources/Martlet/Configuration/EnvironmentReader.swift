@@ -1,0 +1,48 @@
+/// Looks variables up in a passed environment and keeps a warning for each value that cannot be used.
+struct EnvironmentReader {
+    private let environment: [String: String]
+    private(set) var warnings: [String] = []
+    private(set) var known: Set<String> = []
+
+    init(_ environment: [String: String]) {
+        self.environment = environment
+    }
+
+    /// The variable's text; `nil` when it is unset or empty.
+    mutating func text(_ variable: String) -> String? {
+        known.insert(variable)
+        return environment[variable].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// The variable's value. Unset: `nil`. Unreadable: `nil` and a warning that names the default.
+    mutating func value<T>(
+        _ variable: String, default fallback: String, secret: Bool = false, as read: (String) -> T?
+    ) -> T? {
+        guard let text = text(variable) else { return nil }
+        if let value = read(text) { return value }
+        warnings.append("\(variable)=\(shown(text, secret: secret)) cannot be read; using the default, \(fallback)")
+        return nil
+    }
+
+    /// A setting whose feature is not there yet: its value is checked, and refused in any case.
+    mutating func notYet<T>(_ variable: String, default fallback: String, as read: (String) -> T?) {
+        guard let text = text(variable) else { return }
+        let problem = read(text) == nil ? "cannot be read" : "is not supported by this version of Martlet"
+        warnings.append("\(variable)=\(shown(text, secret: false)) \(problem); using the default, \(fallback)")
+    }
+
+    /// Variables that look like ours and are not: most likely a slip of the pen.
+    mutating func warnAboutUnknown(prefix: String, except other: String) {
+        for variable in environment.keys.sorted()
+        where variable.hasPrefix(prefix) && !variable.hasPrefix(other) && !known.contains(variable) {
+            warnings.append("\(variable) is not a variable that Martlet knows")
+        }
+    }
+
+    /// Printable, short, and without what may be a credential in a URL.
+    private func shown(_ text: String, secret: Bool) -> String {
+        guard !secret, !text.contains("@") else { return "(hidden)" }
+        let printable = text.unicodeScalars.prefix(100).map { $0.properties.generalCategory == .control ? "?" : String($0) }
+        return "\"\(printable.joined())\""
+    }
+}

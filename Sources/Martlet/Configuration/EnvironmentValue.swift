@@ -1,0 +1,115 @@
+import Foundation
+import Logging
+
+/// How the text of a variable becomes a value; each returns `nil` for what cannot be read.
+enum EnvironmentValue {
+    /// true/false/1/0/yes/no/on/off, any case.
+    static func boolean(_ text: String) -> Bool? {
+        switch text.lowercased() {
+        case "true", "1", "yes", "on": true
+        case "false", "0", "no", "off": false
+        default: nil
+        }
+    }
+
+    /// `64MiB`, `500KB`, `2GB`, plain bytes.
+    static func bytes(_ text: String) -> Int? {
+        let units = [
+            "": 1.0, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "KIB": 0x1p10, "MIB": 0x1p20, "GIB": 0x1p30,
+        ]
+        return quantity(text, units: units).flatMap { $0 < 0x1p62 ? Int($0) : nil }
+    }
+
+    /// `10s`, `500ms`, `1m`, `2h`, plain seconds; at most a year.
+    static func duration(_ text: String) -> Duration? {
+        quantity(text, units: ["": 1, "MS": 1e-3, "S": 1, "M": 60, "H": 3600]).flatMap(seconds)
+    }
+
+    /// The OpenTelemetry specification's durations: whole milliseconds.
+    static func milliseconds(_ text: String) -> Duration? {
+        Int(text).flatMap { seconds(Double($0) / 1000) }
+    }
+
+    /// A number from 0 to 1.
+    static func share(_ text: String) -> Double? {
+        Double(text).flatMap { (0...1).contains($0) ? $0 : nil }
+    }
+
+    /// `2%`, or a share from 0 to 1.
+    static func percentage(_ text: String) -> Double? {
+        text.hasSuffix("%") ? Double(text.dropLast()).flatMap { (0...100).contains($0) ? $0 / 100 : nil } : share(text)
+    }
+
+    static func positiveInteger(_ text: String) -> Int? {
+        Int(text).flatMap { $0 > 0 ? $0 : nil }
+    }
+
+    static func choice<T: RawRepresentable>(_ text: String) -> T? where T.RawValue == String {
+        T(rawValue: text.lowercased())
+    }
+
+    /// Comma-separated, blanks around an item ignored. `nil` when an item is not `valid`.
+    static func list(_ text: String, valid: (String) -> Bool) -> [String]? {
+        let items = text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+        return items.allSatisfy(valid) ? items : nil
+    }
+
+    /// A name for people: no control characters, at most 255 bytes.
+    static func name(_ text: String) -> String? {
+        text.utf8.count <= 255 && !text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+            ? text : nil
+    }
+
+    /// A bearer token: visible ASCII (RFC 6750, section 2.1, and what servers accept beyond it).
+    static func token(_ text: String) -> String? {
+        text.utf8.allSatisfy { (0x21...0x7e).contains($0) } ? text : nil
+    }
+
+    /// A header field's name (RFC 9110, section 5.6.2).
+    static func isFieldName(_ text: String) -> Bool {
+        text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+            }
+        }
+    }
+
+    /// A glob on `host[:port][/path]`: visible ASCII without the parts of a URL that are never compared.
+    static func isGlob(_ text: String) -> Bool {
+        token(text) != nil && !text.contains { "?#@\\".contains($0) }
+    }
+
+    /// An absolute http or https URL with a host, without query and fragment.
+    static func endpoint(_ text: String) -> URL? {
+        guard name(text) != nil, let parts = URLComponents(string: text), let host = parts.host, !host.isEmpty,
+            ["http", "https"].contains(parts.scheme?.lowercased()), parts.query == nil, parts.fragment == nil
+        else { return nil }
+        return parts.url
+    }
+
+    static func directory(_ text: String) -> URL? {
+        name(text).map { URL(fileURLWithPath: $0, isDirectory: true) }
+    }
+
+    /// swift-log's names, and the specification's `warn`.
+    static func logLevel(_ text: String) -> Logger.Level? {
+        text.lowercased() == "warn" ? .warning : choice(text)
+    }
+
+    // MARK: -
+
+    private static func quantity(_ text: String, units: [String: Double]) -> Double? {
+        let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+        guard let number = Double(digits), number.isFinite,
+            let unit = units[text.dropFirst(digits.count).trimmingCharacters(in: .whitespaces).uppercased()]
+        else { return nil }
+        return number * unit
+    }
+
+    private static func seconds(_ seconds: Double) -> Duration? {
+        (0...31_536_000).contains(seconds) ? .nanoseconds(Int64(seconds * 1e9)) : nil
+    }
+}

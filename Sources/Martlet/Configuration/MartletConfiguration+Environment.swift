@@ -1,0 +1,116 @@
+import Foundation
+import Logging
+
+extension MartletConfiguration {
+    /// The configuration that an environment asks for. Never fails: what cannot be read is reported in `warnings`, one
+    /// sentence a variable, and keeps its default.
+    ///
+    /// An empty variable is an unset one. Where a `MARTLET_*` variable is unset, the `OTEL_*` variable beside it is
+    /// used with the meaning of the OpenTelemetry specification ("Environment Variable Specification").
+    public static func fromEnvironment(
+        _ environment: [String: String] = ProcessInfo.processInfo.environment
+    ) -> (configuration: MartletConfiguration, warnings: [String]) {
+        var reader = EnvironmentReader(environment)
+        var configuration = MartletConfiguration()
+        configuration.readIdentity(&reader)
+        configuration.readCapture(&reader)
+        configuration.readDetails(&reader)
+        configuration.readShipping(&reader)
+        refuseWhatIsNotThereYet(&reader)
+        reader.warnAboutUnknown(prefix: "MARTLET_", except: "MARTLET_COLLECTOR_")
+        return (configuration, reader.warnings)
+    }
+
+    private mutating func readIdentity(_ reader: inout EnvironmentReader) {
+        if reader.text("MARTLET_ENABLED") != nil {
+            isEnabled = reader.value("MARTLET_ENABLED", default: "true", as: EnvironmentValue.boolean) ?? true
+        } else {
+            let disabled = reader.value("OTEL_SDK_DISABLED", default: "false", as: EnvironmentValue.specificationBoolean)
+            isEnabled = !(disabled ?? false)
+        }
+        let resource =
+            reader.value("OTEL_RESOURCE_ATTRIBUTES", default: "none", as: EnvironmentValue.specificationPairs) ?? [:]
+        serviceName =
+            reader.value("MARTLET_SERVICE_NAME", default: serviceName, as: EnvironmentValue.name)
+            ?? reader.fallback(
+                "OTEL_SERVICE_NAME", unless: "MARTLET_SERVICE_NAME", default: serviceName, as: EnvironmentValue.name)
+            ?? reader.attribute("service.name", of: resource, unless: "MARTLET_SERVICE_NAME") ?? serviceName
+        serviceVersion =
+            reader.value("MARTLET_SERVICE_VERSION", default: "none", as: EnvironmentValue.name)
+            ?? reader.attribute("service.version", of: resource, unless: "MARTLET_SERVICE_VERSION")
+        environment =
+            reader.value("MARTLET_ENVIRONMENT", default: "none", as: EnvironmentValue.name)
+            ?? reader.attribute("deployment.environment.name", of: resource, unless: "MARTLET_ENVIRONMENT")
+    }
+
+    private mutating func readCapture(_ reader: inout EnvironmentReader) {
+        capture = reader.value("MARTLET_CAPTURE", default: "automatic", as: EnvironmentValue.choice) ?? capture
+        endpoints =
+            reader.value("MARTLET_ENDPOINTS", default: "none") {
+                EnvironmentValue.list($0) { EndpointTemplate($0) != nil }
+            } ?? endpoints
+        maxEndpoints =
+            reader.value("MARTLET_MAX_ENDPOINTS", default: "1000", as: EnvironmentValue.positiveInteger) ?? maxEndpoints
+        logLevel =
+            reader.value("MARTLET_LOG_LEVEL", default: "warning", as: EnvironmentValue.logLevel)
+            ?? reader.fallback("OTEL_LOG_LEVEL", unless: "MARTLET_LOG_LEVEL", default: "warning", as: EnvironmentValue.logLevel)
+            ?? logLevel
+    }
+
+    private mutating func readDetails(_ reader: inout EnvironmentReader) {
+        sampleRate =
+            reader.value("MARTLET_SAMPLE_RATE", default: "0.1", as: EnvironmentValue.share)
+            ?? reader.specificationSampleRate(unless: "MARTLET_SAMPLE_RATE") ?? sampleRate
+        keepFailures =
+            reader.value("MARTLET_KEEP_FAILURES", default: "true", as: EnvironmentValue.boolean) ?? keepFailures
+        slow = reader.value("MARTLET_SLOW", default: "1s", as: EnvironmentValue.duration) ?? slow
+    }
+
+    private mutating func readShipping(_ reader: inout EnvironmentReader) {
+        endpoint =
+            reader.value("MARTLET_ENDPOINT", default: "http://127.0.0.1:4318", as: EnvironmentValue.endpoint)
+            ?? reader.fallback(
+                "OTEL_EXPORTER_OTLP_ENDPOINT", unless: "MARTLET_ENDPOINT", default: "http://127.0.0.1:4318",
+                as: EnvironmentValue.endpoint) ?? endpoint
+        token =
+            reader.value("MARTLET_TOKEN", default: "none", secret: true, as: EnvironmentValue.token)
+            ?? reader.fallback(
+                "OTEL_EXPORTER_OTLP_HEADERS", unless: "MARTLET_TOKEN", default: "none", secret: true,
+                as: EnvironmentValue.specificationBearerToken)
+        interval =
+            reader.value("MARTLET_INTERVAL", default: "10s", as: EnvironmentValue.interval)
+            ?? reader.fallback(
+                "OTEL_METRIC_EXPORT_INTERVAL", unless: "MARTLET_INTERVAL", default: "10s",
+                as: { EnvironmentValue.milliseconds($0).flatMap(EnvironmentValue.interval) }) ?? interval
+        bufferDirectory = reader.value(
+            "MARTLET_BUFFER_DIR", default: "the state directory", as: EnvironmentValue.directory)
+        bufferMax = reader.value("MARTLET_BUFFER_MAX", default: "64MiB", as: EnvironmentValue.bytes) ?? bufferMax
+        compression =
+            reader.value("MARTLET_COMPRESSION", default: "gzip", as: EnvironmentValue.choice)
+            ?? reader.fallback(
+                "OTEL_EXPORTER_OTLP_COMPRESSION", unless: "MARTLET_COMPRESSION", default: "gzip",
+                as: EnvironmentValue.choice) ?? compression
+        exportTimeout =
+            reader.value("MARTLET_EXPORT_TIMEOUT", default: "10s", as: EnvironmentValue.interval)
+            ?? reader.fallback(
+                "OTEL_EXPORTER_OTLP_TIMEOUT", unless: "MARTLET_EXPORT_TIMEOUT", default: "10s",
+                as: { EnvironmentValue.milliseconds($0).flatMap(EnvironmentValue.interval) }) ?? exportTimeout
+    }
+
+    private static func refuseWhatIsNotThereYet(_ reader: inout EnvironmentReader) {
+        let globs = { EnvironmentValue.list($0, valid: EnvironmentValue.isGlob) }
+        let names = { EnvironmentValue.list($0, valid: EnvironmentValue.isFieldName) }
+        reader.notYet("MARTLET_INCLUDE", default: "everything", as: globs)
+        reader.notYet("MARTLET_EXCLUDE", default: "nothing", as: globs)
+        reader.notYet("MARTLET_PROPAGATE", default: "no propagation", as: EnvironmentValue.boolean)
+        reader.notYet("MARTLET_CAPTURE_HEADERS", default: "none", as: names)
+        reader.notYet("MARTLET_CAPTURE_BODIES", default: "none") {
+            ["none", "failures", "all"].contains($0.lowercased()) ? $0 : nil
+        }
+        reader.notYet("MARTLET_BODY_LIMIT", default: "4KiB", as: EnvironmentValue.bytes)
+        reader.notYet("MARTLET_REDACT", default: "none", as: names)
+        reader.notYet("MARTLET_HUNG", default: "5m", as: EnvironmentValue.duration)
+        reader.notYet("MARTLET_MAX_CPU", default: "2%", as: EnvironmentValue.percentage)
+        reader.notYet("MARTLET_MAX_MEMORY", default: "32MiB", as: EnvironmentValue.bytes)
+    }
+}

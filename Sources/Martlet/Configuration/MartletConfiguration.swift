@@ -1,0 +1,67 @@
+public import Foundation
+public import Logging
+
+/// Every setting of the agent. ``MartletAgent/start()`` reads them from the environment; the variable that sets a
+/// property stands in its comment, and `docs/configuration.md` has them all in one table.
+public struct MartletConfiguration: Sendable {
+    /// Off: nothing is hooked, no thread is started, no file is written. `MARTLET_ENABLED`, default `true`.
+    public var isEnabled = true
+    /// `service.name`. `MARTLET_SERVICE_NAME`, default the executable's name.
+    public var serviceName = ProcessInfo.processInfo.processName
+    /// `service.version`. `MARTLET_SERVICE_VERSION`, default none.
+    public var serviceVersion: String?
+    /// `deployment.environment.name`. `MARTLET_ENVIRONMENT`, default none.
+    public var environment: String?
+    /// The collector; `/v1/metrics` and `/v1/traces` are appended. `MARTLET_ENDPOINT`, default `http://127.0.0.1:4318`.
+    public var endpoint = URL(string: "http://127.0.0.1:4318") ?? URL(fileURLWithPath: "/")
+    /// Sent as `Authorization: Bearer …`, and never logged. `MARTLET_TOKEN`, default none.
+    public var token: String?
+    /// Which requests are seen. `MARTLET_CAPTURE`, default `automatic`.
+    public var capture = Capture.automatic
+    /// Path templates that name endpoints; the first match wins. `MARTLET_ENDPOINTS`, default none.
+    ///
+    /// `{name}` and `*` stand for one segment, a `*` at the end for all that follow: `/users/{id}/orders/*`.
+    public var endpoints: [String] = []
+    /// Distinct endpoints; past it a request counts to `{other}` of its host. `MARTLET_MAX_ENDPOINTS`, default 1000.
+    public var maxEndpoints = 1000
+    /// Share of traces whose details are kept, 0...1, decided by trace id. Counts and distributions are exact whatever
+    /// it is. `MARTLET_SAMPLE_RATE`, default 0.1.
+    public var sampleRate = 0.1
+    /// Keep the details of failed requests whatever the rate. `MARTLET_KEEP_FAILURES`, default `true`.
+    public var keepFailures = true
+    /// Keep the details of requests that take this long or longer. `MARTLET_SLOW`, default 1 s.
+    public var slow = Duration.seconds(1)
+    /// How often a batch is sealed. `MARTLET_INTERVAL`, default 10 s, at least 100 ms.
+    public var interval = Duration.seconds(10)
+    /// Where batches wait for the collector. `MARTLET_BUFFER_DIR`, default `$XDG_STATE_HOME/martlet`,
+    /// `~/.local/state/martlet`, else the temporary directory.
+    public var bufferDirectory: URL?
+    /// Bytes on disk for all instances of the service on this host together. `MARTLET_BUFFER_MAX`, default 64 MiB.
+    public var bufferMax = 64 << 20
+    /// `MARTLET_COMPRESSION`, default `gzip`.
+    public var compression = Compression.gzip
+    /// One upload. `MARTLET_EXPORT_TIMEOUT`, default 10 s.
+    public var exportTimeout = Duration.seconds(10)
+    /// What the agent says at or above this level reaches the service's log. `MARTLET_LOG_LEVEL`, default `warning`.
+    public var logLevel = Logger.Level.warning
+
+    /// Where the agent logs. `nil`: the handler that the service gave to `LoggingSystem.bootstrap`, under the label
+    /// `martlet`.
+    public var logger: Logger?
+
+    /// The defaults, whatever the environment says.
+    public init() {}
+
+    public enum Capture: String, Sendable, CaseIterable {
+        /// Every `URLSession` of the process.
+        case automatic
+        /// Only sessions whose configuration was passed through
+        /// ``FoundationNetworking/URLSessionConfiguration/captureWithMartlet()``.
+        case explicit
+    }
+
+    public enum Compression: String, Sendable, CaseIterable {
+        case gzip
+        case none
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+
+/// Values in the forms of the OpenTelemetry specification, where they differ from Martlet's own.
+extension EnvironmentValue {
+    /// Only `true` is true; what is neither is an error and counts as `false`.
+    static func specificationBoolean(_ text: String) -> Bool? {
+        ["true": true, "false": false][text.lowercased()]
+    }
+
+    /// `key=value,key=value`, percent-encoded (W3C Baggage).
+    static func specificationPairs(_ text: String) -> [String: String]? {
+        var pairs: [String: String] = [:]
+        for item in text.split(separator: ",") {
+            guard let separator = item.firstIndex(of: "="),
+                let value = item[item.index(after: separator)...].removingPercentEncoding, name(value) != nil
+            else { return nil }
+            pairs[item[..<separator].trimmingCharacters(in: .whitespaces)] = value.trimmingCharacters(in: .whitespaces)
+        }
+        return pairs
+    }
+
+    /// The bearer token in a list of headers, the only one of them that Martlet sends.
+    static func specificationBearerToken(_ text: String) -> String? {
+        let header = specificationPairs(text)?.first { $0.key.lowercased() == "authorization" }
+        guard let value = header?.value, value.lowercased().hasPrefix("bearer ") else { return nil }
+        return token(String(value.dropFirst("bearer ".count)))
+    }
+
+    /// How often or how long something may take: not so short that it would do nothing else.
+    static func interval(_ text: String) -> Duration? {
+        duration(text).flatMap(interval)
+    }
+
+    static func interval(_ duration: Duration) -> Duration? {
+        duration >= .milliseconds(100) ? duration : nil
+    }
+}
+
+extension EnvironmentReader {
+    /// The specification's variable, read only where Martlet's own is unset.
+    mutating func fallback<T>(
+        _ variable: String, unless own: String, default fallback: String, secret: Bool = false,
+        as read: (String) -> T?
+    ) -> T? {
+        text(own) == nil ? value(variable, default: fallback, secret: secret, as: read) : nil
+    }
+
+    /// A resource attribute, used only where Martlet's own variable is unset.
+    mutating func attribute(_ name: String, of resource: [String: String], unless own: String) -> String? {
+        text(own) == nil ? resource[name] : nil
+    }
+
+    /// The rate of the samplers that the specification names.
+    mutating func specificationSampleRate(unless own: String) -> Double? {
+        let argument: Double? =
+            fallback("OTEL_TRACES_SAMPLER_ARG", unless: own, default: "0.1", as: EnvironmentValue.share)
+        return fallback("OTEL_TRACES_SAMPLER", unless: own, default: "a rate of 0.1") { sampler in
+            switch sampler.lowercased() {
+            case "always_on", "parentbased_always_on": 1.0
+            case "always_off", "parentbased_always_off": 0.0
+            case "traceidratio", "parentbased_traceidratio": argument ?? 1.0
+            default: nil
+            }
+        }
+    }
+}

@@ -1,0 +1,23 @@
+/// Every limit that is not a setting, a sentence each.
+enum MartletLimits {
+    /// Details kept by sampling in one interval; what is sampled beyond is counted and not kept.
+    static let sampledDetails = 1000
+    /// Details of failed requests kept in one interval whatever the rate.
+    static let failureDetails = 100
+    /// Details of slow requests kept in one interval whatever the rate.
+    static let slowDetails = 100
+    /// A kept URL is cut to this many bytes.
+    static let urlLength = 2048
+    /// What an error said is cut to this many bytes.
+    static let messageLength = 512
+    /// An agent without traffic reports itself this often, so that `agents` tells idle from dead.
+    static let heartbeat = Duration.seconds(60)
+    /// What of an answer of the collector is read: the specification's errors are one sentence.
+    static let responseBytes = 64 << 10
+    /// The first wait after a failed upload; it doubles with each further failure.
+    static let firstRetry = Duration.seconds(1)
+    /// The longest wait between two uploads, the collector's `Retry-After` excepted.
+    static let lastRetry = Duration.seconds(60)
+    /// The longest `Retry-After` that is believed.
+    static let retryAfter = Duration.seconds(600)
+}

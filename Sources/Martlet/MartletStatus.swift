@@ -1,0 +1,27 @@
+public import Foundation
+public import MartletTelemetry
+
+/// What the agent knows of itself at one moment.
+public struct MartletStatus: Sendable {
+    public typealias Ledger = MartletTelemetry.Ledger
+    public typealias DropReason = MartletTelemetry.DropReason
+
+    /// How requests of `URLSession` are seen.
+    public var captureMode: CaptureMode
+    /// Why the mode is not the one that was asked for; `nil` when it is.
+    public var captureReason: String?
+    /// `captured = delivered + waiting + dropped`, in requests of this process.
+    public var ledger: Ledger
+    /// Details that were not kept because of a limit; what is counted does not depend on it.
+    public var droppedDetails: UInt64
+    /// Bytes of all batches of the service that wait on this host.
+    public var bufferedBytes: Int
+    /// Where batches wait; `nil` while there is no directory for them.
+    public var bufferDirectory: URL?
+    /// Why batches cannot be stored; `nil` while they can.
+    public var bufferError: String?
+    /// When the collector last acknowledged a batch.
+    public var lastUpload: Date?
+    /// Why the last attempt to upload failed; `nil` when it did not.
+    public var uploadError: String?
+}

@@ -1,0 +1,31 @@
+import MartletTelemetry
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Durations come from the monotonic clock and only time stamps from the wall clock, which may jump.
+enum Clock {
+    static func monotonic() -> UInt64 { read(CLOCK_MONOTONIC) }
+
+    static func wall() -> UnixNanoseconds { read(CLOCK_REALTIME) }
+
+    private static func read(_ clock: clockid_t) -> UInt64 {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return UInt64(clamping: time.tv_sec) &* 1_000_000_000 &+ UInt64(clamping: time.tv_nsec)
+    }
+}
+
+extension Duration {
+    var nanoseconds: UInt64 {
+        let (seconds, attoseconds) = components
+        return UInt64(clamping: seconds) &* 1_000_000_000 &+ UInt64(clamping: attoseconds / 1_000_000_000)
+    }
+
+    var seconds: Double { Double(nanoseconds) / 1e9 }
+}

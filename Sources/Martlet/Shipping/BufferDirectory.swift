@@ -1,0 +1,48 @@
+import Foundation
+
+/// Where a service's batches wait.
+///
+///     <buffer>/<service>/<instance>.lock     held by the process as long as it lives
+///     <buffer>/<service>/<instance>/         its batches; only the holder of the lock writes and uploads them
+///
+/// A directory appears only after its lock is held, so a directory whose lock is free belongs to a dead process.
+enum BufferDirectory {
+    /// Directories to try, the preferred one first. The temporary directory is always the last resort: a service whose
+    /// disk is read-only still delivers from there.
+    static func candidates(for configuration: MartletConfiguration, environment: [String: String]) -> [URL] {
+        let temporary = URL(fileURLWithPath: NSTemporaryDirectory()).appendingPathComponent("martlet-\(getuid())")
+        let preferred = configuration.bufferDirectory ?? state(environment)
+        let service = component(configuration.serviceName)
+        return [preferred, temporary].compactMap { $0?.appendingPathComponent(service, isDirectory: true) }
+    }
+
+    /// The XDG Base Directory Specification's place for state.
+    private static func state(_ environment: [String: String]) -> URL? {
+        if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") {
+            return URL(fileURLWithPath: state).appendingPathComponent("martlet")
+        }
+        guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
+        return URL(fileURLWithPath: home).appendingPathComponent(".local/state/martlet")
+    }
+
+    /// Any text as one path component: everything but letters, digits, `-` and `_` is percent-encoded.
+    static func component(_ text: String) -> String {
+        let allowed = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
+        let encoded = text.addingPercentEncoding(withAllowedCharacters: allowed) ?? ""
+        return encoded.isEmpty ? "service" : String(encoded.prefix(200))
+    }
+
+    static func create(_ url: URL) throws {
+        try FileManager.default.createDirectory(
+            at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
+
+    /// Directories of instances, alive or dead.
+    static func instances(in service: URL) -> [String] {
+        let entries = try? FileManager.default.contentsOfDirectory(
+            at: service, includingPropertiesForKeys: [.isDirectoryKey])
+        return (entries ?? [])
+            .filter { (try? $0.resourceValues(forKeys: [.isDirectoryKey]).isDirectory) == true }
+            .map(\.lastPathComponent)
+    }
+}

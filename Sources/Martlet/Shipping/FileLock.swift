@@ -1,0 +1,19 @@
+import Foundation
+
+/// An advisory lock on a file (`flock`), held until the value goes or the process dies, however it dies.
+struct FileLock: ~Copyable {
+    private let descriptor: Int32
+
+    /// `nil` when another process holds it or the file cannot be made. Never waits.
+    init?(path: String) {
+        let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return nil }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            close(descriptor)
+            return nil
+        }
+        self.descriptor = descriptor
+    }
+
+    deinit { close(descriptor) }
+}

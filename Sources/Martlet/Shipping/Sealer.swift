@@ -1,0 +1,116 @@
+import Foundation
+import MartletOTLP
+import MartletTelemetry
+
+/// Turns what was recorded in an interval into batches in the outbox.
+struct Sealer {
+    private let configuration: MartletConfiguration
+    private let resource: TelemetryResource
+    private let recorder: Recorder
+    private let log: AgentLog
+    private let shipper: Shipper
+    private var sequence: UInt64 = 0
+    private var lastSeal: UInt64 = 0
+    private(set) var service: URL?
+
+    init(
+        _ configuration: MartletConfiguration, resource: TelemetryResource, recorder: Recorder, log: AgentLog,
+        shipper: Shipper
+    ) {
+        self.configuration = configuration
+        self.resource = resource
+        self.recorder = recorder
+        self.log = log
+        self.shipper = shipper
+    }
+
+    /// The first directory that can be written; `nil`, and a reason in `status`, when none can.
+    mutating func makeOutbox() -> Outbox? {
+        var problems: [String] = []
+        let environment = ProcessInfo.processInfo.environment
+        for candidate in BufferDirectory.candidates(for: configuration, environment: environment) {
+            do {
+                let outbox = try Outbox.create(instance: resource.instance, in: candidate)
+                use(candidate, insteadOf: problems)
+                return outbox
+            } catch {
+                problems.append("\(candidate.path): \(Self.sentence(error))")
+            }
+        }
+        fail(problems.joined(separator: "; "))
+        return nil
+    }
+
+    /// One batch of metrics and, where details were kept, one of traces. What cannot be stored goes back to the recorder.
+    mutating func seal(into outbox: borrowing Outbox, isAsked: Bool) {
+        let (interval, captured) = recorder.drain()
+        guard !interval.series.isEmpty || isHeartbeatDue(isAsked: isAsked) else { return recorder.restore(interval) }
+        let ledger = shipper.status.ledger(captured: captured)
+        let metrics = MetricsBatch(
+            resource: resource, start: interval.start, end: interval.end, series: interval.series, ledger: ledger)
+        do {
+            try store(metrics.otlp(), .metrics, requests: metrics.requests, in: outbox)
+            if !interval.details.isEmpty {
+                try? store(DetailsBatch(resource: resource, details: interval.details).otlp(), .traces, in: outbox)
+            }
+            sequence += 1
+            lastSeal = Clock.monotonic()
+            shipper.update { $0.bufferError = nil }
+        } catch {
+            recorder.restore(interval)
+            fail(Self.sentence(error))
+        }
+    }
+
+    func measureBuffer() {
+        guard let service else { return }
+        let bytes = BufferCap(service: service, limit: configuration.bufferMax).size
+        shipper.update { $0.bufferedBytes = bytes }
+    }
+
+    // MARK: -
+
+    private func isHeartbeatDue(isAsked: Bool) -> Bool {
+        !isAsked && Clock.monotonic() &- lastSeal >= MartletLimits.heartbeat.nanoseconds
+    }
+
+    private func store(_ bytes: [UInt8], _ signal: Signal, requests: UInt64 = 0, in outbox: borrowing Outbox) throws {
+        let isCompressed = configuration.compression == .gzip
+        let body = isCompressed ? try Gzip.compress(bytes) : bytes
+        let file = BatchFile(
+            sequence: sequence + 1, signal: signal, requests: requests, isCompressed: isCompressed)
+        guard makeRoom(for: body.count) else { return drop(requests) }
+        try outbox.store(body, as: file)
+    }
+
+    private func makeRoom(for bytes: Int) -> Bool {
+        guard let service else { return true }
+        let evicted = BufferCap(service: service, limit: configuration.bufferMax).makeRoom(for: bytes)
+        for entry in evicted ?? [] where entry.instance == resource.instance { drop(entry.file.requests) }
+        return evicted != nil
+    }
+
+    private func drop(_ requests: UInt64) {
+        shipper.update { $0.dropped[.bufferFull, default: 0] += requests }
+        log.once(.bufferFull, "The buffer is full (MARTLET_BUFFER_MAX); the oldest batches make room")
+    }
+
+    private mutating func use(_ directory: URL, insteadOf problems: [String]) {
+        service = directory
+        shipper.update {
+            $0.bufferDirectory = directory
+            $0.bufferError = nil
+        }
+        guard !problems.isEmpty else { return }
+        log.once(.buffer, "Batches are kept in \(directory.path), because of \(problems.joined(separator: "; "))")
+    }
+
+    private func fail(_ problem: String) {
+        shipper.update { $0.bufferError = problem }
+        log.once(.buffer, "Batches cannot be stored, counting goes on in memory: \(problem)")
+    }
+
+    private static func sentence(_ error: any Error) -> String {
+        (error as? WholeFile.Failure)?.description ?? (error as NSError).localizedDescription
+    }
+}

@@ -1,0 +1,91 @@
+import Dispatch
+import Foundation
+import Logging
+import MartletTelemetry
+import Synchronization
+
+/// The agent's one thread, seen from outside: it seals what was recorded every interval and uploads it, and does both at
+/// once when it is asked to flush or to stop. A thread of its own, so that a service whose task pool is busy or blocked
+/// does not hold it up.
+final class Shipper: Sendable {
+    private let mailbox = Mutex(Mailbox())
+    private let account = Mutex(ShippingAccount())
+    private let wake = DispatchSemaphore(value: 0)
+
+    private struct Mailbox {
+        var flushes: [@Sendable () -> Void] = []
+        /// By the monotonic clock: when the thread must be done.
+        var stopBy: UInt64?
+        var isFinished = false
+    }
+
+    func start(_ configuration: MartletConfiguration, resource: TelemetryResource, recorder: Recorder, log: AgentLog) {
+        let thread = Thread { [self] in
+            blockSignals()
+            var loop = ShippingLoop(configuration, resource: resource, recorder: recorder, log: log, shipper: self)
+            loop.run()
+            finish()
+        }
+        thread.name = "martlet"
+        thread.start()
+    }
+
+    var status: ShippingAccount { account.withLock { $0 } }
+
+    /// Calls `done` when everything recorded so far was uploaded, or one attempt at it failed, or shipping has ended.
+    func flush(_ done: @escaping @Sendable () -> Void) {
+        let isFinished = mailbox.withLock { mailbox in
+            if !mailbox.isFinished { mailbox.flushes.append(done) }
+            return mailbox.isFinished
+        }
+        if isFinished { done() } else { wake.signal() }
+    }
+
+    /// The same, and shipping ends, at the latest after `limit`.
+    func stop(within limit: Duration, _ done: @escaping @Sendable () -> Void) {
+        let stopBy = Clock.monotonic() &+ limit.nanoseconds
+        mailbox.withLock { $0.stopBy = min(stopBy, $0.stopBy ?? .max) }
+        flush(done)
+    }
+
+    private func finish() {
+        let waiting = mailbox.withLock { mailbox in
+            mailbox.isFinished = true
+            defer { mailbox.flushes = [] }
+            return mailbox.flushes
+        }
+        for done in waiting { done() }
+    }
+
+    /// A signal for the service must not land on this thread.
+    private func blockSignals() {
+        var all = sigset_t()
+        sigfillset(&all)
+        pthread_sigmask(SIG_BLOCK, &all, nil)
+    }
+
+    // MARK: For the thread alone
+
+    /// Waits until something happened, or until `deadline` or the time to stop has come.
+    func wait(until deadline: UInt64) {
+        let now = Clock.monotonic()
+        let until = min(deadline, stopBy ?? .max)
+        guard until > now else { return }
+        _ = wake.wait(timeout: .now() + .nanoseconds(Int(clamping: until - now)))
+    }
+
+    var stopBy: UInt64? { mailbox.withLock { $0.stopBy } }
+
+    func takeFlushes() -> [@Sendable () -> Void] {
+        mailbox.withLock { mailbox in
+            defer { mailbox.flushes = [] }
+            return mailbox.flushes
+        }
+    }
+
+    func signal() { wake.signal() }
+
+    func update(_ change: (inout ShippingAccount) -> Void) {
+        account.withLock { change(&$0) }
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+
+/// Writes files so that a crash at any moment leaves the whole file under its name or nothing: a temporary file beside
+/// it, synced, renamed, and the directory synced.
+enum WholeFile {
+    static let temporarySuffix = ".tmp"
+
+    struct Failure: Error, CustomStringConvertible {
+        let operation: String
+        let code: Int32
+        var description: String { "\(operation): \(String(cString: strerror(code)))" }
+    }
+
+    static func write(_ bytes: [UInt8], to path: String, in directory: String) throws(Failure) {
+        let temporary = path + temporarySuffix
+        do throws(Failure) {
+            try writeSynced(bytes, to: temporary)
+            guard rename(temporary, path) == 0 else { throw failure("rename") }
+            try sync(directory: directory)
+        } catch {
+            unlink(temporary)
+            throw error
+        }
+    }
+
+    private static func writeSynced(_ bytes: [UInt8], to path: String) throws(Failure) {
+        let descriptor = open(path, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure("open") }
+        defer { close(descriptor) }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { unsafe in Foundation.write(descriptor, unsafe.baseAddress, unsafe.count) }
+            if written < 0 && errno == EINTR { continue }
+            guard written > 0 else { throw failure("write") }
+            rest = rest.dropFirst(written)
+        }
+        guard fsync(descriptor) == 0 else { throw failure("fsync") }
+    }
+
+    private static func sync(directory: String) throws(Failure) {
+        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("open the directory") }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw failure("fsync of the directory") }
+    }
+
+    private static func failure(_ operation: String) -> Failure {
+        Failure(operation: operation, code: errno)
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import Martlet
+import Synchronization
+
+/// Stops the time around each request and prints all times, so that a test can compute exact quantiles.
+final class Stopwatch: Sendable {
+    private let times = Mutex<[String: [Double]]>([:])
+
+    func run(_ maker: RequestMaker, times count: Int, concurrency: Int) async {
+        await withTaskGroup(of: Void.self) { group in
+            for worker in 0..<concurrency {
+                group.addTask {
+                    for number in stride(from: worker, to: count, by: concurrency) {
+                        await self.time(maker, number: number)
+                    }
+                }
+            }
+        }
+    }
+
+    func report(ledger: MartletStatus.Ledger) throws {
+        struct Report: Encodable {
+            let captured: UInt64
+            let delivered: UInt64
+            let waiting: UInt64
+            let milliseconds: [String: [Double]]
+        }
+        let report = Report(
+            captured: ledger.captured, delivered: ledger.delivered, waiting: ledger.waiting,
+            milliseconds: times.withLock { $0 })
+        print(String(decoding: try JSONEncoder().encode(report), as: UTF8.self))
+    }
+
+    private func time(_ maker: RequestMaker, number: Int) async {
+        let start = ContinuousClock.now
+        await maker.make(number)
+        let (seconds, attoseconds) = (ContinuousClock.now - start).components
+        let milliseconds = Double(seconds) * 1e3 + Double(attoseconds) / 1e15
+        times.withLock { $0[maker.endpoint, default: []].append(milliseconds) }
+    }
+}
