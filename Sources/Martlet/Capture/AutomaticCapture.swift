@@ -50,9 +50,13 @@ enum AutomaticCapture {
         return slots.count == types.count && martlet_install(hook, slots, slots.count, before) == MARTLET_INSTALLED
     }
 
+    private static var isInForce: Bool {
+        Capture.isOn.load(ordering: .relaxed) && !Capture.isExplicit.load(ordering: .relaxed)
+    }
+
     /// On the caller's thread.
     private static let resumed: martlet_before = { object in
-        guard Capture.isOn.load(ordering: .relaxed), let object else { return }
+        guard isInForce, let object else { return }
         RequestStarts.note(task: object)
     }
 
@@ -62,8 +66,7 @@ enum AutomaticCapture {
         let loader = Unmanaged<URLProtocol>.fromOpaque(object).takeUnretainedValue()
         guard let task = loader.task else { return }
         let start = RequestStarts.take(task: Unmanaged.passUnretained(task).toOpaque())
-        guard Capture.isOn.load(ordering: .relaxed), let client = loader.client, !(client is RequestObserver),
-            !OwnRequest.isMarked(loader.request)
+        guard isInForce, let client = loader.client, !(client is RequestObserver), !OwnTask.isMarked(task)
         else { return }
         loader.client = RequestObserver(of: client, start: start ?? RequestStart())
     }

@@ -7,8 +7,7 @@ enum Capture {
     /// goes on unchanged.
     static let isOn = Atomic<Bool>(false)
 
-    /// Set where sessions are captured one by one; where every session is, `captureWithMartlet()` must not see a request
-    /// a second time.
+    /// Set where sessions are captured one by one: of the two ways only one is in force, so that no request is seen twice.
     static let isExplicit = Atomic<Bool>(false)
 
     private static let recorder = Mutex<Recorder?>(nil)

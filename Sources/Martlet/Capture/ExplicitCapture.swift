@@ -27,7 +27,7 @@ final class ObservedProtocol: URLProtocol {
         guard Capture.isExplicit.load(ordering: .relaxed), Capture.isOn.load(ordering: .relaxed),
             let scheme = request.url?.scheme?.lowercased()
         else { return false }
-        return (scheme == "http" || scheme == "https") && !OwnRequest.isMarked(request)
+        return scheme == "http" || scheme == "https"
     }
 
     override static func canonicalRequest(for request: URLRequest) -> URLRequest { request }

@@ -61,11 +61,12 @@ enum SegmentShape {
                 && hexadecimal >= SegmentShape.shortestHexadecimal
         }
 
-        /// `eyJhbGciOiJIUzI1NiJ9`, `V1StGXR8_Z5jdHi6B-myT`: long, and letters and digits in disorder.
+        /// `eyJhbGciOiJIUzI1NiJ9`, `V1StGXR8_Z5jdHi6B-myT`: long, some digits, and the kinds in more disorder than in
+        /// `getUserProfileSettings2`.
         var isToken: Bool {
             let length = digits + letters
-            return others == 0 && digits > 0 && letters > 0 && length >= SegmentShape.shortestToken
-                && longestRun >= SegmentShape.shortestHexadecimal && changes * 4 >= length
+            return others == 0 && letters > 0 && length >= SegmentShape.shortestToken
+                && longestRun >= SegmentShape.shortestHexadecimal && digits * 12 >= length && changes * 3 >= length
         }
 
         private static func kind(of byte: UInt8) -> Kind {

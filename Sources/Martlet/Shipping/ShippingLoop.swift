@@ -25,7 +25,7 @@ struct ShippingLoop: ~Copyable {
         openOutbox()
         deliver(isAsked: false)
         while true {
-            shipper.wait(until: min(nextSeal, delivery.nextAttempt))
+            shipper.waitForRequest(until: min(nextSeal, delivery.nextAttempt))
             let flushes = shipper.takeFlushes()
             let isStopping = shipper.stopBy != nil
             let isAsked = !flushes.isEmpty || isStopping

@@ -36,10 +36,9 @@ final class Uploader: Sendable {
         request.setValue("Martlet/\(OTLPScope.version)", forHTTPHeaderField: "User-Agent")
         if isCompressed { request.setValue("gzip", forHTTPHeaderField: "Content-Encoding") }
         if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
-        #if os(Linux)
-        request = OwnRequest.marked(request)
-        #endif
-        exchange.begin(session.dataTask(with: request))
+        let task = session.dataTask(with: request)
+        OwnTask.mark(task)
+        exchange.begin(task)
     }
 
     /// The outcome of the upload that was started last; `nil` while it is under way.

@@ -1,0 +1,95 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import InMemoryLogging
+import Logging
+import Martlet
+import Synchronization
+
+/// Tells when a request has arrived at `/never`.
+final class Arrivals: Sendable {
+    private let state = Mutex<(waiting: [@Sendable () -> Void], arrived: Int)>(([], 0))
+
+    /// Calls `action` at the next arrival, or now for one that nobody waited for.
+    func onArrival(_ action: @escaping @Sendable () -> Void) {
+        let isNow = state.withLock { state in
+            if state.arrived > 0 { state.arrived -= 1; return true }
+            state.waiting.append(action)
+            return false
+        }
+        if isNow { action() }
+    }
+
+    func arrive() {
+        let action = state.withLock { state -> (@Sendable () -> Void)? in
+            if state.waiting.isEmpty { state.arrived += 1; return nil }
+            return state.waiting.removeFirst()
+        }
+        action?()
+    }
+
+    func forget() { state.withLock { $0 = ([], 0) } }
+}
+
+let arrivals = Arrivals()
+
+/// Runs `body` with an agent that ships to a stub of a collector, which is the server of the requests as well.
+func withAgent(
+    _ change: (inout MartletConfiguration) -> Void = { _ in },
+    _ body: @escaping @Sendable (MartletAgent, StubCollector, URL) async throws -> Void
+) async throws {
+    let collector = StubCollector()
+    let directory = try TemporaryDirectory()
+    var configuration = MartletConfiguration()
+    configuration.bufferDirectory = directory.url
+    configuration.interval = .seconds(60)
+    configuration.logger = Logger(label: "test", factory: { _ in InMemoryLogHandler() })
+    change(&configuration)
+    let changed = configuration
+    try await TestServer.run(service(with: collector)) { base in
+        var configuration = changed
+        configuration.endpoint = base
+        collector.port.store(base.port ?? 0, ordering: .relaxed)
+        let agent = MartletAgent.start(configuration)
+        do { try await body(agent, collector, base) } catch {
+            await agent.shutdown()
+            throw error
+        }
+        await agent.shutdown()
+    }
+}
+
+private func service(with collector: StubCollector) -> Router<BasicRequestContext> {
+    let router = Router()
+    collector.addRoutes(to: router)
+    router.get("hello/:name") { _, _ in "hello" }
+    router.get("status/:status") { _, context in
+        Response(status: .init(code: Int(context.parameters.get("status")?.dropFirst() ?? "") ?? 500))
+    }
+    router.get("redirect") { _, _ in Response(status: .found, headers: [.location: "/hello/redirected"]) }
+    router.post("echo") { request, _ in
+        Response(status: .ok, body: .init(byteBuffer: try await request.body.collect(upTo: 1 << 24)))
+    }
+    arrivals.forget()
+    router.get("never") { _, _ -> String in
+        arrivals.arrive()
+        try await Task.sleep(for: .seconds(600))
+        return ""
+    }
+    return router
+}
+
+func / (base: URL, path: String) -> URL { base.appendingPathComponent(path) }
+
+extension StubCollector {
+    /// `endpoint status error`, one for each series that was acknowledged.
+    func outcomes() throws -> Set<String> {
+        Set(
+            try points().map { point in
+                let attributes = point.attributes.reduce(into: [:]) { $0[$1.key] = $1.value }
+                let status = attributes["http.response.status_code"].map { String($0.intValue) } ?? "-"
+                return "\(attributes["url.template"]?.stringValue ?? "") \(status) "
+                    + (attributes["error.type"]?.stringValue ?? "-")
+            })
+    }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import Martlet
+import Testing
+
+@Suite struct EnvironmentTests {
+    /// Every variable of the table.
+    static let variables = [
+        "ENABLED", "SERVICE_NAME", "SERVICE_VERSION", "ENVIRONMENT", "ENDPOINT", "TOKEN", "CAPTURE", "INCLUDE",
+        "EXCLUDE", "ENDPOINTS", "MAX_ENDPOINTS", "SAMPLE_RATE", "KEEP_FAILURES", "SLOW", "PROPAGATE",
+        "CAPTURE_HEADERS", "CAPTURE_BODIES", "BODY_LIMIT", "REDACT", "HUNG", "MAX_CPU", "MAX_MEMORY", "INTERVAL",
+        "BUFFER_DIR", "BUFFER_MAX", "COMPRESSION", "EXPORT_TIMEOUT", "LOG_LEVEL",
+    ].map { "MARTLET_\($0)" }
+
+    static let nonsense = "\u{1b}[31m{nonsense"
+
+    @Test(arguments: variables)
+    func nonsenseIsOneWarningThatNamesTheVariable(variable: String) {
+        let (configuration, warnings) = MartletConfiguration.fromEnvironment([variable: Self.nonsense])
+        #expect(warnings.count == 1)
+        #expect(warnings.first?.hasPrefix("\(variable)=") == true)
+        #expect(warnings.first?.contains("using the default, ") == true)
+        #expect(warnings.first?.contains("\u{1b}") == false)
+        #expect(Self.properties(of: configuration) == Self.properties(of: MartletConfiguration()))
+    }
+
+    @Test func everyVariableSetToNonsenseIsOneWarningEach() {
+        let environment = Dictionary(uniqueKeysWithValues: Self.variables.map { ($0, Self.nonsense) })
+        let (configuration, warnings) = MartletConfiguration.fromEnvironment(environment)
+        #expect(warnings.count == Self.variables.count)
+        #expect(Self.properties(of: configuration) == Self.properties(of: MartletConfiguration()))
+    }
+
+    @Test func emptyMeansUnset() {
+        let environment = Dictionary(uniqueKeysWithValues: Self.variables.map { ($0, "") })
+        #expect(MartletConfiguration.fromEnvironment(environment).warnings.isEmpty)
+    }
+
+    @Test func everySettingIsRead() {
+        let (configuration, warnings) = MartletConfiguration.fromEnvironment([
+            "MARTLET_ENABLED": "Off", "MARTLET_SERVICE_NAME": "checkout", "MARTLET_SERVICE_VERSION": "1.2",
+            "MARTLET_ENVIRONMENT": "staging", "MARTLET_ENDPOINT": "https://collector.example:4318/base",
+            "MARTLET_TOKEN": "s3cret", "MARTLET_CAPTURE": "Explicit", "MARTLET_ENDPOINTS": "/users/{id}, /static/*",
+            "MARTLET_MAX_ENDPOINTS": "12", "MARTLET_SAMPLE_RATE": "0.25", "MARTLET_KEEP_FAILURES": "no",
+            "MARTLET_SLOW": "500ms", "MARTLET_INTERVAL": "2", "MARTLET_BUFFER_DIR": "/var/lib/x",
+            "MARTLET_BUFFER_MAX": "1.5MiB", "MARTLET_COMPRESSION": "none", "MARTLET_EXPORT_TIMEOUT": "1m",
+            "MARTLET_LOG_LEVEL": "debug",
+        ])
+        #expect(warnings == [])
+        #expect(configuration.isEnabled == false)
+        #expect(configuration.serviceName == "checkout")
+        #expect(configuration.serviceVersion == "1.2")
+        #expect(configuration.environment == "staging")
+        #expect(configuration.endpoint.absoluteString == "https://collector.example:4318/base")
+        #expect(configuration.token == "s3cret")
+        #expect(configuration.capture == .explicit)
+        #expect(configuration.endpoints == ["/users/{id}", "/static/*"])
+        #expect(configuration.maxEndpoints == 12)
+        #expect(configuration.sampleRate == 0.25)
+        #expect(configuration.keepFailures == false)
+        #expect(configuration.slow == .milliseconds(500))
+        #expect(configuration.interval == .seconds(2))
+        #expect(configuration.bufferDirectory?.path == "/var/lib/x")
+        #expect(configuration.bufferMax == 1_572_864)
+        #expect(configuration.compression == .none)
+        #expect(configuration.exportTimeout == .seconds(60))
+        #expect(configuration.logLevel == .debug)
+    }
+
+    @Test func theSpecificationsVariablesAreUsedWhereOurOwnAreUnset() {
+        let otel = [
+            "OTEL_SDK_DISABLED": "true", "OTEL_RESOURCE_ATTRIBUTES": "service.version=7%2E1,deployment.environment.name=prod",
+            "OTEL_SERVICE_NAME": "basket", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://otel:4318",
+            "OTEL_EXPORTER_OTLP_HEADERS": "x=y,Authorization=Bearer%20abc", "OTEL_TRACES_SAMPLER": "parentbased_traceidratio",
+            "OTEL_TRACES_SAMPLER_ARG": "0.5", "OTEL_METRIC_EXPORT_INTERVAL": "60000",
+            "OTEL_EXPORTER_OTLP_COMPRESSION": "none", "OTEL_EXPORTER_OTLP_TIMEOUT": "2500", "OTEL_LOG_LEVEL": "WARN",
+        ]
+        let (configuration, warnings) = MartletConfiguration.fromEnvironment(otel)
+        #expect(warnings == [])
+        #expect(configuration.isEnabled == false)
+        #expect(configuration.serviceName == "basket")
+        #expect(configuration.serviceVersion == "7.1")
+        #expect(configuration.environment == "prod")
+        #expect(configuration.endpoint.absoluteString == "http://otel:4318")
+        #expect(configuration.token == "abc")
+        #expect(configuration.sampleRate == 0.5)
+        #expect(configuration.interval == .seconds(60))
+        #expect(configuration.compression == .none)
+        #expect(configuration.exportTimeout == .milliseconds(2500))
+        #expect(configuration.logLevel == .warning)
+
+        let own = otel.merging(["MARTLET_SERVICE_NAME": "own", "MARTLET_ENABLED": "true", "MARTLET_INTERVAL": "3s"]) { $1 }
+        let mixed = MartletConfiguration.fromEnvironment(own).configuration
+        #expect(mixed.serviceName == "own")
+        #expect(mixed.isEnabled)
+        #expect(mixed.interval == .seconds(3))
+    }
+
+    @Test func anUnreadableVariableDoesNotFallBackToTheSpecifications() {
+        let environment = ["MARTLET_INTERVAL": "soon", "OTEL_METRIC_EXPORT_INTERVAL": "60000"]
+        #expect(MartletConfiguration.fromEnvironment(environment).configuration.interval == .seconds(10))
+    }
+
+    @Test(arguments: ["MARTLET_TOKEN": "top secret", "OTEL_EXPORTER_OTLP_HEADERS": "Authorization=Basic dG9wIHNlY3JldA=="])
+    func aSecretIsNeverShown(variable: String, value: String) {
+        let warnings = MartletConfiguration.fromEnvironment([variable: value]).warnings
+        #expect(warnings.count == 1)
+        #expect(warnings.first?.contains("(hidden)") == true)
+        #expect(warnings.first?.contains("secret") == false)
+        #expect(warnings.first?.contains("dG9w") == false)
+    }
+
+    @Test func aPasswordInAnEndpointThatCannotBeUsedIsNotShown() {
+        let warnings = MartletConfiguration.fromEnvironment(["MARTLET_ENDPOINT": "ftp://user:hunter2@host"]).warnings
+        #expect(warnings.count == 1)
+        #expect(warnings.first?.contains("hunter2") == false)
+    }
+
+    @Test func aSettingWhoseFeatureIsNotThereYetIsRefusedWithAWarning() {
+        let warnings = MartletConfiguration.fromEnvironment(["MARTLET_CAPTURE_BODIES": "all"]).warnings
+        #expect(warnings.count == 1)
+        #expect(warnings.first?.contains("not supported by this version") == true)
+    }
+
+    @Test func aVariableThatNobodyKnowsIsPointedOut() {
+        let warnings = MartletConfiguration.fromEnvironment(["MARTLET_SAMPLERATE": "1", "MARTLET_COLLECTOR_PORT": "1"]).warnings
+        #expect(warnings == ["MARTLET_SAMPLERATE is not a variable that Martlet knows"])
+    }
+
+    @Test(arguments: ["-1", "1e400", "nan", "64QB", "MiB", "0x10", "9999999999GiB"])
+    func whatIsNoSizeKeepsTheDefault(text: String) {
+        let (configuration, warnings) = MartletConfiguration.fromEnvironment(["MARTLET_BUFFER_MAX": text])
+        #expect(configuration.bufferMax == 64 << 20)
+        #expect(warnings.count == 1)
+    }
+
+    @Test(arguments: ["-1s", "0", "1ms", "2y", "nan", "1e999", "10 parsecs"])
+    func anIntervalThatCannotBeKeepsTheDefault(text: String) {
+        let (configuration, warnings) = MartletConfiguration.fromEnvironment(["MARTLET_INTERVAL": text])
+        #expect(configuration.interval == .seconds(10))
+        #expect(warnings.count == 1)
+    }
+
+    private static func properties(of configuration: MartletConfiguration) -> String {
+        String(describing: configuration)
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import MartletTelemetry
+import Testing
+
+@testable import Martlet
+
+@Suite struct RecorderTests {
+    @Test func everyRequestIsCountedWhateverTheSampling() throws {
+        var configuration = MartletConfiguration()
+        configuration.sampleRate = 0
+        let recorder = Recorder(configuration)
+        for number in 0..<1000 { recorder.record(Self.request("https://api.example.com/users/\(number)")) }
+        let (interval, captured) = recorder.drain()
+        #expect(captured == 1000)
+        let (dimensions, statistics) = try #require(interval.series.first)
+        #expect(interval.series.count == 1)
+        #expect(dimensions.endpoint == "/users/{id}")
+        #expect(dimensions.host == "api.example.com")
+        #expect(dimensions.port == 443)
+        #expect(statistics.duration.count == 1000)
+        #expect(interval.details.isEmpty)
+    }
+
+    @Test func requestsFromManyThreadsAreAllCounted() async {
+        let recorder = Recorder(MartletConfiguration())
+        await withTaskGroup(of: Void.self) { group in
+            for worker in 0..<8 {
+                group.addTask {
+                    for _ in 0..<500 { recorder.record(Self.request("http://host/\(worker % 2 == 0 ? "a" : "b")")) }
+                }
+            }
+        }
+        let (interval, captured) = recorder.drain()
+        #expect(captured == 4000)
+        #expect(interval.series.values.map(\.duration.count).sorted() == [2000, 2000])
+    }
+
+    @Test func whatIsPutBackIsThereAtTheNextDrain() throws {
+        let recorder = Recorder(MartletConfiguration())
+        recorder.record(Self.request("http://host/a"))
+        let first = recorder.drain().interval
+        recorder.record(Self.request("http://host/a"))
+        recorder.restore(first)
+        let (second, captured) = recorder.drain()
+        #expect(captured == 2)
+        #expect(second.start == first.start)
+        #expect(try #require(second.series.first).value.duration.count == 2)
+    }
+
+    @Test func aKeptURLHasNoUserNoPasswordNoQueryAndNoFragment() throws {
+        var configuration = MartletConfiguration()
+        configuration.sampleRate = 1
+        let recorder = Recorder(configuration)
+        recorder.record(Self.request("https://ada:hunter2@example.com:8443/a/b?token=hunter2&q=1#hunter2"))
+        let detail = try #require(recorder.drain().interval.details.first)
+        #expect(detail.url == "https://example.com:8443/a/b")
+        #expect(detail.traceID.count == 16)
+        #expect(detail.spanID.count == 8)
+    }
+
+    @Test(arguments: ["http:///", "http://[::1]:80/x", "http://host/%00%1b[2J", "http://HOST./", "https://ü.example/ü"])
+    func aStrangeURLIsCountedLikeAnyOther(text: String) throws {
+        let recorder = Recorder(MartletConfiguration())
+        recorder.record(Self.request(text))
+        let dimensions = try #require(recorder.drain().interval.series.first).key
+        #expect(dimensions.endpoint.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f })
+    }
+
+    static func request(_ url: String) -> CapturedRequest {
+        CapturedRequest(
+            method: "GET", url: URL(string: url) ?? URL(fileURLWithPath: "/"), status: 200, start: Clock.wall(),
+            durationNanoseconds: 1_000_000)
+    }
+}

@@ -1,0 +1,198 @@
+import Foundation
+import FoundationNetworking
+import HTTPTypes
+import InMemoryLogging
+import Logging
+import MartletTelemetry
+import Testing
+
+@testable import Martlet
+
+extension AgentTests {
+    @Suite struct DeliveryTests {
+        @Test func theAgentsOwnUploadsAreNeverCounted() async throws {
+            try await withAgent { agent, collector, base in
+                for _ in 1...3 {
+                    _ = try await URLSession.shared.data(from: base / "hello/x")
+                    await agent.flush()
+                }
+                let counts = try collector.counts()
+                #expect(counts == ["/hello/x": 3])
+                let ledger = agent.status.ledger
+                #expect(ledger == Ledger(captured: 3, delivered: 3))
+            }
+        }
+
+        @Test func aBatchIsSealedAndSentEveryIntervalWithoutBeingAsked() async throws {
+            try await withAgent({ $0.interval = .milliseconds(100) }) { agent, collector, base in
+                _ = try await URLSession.shared.data(from: base / "hello/x")
+                await collector.awaitPosts(1)
+                let counts = try collector.counts()
+                #expect(counts == ["/hello/x": 1])
+            }
+        }
+
+        @Test func aBatchThatWasPutOffIsSentAgainUnderTheSameID() async throws {
+            try await withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
+                collector.answer(503, 429, 502, 504)
+                _ = try await URLSession.shared.data(from: base / "hello/x")
+                for _ in 1...5 { await agent.flush() }
+                #expect(collector.received.map(\.status) == [503, 429, 502, 504, 200])
+                #expect(Set(collector.received.map(\.batch)).count == 1)
+                #expect(Set(collector.received.map(\.body)).count == 1)
+                #expect(agent.status.ledger == Ledger(captured: 1, delivered: 1))
+                #expect(agent.status.uploadError == nil)
+            }
+        }
+
+        @Test func aCollectorThatAsksForTimeIsNotAskedAgainBeforeIt() async throws {
+            try await withAgent { agent, collector, base in
+                collector.answer(429, headers: [.retryAfter: "300"])
+                _ = try await URLSession.shared.data(from: base / "hello/x")
+                for _ in 1...3 { await agent.flush() }
+                #expect(collector.received.map(\.status) == [429])
+                #expect(agent.status.ledger == Ledger(captured: 1, waiting: 1))
+                #expect(agent.status.bufferedBytes > 0)
+            }
+        }
+
+        @Test func aRefusedBatchIsDroppedAndCountedAsRejected() async throws {
+            try await withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
+                collector.answer(400)
+                _ = try await URLSession.shared.data(from: base / "hello/x")
+                await agent.flush()
+                _ = try await URLSession.shared.data(from: base / "hello/y")
+                await agent.flush()
+                #expect(agent.status.ledger == Ledger(captured: 2, delivered: 1, dropped: [.rejected: 1]))
+                #expect(agent.status.bufferedBytes == 0)
+            }
+        }
+
+        @Test func aFullBufferDropsTheOldestAndCountsIt() async throws {
+            try await withAgent({
+                $0.bufferMax = 1000
+                $0.sampleRate = 0
+            }) { agent, collector, base in
+                collector.answer(503, 503, 503, 503)
+                for path in ["hello/a", "hello/b", "hello/c", "hello/d", "hello/e"] {
+                    _ = try await URLSession.shared.data(from: base / path)
+                    await agent.flush()
+                }
+                let ledger = agent.status.ledger
+                let dropped = try #require(ledger.dropped[.bufferFull])
+                #expect(ledger.captured == 5)
+                #expect(ledger.delivered + dropped == 5)
+                let counts = try collector.counts()
+                #expect(counts["/hello/e"] == 1)
+                #expect(counts["/hello/a"] == nil)
+                #expect(agent.status.bufferedBytes <= 1000)
+            }
+        }
+
+        @Test func whatAnEarlierProcessLeftIsSentFirstUnderItsOwnName() async throws {
+            let directory = try TemporaryDirectory()
+            try Self.leaveBatch(in: directory.url.appendingPathComponent("shop"))
+            try await withAgent({
+                $0.bufferDirectory = directory.url
+                $0.serviceName = "shop"
+                $0.sampleRate = 0
+            }) { agent, collector, base in
+                _ = try await URLSession.shared.data(from: base / "hello/x")
+                await agent.flush()
+                #expect(collector.received.first?.batch == "dead/7/metrics")
+                #expect(collector.received.count == 2)
+                #expect(agent.status.ledger == Ledger(captured: 1, delivered: 1))
+            }
+            #expect(directory.contents() == ["shop"])
+        }
+
+        @Test func shutdownLeavesInTheOutboxWhatCannotBeDeliveredAndTheNextStartDeliversIt() async throws {
+            let directory = try TemporaryDirectory()
+            try await withAgent({ $0.bufferDirectory = directory.url }) { agent, collector, base in
+                collector.answer(503)
+                _ = try await URLSession.shared.data(from: base / "hello/x")
+                await agent.shutdown(within: .seconds(5))
+                #expect(agent.status.ledger.waiting == 1)
+            }
+            try await withAgent({ $0.bufferDirectory = directory.url }) { agent, collector, _ in
+                await agent.flush()
+                #expect(collector.accepted.keys.contains { $0.hasSuffix("/1/metrics") })
+            }
+        }
+
+        @Test func aCollectorThatNeverAnswersDoesNotHoldTheService() async throws {
+            let directory = try TemporaryDirectory()
+            try await withAgent({ $0.bufferDirectory = directory.url }) { agent, collector, base in
+                collector.isSilent.store(true, ordering: .relaxed)
+                _ = try await URLSession.shared.data(from: base / "hello/x")
+                await agent.shutdown(within: .milliseconds(300))
+                #expect(agent.status.ledger == Ledger(captured: 1, waiting: 1))
+            }
+            #expect(directory.contents().contains { $0.hasSuffix(".otlp.gz") })
+        }
+
+        @Test func aDirectoryThatCannotBeWrittenIsReplacedByTheTemporaryOneAndSaidOnce() async throws {
+            let directory = try TemporaryDirectory()
+            let file = directory.url.appendingPathComponent("file")
+            try Data().write(to: file)
+            let log = InMemoryLogHandler()
+            try await withAgent({
+                $0.bufferDirectory = file.appendingPathComponent("below")
+                $0.logger = Logger(label: "test", factory: { _ in log })
+            }) { agent, collector, base in
+                _ = try await URLSession.shared.data(from: base / "hello/x")
+                for _ in 1...3 { await agent.flush() }
+                let counts = try collector.counts()
+                #expect(counts == ["/hello/x": 1])
+                #expect(agent.status.bufferDirectory?.path.hasPrefix(NSTemporaryDirectory()) == true)
+            }
+            #expect(log.entries.filter { "\($0.message)".contains("Batches are kept in") }.count == 1)
+        }
+
+        @Test func theTokenGoesToTheCollectorAndNowhereElse() async throws {
+            let log = InMemoryLogHandler()
+            try await withAgent({
+                $0.token = "s3cret"
+                $0.logger = Logger(label: "test", factory: { _ in log })
+                $0.logLevel = .trace
+            }) { agent, collector, base in
+                collector.answer(401)
+                _ = try await URLSession.shared.data(from: base / "hello/x")
+                await agent.flush()
+                #expect(collector.received.allSatisfy { $0.authorization == "Bearer s3cret" })
+                #expect(collector.received.map(\.status).contains(401))
+            }
+            #expect(!log.entries.isEmpty)
+            #expect(log.entries.allSatisfy { !"\($0)".contains("s3cret") })
+        }
+
+        @Test func switchedOffTheAgentDoesNothingAtAll() async throws {
+            let directory = try TemporaryDirectory()
+            var configuration = MartletConfiguration()
+            configuration.isEnabled = false
+            configuration.bufferDirectory = directory.url
+            let agent = MartletAgent.start(configuration)
+            agent.isCapturing = true
+            #expect(!agent.isCapturing)
+            await agent.flush()
+            await agent.shutdown()
+            #expect(agent.status.captureMode == .off)
+            #expect(directory.contents() == [])
+        }
+
+        @Test func aSecondStartReturnsTheAgentThatRuns() async throws {
+            try await withAgent { agent, _, _ in
+                var other = MartletConfiguration()
+                other.logger = Logger(label: "test", factory: { _ in InMemoryLogHandler() })
+                #expect(MartletAgent.start(other) === agent)
+            }
+        }
+
+        /// A batch of an instance that died before it could send it.
+        private static func leaveBatch(in service: URL) throws {
+            let outbox = try Outbox.create(instance: "dead", in: service)
+            let file = BatchFile(sequence: 7, signal: .metrics, requests: 3, isCompressed: false)
+            try outbox.store([], as: file)
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import MartletOTLP
+import NIOCore
+import Synchronization
+
+/// A collector as the agent sees one: takes posts, remembers them, and answers as it is told.
+final class StubCollector: Sendable {
+    struct Post: Sendable {
+        let path: String
+        let batch: String?
+        let authorization: String?
+        let encoding: String?
+        let body: [UInt8]
+        let status: Int
+    }
+
+    /// Its own, which is the tests' service's as well: what other tests of this process request is not counted.
+    let port = Atomic<Int>(0)
+
+    /// Takes posts and never answers.
+    let isSilent = Atomic<Bool>(false)
+
+    private let posts = Mutex<[Post]>([])
+    private let answers = Mutex<[(status: Int, headers: HTTPFields)]>([])
+    private let arrivals: AsyncStream<Void>
+    private let arrival: AsyncStream<Void>.Continuation
+
+    init() {
+        (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
+    }
+
+    /// The next answers; after the last of them all is 200.
+    func answer(_ statuses: Int..., headers: HTTPFields = [:]) {
+        answers.withLock { $0 += statuses.map { ($0, headers) } }
+    }
+
+    var received: [Post] { posts.withLock { $0 } }
+
+    /// What was acknowledged, once for each batch id: what a collector that remembers ids counts.
+    var accepted: [String: Post] {
+        Dictionary(received.filter { $0.status == 200 }.map { ($0.batch ?? "", $0) }) { first, _ in first }
+    }
+
+    /// Returns when the collector has had `number` posts.
+    func awaitPosts(_ number: Int) async {
+        if received.count >= number { return }
+        for await _ in arrivals where received.count >= number { return }
+    }
+
+    /// Requests counted by the acknowledged batches, by endpoint.
+    func counts() throws -> [String: UInt64] {
+        var counts: [String: UInt64] = [:]
+        for point in try points() {
+            let attributes = point.attributes.reduce(into: [String: OTLPAnyValue]()) { $0[$1.key] = $1.value }
+            counts[attributes["url.template"]?.stringValue ?? "", default: 0] += point.count
+        }
+        return counts
+    }
+
+    func points() throws -> [OTLPExponentialHistogramDataPoint] {
+        try accepted.values.filter { $0.path == "/v1/metrics" }.flatMap { post in
+            try OTLPExportMetricsServiceRequest(serializedBytes: post.plainBody).resourceMetrics
+                .flatMap(\.scopeMetrics).flatMap(\.metrics).filter { $0.name == MetricName.clientDuration }
+                .flatMap(\.exponentialHistogram.dataPoints)
+                .filter { point in
+                    let server = point.attributes.first { $0.key == "server.port" }?.value.intValue
+                    return server == Int64(port.load(ordering: .relaxed)) || server == Self.nobodysPort
+                }
+        }
+    }
+
+    /// Where nobody listens.
+    static let nobodysPort: Int64 = 1
+
+    func spans() throws -> [OTLPSpan] {
+        try accepted.values.filter { $0.path == "/v1/traces" }.flatMap { post in
+            try OTLPExportTraceServiceRequest(serializedBytes: post.plainBody).resourceSpans
+                .flatMap(\.scopeSpans).flatMap(\.spans)
+        }
+    }
+
+    func addRoutes(to router: Router<BasicRequestContext>) {
+        for path in ["/v1/metrics", "/v1/traces"] {
+            router.post(RouterPath(path)) { request, _ in
+                let body = try await request.body.collect(upTo: 1 << 24)
+                if self.isSilent.load(ordering: .relaxed) { try await Task.sleep(for: .seconds(600)) }
+                let (status, headers) = self.answers.withLock { $0.isEmpty ? (200, [:]) : $0.removeFirst() }
+                self.posts.withLock {
+                    $0.append(
+                        Post(
+                            path: path, batch: request.headers[HTTPField.Name("Martlet-Batch")!],
+                            authorization: request.headers[.authorization],
+                            encoding: request.headers[.contentEncoding], body: Array(body.readableBytesView),
+                            status: status))
+                }
+                self.arrival.yield()
+                return Response(status: .init(code: status), headers: headers)
+            }
+        }
+    }
+}
+
+extension StubCollector.Post {
+    var plainBody: [UInt8] {
+        get throws { encoding == "gzip" ? try Gzip.decompress(body, limit: 1 << 24) : body }
+    }
+}
