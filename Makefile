@@ -10,13 +10,13 @@ test: setup
 	swift test --disable-xctest --skip-build --parallel
 
 check: setup
-	swift format lint --strict --parallel $(sources)
+	@swift format lint --strict --parallel $(sources)
 	scripts/check-sources.sh
 	scripts/check-consumer-graph.sh
 	scripts/check-build.sh
 
 format:
-	swift format --in-place --parallel $(sources)
+	@swift format --in-place --parallel $(sources)
 
 setup:
 	@scripts/setup.sh
