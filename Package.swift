@@ -35,7 +35,8 @@ let package = Package(
             ],
             exclude: ["Protos"]),
         .target(name: "CMartletHooks"),
-        .systemLibrary(name: "CMartletZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .yum(["zlib-devel"])]),
+        .systemLibrary(
+            name: "CMartletZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .yum(["zlib-devel"])]),
 
         // The collector, a target for each station.
         .target(name: "MartletStorage", dependencies: ["MartletTelemetry"], path: "Collector/Storage"),
@@ -49,7 +50,8 @@ let package = Package(
                 "MartletOTLP", "MartletTelemetry", .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
             path: "Collector/Intake"),
-        .target(name: "MartletReports", dependencies: ["MartletStorage", "MartletTelemetry"], path: "Collector/Reports"),
+        .target(
+            name: "MartletReports", dependencies: ["MartletStorage", "MartletTelemetry"], path: "Collector/Reports"),
         .target(
             name: "MartletServer",
             dependencies: [
@@ -75,6 +77,8 @@ let package = Package(
             dependencies: [
                 "Martlet", .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             path: "Examples/Storefront"),
         .executableTarget(
@@ -82,8 +86,13 @@ let package = Package(
             dependencies: [
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
             ],
             path: "Examples/Upstream"),
+        .executableTarget(
+            name: "Shopper",
+            dependencies: [.product(name: "ArgumentParser", package: "swift-argument-parser")],
+            path: "Examples/Shopper"),
 
         .testTarget(name: "MartletTelemetryTests", dependencies: ["MartletTelemetry"]),
         .testTarget(name: "MartletOTLPTests", dependencies: ["MartletOTLP", "MartletTelemetry"]),

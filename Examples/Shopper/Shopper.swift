@@ -1,0 +1,54 @@
+import ArgumentParser
+import Foundation
+import FoundationNetworking
+
+@main
+struct Shopper: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Visits the storefront and says what it saw.")
+
+    @Option(help: "Where the storefront answers.")
+    var storefront: URL
+
+    @Option(help: "How many requests to make.")
+    var requests = 1000
+
+    @Option(help: "How many of them at a time.")
+    var concurrency = 16
+
+    func validate() throws {
+        guard requests > 0, concurrency > 0 else { throw ValidationError("Counts are above zero.") }
+    }
+
+    func run() async throws {
+        let session = self.session
+        let visits = await withTaskGroup(of: Visits.self) { group in
+            for visitor in 0..<concurrency {
+                group.addTask { await visit(startingAt: visitor, over: session) }
+            }
+            return await group.reduce(into: Visits()) { $0.add($1) }
+        }
+        print(visits.table)
+    }
+
+    private var session: URLSession {
+        let configuration = URLSessionConfiguration.default
+        configuration.httpMaximumConnectionsPerHost = concurrency
+        return URLSession(configuration: configuration)
+    }
+
+    private func visit(startingAt first: Int, over session: URLSession) async -> Visits {
+        var visits = Visits()
+        for index in stride(from: first, to: requests, by: concurrency) {
+            let errand = Errand(index: index)
+            let answer = try? await session.data(for: errand.request(to: storefront))
+            visits.add(errand, status: (answer?.1 as? HTTPURLResponse)?.statusCode)
+        }
+        return visits
+    }
+}
+
+extension URL: @retroactive ExpressibleByArgument {
+    public init?(argument: String) {
+        self.init(string: argument)
+    }
+}

@@ -1,0 +1,39 @@
+import Hummingbird
+
+struct Order: Codable {
+    var product: Int
+    var cents: Int
+}
+
+struct ProductPage: ResponseEncodable {
+    var product: Product
+    var reviews: [Review]
+}
+
+func shopRouter(catalog: Catalog, payments: Payments) -> Router<BasicRequestContext> {
+    let router = Router()
+    // Hummingbird's own; it reports what this service answers, and joins it to what it asks for.
+    router.add(middleware: TracingMiddleware())
+
+    router.get("/") { request, _ in
+        try await catalog.products(matching: request.uri.queryParameters.get("query"))
+    }
+    router.get("/products/:id") { _, context in
+        try await productPage(context.parameters.require("id", as: Int.self), from: catalog)
+    }
+    router.post("/checkout") { request, context in
+        try await payments.charge(request.decode(as: Order.self, context: context))
+    }
+    router.get("/orders/:id") { _, context in
+        try await payments.payment(context.parameters.require("id", as: Int.self))
+    }
+    return router
+}
+
+private func productPage(_ id: Int, from catalog: Catalog) async throws -> ProductPage {
+    async let product = catalog.product(id)
+    async let reviews = catalog.reviews(of: id)
+    // A page without reviews is still a page.
+    let found = (try? await reviews) ?? []
+    return ProductPage(product: try await product, reviews: found)
+}

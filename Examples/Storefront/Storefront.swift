@@ -1,0 +1,44 @@
+import ArgumentParser
+import Foundation
+import Hummingbird
+import Logging
+import Martlet
+import ServiceLifecycle
+
+@main
+struct Storefront: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "A shop that asks two services for everything it shows, with Martlet watching.")
+
+    @Option(help: "Where the catalog answers.")
+    var catalog: URL
+
+    @Option(help: "Where payments are made.")
+    var payments: URL
+
+    @Option(help: "Where to listen on 127.0.0.1; 0 takes a free port.")
+    var port = 8080
+
+    func run() async throws {
+        // This is all: every URLSession request of this process is measured from here on.
+        let agent = MartletAgent.start()
+
+        let logger = Logger(label: "storefront")
+        let shop = Application(
+            router: shopRouter(catalog: Catalog(base: catalog), payments: Payments(base: payments)),
+            configuration: .init(address: .hostname("127.0.0.1", port: port)),
+            onServerRunning: { logger.notice("listening on http://127.0.0.1:\($0.localAddress?.port ?? 0)") },
+            logger: logger)
+
+        // The first to start is the last to stop: the agent delivers what the shop did until its end.
+        let group = ServiceGroup(
+            services: [agent, shop], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        try await group.run()
+    }
+}
+
+extension URL: @retroactive ExpressibleByArgument {
+    public init?(argument: String) {
+        self.init(string: argument)
+    }
+}

@@ -1,0 +1,45 @@
+import ArgumentParser
+import Hummingbird
+import Logging
+
+@main
+struct Upstream: AsyncParsableCommand {
+    enum Name: String, CaseIterable, ExpressibleByArgument {
+        case catalog, payments
+    }
+
+    static let configuration = CommandConfiguration(
+        abstract: "A service for others to call: slow at times, failing now and then, and counting what it answers.")
+
+    @Option(help: "Which service to be.")
+    var name: Name
+
+    @Option(help: "Where to listen on 127.0.0.1; 0 takes a free port.")
+    var port = 0
+
+    @Option(help: "A file that gets a line of JSON for each request answered.")
+    var log: String?
+
+    func run() async throws {
+        let logger = Logger(label: name.rawValue)
+        let application = Application(
+            router: try router(),
+            configuration: .init(address: .hostname("127.0.0.1", port: port)),
+            onServerRunning: { logger.notice("listening on http://127.0.0.1:\($0.localAddress?.port ?? 0)") },
+            logger: logger)
+        try await application.runService()
+    }
+
+    private func router() throws -> Router<BasicRequestContext> {
+        let accessLog = try AccessLog(path: log)
+        let router = Router()
+        // Ahead of the middleware, so that asking for the counts does not change them.
+        router.get("/counts") { _, _ in accessLog.counts }
+        router.add(middleware: accessLog)
+        switch name {
+        case .catalog: router.addCatalog()
+        case .payments: router.addPayments()
+        }
+        return router
+    }
+}

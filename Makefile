@@ -1,0 +1,22 @@
+sources := $(shell find Package.swift Sources Collector Examples Tests -name '*.swift' -not -path '*/Generated/*')
+
+.PHONY: demo test check format setup
+
+demo: setup
+	@scripts/demo.sh
+
+test: setup
+	swift build --build-tests --disable-xctest
+	swift test --disable-xctest --skip-build --parallel
+
+check: setup
+	@swift format lint --strict --parallel $(sources)
+	scripts/check-sources.sh
+	scripts/check-consumer-graph.sh
+	scripts/check-build.sh
+
+format:
+	@swift format --in-place --parallel $(sources)
+
+setup:
+	@scripts/setup.sh

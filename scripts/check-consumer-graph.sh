@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# A service that depends on Martlet must not have to resolve what only the collector needs.
+# Makes a throw-away package with the one product in it, shows what it resolves, and fails when that is too much.
+set -euo pipefail
+repository=$(cd "$(dirname "$0")/.." && pwd)
+consumer=$(mktemp -d)
+trap 'rm -rf "$consumer"' EXIT
+
+mkdir -p "$consumer/Sources/Consumer"
+echo 'import Martlet' >"$consumer/Sources/Consumer/Consumer.swift"
+cat >"$consumer/Package.swift" <<MANIFEST
+// swift-tools-version:6.1
+import PackageDescription
+
+let package = Package(
+    name: "consumer",
+    platforms: [.macOS(.v15)],
+    dependencies: [.package(name: "martlet", path: "$repository")],
+    targets: [.target(name: "Consumer", dependencies: [.product(name: "Martlet", package: "martlet")])]
+)
+MANIFEST
+
+graph=$(swift package --package-path "$consumer" show-dependencies --format json)
+echo "$graph"
+
+unwanted=$(grep -oiE '"identity": "(hummingbird|swift-nio[^"]*|grdb\.swift|swift-argument-parser)"' <<<"$graph" | sort -u || true)
+if [[ -n $unwanted ]]; then
+    echo "A consumer of Martlet has to resolve what it does not need:" "$unwanted" >&2
+    exit 1
+fi

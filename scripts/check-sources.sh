@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# What runs inside somebody's service must not be able to trap, and its background work has an owner.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+forbidden='try!|\bas!|\bfatalError\(|\bprecondition\(|\bpreconditionFailure\(|\bTask \{|\bTODO\b'
+if grep -rnE "$forbidden" Sources --include='*.swift' --include='*.c' --include='*.h' --exclude-dir=Generated; then
+    echo "Sources/ must not hold any of these." >&2
+    exit 1
+fi

@@ -1,0 +1,151 @@
+#!/usr/bin/env bash
+# A small shop to watch: a storefront with the agent in it, two services that it asks, a collector, and 3,000 visits
+# during which payments is away for a while. Stays until Ctrl-C, which ends all of it and leaves nothing behind.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# A process group for each program: Ctrl-C reaches this script alone, which ends them in an order that loses nothing.
+set -m
+
+work=$(mktemp -d)
+declare -A pids=()
+
+fail() {
+    echo "$1" >&2
+    exit 1
+}
+
+# start NAME COMMAND…: runs it in the background, what it says in a file.
+start() {
+    local name=$1
+    shift
+    "$@" </dev/null >"$work/$name.log" 2>&1 &
+    pids[$name]=$!
+}
+
+# stop NAME: asks it to end, and insists after ten seconds.
+stop() {
+    local pid=${pids[$1]:-}
+    unset "pids[$1]"
+    [[ -n $pid ]] && kill -TERM -- "-$pid" 2>/dev/null || return 0
+    for _ in {1..100}; do
+        kill -0 "$pid" 2>/dev/null || break
+        sleep 0.1
+    done
+    kill -KILL -- "-$pid" 2>/dev/null || true
+    wait "$pid" 2>/dev/null || true
+}
+
+# The storefront goes while the collector is still there to take what it has left.
+stop_all() {
+    local status=$?
+    trap '' INT TERM
+    for name in build shopper storefront catalog payments collector; do stop "$name"; done
+    rm -rf "$work"
+    exit "$status"
+}
+trap stop_all EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# run NAME COMMAND…: in the background too, because a signal waits for whatever runs in the foreground.
+run() {
+    local name=$1 status=0
+    shift
+    "$@" </dev/null &
+    pids[$name]=$!
+    wait "${pids[$name]}" || status=$?
+    unset "pids[$name]"
+    return "$status"
+}
+
+# await_address NAME: sets `address` to where it says it listens.
+await_address() {
+    for _ in {1..300}; do
+        address=$(grep -om1 'listening on http://127\.0\.0\.1:[0-9]*' "$work/$1.log") && break
+        kill -0 "${pids[$1]}" 2>/dev/null || break
+        sleep 0.1
+    done
+    address=${address#listening on }
+    [[ -n $address ]] || fail "$1 did not start:"$'\n'"$(<"$work/$1.log")"
+}
+
+start_upstream() {
+    start "$1" "$bin/Upstream" --name "$1" --port "$2" --log "$work/$1.jsonl"
+    await_address "$1"
+}
+
+start_storefront() {
+    start storefront env MARTLET_ENDPOINT="$collector" MARTLET_INTERVAL=2s MARTLET_SERVICE_NAME=storefront \
+        MARTLET_BUFFER_DIR="$work/buffer" MARTLET_ENDPOINTS='/products/{product}/reviews' \
+        "$bin/Storefront" --catalog "$catalog" --payments "$payments" --port 0
+    await_address storefront
+}
+
+shop() {
+    echo "$1"
+    run shopper "$bin/Shopper" --storefront "$storefront" --requests 1000 >"$work/visits"
+    sed '$d' "$work/visits"
+    expected=$((expected + $(sed -n '$s/.*: //p' "$work/visits")))
+}
+
+report() {
+    "$bin/martlet-collector" report --collector "$collector" --since 1h --service storefront --kind client "$@"
+}
+
+# The totals' count; a row's other objects have counts of their own.
+reported() {
+    report --format json 2>/dev/null | tr -d ' \n' |
+        sed -E 's/"(failures|latency_ms|phases_ms|bytes)":\{[^}]*\},?//g' |
+        grep -oE '"totals":\{[^}]*\}' | grep -oE '"count":[0-9]+' | grep -oE '[0-9]+' || true
+}
+
+await_report() {
+    for _ in {1..30}; do
+        [[ $(reported) == "$expected" ]] && return
+        sleep 0.5
+    done
+    echo "The report has $(reported) of $expected requests after 15 seconds." >&2
+}
+
+run build swift build
+bin=$(swift build --show-bin-path)
+
+start collector "$bin/martlet-collector" serve --host 127.0.0.1 --port 0 --store "sqlite:$work/store.sqlite"
+await_address collector && collector=$address
+start_upstream catalog 0 && catalog=$address
+start_upstream payments 0 && payments=$address
+start_storefront && storefront=$address
+
+expected=0
+shop "1,000 visits:"
+stop payments
+shop "1,000 visits while payments is away:"
+start_upstream payments "${payments##*:}"
+shop "1,000 visits with payments back:"
+await_report
+
+echo
+echo "What Martlet saw the storefront ask for:"
+report
+echo
+echo "What the two answered, by their own count:"
+sort "$work/catalog.jsonl" "$work/payments.jsonl" | uniq -c
+
+cat <<TRY
+
+The page:       $collector
+The storefront: $storefront
+To try:
+  $bin/martlet-collector report --collector $collector --by endpoint --by status
+  $bin/martlet-collector requests --collector $collector --failed
+  $bin/martlet-collector top --collector $collector
+  $bin/Shopper --storefront $storefront --requests 1000
+Ctrl-C ends it all.
+TRY
+
+trap 'exit 0' INT TERM
+status=0
+wait -n "${pids[@]}" || status=$?
+echo "One of the programs has ended (status $status), and so does the demo." >&2
+false

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Makes sure that what the build needs is there; installs what is missing where apt-get can.
+set -euo pipefail
+
+fail() {
+    echo "$1" >&2
+    exit 1
+}
+
+require_swift() {
+    command -v swift >/dev/null || fail "Martlet needs Swift 6.1 or later, and there is no swift on the PATH: https://swift.org/install"
+    local version
+    version=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9.]*\).*/\1/p' | head -n 1)
+    [[ $(printf '%s\n' 6.1 "$version" | sort -V | head -n 1) == 6.1 ]] ||
+        fail "Martlet needs Swift 6.1 or later; this is Swift $version: https://swift.org/install"
+}
+
+# Asks the compiler that will need it, which knows where headers are on this machine.
+has_header() {
+    echo "#include <$1>" | clang -fsyntax-only -x c - 2>/dev/null
+}
+
+missing_packages() {
+    command -v make >/dev/null || echo make
+    has_header zlib.h || echo zlib1g-dev
+    has_header sqlite3.h || echo libsqlite3-dev
+}
+
+install() {
+    local -a apt=(env DEBIAN_FRONTEND=noninteractive apt-get -qq)
+    ((EUID == 0)) || apt=(sudo "${apt[@]}")
+    command -v apt-get >/dev/null && command -v "${apt[0]}" >/dev/null &&
+        "${apt[@]}" update && "${apt[@]}" install --yes --no-install-recommends "$@" >/dev/null
+}
+
+require_swift
+mapfile -t packages < <(missing_packages)
+((${#packages[@]} == 0)) && exit
+echo "Installing ${packages[*]}"
+install "${packages[@]}" || fail "Please install ${packages[*]} (Debian's names) and try again."
