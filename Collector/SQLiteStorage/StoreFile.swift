@@ -1,0 +1,56 @@
+import Foundation
+import GRDB
+import MartletStorage
+
+/// What can be told about a store's file before it is opened for good.
+enum StoreFile {
+    /// The owner's alone: endpoints and addresses are nobody else's business.
+    static func makeFolder(of path: String) throws {
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        do {
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw StorageFailure("the folder \(folder) of the store cannot be made: \(error.localizedDescription)")
+        }
+    }
+
+    /// Throws when the file is no store of Martlet, or one of a newer Martlet. Changes nothing.
+    static func inspect(_ path: String, mustExist: Bool) throws {
+        guard FileManager.default.fileExists(atPath: path) else {
+            if mustExist { throw StorageFailure("there is no store at \(path)") }
+            return
+        }
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(5)
+        try describingErrors(of: path) {
+            try DatabaseQueue(path: path, configuration: configuration).read { db in
+                try inspect(db, path: path, mayBeEmpty: !mustExist)
+            }
+        }
+    }
+
+    static func describingErrors<Value>(of path: String, _ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch let error as DatabaseError {
+            switch error.resultCode {
+            case .SQLITE_NOTADB: throw StorageFailure("\(path) is not a database; it was left as it is")
+            case .SQLITE_CANTOPEN: throw StorageFailure("\(path) cannot be opened")
+            default: throw StorageFailure("\(path) cannot be used as a store: \(error.message ?? "\(error)")")
+            }
+        }
+    }
+
+    private static func inspect(_ db: Database, path: String, mayBeEmpty: Bool) throws {
+        let objects = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") ?? 0
+        if objects == 0, mayBeEmpty { return }
+        guard try Int64.fetchOne(db, sql: "PRAGMA application_id") == Schema.applicationID else {
+            throw StorageFailure("\(path) is a database of something else than Martlet; it was left as it is")
+        }
+        guard try !Schema.migrator.hasBeenSuperseded(db) else {
+            throw StorageFailure("\(path) was made by a newer Martlet than this one; it was left as it is")
+        }
+    }
+}
