@@ -63,7 +63,8 @@ package struct ReportParameters: Sendable, Equatable {
         _ name: Name, default text: String, now: UnixNanoseconds
     ) throws(ParameterError) -> UnixNanoseconds {
         guard let time = TimeText.parse(self[name] ?? text, now: now) else {
-            throw ParameterError("\(name) is no time: write 2026-11-21T09:00:00Z, or a length of time ago such as 90s or 1h")
+            throw ParameterError(
+                "\(name) is no time: write 2026-11-21T09:00:00Z, or a length of time ago such as 90s or 1h")
         }
         return time
     }
