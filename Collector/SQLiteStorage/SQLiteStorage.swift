@@ -16,7 +16,7 @@ package final class SQLiteStorage: Storage {
         path: String, limits: SQLiteLimits = SQLiteLimits(),
         now: @escaping @Sendable () -> UnixNanoseconds = SQLiteStorage.systemClock
     ) throws {
-        try StoreFile.makeFolder(of: path)
+        try StoreFile.make(path)
         try StoreFile.inspect(path, mustExist: false)
         pool = try StoreFile.describingErrors(of: path) {
             let pool = try DatabasePool(path: path, configuration: Self.configuration)
@@ -48,6 +48,8 @@ package final class SQLiteStorage: Storage {
 
     /// Folds the log into the file and closes it; nothing may be asked of the store afterwards.
     package func close() throws {
+        // GRDB closes its readers last, and those cannot fold the log themselves.
+        _ = try pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
         try pool.close()
     }
 

@@ -4,14 +4,19 @@ import MartletStorage
 
 /// What can be told about a store's file before it is opened for good.
 enum StoreFile {
-    /// The owner's alone: endpoints and addresses are nobody else's business.
-    static func makeFolder(of path: String) throws {
+    /// Makes folder and empty file where there are none, for the owner alone: endpoints and addresses are nobody else's
+    /// business. SQLite gives its log the rights of the file.
+    static func make(_ path: String) throws {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         do {
             try FileManager.default.createDirectory(
                 atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
             throw StorageFailure("the folder \(folder) of the store cannot be made: \(error.localizedDescription)")
+        }
+        guard !FileManager.default.fileExists(atPath: path) else { return }
+        guard FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]) else {
+            throw StorageFailure("the store \(path) cannot be made")
         }
     }
 
