@@ -15,7 +15,8 @@ import Testing
         var limits = SQLiteLimits()
         limits.maxDetails = 3
         limits.detailAge = 100
-        storage = try SQLiteStorage(path: folder.path("collector.sqlite"), limits: limits, now: { [clock] in clock.time })
+        storage = try SQLiteStorage(
+            path: folder.path("collector.sqlite"), limits: limits, now: { [clock] in clock.time })
     }
 
     private func store(_ numbers: [UInt8]) async throws {

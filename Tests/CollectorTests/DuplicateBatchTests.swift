@@ -43,7 +43,9 @@ import Testing
         let batch = batch
         let stored = try await withThrowingTaskGroup(of: StoreOutcome.self) { group in
             for _ in 0..<20 {
-                group.addTask { try await storage.store([Samples.metrics(requests: 3, captured: 3, end: 10)], of: batch) }
+                group.addTask {
+                    try await storage.store([Samples.metrics(requests: 3, captured: 3, end: 10)], of: batch)
+                }
             }
             return try await group.reduce(0) { $0 + ($1 == .stored ? 1 : 0) }
         }

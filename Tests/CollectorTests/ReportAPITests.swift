@@ -46,7 +46,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ["since=yesterday", "by=colour", "sort=colour", "top=0", "top=x", "colour=red", "since=1h&since=2h"])
+    @Test(arguments: [
+        "since=yesterday", "by=colour", "sort=colour", "top=0", "top=x", "colour=red", "since=1h&since=2h",
+    ])
     func aBadParameterIs400WithASentence(query: String) async throws {
         try await withServer { client in
             let response = try await client.get("/api/v1/report?\(query)")

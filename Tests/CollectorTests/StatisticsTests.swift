@@ -54,7 +54,8 @@ import Testing
 
     @Test func groupsAreByTheDimensionsThatAreAskedFor() async throws {
         try await store([
-            Samples.point(Samples.dimensions(), [1, 1]), Samples.point(Samples.dimensions(.server, endpoint: "/a"), [1]),
+            Samples.point(Samples.dimensions(), [1, 1]),
+            Samples.point(Samples.dimensions(.server, endpoint: "/a"), [1]),
             Samples.point(Samples.dimensions(status: nil, error: "timeout"), [1]),
         ])
         try await store([Samples.point(Samples.dimensions(), [1])], from: Samples.resource("cart", instance: "i-2"))
@@ -67,7 +68,8 @@ import Testing
 
     @Test func filtersLeaveOutTheRest() async throws {
         try await store([
-            Samples.point(Samples.dimensions(), [1, 1]), Samples.point(Samples.dimensions(.server, endpoint: "/a"), [1]),
+            Samples.point(Samples.dimensions(), [1, 1]),
+            Samples.point(Samples.dimensions(.server, endpoint: "/a"), [1]),
             Samples.point(Samples.dimensions(status: 503, error: "503"), [1, 1, 1]),
         ])
         let cases: [(RequestFilter, UInt64?)] = [
