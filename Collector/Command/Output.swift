@@ -1,10 +1,10 @@
 import ArgumentParser
 import Foundation
 
-/// Writes at once, where `print` keeps a pipe's reader waiting for a full buffer.
+/// Writes at once, where `print` keeps a pipe's reader waiting for a full buffer. A reader that has left is no error.
 enum Output {
     static func text(_ text: String) {
-        FileHandle.standardOutput.write(Data(text.utf8))
+        try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
     }
 
     static func line(_ line: String) {
@@ -12,6 +12,6 @@ enum Output {
     }
 
     static func error(_ message: String) {
-        FileHandle.standardError.write(Data("martlet-collector: \(message)\n".utf8))
+        try? FileHandle.standardError.write(contentsOf: Data("martlet-collector: \(message)\n".utf8))
     }
 }

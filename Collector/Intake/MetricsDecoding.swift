@@ -47,8 +47,7 @@ struct MetricsDecoding {
             do throws(PointRefusal) {
                 let duration = try DurationPoint.decode(point, limits: limits)
                 let key = try PointKey(kind, point.attributes, point.startTimeUnixNano, point.timeUnixNano, limits)
-                statistics[key, default: RequestStatistics(duration: ExponentialHistogram(scale: duration.scale))]
-                    .merge(RequestStatistics(duration: duration))
+                statistics[key, default: RequestStatistics()].merge(RequestStatistics(duration: duration))
             } catch {
                 refusals.add(error.reason)
             }
@@ -57,7 +56,7 @@ struct MetricsDecoding {
 
     private mutating func takeSizes(_ metric: OTLPMetric) {
         guard let size = SizeMetric(name: metric.name) else { return }
-        for point in SizePoint.all(in: metric) {
+        for point in SizePoint.all(in: metric) where point.count > 0 {
             do throws(PointRefusal) {
                 let key = try PointKey(size.kind, point.attributes, point.start, point.end, limits)
                 guard statistics[key] != nil else {

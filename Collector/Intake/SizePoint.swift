@@ -26,6 +26,7 @@ struct SizePoint {
     var attributes: [OTLPKeyValue]
     var start: UnixNanoseconds
     var end: UnixNanoseconds
+    var count: UInt64
     var sum: Double
     var isDelta: Bool
 
@@ -39,13 +40,15 @@ struct SizePoint {
         case .histogram(let histogram):
             histogram.dataPoints.map {
                 SizePoint(
-                    attributes: $0.attributes, start: $0.startTimeUnixNano, end: $0.timeUnixNano, sum: $0.sum,
+                    attributes: $0.attributes, start: $0.startTimeUnixNano, end: $0.timeUnixNano, count: $0.count,
+                    sum: $0.sum,
                     isDelta: histogram.aggregationTemporality == .delta)
             }
         case .exponentialHistogram(let histogram):
             histogram.dataPoints.map {
                 SizePoint(
-                    attributes: $0.attributes, start: $0.startTimeUnixNano, end: $0.timeUnixNano, sum: $0.sum,
+                    attributes: $0.attributes, start: $0.startTimeUnixNano, end: $0.timeUnixNano, count: $0.count,
+                    sum: $0.sum,
                     isDelta: histogram.aggregationTemporality == .delta)
             }
         default: []

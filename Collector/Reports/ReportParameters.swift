@@ -11,7 +11,7 @@ package struct ParameterError: Error, Equatable, CustomStringConvertible {
 }
 
 /// The flags of a report by name, as a command line or a query gives them: one table for both.
-package struct ReportParameters: Sendable, Equatable {
+package struct ReportParameters: Sendable {
     package enum Name: String, Sendable, CaseIterable {
         case since, until, service, kind, host, endpoint, status, error, by, sort, ascending, top
     }
@@ -42,10 +42,6 @@ package struct ReportParameters: Sendable, Equatable {
     package func request(now: UnixNanoseconds) throws(ParameterError) -> ReportRequest {
         let query = StatisticsQuery(window: try window(now: now), filter: try filter(), by: try dimensions())
         return ReportRequest(query: query, sort: try sort(), ascending: try ascending(), top: try top())
-    }
-
-    package static func == (one: Self, other: Self) -> Bool {
-        one.values.elementsEqual(other.values, by: ==)
     }
 
     private subscript(_ name: Name) -> String? {

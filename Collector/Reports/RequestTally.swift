@@ -3,9 +3,9 @@ import MartletTelemetry
 
 /// Adds up the requests of one row, whatever their outcome.
 struct RequestTally {
-    private(set) var statistics = RequestTally.nothing
+    private(set) var statistics = RequestStatistics()
     /// Those that did not fail, for the Apdex.
-    private var unfailed = ExponentialHistogram(scale: 20)
+    private var unfailed = ExponentialHistogram()
     private var outcomes: [RequestOutcome: UInt64] = [:]
     private var failed: UInt64 = 0
 
@@ -43,9 +43,6 @@ struct RequestTally {
     private static func share(_ part: Double, of whole: Double) -> Double {
         whole > 0 ? part / whole : 0
     }
-
-    /// At the finest scale: merging takes the coarser of two, so the first to come decides.
-    private static let nothing = RequestStatistics(duration: ExponentialHistogram(scale: 20))
 }
 
 extension RequestMeasures.Latency {

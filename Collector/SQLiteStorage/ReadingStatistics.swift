@@ -39,7 +39,7 @@ private struct Folding {
         while let row = try points.next() {
             guard let group = try group(ofSeries: row["series_id"], in: db) else { continue }
             if let statistics = PointRows.decode(row) {
-                groups[group, default: .empty].merge(statistics)
+                groups[group, default: RequestStatistics()].merge(statistics)
             } else {
                 damagedPoints += 1
             }
@@ -64,9 +64,4 @@ private struct Folding {
             values: query.by.map { $0.value(of: dimensions, from: resource) }, kind: dimensions.kind,
             outcome: dimensions.outcome)
     }
-}
-
-extension RequestStatistics {
-    /// At the finest scale, so that merging into it keeps the scale of what comes first.
-    fileprivate static let empty = RequestStatistics(duration: ExponentialHistogram(scale: 20))
 }

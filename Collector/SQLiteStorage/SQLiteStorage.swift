@@ -17,12 +17,16 @@ package final class SQLiteStorage: Storage {
         now: @escaping @Sendable () -> UnixNanoseconds = SQLiteStorage.systemClock
     ) throws {
         try StoreFile.make(path)
-        try StoreFile.inspect(path, mustExist: false)
+        try StoreFile.inspect(path, forReading: false)
         pool = try StoreFile.describingErrors(of: path) {
             let pool = try DatabasePool(path: path, configuration: Self.configuration)
             // FULL: an acknowledged batch survives a power cut, at the price of one fsync for each transaction. GRDB sets
             // NORMAL, which may lose the last ones.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+            // Before the first table, so that a process killed in between leaves no file that nobody owns up to.
+            try pool.writeWithoutTransaction {
+                try $0.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
+            }
             try Schema.migrator.migrate(pool)
             return pool
         }
@@ -32,7 +36,7 @@ package final class SQLiteStorage: Storage {
 
     /// Opens an existing store to read from it, also while a collector writes to it.
     package init(readingFrom path: String) throws {
-        try StoreFile.inspect(path, mustExist: true)
+        try StoreFile.inspect(path, forReading: true)
         var configuration = Self.configuration
         configuration.readonly = true
         pool = try StoreFile.describingErrors(of: path) {

@@ -10,7 +10,6 @@ enum Schema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 resources, points, batches, ledgers, details") { db in
-            try db.execute(sql: "PRAGMA application_id = \(applicationID)")
             try db.execute(sql: resources + points + batches + ledgers + details)
         }
         return migrator

@@ -21,9 +21,11 @@ enum StoreFile {
     }
 
     /// Throws when the file is no store of Martlet, or one of a newer Martlet. Changes nothing.
-    static func inspect(_ path: String, mustExist: Bool) throws {
+    ///
+    /// - Parameter forReading: whether it has to be there with all its tables, for nobody will make them.
+    static func inspect(_ path: String, forReading: Bool) throws {
         guard FileManager.default.fileExists(atPath: path) else {
-            if mustExist { throw StorageFailure("there is no store at \(path)") }
+            if forReading { throw StorageFailure("there is no store at \(path)") }
             return
         }
         var configuration = Configuration()
@@ -31,7 +33,7 @@ enum StoreFile {
         configuration.busyMode = .timeout(5)
         try describingErrors(of: path) {
             try DatabaseQueue(path: path, configuration: configuration).read { db in
-                try inspect(db, path: path, mayBeEmpty: !mustExist)
+                try inspect(db, path: path, forReading: forReading)
             }
         }
     }
@@ -48,14 +50,17 @@ enum StoreFile {
         }
     }
 
-    private static func inspect(_ db: Database, path: String, mayBeEmpty: Bool) throws {
+    private static func inspect(_ db: Database, path: String, forReading: Bool) throws {
         let objects = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") ?? 0
-        if objects == 0, mayBeEmpty { return }
+        if objects == 0, !forReading { return }
         guard try Int64.fetchOne(db, sql: "PRAGMA application_id") == Schema.applicationID else {
             throw StorageFailure("\(path) is a database of something else than Martlet; it was left as it is")
         }
         guard try !Schema.migrator.hasBeenSuperseded(db) else {
             throw StorageFailure("\(path) was made by a newer Martlet than this one; it was left as it is")
+        }
+        guard try !forReading || Schema.migrator.hasCompletedMigrations(db) else {
+            throw StorageFailure("\(path) was made by an older Martlet; `serve` brings it up to date")
         }
     }
 }
