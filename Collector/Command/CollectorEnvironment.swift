@@ -1,0 +1,31 @@
+import ArgumentParser
+
+/// The variables `MARTLET_COLLECTOR_…`; empty means unset.
+struct CollectorEnvironment {
+    private static let prefix = "MARTLET_COLLECTOR_"
+    private let variables: [String: String]
+
+    init(_ variables: [String: String]) {
+        self.variables = variables
+    }
+
+    subscript(_ name: String) -> String? {
+        variables[Self.prefix + name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    func integer(_ name: String) throws -> Int? {
+        guard let text = self[name] else { return nil }
+        guard let value = Int(text) else { throw ValidationError("\(Self.prefix)\(name) is no number") }
+        return value
+    }
+
+    /// False where it is unset.
+    func boolean(_ name: String) throws -> Bool {
+        switch self[name]?.lowercased() {
+        case nil: false
+        case "true", "1", "yes", "on": true
+        case "false", "0", "no", "off": false
+        default: throw ValidationError("\(Self.prefix)\(name) is neither true nor false")
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import ArgumentParser
+import MartletReports
+import MartletStorage
+
+extension ExitCode {
+    /// There is no store or no collector to ask, or it does not answer.
+    static let unavailable = ExitCode(2)
+}
+
+/// Runs `body`; what goes wrong is told in a sentence and ends in an exit code.
+func reportingFailure<Value>(_ body: () throws -> Value) throws -> Value {
+    do {
+        return try body()
+    } catch {
+        throw exit(for: error)
+    }
+}
+
+func reportingFailure<Value>(_ body: () async throws -> Value) async throws -> Value {
+    do {
+        return try await body()
+    } catch {
+        throw exit(for: error)
+    }
+}
+
+private func exit(for error: any Error) -> any Error {
+    switch error {
+    case let error as ParameterError: return ValidationError(error.description)
+    case is ValidationError, is ExitCode: return error
+    default:
+        Output.error("\(error)")
+        return ExitCode.unavailable
+    }
+}

@@ -1,0 +1,11 @@
+import ArgumentParser
+
+/// Exit codes: 0 done, 2 no store or no collector to ask, 64 a flag that cannot be understood.
+@main
+struct MartletCollector: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "martlet-collector",
+        abstract: "Takes in what Martlet's agents and OpenTelemetry senders tell about requests, and reports it.",
+        subcommands: [Serve.self, ReportCommand.self, Agents.self],
+        defaultSubcommand: Serve.self)
+}

@@ -1,0 +1,58 @@
+import ArgumentParser
+import Foundation
+import Logging
+import MartletSQLiteStorage
+import MartletServer
+import ServiceLifecycle
+
+struct Serve: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Takes OTLP over HTTP and answers reports, until SIGINT or SIGTERM.",
+        discussion: "Every flag has a variable: MARTLET_COLLECTOR_PORT for --port, and so on. A flag goes first.")
+
+    @Option(help: "The address to listen at. (default: 127.0.0.1)")
+    var host: String?
+
+    @Option(help: "The port to listen at; 0 takes a free one. (default: 4318)")
+    var port: Int?
+
+    @Option(help: "sqlite:PATH (default: collector.sqlite in $XDG_STATE_HOME/martlet or ~/.local/state/martlet)")
+    var store: String?
+
+    @Option(help: "What senders have to give as a bearer token; safer as a variable.")
+    var ingestToken: String?
+
+    @Option(help: "What readers of /api have to give as a bearer token; safer as a variable.")
+    var readToken: String?
+
+    @Flag(help: "Listen beyond loopback without tokens.")
+    var insecure = false
+
+    func run() async throws {
+        let settings = try settings()
+        let storage = try reportingFailure { try SQLiteStorage(path: settings.storePath) }
+        LoggingSystem.bootstrap { label in StreamLogHandler.standardError(label: label) }
+        let logger = Logger(label: "martlet-collector")
+        let server = CollectorServer(
+            storage: storage, tokens: settings.tokens, now: SQLiteStorage.systemClock, logger: logger)
+        let application = server.application(at: settings.address) { port in
+            Output.line("martlet-collector: listening on \(settings.address.url(port: port))")
+        }
+        let services = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: [application], gracefulShutdownSignals: [.sigint, .sigterm], logger: logger))
+        try await reportingFailure { try await services.run() }
+        try storage.close()
+    }
+
+    private func settings() throws -> ServeSettings {
+        let environment = CollectorEnvironment(ProcessInfo.processInfo.environment)
+        return try ServeSettings(
+            host: host ?? environment["HOST"],
+            port: try port ?? environment.integer("PORT"),
+            store: store ?? environment["STORE"],
+            ingestToken: ingestToken ?? environment["INGEST_TOKEN"],
+            readToken: readToken ?? environment["READ_TOKEN"],
+            insecure: try insecure || environment.boolean("INSECURE"))
+    }
+}

@@ -1,0 +1,35 @@
+import ArgumentParser
+import Foundation
+import MartletReports
+import MartletSQLiteStorage
+
+/// Whom to ask: a collector, or a store's file.
+struct SourceOptions: ParsableArguments {
+    @Option(help: "The collector to ask.")
+    var collector = "http://127.0.0.1:4318"
+
+    @Option(help: "sqlite:PATH, to read a store's file instead of asking a collector.")
+    var store: String?
+
+    @Option(help: "The collector's read token; safer as MARTLET_COLLECTOR_READ_TOKEN.")
+    var readToken: String?
+
+    /// `nil` when a collector is to be asked.
+    func openStore() throws -> SQLiteStorage? {
+        guard let store else { return nil }
+        return try SQLiteStorage(readingFrom: StoreLocation.path(store))
+    }
+
+    func client() throws -> CollectorClient {
+        guard let url = URL(string: collector), let scheme = url.scheme, ["http", "https"].contains(scheme),
+            url.host != nil
+        else { throw ValidationError("--collector is a URL such as http://127.0.0.1:4318") }
+        let environment = CollectorEnvironment(ProcessInfo.processInfo.environment)
+        return CollectorClient(url: url, token: readToken ?? environment["READ_TOKEN"])
+    }
+}
+
+enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
+    case table
+    case json
+}

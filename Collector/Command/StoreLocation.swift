@@ -1,0 +1,22 @@
+import ArgumentParser
+import Foundation
+
+/// `--store sqlite:PATH`
+enum StoreLocation {
+    private static let scheme = "sqlite:"
+
+    static func path(_ text: String) throws -> String {
+        guard text.hasPrefix(scheme), text.count > scheme.count else {
+            throw ValidationError("--store is sqlite:PATH")
+        }
+        return String(text.dropFirst(scheme.count))
+    }
+
+    /// Where the XDG Base Directory Specification puts state that outlives the program.
+    static func defaultPath() -> String {
+        let given = ProcessInfo.processInfo.environment["XDG_STATE_HOME"] ?? ""
+        // The specification: a path that is not absolute is to be ignored.
+        let state = given.hasPrefix("/") ? given : NSHomeDirectory() + "/.local/state"
+        return state + "/martlet/collector.sqlite"
+    }
+}

@@ -1,0 +1,46 @@
+import MartletOTLP
+import SwiftProtobuf
+
+/// The bodies of answers to OTLP requests, all of them protobuf (OTLP specification, "OTLP/HTTP Response").
+package enum IntakeAnswer {
+    package static let contentType = "application/x-protobuf"
+
+    package static func metrics(_ refusals: Refusals) throws -> [UInt8] {
+        var response = OTLPExportMetricsServiceResponse()
+        if refusals.total > 0 {
+            response.partialSuccess.rejectedDataPoints = Int64(refusals.total)
+            response.partialSuccess.errorMessage = refusals.message
+        }
+        return try response.serializedBytes()
+    }
+
+    package static func traces(_ refusals: Refusals) throws -> [UInt8] {
+        var response = OTLPExportTraceServiceResponse()
+        if refusals.total > 0 {
+            response.partialSuccess.rejectedSpans = Int64(refusals.total)
+            response.partialSuccess.errorMessage = refusals.message
+        }
+        return try response.serializedBytes()
+    }
+
+    /// A google.rpc.Status for an answer that is no success.
+    package static func failure(status: Int, message: String) throws -> [UInt8] {
+        var body = RPCStatus()
+        body.code = code(for: status)
+        body.message = message
+        return try body.serializedBytes()
+    }
+
+    /// google.rpc.Code, as its comments map it to HTTP.
+    private static func code(for status: Int) -> Int32 {
+        switch status {
+        case 401: 16  // UNAUTHENTICATED
+        case 404: 5  // NOT_FOUND
+        case 405: 12  // UNIMPLEMENTED
+        case 413: 8  // RESOURCE_EXHAUSTED
+        case 503: 14  // UNAVAILABLE
+        case 400..<500: 3  // INVALID_ARGUMENT
+        default: 13  // INTERNAL
+        }
+    }
+}

@@ -1,0 +1,17 @@
+/// Why a request is not taken: an HTTP status and a sentence. Only a 503 is worth another try.
+package struct IntakeRejection: Error, Sendable, Equatable {
+    package var status: Int
+    package var message: String
+
+    static func malformed(_ message: String) -> IntakeRejection {
+        IntakeRejection(status: 400, message: message)
+    }
+
+    package static func tooLarge(limit: Int) -> IntakeRejection {
+        IntakeRejection(status: 413, message: "the body has more than \(limit) bytes, inflated or not")
+    }
+
+    static func unsupported(_ message: String) -> IntakeRejection {
+        IntakeRejection(status: 415, message: message)
+    }
+}

@@ -1,0 +1,84 @@
+import MartletOTLP
+import MartletTelemetry
+
+/// The metrics of one resource as points. Metrics that Martlet does not know are passed over: they are no mistake of the
+/// sender, who sends what it has.
+struct MetricsDecoding {
+    let limits: IntakeLimits
+    private(set) var refusals: Refusals
+    private var statistics: [PointKey: RequestStatistics] = [:]
+    private var ledger: LedgerReading?
+
+    init(limits: IntakeLimits, refusals: Refusals) {
+        self.limits = limits
+        self.refusals = refusals
+    }
+
+    /// `nil` when nothing in it is for Martlet.
+    mutating func decode(_ part: OTLPResourceMetrics) -> InstanceMetrics? {
+        let resource = TelemetryResource(part.resource)
+        let metrics = part.scopeMetrics.flatMap(\.metrics)
+        guard resource.fits(limits) else {
+            refusals.add("an attribute of the resource is too long", count: metrics.reduce(0) { $0 + $1.pointCount })
+            return nil
+        }
+        // Durations first: sizes are added to the points that durations make.
+        for metric in metrics { takeDurations(metric) }
+        for metric in metrics { takeSizes(metric) }
+        for metric in metrics where metric.name == MetricName.ledger { ledger = LedgerReading(metric.sum) ?? ledger }
+        guard !statistics.isEmpty || ledger != nil else { return nil }
+        let points = statistics.map { key, statistics in
+            RequestPoint(dimensions: key.dimensions, start: key.start, end: key.end, statistics: statistics)
+        }
+        return InstanceMetrics(resource: resource, points: points, ledger: ledger)
+    }
+
+    private mutating func takeDurations(_ metric: OTLPMetric) {
+        guard let kind = RequestKind(durationMetric: metric.name) else { return }
+        guard case .exponentialHistogram(let histogram)? = metric.data else {
+            refusals.add("durations are taken as exponential histograms only", count: metric.pointCount)
+            return
+        }
+        guard histogram.aggregationTemporality == .delta else {
+            refusals.add("durations of cumulative temporality are not taken yet", count: metric.pointCount)
+            return
+        }
+        for point in histogram.dataPoints where point.count > 0 {
+            do throws(PointRefusal) {
+                let duration = try DurationPoint.decode(point, limits: limits)
+                let key = try PointKey(kind, point.attributes, point.startTimeUnixNano, point.timeUnixNano, limits)
+                statistics[key, default: RequestStatistics()].merge(RequestStatistics(duration: duration))
+            } catch {
+                refusals.add(error.reason)
+            }
+        }
+    }
+
+    private mutating func takeSizes(_ metric: OTLPMetric) {
+        guard let size = SizeMetric(name: metric.name) else { return }
+        for point in SizePoint.all(in: metric) where point.count > 0 {
+            do throws(PointRefusal) {
+                let key = try PointKey(size.kind, point.attributes, point.start, point.end, limits)
+                guard statistics[key] != nil else {
+                    throw PointRefusal(reason: "a size without a duration of the same attributes and interval")
+                }
+                guard point.isDelta, let bytes = point.bytes else {
+                    throw PointRefusal(reason: "a size that is no delta, or whose sum is no number of bytes")
+                }
+                statistics[key]?[keyPath: size.bytes] &+= bytes
+            } catch {
+                refusals.add(error.reason)
+            }
+        }
+    }
+}
+
+extension RequestKind {
+    fileprivate init?(durationMetric name: String) {
+        switch name {
+        case MetricName.clientDuration: self = .client
+        case MetricName.serverDuration: self = .server
+        default: return nil
+        }
+    }
+}

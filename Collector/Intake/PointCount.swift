@@ -1,0 +1,15 @@
+import MartletOTLP
+
+extension OTLPMetric {
+    /// How many points a sender is told about when the metric is not taken.
+    var pointCount: Int {
+        switch data {
+        case .gauge(let gauge): gauge.dataPoints.count
+        case .sum(let sum): sum.dataPoints.count
+        case .histogram(let histogram): histogram.dataPoints.count
+        case .exponentialHistogram(let histogram): histogram.dataPoints.count
+        case .summary(let summary): summary.dataPoints.count
+        case nil: 0
+        }
+    }
+}

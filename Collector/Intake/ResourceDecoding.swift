@@ -1,0 +1,26 @@
+import MartletOTLP
+import MartletTelemetry
+
+extension TelemetryResource {
+    /// The name that the semantic conventions prescribe for a sender that gives none.
+    static let unknownService = "unknown_service"
+
+    init(_ resource: OTLPResource) {
+        let attributes = resource.attributes
+        let agent = [attributes.text(AttributeName.sdkName), attributes.text(AttributeName.sdkVersion)]
+            .compactMap(\.self).joined(separator: " ")
+        self.init(
+            service: attributes.text(AttributeName.serviceName) ?? Self.unknownService,
+            version: attributes.text(AttributeName.serviceVersion),
+            environment: attributes.text(AttributeName.environment),
+            instance: attributes.text(AttributeName.serviceInstanceID) ?? "",
+            host: attributes.text(AttributeName.hostName), captureMode: attributes.text(AttributeName.captureMode),
+            agent: agent.isEmpty ? nil : agent)
+    }
+
+    /// Whether every text is short enough to be an index's key.
+    func fits(_ limits: IntakeLimits) -> Bool {
+        [service, version, environment, instance, host, captureMode, agent]
+            .allSatisfy { ($0?.utf8.count ?? 0) <= limits.maxAttributeBytes }
+    }
+}

@@ -1,0 +1,23 @@
+/// What was understood of a request's body, and what was not.
+package struct Taken<Value: Sendable>: Sendable {
+    package var values: [Value]
+    package var refusals: Refusals
+}
+
+/// Points or spans that are not taken, by reason (OTLP specification, "Partial Success").
+package struct Refusals: Sendable, Equatable {
+    private var counts: [String: Int] = [:]
+
+    package var total: Int { counts.values.reduce(0, +) }
+
+    /// One line for the sender's log, the same for the same refusals; empty when there are none.
+    package var message: String {
+        counts.sorted { $0.key < $1.key }.map { "\($0.value) not taken: \($0.key)" }.joined(separator: "; ")
+    }
+
+    /// Reasons are sentences of the collector's own and never quote the sender, so there are few.
+    mutating func add(_ reason: String, count: Int = 1) {
+        guard count > 0 else { return }
+        counts[reason, default: 0] += count
+    }
+}

@@ -1,0 +1,43 @@
+import MartletStorage
+
+extension Report {
+    package init(_ answer: StatisticsAnswer, for request: ReportRequest) {
+        var tallies: [[String?]: RequestTally] = [:]
+        var total = RequestTally()
+        for (group, statistics) in answer.groups {
+            tallies[group.values, default: RequestTally()].add(statistics, kind: group.kind, outcome: group.outcome)
+            total.add(statistics, kind: group.kind, outcome: group.outcome)
+        }
+        let query = request.query
+        let seconds = query.window.seconds
+        let time = total.statistics.duration.sum
+        let rows = tallies.map { values, tally in
+            ReportRow(
+                dimensions: Dictionary(zip(query.by, values)) { first, _ in first },
+                measures: tally.measures(seconds: seconds, timeOfAll: time))
+        }
+        self.init(
+            from: TimeText.format(query.window.from), to: TimeText.format(query.window.to), by: query.by,
+            completeness: answer.completeness, damagedPoints: answer.damagedPoints > 0 ? answer.damagedPoints : nil,
+            rows: Self.sorted(rows, for: request),
+            totals: ReportRow(dimensions: [:], measures: total.measures(seconds: seconds, timeOfAll: time)))
+    }
+
+    /// Rows of one rank stand in the order of their dimensions, so that the same figures give the same report.
+    private static func sorted(_ rows: [ReportRow], for request: ReportRequest) -> [ReportRow] {
+        let sorted = rows.sorted { one, other in
+            let (a, b) = (request.sort.value(of: one), request.sort.value(of: other))
+            guard a == b else { return request.ascending ? a < b : a > b }
+            let by = request.query.by
+            return by.map { one.text(of: $0) }.lexicographicallyPrecedes(by.map { other.text(of: $0) })
+        }
+        return request.top.map { Array(sorted.prefix($0)) } ?? sorted
+    }
+}
+
+extension ReportRow {
+    /// Empty for none.
+    func text(of dimension: Dimension) -> String {
+        (dimensions[dimension] ?? nil) ?? ""
+    }
+}

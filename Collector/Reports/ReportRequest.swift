@@ -1,0 +1,42 @@
+import MartletStorage
+
+/// What a report shows, and in which order.
+package struct ReportRequest: Sendable, Equatable {
+    package var query: StatisticsQuery
+    package var sort: ReportSort
+    package var ascending: Bool
+    /// Rows at most; the totals are over all of them. `nil` shows all.
+    package var top: Int?
+
+    package init(query: StatisticsQuery, sort: ReportSort = .impact, ascending: Bool = false, top: Int? = nil) {
+        self.query = query
+        self.sort = sort
+        self.ascending = ascending
+        self.top = top
+    }
+}
+
+/// The raw value is the name on the command line and in a query.
+package enum ReportSort: String, Sendable, CaseIterable {
+    case impact
+    case count
+    case failures
+    case failureRate = "failure-rate"
+    case p50
+    case p95
+    case p99
+    case max
+
+    func value(of row: ReportRow) -> Double {
+        switch self {
+        case .impact: row.measures.impact
+        case .count: Double(row.measures.count)
+        case .failures: Double(row.measures.failures.count)
+        case .failureRate: row.measures.failures.rate
+        case .p50: row.measures.latency.p50
+        case .p95: row.measures.latency.p95
+        case .p99: row.measures.latency.p99
+        case .max: row.measures.latency.max
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import MartletStorage
+
+/// A report for human eyes.
+package enum ReportTable {
+    package static func text(of report: Report) -> String {
+        var table = TextTable(report.by.map { ($0.rawValue, .left) } + figureColumns)
+        for row in report.rows { table.add(report.by.map { row.text(of: $0) } + figures(of: row.measures)) }
+        let labels = report.by.indices.map { $0 == 0 ? "total" : "" }
+        table.add(labels + figures(of: report.totals.measures))
+        return heading(of: report) + "\n" + table.text
+    }
+
+    private static func heading(of report: Report) -> String {
+        var text = "\(report.from) to \(report.to), completeness \(FigureText.completeness(report.completeness))\n"
+        if let damaged = report.damagedPoints {
+            text += "\(damaged) points were damaged on disk and are missing from these figures\n"
+        }
+        if report.rows.isEmpty { text += "No requests in this time.\n" }
+        return text
+    }
+
+    private static let figureColumns: [(title: String, alignment: TextTable.Alignment)] = [
+        "count", "rate", "failed", "p50", "p95", "p99", "max", "received", "apdex", "impact",
+    ].map { ($0, .right) }
+
+    private static func figures(of measures: RequestMeasures) -> [String] {
+        [
+            String(measures.count), FigureText.perSecond(measures.perSecond),
+            FigureText.percent(measures.failures.rate), FigureText.milliseconds(measures.latency.p50),
+            FigureText.milliseconds(measures.latency.p95), FigureText.milliseconds(measures.latency.p99),
+            FigureText.milliseconds(measures.latency.max), FigureText.bytes(measures.bytes.received),
+            FigureText.fixed(measures.apdex, 2), FigureText.percent(measures.impact),
+        ]
+    }
+}

@@ -1,0 +1,61 @@
+import MartletStorage
+import MartletTelemetry
+
+/// Adds up the requests of one row, whatever their outcome.
+struct RequestTally {
+    private(set) var statistics = RequestStatistics()
+    /// Those that did not fail, for the Apdex.
+    private var unfailed = ExponentialHistogram()
+    private var outcomes: [RequestOutcome: UInt64] = [:]
+    private var failed: UInt64 = 0
+
+    mutating func add(_ other: RequestStatistics, kind: RequestKind, outcome: RequestOutcome) {
+        statistics.merge(other)
+        outcomes[outcome, default: 0] &+= other.duration.count
+        if outcome.isFailure(for: kind) {
+            failed &+= other.duration.count
+        } else {
+            unfailed.merge(other.duration)
+        }
+    }
+
+    /// - Parameter timeOfAll: seconds that all requests of the report took.
+    func measures(seconds: Double, timeOfAll: Double) -> RequestMeasures {
+        let duration = statistics.duration
+        return RequestMeasures(
+            count: duration.count,
+            perSecond: Self.share(Double(duration.count), of: seconds),
+            failures: failures,
+            latency: RequestMeasures.Latency(duration),
+            phases: [:],
+            bytes: RequestMeasures.Bytes(sent: statistics.bytesSent, received: statistics.bytesReceived),
+            apdex: Apdex.score(unfailed: unfailed, failed: failed),
+            impact: Self.share(duration.sum, of: timeOfAll))
+    }
+
+    private var failures: RequestMeasures.Failures {
+        RequestMeasures.Failures(
+            count: failed, rate: Self.share(Double(failed), of: Double(statistics.duration.count)),
+            transport: outcomes[.transportFailure] ?? 0, http4xx: outcomes[.clientError] ?? 0,
+            http5xx: outcomes[.serverError] ?? 0, hung: outcomes[.hung] ?? 0, cancelled: outcomes[.cancelled] ?? 0)
+    }
+
+    private static func share(_ part: Double, of whole: Double) -> Double {
+        whole > 0 ? part / whole : 0
+    }
+}
+
+extension RequestMeasures.Latency {
+    /// Zeros for no requests.
+    fileprivate init(_ seconds: ExponentialHistogram) {
+        func milliseconds(_ q: Double) -> Double { Self.milliseconds(seconds.quantile(q) ?? 0) }
+        self.init(
+            mean: Self.milliseconds(seconds.mean), p50: milliseconds(0.5), p75: milliseconds(0.75),
+            p90: milliseconds(0.9), p95: milliseconds(0.95), p99: milliseconds(0.99), max: milliseconds(1))
+    }
+
+    /// A sender's bucket may reach past what a Double holds, and JSON has no infinity.
+    private static func milliseconds(_ seconds: Double) -> Double {
+        min(seconds * 1000, .greatestFiniteMagnitude)
+    }
+}

@@ -1,0 +1,19 @@
+/// Names come from whoever sends: what would steer a terminal or turn text around is written out instead.
+enum TerminalText {
+    static func plain(_ text: String) -> String {
+        text.unicodeScalars.reduce(into: "") { plain, scalar in
+            if isPlain(scalar) {
+                plain.unicodeScalars.append(scalar)
+            } else {
+                plain += "\\u{\(String(scalar.value, radix: 16))}"
+            }
+        }
+    }
+
+    private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
+        default: true
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import Foundation
+import MartletTelemetry
+
+/// TIME as people write it: RFC 3339, or a length of time ago.
+package enum TimeText {
+    /// `nil` when the text is neither, or lies before 1970.
+    package static func parse(_ text: String, now: UnixNanoseconds) -> UnixNanoseconds? {
+        if let length = nanoseconds(text) { return length <= now ? now - length : nil }
+        let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+        // The style takes a space for the T and leaves the zone open; RFC 3339 wants both.
+        guard text.contains("T"), let date = try? Date(text, strategy: style) else { return nil }
+        let seconds = date.timeIntervalSince1970
+        return (0..<9e9).contains(seconds) ? UnixNanoseconds((seconds * 1000).rounded()) * 1_000_000 : nil
+    }
+
+    /// RFC 3339 in UTC, whole seconds.
+    package static func format(_ time: UnixNanoseconds) -> String {
+        Date(timeIntervalSince1970: Double(time / 1_000_000_000)).formatted(.iso8601)
+    }
+
+    /// `500ms`, `90s`, `30m`, `1h`, `7d`.
+    private static func nanoseconds(_ text: String) -> UInt64? {
+        let units: [(String, UInt64)] = [
+            ("ms", 1_000_000), ("s", 1_000_000_000), ("m", 60_000_000_000), ("h", 3_600_000_000_000),
+            ("d", 86_400_000_000_000),
+        ]
+        guard let (unit, length) = units.first(where: { text.hasSuffix($0.0) }),
+            let count = UInt64(text.dropLast(unit.count))
+        else { return nil }
+        let (result, overflow) = count.multipliedReportingOverflow(by: length)
+        return overflow ? nil : result
+    }
+}

@@ -1,0 +1,36 @@
+import GRDB
+import MartletTelemetry
+
+enum ResourceRows {
+    /// The row of a sender, which is made or brought up to date.
+    static func id(of resource: TelemetryResource, seenAt now: UnixNanoseconds, in db: Database) throws -> Int64 {
+        let time = Int64(clamping: now)
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT INTO resource (service, version, environment, instance, host, capture_mode, agent, first_seen, last_seen)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (service, version, environment, instance, host) DO UPDATE SET
+                    capture_mode = excluded.capture_mode, agent = excluded.agent, last_seen = excluded.last_seen
+                RETURNING id
+                """)
+        let id = try Int64.fetchOne(
+            statement,
+            arguments: [
+                resource.service, resource.version ?? "", resource.environment ?? "", resource.instance,
+                resource.host ?? "", resource.captureMode ?? "", resource.agent ?? "", time, time,
+            ])
+        guard let id else { throw DatabaseError(message: "a resource has no id") }
+        return id
+    }
+
+    static func decode(_ row: Row) -> TelemetryResource {
+        TelemetryResource(
+            service: row["service"], version: present(row["version"]), environment: present(row["environment"]),
+            instance: row["instance"], host: present(row["host"]), captureMode: present(row["capture_mode"]),
+            agent: present(row["agent"]))
+    }
+
+    private static func present(_ text: String) -> String? {
+        text.isEmpty ? nil : text
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import GRDB
+import MartletStorage
+import MartletTelemetry
+
+/// The embedded store: one SQLite file in WAL mode, one writer, readers that never wait for it.
+package final class SQLiteStorage: Storage {
+    let pool: DatabasePool
+    let limits: SQLiteLimits
+    /// The collector's clock.
+    let now: @Sendable () -> UnixNanoseconds
+
+    /// Opens the store at `path`, making file and folder where there are none. Throws ``StorageFailure`` when the file is
+    /// something else or newer; it is left as it is then.
+    package init(
+        path: String, limits: SQLiteLimits = SQLiteLimits(),
+        now: @escaping @Sendable () -> UnixNanoseconds = SQLiteStorage.systemClock
+    ) throws {
+        try StoreFile.make(path)
+        try StoreFile.inspect(path, forReading: false)
+        pool = try StoreFile.describingErrors(of: path) {
+            let pool = try DatabasePool(path: path, configuration: Self.configuration)
+            // FULL: an acknowledged batch survives a power cut, at the price of one fsync for each transaction. GRDB sets
+            // NORMAL, which may lose the last ones.
+            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+            // Before the first table, so that a process killed in between leaves no file that nobody owns up to.
+            try pool.writeWithoutTransaction {
+                try $0.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
+            }
+            try Schema.migrator.migrate(pool)
+            return pool
+        }
+        self.limits = limits
+        self.now = now
+    }
+
+    /// Opens an existing store to read from it, also while a collector writes to it.
+    package init(readingFrom path: String) throws {
+        try StoreFile.inspect(path, forReading: true)
+        var configuration = Self.configuration
+        configuration.readonly = true
+        pool = try StoreFile.describingErrors(of: path) {
+            try DatabasePool(path: path, configuration: configuration)
+        }
+        limits = SQLiteLimits()
+        now = Self.systemClock
+    }
+
+    package func check() async throws {
+        _ = try await pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM resource LIMIT 1") }
+    }
+
+    /// Folds the log into the file and closes it; nothing may be asked of the store afterwards.
+    package func close() throws {
+        // GRDB closes its readers last, and those cannot fold the log themselves.
+        _ = try pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+        try pool.close()
+    }
+
+    package static let systemClock: @Sendable () -> UnixNanoseconds = {
+        UnixNanoseconds(max(0, Date().timeIntervalSince1970) * 1e9)
+    }
+
+    private static var configuration: Configuration {
+        var configuration = Configuration()
+        // Another process, such as a backup, may hold the file for a moment.
+        configuration.busyMode = .timeout(5)
+        return configuration
+    }
+}

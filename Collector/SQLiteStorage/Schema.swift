@@ -1,0 +1,92 @@
+import GRDB
+
+/// The tables, as named migrations. A migration that was released is never changed; a new one is added behind it.
+///
+/// Text columns hold `''` and number columns 0 where a value is absent: SQLite's UNIQUE takes two NULLs for different.
+enum Schema {
+    /// "MRTL": marks the file as Martlet's (SQLite file format, section 1.3.14).
+    static let applicationID: Int64 = 0x4D52_544C
+
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1 resources, points, batches, ledgers, details") { db in
+            try db.execute(sql: resources + points + batches + ledgers + details)
+        }
+        return migrator
+    }
+
+    private static let resources = """
+        CREATE TABLE resource (
+            id INTEGER PRIMARY KEY,
+            service TEXT NOT NULL, version TEXT NOT NULL, environment TEXT NOT NULL,
+            instance TEXT NOT NULL, host TEXT NOT NULL,
+            -- May change while a process lives, so they are no part of its identity.
+            capture_mode TEXT NOT NULL, agent TEXT NOT NULL,
+            -- Nanoseconds since 1970, the collector's clock.
+            first_seen INTEGER NOT NULL, last_seen INTEGER NOT NULL,
+            UNIQUE (service, version, environment, instance, host)
+        ) STRICT;
+
+        """
+
+    private static let points = """
+        CREATE TABLE series (
+            id INTEGER PRIMARY KEY,
+            resource_id INTEGER NOT NULL REFERENCES resource(id),
+            kind TEXT NOT NULL, method TEXT NOT NULL, host TEXT NOT NULL, port INTEGER NOT NULL,
+            endpoint TEXT NOT NULL, status INTEGER NOT NULL, error TEXT NOT NULL,
+            UNIQUE (resource_id, kind, method, host, port, endpoint, status, error)
+        ) STRICT;
+
+        CREATE TABLE point (
+            -- The sender's clock, nanoseconds since 1970. Called as in SQL, `end` is a keyword.
+            start_time INTEGER NOT NULL, end_time INTEGER NOT NULL,
+            series_id INTEGER NOT NULL REFERENCES series(id),
+            -- The count is in the sketch as well, and has to agree with it.
+            count INTEGER NOT NULL, bytes_sent INTEGER NOT NULL, bytes_received INTEGER NOT NULL,
+            sketch BLOB NOT NULL
+        ) STRICT;
+        CREATE INDEX point_by_end ON point (end_time);
+
+        """
+
+    private static let batches = """
+        CREATE TABLE batch (
+            instance TEXT NOT NULL, signal TEXT NOT NULL, sequence INTEGER NOT NULL,
+            received INTEGER NOT NULL,
+            PRIMARY KEY (instance, signal, sequence)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX batch_by_received ON batch (received);
+
+        """
+
+    private static let ledgers = """
+        CREATE TABLE ledger (
+            resource_id INTEGER NOT NULL REFERENCES resource(id),
+            time INTEGER NOT NULL,
+            captured INTEGER NOT NULL, delivered INTEGER NOT NULL, waiting INTEGER NOT NULL,
+            -- JSON: reason to requests.
+            dropped TEXT NOT NULL,
+            -- In the batch that brought this reading.
+            requests INTEGER NOT NULL,
+            PRIMARY KEY (resource_id, time)
+        ) STRICT, WITHOUT ROWID;
+
+        """
+
+    private static let details = """
+        CREATE TABLE detail (
+            -- AUTOINCREMENT: ids only grow, so that the oldest rows are those with the smallest.
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            received INTEGER NOT NULL,
+            resource_id INTEGER NOT NULL REFERENCES resource(id),
+            kind TEXT NOT NULL, method TEXT NOT NULL, host TEXT NOT NULL, port INTEGER NOT NULL,
+            endpoint TEXT NOT NULL, status INTEGER NOT NULL, error TEXT NOT NULL,
+            trace_id BLOB NOT NULL, span_id BLOB NOT NULL, parent_span_id BLOB NOT NULL,
+            start_time INTEGER NOT NULL, duration INTEGER NOT NULL,
+            url TEXT NOT NULL, bytes_sent INTEGER NOT NULL, bytes_received INTEGER NOT NULL,
+            message TEXT NOT NULL
+        ) STRICT;
+        CREATE INDEX detail_by_received ON detail (received);
+        """
+}

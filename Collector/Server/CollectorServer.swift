@@ -1,0 +1,49 @@
+import Hummingbird
+import Logging
+import MartletIntake
+import MartletStorage
+import MartletTelemetry
+
+/// The collector's HTTP side: every route it answers.
+package struct CollectorServer: Sendable {
+    package var storage: any Storage
+    package var intake = Intake()
+    package var tokens = ServerTokens()
+    /// What `since` and `until` of a report are measured from.
+    package var now: @Sendable () -> UnixNanoseconds
+    package var logger: Logger
+
+    package init(
+        storage: any Storage, intake: Intake = Intake(), tokens: ServerTokens = ServerTokens(),
+        now: @escaping @Sendable () -> UnixNanoseconds, logger: Logger
+    ) {
+        self.storage = storage
+        self.intake = intake
+        self.tokens = tokens
+        self.now = now
+        self.logger = logger
+    }
+
+    /// A service that answers at `address` until it is told to stop, and then finishes what it is at.
+    ///
+    /// - Parameter onListening: called once with the port that was bound, which differs from the one asked for when that
+    ///   is 0.
+    package func application(
+        at address: ListenAddress, onListening: @escaping @Sendable (Int) -> Void = { _ in }
+    ) -> some ApplicationProtocol {
+        Application(
+            router: router(),
+            configuration: ApplicationConfiguration(
+                address: .hostname(address.host, port: address.port), serverName: "martlet-collector"),
+            onServerRunning: { channel in onListening(channel.localAddress?.port ?? address.port) },
+            logger: logger)
+    }
+
+    func router() -> Router<BasicRequestContext> {
+        let router = Router()
+        IngestRoutes(storage: storage, intake: intake, logger: logger).add(to: router, token: tokens.ingest)
+        ReadRoutes(storage: storage, now: now, logger: logger).add(to: router, token: tokens.read)
+        HealthRoutes(storage: storage, logger: logger).add(to: router)
+        return router
+    }
+}

@@ -1,0 +1,29 @@
+import Hummingbird
+import Logging
+import MartletStorage
+
+/// For whoever watches the collector, without a token.
+struct HealthRoutes: Sendable {
+    let storage: any Storage
+    let logger: Logger
+
+    func add(to router: Router<BasicRequestContext>) {
+        router.get("/") { _, _ in "Martlet collector. The report is at /api/v1/report.\n" }
+        // The process answers.
+        router.get("healthz") { _, _ in try Response.json(Health(status: "ok")) }
+        // And so does its store.
+        router.get("readyz") { _, _ in
+            do {
+                try await storage.check()
+                return try Response.json(Health(status: "ok"))
+            } catch {
+                logger.error("the store does not answer", metadata: ["error": "\(error)"])
+                return try Response.json(Health(status: "the store does not answer"), status: .serviceUnavailable)
+            }
+        }
+    }
+}
+
+private struct Health: Encodable {
+    var status: String
+}

@@ -1,0 +1,98 @@
+import Hummingbird
+import Logging
+import MartletIntake
+import MartletStorage
+import MartletTelemetry
+import NIOCore
+
+/// `POST /v1/metrics` and `/v1/traces` (OTLP/HTTP). What is answered with 200 is on disk.
+struct IngestRoutes: Sendable {
+    let storage: any Storage
+    let intake: Intake
+    let logger: Logger
+
+    func add(to router: Router<BasicRequestContext>, token: String?) {
+        let group = router.group("v1")
+        if let token {
+            group.add(
+                middleware: BearerTokenMiddleware(token: token) {
+                    try Response.otlpFailure(status: 401, message: "the ingest token is missing or wrong")
+                })
+        }
+        group.post("metrics") { request, _ in try await answer { try await metrics(request) } }
+        group.post("traces") { request, _ in try await answer { try await traces(request) } }
+        group.post("logs") { _, _ in
+            try Response.otlpFailure(status: 404, message: "logs are not taken; metrics and traces are")
+        }
+        for path in ["metrics", "traces"] as [RouterPath] {
+            for method in [.get, .head, .put, .patch, .delete] as [HTTPRequest.Method] {
+                group.on(path, method: method) { _, _ in
+                    var response = try Response.otlpFailure(status: 405, message: "only POST is taken here")
+                    response.headers[.allow] = "POST"
+                    return response
+                }
+            }
+        }
+    }
+
+    private func metrics(_ request: Request) async throws -> Response {
+        let envelope = try envelope(of: request, signal: .metrics)
+        let taken = try intake.metrics(try await body(of: request), encoding: envelope.encoding)
+        let outcome = try await storage.store(taken.values, of: envelope.batch)
+        log(envelope, outcome, taken.refusals)
+        return Response.otlp(status: .ok, try IntakeAnswer.metrics(taken.refusals))
+    }
+
+    private func traces(_ request: Request) async throws -> Response {
+        let envelope = try envelope(of: request, signal: .traces)
+        let taken = try intake.details(try await body(of: request), encoding: envelope.encoding)
+        let outcome = try await storage.store(taken.values, of: envelope.batch)
+        log(envelope, outcome, taken.refusals)
+        return Response.otlp(status: .ok, try IntakeAnswer.traces(taken.refusals))
+    }
+
+    private func envelope(of request: Request, signal: Signal) throws(IntakeRejection) -> IntakeEnvelope {
+        try IntakeEnvelope(
+            signal: signal, contentType: request.headers[.contentType],
+            contentEncoding: request.headers[.contentEncoding], batch: request.batchHeader)
+    }
+
+    /// Never holds more than the limit, whatever the headers say.
+    private func body(of request: Request) async throws -> [UInt8] {
+        do {
+            return [UInt8](buffer: try await request.body.collect(upTo: intake.limits.maxBodyBytes))
+        } catch is NIOTooManyBytesError {
+            throw IntakeRejection.tooLarge(limit: intake.limits.maxBodyBytes)
+        }
+    }
+
+    private func answer(_ work: () async throws -> Response) async throws -> Response {
+        do {
+            return try await work()
+        } catch let rejection as IntakeRejection {
+            logger.debug("rejected", metadata: ["status": "\(rejection.status)", "reason": "\(rejection.message)"])
+            return try Response.otlpFailure(status: rejection.status, message: rejection.message)
+        } catch {
+            // 503 and not 500: OTLP senders try again after the one and drop the batch after the other.
+            logger.error("a batch could not be stored", metadata: ["error": "\(error)"])
+            return try Response.otlpFailure(status: 503, message: "the batch could not be stored; send it again later")
+        }
+    }
+
+    private func log(_ envelope: IntakeEnvelope, _ outcome: StoreOutcome, _ refusals: Refusals) {
+        guard refusals.total > 0 || outcome == .duplicate else { return }
+        logger.debug(
+            "taken in part or not at all",
+            metadata: [
+                "batch": "\(envelope.batch?.description ?? "none")", "duplicate": "\(outcome == .duplicate)",
+                "refused": "\(refusals.message)",
+            ])
+    }
+}
+
+extension Request {
+    fileprivate var batchHeader: String? {
+        let name = BatchID.headerName.lowercased()
+        return headers.first { $0.name.canonicalName == name }?.value
+    }
+}

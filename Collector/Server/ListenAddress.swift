@@ -1,0 +1,23 @@
+/// Where the collector listens.
+package struct ListenAddress: Sendable, Equatable {
+    package var host: String
+    /// 0 takes a free one.
+    package var port: Int
+
+    package init(host: String, port: Int) {
+        self.host = host
+        self.port = port
+    }
+
+    /// Whether only programs on the same machine can connect (RFC 6890: 127.0.0.0/8 and ::1).
+    package var isLoopback: Bool {
+        if host == "localhost" || host == "::1" { return true }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    }
+
+    /// As a URL's beginning, with the port that was bound.
+    package func url(port: Int) -> String {
+        host.contains(":") ? "http://[\(host)]:\(port)" : "http://\(host):\(port)"
+    }
+}

@@ -1,0 +1,56 @@
+import Hummingbird
+import Logging
+import MartletReports
+import MartletStorage
+import MartletTelemetry
+
+/// `GET /api/v1/…`: what the command line shows, as JSON.
+struct ReadRoutes: Sendable {
+    let storage: any Storage
+    let now: @Sendable () -> UnixNanoseconds
+    let logger: Logger
+
+    func add(to router: Router<BasicRequestContext>, token: String?) {
+        let group = router.group("api/v1")
+        if let token {
+            group.add(
+                middleware: BearerTokenMiddleware(token: token) {
+                    try Response.json(Problem(error: "the read token is missing or wrong"), status: .unauthorized)
+                })
+        }
+        group.get("report") { request, _ in try await answer { try await report(request) } }
+        group.get("agents") { _, _ in
+            try await answer { try Response.json(AgentsReport(try await storage.agents())) }
+        }
+    }
+
+    private func report(_ request: Request) async throws -> Response {
+        let pairs = request.uri.queryParameters.map { (String($0.key), String($0.value)) }
+        let reportRequest = try ReportParameters(pairs).request(now: now())
+        return try Response.json(Report(try await storage.statistics(reportRequest.query), for: reportRequest))
+    }
+
+    private func answer(_ work: () async throws -> Response) async throws -> Response {
+        do {
+            return try await work()
+        } catch let error as ParameterError {
+            return try Response.json(Problem(error: error.description), status: .badRequest)
+        } catch {
+            logger.error("the store could not be read", metadata: ["error": "\(error)"])
+            return try Response.json(Problem(error: "the store could not be read"), status: .serviceUnavailable)
+        }
+    }
+}
+
+/// The body of an answer that is no success.
+struct Problem: Encodable {
+    var error: String
+}
+
+extension Response {
+    static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) throws -> Response {
+        Response(
+            status: status, headers: [.contentType: "application/json; charset=utf-8"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: try ReportJSON.text(of: value))))
+    }
+}

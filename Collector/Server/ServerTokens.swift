@@ -1,0 +1,23 @@
+/// Who may send and who may read; `nil` lets everyone. Never logged.
+package struct ServerTokens: Sendable, CustomStringConvertible {
+    /// Guards `POST /v1/…`.
+    package var ingest: String?
+    /// Guards `GET /api/…`.
+    package var read: String?
+
+    package init(ingest: String? = nil, read: String? = nil) {
+        self.ingest = ingest
+        self.read = read
+    }
+
+    package var description: String { "ServerTokens" }
+
+    /// Why the collector must not listen at `address`; `nil` when it may.
+    package func objection(toListeningAt address: ListenAddress, insecure: Bool) -> String? {
+        guard !address.isLoopback, !insecure, ingest == nil || read == nil else { return nil }
+        return """
+            \(address.host) can be reached from other machines: give --ingest-token and --read-token, \
+            or --insecure to let everyone send and read
+            """
+    }
+}

@@ -1,0 +1,63 @@
+import MartletTelemetry
+
+/// Which requests a query is about; `nil` leaves a dimension open.
+package struct RequestFilter: Sendable, Equatable {
+    package var service: String?
+    package var kind: RequestKind?
+    /// With the port or without it.
+    package var host: String?
+    package var endpoint: String?
+    package var status: StatusFilter?
+    /// `error.type`
+    package var error: String?
+
+    package init(
+        service: String? = nil, kind: RequestKind? = nil, host: String? = nil, endpoint: String? = nil,
+        status: StatusFilter? = nil, error: String? = nil
+    ) {
+        self.service = service
+        self.kind = kind
+        self.host = host
+        self.endpoint = endpoint
+        self.status = status
+        self.error = error
+    }
+
+    package func matches(_ dimensions: RequestDimensions, from resource: TelemetryResource) -> Bool {
+        Self.allows(service, resource.service)
+            && Self.allows(kind, dimensions.kind)
+            && (Self.allows(host, dimensions.host) || Self.allows(host, dimensions.authority))
+            && Self.allows(endpoint, dimensions.endpoint)
+            && Self.allows(error, dimensions.error)
+            && (status?.matches(dimensions.status) ?? true)
+    }
+
+    private static func allows<Value: Equatable>(_ wanted: Value?, _ value: Value?) -> Bool {
+        wanted == nil || wanted == value
+    }
+}
+
+/// `404` or `5xx`.
+package enum StatusFilter: Sendable, Equatable {
+    case code(Int)
+    /// The first digit.
+    case group(Int)
+
+    /// `nil` when the text is neither.
+    package init?(_ text: String) {
+        if let code = Int(text), (100...999).contains(code) {
+            self = .code(code)
+        } else if text.count == 3, text.lowercased().hasSuffix("xx"), let digit = Int(text.prefix(1)), digit > 0 {
+            self = .group(digit)
+        } else {
+            return nil
+        }
+    }
+
+    package func matches(_ status: Int?) -> Bool {
+        switch self {
+        case .code(let code): status == code
+        case .group(let digit): status.map { $0 / 100 == digit } ?? false
+        }
+    }
+}

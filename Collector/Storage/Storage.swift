@@ -1,0 +1,25 @@
+import MartletTelemetry
+
+/// Where the collector keeps what it took in. Implementations are safe to call from any task.
+package protocol Storage: Sendable {
+    /// Stores all of it or nothing, the batch's id included; returns after it is safe on disk.
+    func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome
+
+    /// The same for the details of requests; the oldest make room for them.
+    func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome
+
+    /// Everything in the answer is of one moment.
+    func statistics(_ query: StatisticsQuery) async throws -> StatisticsAnswer
+
+    /// Every sender that was ever seen, the most recently seen first.
+    func agents() async throws -> [AgentRecord]
+
+    /// Throws when the store cannot answer.
+    func check() async throws
+}
+
+package enum StoreOutcome: Sendable, Equatable {
+    case stored
+    /// The batch's id is known, so nothing was stored.
+    case duplicate
+}

@@ -1,0 +1,44 @@
+/// What one sender told in one batch: the collector's side of a ``MetricsBatch``, where intervals may differ from point to
+/// point and senders other than Martlet keep no ledger.
+package struct InstanceMetrics: Sendable, Equatable {
+    package var resource: TelemetryResource
+    package var points: [RequestPoint]
+    package var ledger: LedgerReading?
+
+    package init(resource: TelemetryResource, points: [RequestPoint], ledger: LedgerReading? = nil) {
+        self.resource = resource
+        self.points = points
+        self.ledger = ledger
+    }
+
+    /// How many requests the points stand for.
+    package var requests: UInt64 { points.reduce(0) { $0 &+ $1.statistics.duration.count } }
+}
+
+/// The requests of one series in one interval, `(start, end]`.
+package struct RequestPoint: Sendable, Equatable {
+    package var dimensions: RequestDimensions
+    package var start: UnixNanoseconds
+    package var end: UnixNanoseconds
+    package var statistics: RequestStatistics
+
+    package init(
+        dimensions: RequestDimensions, start: UnixNanoseconds, end: UnixNanoseconds, statistics: RequestStatistics
+    ) {
+        self.dimensions = dimensions
+        self.start = start
+        self.end = end
+        self.statistics = statistics
+    }
+}
+
+/// A ledger as it stood at a moment.
+package struct LedgerReading: Sendable, Equatable {
+    package var time: UnixNanoseconds
+    package var ledger: Ledger
+
+    package init(time: UnixNanoseconds, ledger: Ledger) {
+        self.time = time
+        self.ledger = ledger
+    }
+}

@@ -1,0 +1,80 @@
+import HummingbirdTesting
+import MartletOTLP
+import MartletTelemetry
+import SwiftProtobuf
+import Testing
+
+@Suite struct IngestTests {
+    @Test func plainAndGzipAreTaken() async throws {
+        try await withServer { client in
+            #expect(try await client.post(try Samples.body()).status == .ok)
+            let zipped = try Gzip.compress(try Samples.body())
+            #expect(try await client.post(zipped, encoding: "gzip").status == .ok)
+            #expect(try await client.count() == 10)
+        }
+    }
+
+    @Test func theSameBatchTwiceCountsOnce() async throws {
+        try await withServer { client in
+            for _ in 0..<2 {
+                let response = try await client.post(try Samples.body(), batch: "i-1/1/metrics")
+                #expect(response.status == .ok)
+            }
+            #expect(try await client.count() == 5)
+            #expect(try await client.post(try Samples.body(), batch: "i-1/2/metrics").status == .ok)
+            #expect(try await client.count() == 10)
+        }
+    }
+
+    @Test func anEmptyBodyIsAnsweredWithAnEmptyMessage() async throws {
+        try await withServer { client in
+            for path in ["/v1/metrics", "/v1/traces"] {
+                let response = try await client.post([], to: path)
+                #expect(response.status == .ok)
+                #expect(response.headers[.contentType] == "application/x-protobuf")
+                #expect(response.body.readableBytes == 0)
+            }
+        }
+    }
+
+    @Test func aContentTypeMayHaveParametersAndCapitals() async throws {
+        try await withServer { client in
+            let response = try await client.post(try Samples.body(), type: "Application/X-Protobuf; charset=utf-8")
+            #expect(response.status == .ok)
+        }
+    }
+
+    @Test func whatIsNotTakenIsToldToTheSender() async throws {
+        var request: OTLPExportMetricsServiceRequest = try .init(serializedBytes: Samples.body())
+        request.resourceMetrics[0].scopeMetrics[0].metrics[0].exponentialHistogram.dataPoints[0].scale = 99
+        let body: [UInt8] = try request.serializedBytes()
+        try await withServer { client in
+            let response = try await client.post(body)
+            #expect(response.status == .ok)
+            let message = try OTLPExportMetricsServiceResponse(serializedBytes: [UInt8](buffer: response.body))
+            // The duration, and the size that has no duration then.
+            #expect(message.partialSuccess.rejectedDataPoints == 2)
+            #expect(message.partialSuccess.errorMessage.contains("out of bounds"))
+            #expect(try await client.count() == 0)
+        }
+    }
+
+    @Test func detailsAreTaken() async throws {
+        let batch = DetailsBatch(resource: Samples.resource(), details: [Samples.detail(1)])
+        try await withServer { client in
+            let response = try await client.post(try batch.otlp(), to: "/v1/traces", batch: "i-1/1/traces")
+            #expect(response.status == .ok)
+            #expect(response.body.readableBytes == 0)
+        }
+    }
+
+    @Test func healthAndReadinessAreToldToEveryone() async throws {
+        try await withServer(tokens: .init(ingest: "a", read: "b")) { client in
+            for path in ["/healthz", "/readyz"] {
+                let response = try await client.get(path)
+                #expect(response.status == .ok)
+                #expect(String(buffer: response.body).filter { !$0.isWhitespace } == #"{"status":"ok"}"#)
+            }
+        }
+    }
+}

@@ -1,0 +1,122 @@
+import MartletIntake
+import MartletOTLP
+import MartletTelemetry
+import SwiftProtobuf
+import Testing
+
+@Suite struct IntakeMetricsTests {
+    private let batch = MetricsBatch(
+        resource: Samples.resource(), start: Samples.time(0), end: Samples.time(10),
+        series: [
+            Samples.dimensions(): Samples.statistics([0.1, 0.2, 3], sent: 100, received: 4096),
+            Samples.dimensions(status: nil, error: "timeout"): Samples.statistics([5]),
+            Samples.dimensions(.server, endpoint: "/orders"): Samples.statistics([0.01], sent: 7, received: 9),
+        ],
+        ledger: Ledger(captured: 10, delivered: 4, waiting: 5, dropped: [.bufferFull: 1]))
+
+    private func take(_ request: OTLPExportMetricsServiceRequest) throws -> Taken<InstanceMetrics> {
+        try Intake().metrics(try request.serializedBytes(), encoding: .identity)
+    }
+
+    /// The agent's batch with its only duration histograms changed.
+    private func changed(
+        _ change: (inout OTLPExponentialHistogram) -> Void
+    ) throws -> OTLPExportMetricsServiceRequest {
+        var batch = batch
+        batch.series = [Samples.dimensions(): Samples.statistics([0.1, 0.2])]
+        var request: OTLPExportMetricsServiceRequest = try .init(serializedBytes: batch.otlp())
+        change(&request.resourceMetrics[0].scopeMetrics[0].metrics[0].exponentialHistogram)
+        return request
+    }
+
+    @Test func whatTheAgentSendsArrivesAsItWas() throws {
+        let taken = try Intake().metrics(try Gzip.compress(try batch.otlp()), encoding: .gzip)
+        let metrics = try #require(taken.values.first)
+        #expect(taken.values.count == 1)
+        #expect(taken.refusals.total == 0)
+        #expect(metrics.resource == batch.resource)
+        #expect(metrics.ledger == LedgerReading(time: batch.end, ledger: batch.ledger))
+        #expect(metrics.points.allSatisfy { $0.start == batch.start && $0.end == batch.end })
+        let series = Dictionary(uniqueKeysWithValues: metrics.points.map { ($0.dimensions, $0.statistics) })
+        #expect(series == batch.series)
+        #expect(metrics.requests == 5)
+    }
+
+    @Test func anEmptyBodyIsAnEmptyRequest() throws {
+        let taken = try Intake().metrics([], encoding: .identity)
+        #expect(taken.values.isEmpty)
+        #expect(taken.refusals.total == 0)
+    }
+
+    @Test func aLedgerAloneIsTaken() throws {
+        var idle = batch
+        idle.series = [:]
+        let taken = try Intake().metrics(try idle.otlp(), encoding: .identity)
+        #expect(taken.values.map(\.ledger?.ledger.captured) == [10])
+    }
+
+    @Test func aSenderThatNamesNeitherEndpointNorInstanceIsTaken() throws {
+        var request = try changed { $0.dataPoints[0].attributes = [OTLPKeyValue("http.request.method", "PUT")] }
+        request.resourceMetrics[0].resource = OTLPResource()
+        let metrics = try #require(try take(request).values.first)
+        #expect(metrics.resource.service == "unknown_service")
+        #expect(
+            metrics.points.map(\.dimensions) == [
+                RequestDimensions(
+                    kind: .client, method: "PUT", host: "", port: 0, endpoint: "{unknown}", status: nil, error: nil)
+            ])
+    }
+
+    @Test func otherMetricsArePassedOver() throws {
+        var request = try changed { _ in }
+        request.resourceMetrics[0].scopeMetrics[0].metrics[0].name = "jvm.memory.used"
+        let taken = try take(request)
+        #expect(taken.values.flatMap(\.points).isEmpty)
+        #expect(taken.refusals.total == 0)
+    }
+
+    @Test func cumulativeDurationsAreRefusedWithAReason() throws {
+        let taken = try take(try changed { $0.aggregationTemporality = .cumulative })
+        #expect(taken.values.flatMap(\.points).isEmpty)
+        #expect(taken.refusals.total == 1)
+        #expect(taken.refusals.message.contains("cumulative"))
+    }
+
+    @Test func explicitBucketsAreRefusedWithAReason() throws {
+        var request = try changed { _ in }
+        var histogram = OTLPHistogram()
+        histogram.dataPoints = [OTLPHistogramDataPoint(), OTLPHistogramDataPoint()]
+        request.resourceMetrics[0].scopeMetrics[0].metrics[0].histogram = histogram
+        let taken = try take(request)
+        #expect(taken.refusals.total == 2)
+        #expect(taken.refusals.message.contains("exponential"))
+    }
+
+    @Test func pointsThatCannotBeAreRefusedAndTheirNeighboursTaken() throws {
+        let damages: [(inout OTLPExponentialHistogramDataPoint) -> Void] = [
+            { $0.scale = 99 }, { $0.sum = .nan }, { $0.sum = -1 }, { $0.sum = 1e300 }, { $0.clearSum() },
+            { $0.count = 7 }, { $0.positive.offset = .max }, { $0.positive.offset = .min },
+            { $0.positive.bucketCounts = [.max, 1] }, { $0.positive.bucketCounts = Array(repeating: 0, count: 5000) },
+            { $0.startTimeUnixNano = $0.timeUnixNano + 1 }, { $0.timeUnixNano = .max },
+            { $0.attributes[1] = OTLPKeyValue("url.template", String(repeating: "x", count: 2000)) },
+        ]
+        for (index, damage) in damages.enumerated() {
+            let taken = try take(
+                try changed { histogram in
+                    var point = histogram.dataPoints[0]
+                    damage(&point)
+                    histogram.dataPoints.append(point)
+                })
+            #expect(taken.refusals.total == 1, "damage \(index)")
+            #expect(taken.values.map(\.requests) == [2], "damage \(index)")
+        }
+    }
+
+    @Test func aSizeWithoutADurationIsRefused() throws {
+        var request: OTLPExportMetricsServiceRequest = try .init(serializedBytes: batch.otlp())
+        request.resourceMetrics[0].scopeMetrics[0].metrics.removeAll { $0.name == MetricName.serverDuration }
+        let taken = try take(request)
+        #expect(taken.refusals.total == 2)
+        #expect(taken.values.map(\.requests) == [4])
+    }
+}

@@ -1,0 +1,65 @@
+import MartletReports
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+@Suite struct ReportParametersTests {
+    private let now = Samples.time(0)
+
+    @Test func withoutParametersItIsTheLastHourByEndpoint() throws {
+        let request = try ReportParameters([]).request(now: now)
+        #expect(request.query.window == TimeWindow(from: now - 3_600_000_000_000, to: now))
+        #expect(request.query.by == [.service, .kind, .method, .host, .endpoint])
+        #expect(request.query.filter == RequestFilter())
+        #expect(request.sort == .impact)
+        #expect(request.top == nil)
+    }
+
+    @Test func everyParameterIsTaken() throws {
+        let request = try ReportParameters([
+            ("since", "2h"), ("until", "1h"), ("service", "s"), ("kind", "server"), ("host", "h:1"), ("endpoint", "/e"),
+            ("status", "4XX"), ("error", "timeout"), ("by", "status,error"), ("by", "instance"), ("by", "error"),
+            ("sort", "failure-rate"), ("ascending", "true"), ("top", "7"),
+        ]).request(now: now)
+        let filter = RequestFilter(
+            service: "s", kind: .server, host: "h:1", endpoint: "/e", status: .group(4), error: "timeout")
+        let window = TimeWindow(from: now - 7_200_000_000_000, to: now - 3_600_000_000_000)
+        #expect(
+            request
+                == ReportRequest(
+                    query: StatisticsQuery(window: window, filter: filter, by: [.status, .error, .instance]),
+                    sort: .failureRate, ascending: true, top: 7))
+    }
+
+    @Test(
+        arguments: [
+            ("500ms", 500_000_000), ("90s", 90_000_000_000), ("30m", 1_800_000_000_000), ("1h", 3_600_000_000_000),
+            ("7d", 604_800_000_000_000), ("0s", 0),
+        ] as [(String, UInt64)])
+    func aLengthIsATimeAgo(text: String, nanoseconds: UInt64) {
+        #expect(TimeText.parse(text, now: now) == now - nanoseconds)
+    }
+
+    @Test(
+        arguments: [
+            ("2026-09-21T14:13:20Z", 0), ("2026-09-21T16:13:30+02:00", 10_000_000_000),
+            ("2026-09-21T14:13:20.25Z", 250_000_000),
+        ] as [(String, UInt64)])
+    func rfc3339IsATime(text: String, afterNow: UInt64) {
+        #expect(TimeText.parse(text, now: now) == now + afterNow)
+    }
+
+    @Test(arguments: [
+        "", "h", "-1h", "1.5h", "1w", "1 h", "yesterday", "2026-09-21", "2026-09-21T14:13:20", "2026-13-21T14:13:20Z",
+        "99999999999999999999d", "999999d",
+    ])
+    func anythingElseIsNoTime(text: String) {
+        #expect(TimeText.parse(text, now: now) == nil)
+    }
+
+    @Test func aWindowThatEndsBeforeItStartsIsRefused() {
+        #expect(throws: ParameterError.self) {
+            try ReportParameters([("since", "1h"), ("until", "2h")]).request(now: now)
+        }
+    }
+}

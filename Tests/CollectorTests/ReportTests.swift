@@ -1,0 +1,121 @@
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+@testable import MartletReports
+
+@Suite struct ReportTests {
+    /// Over a window of 100 seconds.
+    private func report(
+        _ points: [(RequestDimensions, [Double])], by: [Dimension] = [.endpoint], sort: ReportSort = .impact,
+        ascending: Bool = false, top: Int? = nil
+    ) -> Report {
+        var groups: [RequestGroup: RequestStatistics] = [:]
+        for (dimensions, seconds) in points {
+            let values = by.map { $0.value(of: dimensions, from: Samples.resource()) }
+            let group = RequestGroup(values: values, kind: dimensions.kind, outcome: dimensions.outcome)
+            groups[group, default: RequestStatistics()].merge(Samples.statistics(seconds, sent: 3, received: 5))
+        }
+        let window = TimeWindow(from: Samples.time(0), to: Samples.time(100))
+        return Report(
+            StatisticsAnswer(groups: groups, completeness: 0.75),
+            for: ReportRequest(
+                query: StatisticsQuery(window: window, by: by), sort: sort, ascending: ascending, top: top))
+    }
+
+    private func endpoints(of report: Report) -> [String] {
+        report.rows.map { $0.text(of: .endpoint) }
+    }
+
+    @Test func theFiguresAreThoseOfTheRequests() throws {
+        let report = report([
+            (Samples.dimensions(), Array(repeating: 0.25, count: 8)),
+            (Samples.dimensions(status: 503, error: "503"), [1]),
+            (Samples.dimensions(status: nil, error: "timeout"), [3]),
+        ])
+        let row = try #require(report.rows.first).measures
+        #expect(report.rows.count == 1)
+        #expect(row.count == 10)
+        #expect(row.perSecond == 0.1)
+        #expect(row.failures.count == 2)
+        #expect(row.failures.rate == 0.2)
+        #expect([row.failures.transport, row.failures.http5xx, row.failures.http4xx] == [1, 1, 0])
+        #expect(abs(row.latency.mean - 600) < 1e-9)
+        #expect(abs(row.latency.p50 - 250) < 250 * 0.0028)
+        #expect(abs(row.latency.p90 - 1000) < 1000 * 0.0028)
+        #expect(row.latency.p99 == 3000)
+        #expect(row.latency.max == 3000)
+        #expect(row.apdex == 0.8)
+        #expect(row.impact == 1)
+        #expect([row.bytes.sent, row.bytes.received] == [9, 15])
+        #expect(report.totals.measures == row)
+        #expect(report.completeness == 0.75)
+    }
+
+    @Test func aClientsFailuresAre4xxToo() {
+        let row = report([
+            (Samples.dimensions(status: 404, error: "404"), [1, 1]),
+            (Samples.dimensions(status: 500, error: "500"), [1]),
+            (Samples.dimensions(status: nil, error: "hung"), [1]),
+            (Samples.dimensions(status: nil, error: "cancelled"), [1, 1, 1]),
+        ]).totals.measures.failures
+        #expect(row.count == 4)
+        #expect([row.http4xx, row.http5xx, row.hung, row.cancelled, row.transport] == [2, 1, 1, 3, 0])
+    }
+
+    @Test func aServersAreNot() {
+        let row = report([
+            (Samples.dimensions(.server, status: 404), [1, 1]),
+            (Samples.dimensions(.server, status: 500, error: "500"), [1]),
+        ]).totals.measures.failures
+        #expect(row.count == 1)
+        #expect([row.http4xx, row.http5xx] == [2, 1])
+    }
+
+    @Test func apdexCountsSlowOnesHalfAndFailedOnesNot() {
+        let row = report([
+            (Samples.dimensions(), [0.1, 0.49, 0.6, 1.9, 2.1]), (Samples.dimensions(status: 500, error: "500"), [0.1]),
+        ]).totals.measures
+        #expect(row.apdex == 0.5)
+    }
+
+    @Test func impactIsTheShareOfAllTime() {
+        let report = report([
+            (Samples.dimensions(endpoint: "/many"), Array(repeating: 0.25, count: 12)),
+            (Samples.dimensions(endpoint: "/slow"), [1]),
+        ])
+        #expect(endpoints(of: report) == ["/many", "/slow"])
+        #expect(report.rows.map(\.measures.impact) == [0.75, 0.25])
+    }
+
+    @Test func rowsAreSortedByWhatIsAskedForAndTiesByName() {
+        let points: [(RequestDimensions, [Double])] = [
+            (Samples.dimensions(endpoint: "/b"), [1]), (Samples.dimensions(endpoint: "/a"), [1]),
+            (Samples.dimensions(endpoint: "/c"), [0.1, 0.1]),
+            (Samples.dimensions(endpoint: "/d", status: 500, error: "500"), [0.01]),
+        ]
+        #expect(endpoints(of: report(points)) == ["/a", "/b", "/c", "/d"])
+        #expect(endpoints(of: report(points, ascending: true)) == ["/d", "/c", "/a", "/b"])
+        #expect(endpoints(of: report(points, sort: .count)) == ["/c", "/a", "/b", "/d"])
+        #expect(endpoints(of: report(points, sort: .failureRate)) == ["/d", "/a", "/b", "/c"])
+        #expect(endpoints(of: report(points, sort: .max, ascending: true)) == ["/d", "/c", "/a", "/b"])
+    }
+
+    @Test func theTotalsAreOverRowsThatAreCutOffToo() {
+        let report = report(
+            [(Samples.dimensions(endpoint: "/a"), [1, 1]), (Samples.dimensions(endpoint: "/b"), [1])], top: 1)
+        #expect(endpoints(of: report) == ["/a"])
+        #expect(report.totals.measures.count == 3)
+        #expect(report.totals.dimensions.isEmpty)
+    }
+
+    @Test func figuresThatNoDoubleHoldsAreStillJSON() throws {
+        let sketch = try #require(
+            ExponentialHistogram(
+                scale: 0, sum: .greatestFiniteMagnitude, min: nil, max: nil, zeroCount: 0, offset: 1090, buckets: [2]))
+        let group = RequestGroup(values: [], kind: .client, outcome: .success)
+        let answer = StatisticsAnswer(groups: [group: RequestStatistics(duration: sketch)], completeness: 1)
+        let report = Report(answer, for: ReportRequest(query: StatisticsQuery(window: Samples.everything, by: [])))
+        #expect(try ReportJSON.text(of: report).contains("\"count\" : 2"))
+    }
+}

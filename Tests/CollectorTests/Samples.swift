@@ -1,0 +1,54 @@
+import MartletStorage
+import MartletTelemetry
+
+/// Values that tests share. Times are seconds after an arbitrary moment.
+enum Samples {
+    static func time(_ seconds: UInt64) -> UnixNanoseconds {
+        (1_790_000_000 + seconds) * 1_000_000_000
+    }
+
+    static func resource(_ service: String = "checkout", instance: String = "i-1") -> TelemetryResource {
+        TelemetryResource(
+            service: service, version: "1.2", environment: "test", instance: instance, host: "web-1",
+            captureMode: "automatic", agent: "martlet 0.1.0")
+    }
+
+    static func dimensions(
+        _ kind: RequestKind = .client, endpoint: String = "/users/{id}", status: Int? = 200, error: String? = nil
+    ) -> RequestDimensions {
+        RequestDimensions(
+            kind: kind, method: "GET", host: "api.example.com", port: 443, endpoint: endpoint, status: status,
+            error: error)
+    }
+
+    static func statistics(_ seconds: [Double], sent: UInt64 = 0, received: UInt64 = 0) -> RequestStatistics {
+        var statistics = RequestStatistics()
+        for value in seconds { statistics.record(seconds: value, bytesSent: 0, bytesReceived: 0) }
+        statistics.bytesSent = sent
+        statistics.bytesReceived = received
+        return statistics
+    }
+
+    static func point(_ dimensions: RequestDimensions, _ seconds: [Double], end: UInt64 = 10) -> RequestPoint {
+        RequestPoint(dimensions: dimensions, start: time(end - 10), end: time(end), statistics: statistics(seconds))
+    }
+
+    /// One batch of an instance: `requests` of 100 ms in the interval that ends at `end`.
+    static func metrics(
+        requests: Int, captured: UInt64, end: UInt64, resource: TelemetryResource = resource()
+    ) -> InstanceMetrics {
+        InstanceMetrics(
+            resource: resource,
+            points: requests > 0 ? [point(dimensions(), Array(repeating: 0.1, count: requests), end: end)] : [],
+            ledger: LedgerReading(time: time(end), ledger: Ledger(captured: captured, waiting: UInt64(requests))))
+    }
+
+    static func detail(_ number: UInt8) -> RequestDetail {
+        RequestDetail(
+            dimensions: dimensions(status: 503, error: "503"), traceID: Array(repeating: number, count: 16),
+            spanID: Array(repeating: number, count: 8), start: time(1), durationNanoseconds: 250_000_000,
+            url: "https://api.example.com/users/7", bytesSent: 3, bytesReceived: 5, message: "unavailable")
+    }
+
+    static let everything = TimeWindow(from: time(0) - 1, to: time(100_000))
+}

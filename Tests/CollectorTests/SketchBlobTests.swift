@@ -1,0 +1,68 @@
+import MartletTelemetry
+import Testing
+
+@testable import MartletSQLiteStorage
+
+@Suite struct SketchBlobTests {
+    @Test(arguments: [
+        [], [0.1], [0.1, 0.1, 0.100001], [1e-9, 1e9], [0, 0, 3.5], [0.001, 0.0011, 0.5, 0.51, 7, 30],
+    ])
+    func aSketchComesBackAsItWas(values: [Double]) {
+        var sketch = ExponentialHistogram()
+        for value in values { sketch.record(value) }
+        #expect(SketchBlob.decode(SketchBlob.encode(sketch)) == sketch)
+    }
+
+    @Test func aSketchWithoutBoundsAndWithEmptyBucketsAtBothEndsComesBackAsItWas() throws {
+        let sketch = try #require(
+            ExponentialHistogram(
+                scale: -3, sum: 12.5, min: nil, max: nil, zeroCount: 9, offset: -4,
+                buckets: [0, 0, .max >> 1, 0, 0, 0, 1, 0]))
+        #expect(SketchBlob.decode(SketchBlob.encode(sketch)) == sketch)
+    }
+
+    @Test func aThousandValuesOfOneEndpointTakeLessThanThreeHundredBytes() {
+        var sketch = ExponentialHistogram()
+        for step in 0..<1000 { sketch.record(0.05 + Double(step) * 0.00005) }
+        #expect(SketchBlob.encode(sketch).count < 300)
+    }
+
+    @Test func cutOffAnywhereItIsRefusedOrSmaller() {
+        var sketch = ExponentialHistogram()
+        for value in [0.001, 0.5, 30] { sketch.record(value) }
+        let blob = SketchBlob.encode(sketch)
+        for length in 0..<blob.count {
+            let decoded = SketchBlob.decode(Array(blob.prefix(length)))
+            #expect(decoded?.count != sketch.count)
+        }
+    }
+
+    @Test func noByteMakesItTrap() {
+        var sketch = ExponentialHistogram()
+        for value in [0.001, 0.5, 30] { sketch.record(value) }
+        let blob = SketchBlob.encode(sketch)
+        for index in blob.indices {
+            for byte in stride(from: UInt8.min, through: .max, by: 15) {
+                var damaged = blob
+                damaged[index] = byte
+                guard var decoded = SketchBlob.decode(damaged) else { continue }
+                decoded.merge(sketch)
+                _ = decoded.quantile(0.99)
+                #expect(decoded.buckets.count <= ExponentialHistogram.maxBuckets)
+            }
+        }
+    }
+
+    @Test func aGapThatWouldFillMemoryIsRefused() {
+        var writer = ByteWriter()
+        writer.append(1)
+        writer.append(0)
+        writer.append(bitsOf: 1)
+        writer.append(zigzag: 7)
+        writer.append(varint: 0)
+        writer.append(zigzag: 0)
+        writer.append(0)
+        writer.append(varint: .max)
+        #expect(SketchBlob.decode(writer.bytes) == nil)
+    }
+}
