@@ -99,14 +99,14 @@ let package = Package(
         .testTarget(
             name: "MartletTests",
             dependencies: [
-                "Martlet", "MartletOTLP", "MartletTelemetry", .product(name: "Hummingbird", package: "hummingbird"),
+                "Fixtures", "Martlet", "MartletOTLP", "MartletTelemetry", .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ]),
         .testTarget(
             name: "CollectorTests",
             dependencies: [
-                "MartletIntake", "MartletOTLP", "MartletReports", "MartletServer", "MartletSQLiteStorage",
+                "Fixtures", "MartletIntake", "MartletOTLP", "MartletReports", "MartletServer", "MartletSQLiteStorage",
                 "MartletStorage", "MartletTelemetry", "martlet-collector",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -117,7 +117,17 @@ let package = Package(
         .executableTarget(name: "ProbeService", dependencies: ["Martlet"], path: "Tests/ProbeService"),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["ProbeService", "martlet-collector", .product(name: "Hummingbird", package: "hummingbird")]),
+            dependencies: [
+                "Fixtures", "MartletReports", "MartletStorage", "ProbeService", "martlet-collector",
+                .product(name: "Hummingbird", package: "hummingbird"),
+            ]),
+        // What tests of more than one target stand on.
+        .target(
+            name: "Fixtures",
+            dependencies: [
+                .product(name: "Hummingbird", package: "hummingbird"), .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Tests/Fixtures"),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,3 +1,4 @@
+import Fixtures
 import MartletSQLiteStorage
 import MartletStorage
 import MartletTelemetry

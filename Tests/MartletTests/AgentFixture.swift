@@ -1,3 +1,4 @@
+import Fixtures
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -39,14 +40,14 @@ func withAgent(
     _ body: @escaping @Sendable (MartletAgent, StubCollector, URL) async throws -> Void
 ) async throws {
     let collector = StubCollector()
-    let directory = try TemporaryDirectory()
+    let directory = try TemporaryFolder()
     var configuration = MartletConfiguration()
     configuration.bufferDirectory = directory.url
     configuration.interval = .seconds(60)
     configuration.logger = Logger(label: "test", factory: { _ in InMemoryLogHandler() })
     change(&configuration)
     let changed = configuration
-    try await TestServer.run(service(with: collector)) { base in
+    try await LoopbackServer.run(service(with: collector)) { base in
         var configuration = changed
         configuration.endpoint = base
         collector.port.store(base.port ?? 0, ordering: .relaxed)

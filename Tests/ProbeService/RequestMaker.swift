@@ -5,10 +5,11 @@ import FoundationNetworking
 struct RequestMaker: Sendable {
     /// The endpoint that a report should show.
     let endpoint: String
-    /// Makes the request with this number, and returns when its caller has the answer or the error.
-    let make: @Sendable (Int) async -> Void
+    /// Makes the request with this number, and returns the moment at which its caller was told of the answer or the
+    /// error: in a handler or a delegate that is earlier than the moment at which a task that waits for it wakes up.
+    let make: @Sendable (Int) async -> ContinuousClock.Instant
 
-    static func all(base: URL) -> [RequestMaker] {
+    static func all(base: URL, nobody: URL) -> [RequestMaker] {
         let configuration = URLSessionConfiguration.default
         configuration.timeoutIntervalForRequest = 30
         configuration.httpAdditionalHeaders = ["X-Probe": "1"]
@@ -16,19 +17,25 @@ struct RequestMaker: Sendable {
         let ephemeral = URLSession(configuration: .ephemeral)
         let delegated = URLSession(configuration: .default, delegate: TaskEnd(), delegateQueue: nil)
         return [
-            RequestMaker(endpoint: "/users/{id}") { _ = try? await URLSession.shared.data(from: base / "users/\($0)?q=s") },
-            RequestMaker(endpoint: "/orders/{id}/items") { number in
-                _ = try? await custom.data(for: URLRequest(url: base / "orders/\(number)/items"))
-            },
-            RequestMaker(endpoint: "/missing/{id}") { number in
-                await withCheckedContinuation { done in
-                    ephemeral.dataTask(with: base / "missing/\(number)") { _, _, _ in done.resume() }.resume()
+            RequestMaker(endpoint: "/users/{id}") { number in
+                await withCheckedContinuation { told in
+                    URLSession.shared.dataTask(with: base / "users/\(number)?token=secret") { _, _, _ in
+                        told.resume(returning: .now)
+                    }.resume()
                 }
             },
+            RequestMaker(endpoint: "/orders/{id}/items") { number in
+                _ = try? await custom.data(for: URLRequest(url: base / "orders/\(number)/items"))
+                return .now
+            },
+            RequestMaker(endpoint: "/missing/{id}") { number in
+                _ = try? await ephemeral.data(from: base / "missing/\(number)")
+                return .now
+            },
             RequestMaker(endpoint: "/broken") { _ in
-                await withCheckedContinuation { done in
+                await withCheckedContinuation { told in
                     let task = delegated.dataTask(with: base / "broken")
-                    (delegated.delegate as? TaskEnd)?.await(task) { done.resume() }
+                    (delegated.delegate as? TaskEnd)?.await(task) { told.resume(returning: .now) }
                     task.resume()
                 }
             },
@@ -37,12 +44,14 @@ struct RequestMaker: Sendable {
                 request.httpMethod = "POST"
                 request.httpBody = Data(repeating: 7, count: 100 + number % 100)
                 _ = try? await custom.data(for: request)
+                return .now
             },
             RequestMaker(endpoint: "/nobody") { _ in
-                _ = try? await URLSession.shared.data(from: URL(string: "http://127.0.0.1:1/nobody")!)
+                _ = try? await URLSession.shared.data(from: nobody)
+                return .now
             },
         ]
     }
 }
 
-func / (base: URL, path: String) -> URL { URL(string: "\(base.absoluteString)/\(path)")! }
+func / (base: URL, path: String) -> URL { URL(string: "\(base.absoluteString)/\(path)") ?? base }

@@ -33,8 +33,7 @@ final class Stopwatch: Sendable {
 
     private func time(_ maker: RequestMaker, number: Int) async {
         let start = ContinuousClock.now
-        await maker.make(number)
-        let (seconds, attoseconds) = (ContinuousClock.now - start).components
+        let (seconds, attoseconds) = (await maker.make(number) - start).components
         let milliseconds = Double(seconds) * 1e3 + Double(attoseconds) / 1e15
         times.withLock { $0[maker.endpoint, default: []].append(milliseconds) }
     }

@@ -7,7 +7,8 @@ import FoundationNetworking
 import Martlet
 
 guard CommandLine.arguments.count == 4, let base = URL(string: CommandLine.arguments[1]),
-    let requests = Int(CommandLine.arguments[2]), let concurrency = Int(CommandLine.arguments[3])
+    let requests = Int(CommandLine.arguments[2]), let concurrency = Int(CommandLine.arguments[3]),
+    let nobody = URL(string: "http://127.0.0.1:1/nobody")
 else {
     FileHandle.standardError.write(Data("usage: ProbeService <base URL> <requests of each kind> <concurrency>\n".utf8))
     exit(64)
@@ -15,7 +16,7 @@ else {
 
 let agent = MartletAgent.start()
 let stopwatch = Stopwatch()
-for kind in RequestMaker.all(base: base) {
+for kind in RequestMaker.all(base: base, nobody: nobody) {
     await stopwatch.run(kind, times: requests, concurrency: concurrency)
 }
 await agent.shutdown(within: .seconds(5))

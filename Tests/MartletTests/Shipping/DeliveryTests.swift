@@ -1,3 +1,4 @@
+import Fixtures
 import Foundation
 import FoundationNetworking
 import HTTPTypes
@@ -90,7 +91,7 @@ extension AgentTests {
         }
 
         @Test func whatAnEarlierProcessLeftIsSentFirstUnderItsOwnName() async throws {
-            let directory = try TemporaryDirectory()
+            let directory = try TemporaryFolder()
             try Self.leaveBatch(in: directory.url.appendingPathComponent("shop"))
             try await withAgent({
                 $0.bufferDirectory = directory.url
@@ -107,7 +108,7 @@ extension AgentTests {
         }
 
         @Test func shutdownLeavesInTheOutboxWhatCannotBeDeliveredAndTheNextStartDeliversIt() async throws {
-            let directory = try TemporaryDirectory()
+            let directory = try TemporaryFolder()
             try await withAgent({ $0.bufferDirectory = directory.url }) { agent, collector, base in
                 collector.answer(503)
                 _ = try await URLSession.shared.data(from: base / "hello/x")
@@ -121,7 +122,7 @@ extension AgentTests {
         }
 
         @Test func aCollectorThatNeverAnswersDoesNotHoldTheService() async throws {
-            let directory = try TemporaryDirectory()
+            let directory = try TemporaryFolder()
             try await withAgent({ $0.bufferDirectory = directory.url }) { agent, collector, base in
                 collector.isSilent.store(true, ordering: .relaxed)
                 _ = try await URLSession.shared.data(from: base / "hello/x")
@@ -132,7 +133,7 @@ extension AgentTests {
         }
 
         @Test func aDirectoryThatCannotBeWrittenIsReplacedByTheTemporaryOneAndSaidOnce() async throws {
-            let directory = try TemporaryDirectory()
+            let directory = try TemporaryFolder()
             let file = directory.url.appendingPathComponent("file")
             try Data().write(to: file)
             let log = InMemoryLogHandler()
@@ -167,7 +168,7 @@ extension AgentTests {
         }
 
         @Test func switchedOffTheAgentDoesNothingAtAll() async throws {
-            let directory = try TemporaryDirectory()
+            let directory = try TemporaryFolder()
             var configuration = MartletConfiguration()
             configuration.isEnabled = false
             configuration.bufferDirectory = directory.url

@@ -1,3 +1,4 @@
+import Fixtures
 import Foundation
 import MartletTelemetry
 import Testing
@@ -5,9 +6,9 @@ import Testing
 @testable import Martlet
 
 @Suite struct OutboxTests {
-    let temporary: TemporaryDirectory
+    let temporary: TemporaryFolder
 
-    init() throws { temporary = try TemporaryDirectory() }
+    init() throws { temporary = try TemporaryFolder() }
 
     @Test func batchesComeBackOldestFirst() throws {
         let outbox = try Outbox.create(instance: "a", in: temporary.url)

@@ -4,8 +4,8 @@ import Logging
 import Synchronization
 
 /// A real HTTP server on a free loopback port, for as long as `body` runs.
-enum TestServer {
-    static func run(
+package enum LoopbackServer {
+    package static func run(
         _ router: Router<BasicRequestContext>, _ body: @escaping @Sendable (URL) async throws -> Void
     ) async throws {
         let (ports, port) = AsyncStream.makeStream(of: Int.self)

@@ -1,0 +1,48 @@
+import Fixtures
+import Foundation
+import Testing
+
+/// What a service notices of the agent: nothing that it did not ask for.
+@Suite(.serialized) struct GuestTests {
+    let folder: TemporaryFolder
+    let shop = ShopServer()
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    @Test(arguments: [true, false])
+    func switchedOffThereIsNoThreadAndNoFile(isEnabled: Bool) async throws {
+        let probe = Probe(folder: folder, collector: "http://127.0.0.1:1")
+        try await shop.run { server in
+            let service = try probe.start(
+                server, requests: 100, environment: ["MARTLET_ENABLED": "\(isEnabled)", "MARTLET_INTERVAL": "100ms"])
+            await shop.awaitAnswers(150)
+            #expect(service.threadNames().contains("martlet") == isEnabled)
+            let result = try await probe.finish(service)
+            #expect(result.captured == (isEnabled ? 600 : 0))
+            #expect(folder.contents().isEmpty == !isEnabled)
+        }
+    }
+
+    @Test func everyVariableSetToNonsenseStartsTheServiceWithOneWarningEach() async throws {
+        let probe = Probe(folder: folder, collector: "http://127.0.0.1:1")
+        let names = [
+            "ENABLED", "SERVICE_NAME", "SERVICE_VERSION", "ENVIRONMENT", "ENDPOINT", "TOKEN", "CAPTURE", "INCLUDE",
+            "EXCLUDE", "ENDPOINTS", "MAX_ENDPOINTS", "SAMPLE_RATE", "KEEP_FAILURES", "SLOW", "PROPAGATE",
+            "CAPTURE_HEADERS", "CAPTURE_BODIES", "BODY_LIMIT", "REDACT", "HUNG", "MAX_CPU", "MAX_MEMORY", "INTERVAL",
+            "BUFFER_DIR", "BUFFER_MAX", "COMPRESSION", "EXPORT_TIMEOUT", "LOG_LEVEL",
+        ].map { "MARTLET_\($0)" }
+        try await shop.run { server in
+            let nonsense = Dictionary(uniqueKeysWithValues: names.map { ($0, "\u{7} nonsense {") })
+            let service = try probe.start(server, requests: 5, environment: nonsense)
+            let (status, output, errors) = await service.finish()
+            #expect(status == 0)
+            #expect(output.contains("\"captured\":30"))
+            for name in names {
+                #expect(errors.components(separatedBy: " \(name)=").count == 2, "\(name)")
+            }
+            #expect(!errors.contains("\u{7}"))
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import Fixtures
+import Foundation
+import Testing
+
+/// The collector goes away and the service is killed; the report is complete all the same.
+@Suite(.serialized) struct OutageTests {
+    let folder: TemporaryFolder
+    let shop = ShopServer()
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    @Test func aCollectorThatIsAwayForAWhileMissesNothing() async throws {
+        let store = folder.path("collector.sqlite")
+        let first = try await CollectorProcess(store: store)
+        let probe = Probe(folder: folder, collector: first.address)
+        try await shop.run { server in
+            let service = try probe.start(server, requests: 150)
+            await shop.awaitAnswers(100)
+            await first.kill()
+            await shop.awaitAnswers(350)
+            let second = try await CollectorProcess(store: store, port: first.port)
+            let result = try await probe.finish(service)
+            #expect(result.captured == 900)
+            #expect(result.delivered == 900)
+            let report = try await probe.report()
+            #expect(report.totals.measures.count == 900)
+            #expect(report.completeness == 1)
+            withExtendedLifetime(second) {}
+        }
+    }
+
+    @Test func whatAKilledServiceHadSealedIsDeliveredByItsNextStart() async throws {
+        let store = folder.path("collector.sqlite")
+        let away = try await CollectorProcess(store: store)
+        await away.kill()
+        let probe = Probe(folder: folder, collector: away.address)
+        try await shop.run { server in
+            let killed = try probe.start(server, requests: 400, environment: ["MARTLET_INTERVAL": "100ms"])
+            await shop.awaitAnswers(300)
+            await killed.stop(with: SIGKILL)
+            let sealed = sealedRequests()
+            #expect(sealed > 0)
+
+            let back = try await CollectorProcess(store: store, port: away.port)
+            let result = try await probe.finish(try probe.start(server, requests: 10))
+            #expect(result.captured == 60)
+            let report = try await probe.report()
+            #expect(report.totals.measures.count == 60 + sealed)
+            #expect(sealedRequests() == 0)
+            withExtendedLifetime(back) {}
+        }
+    }
+
+    /// How many requests the batches of metrics in the outbox stand for, by the names of their files.
+    private func sealedRequests() -> UInt64 {
+        folder.contents().filter { $0.hasSuffix(".otlp.gz") && $0.contains("-metrics-") }
+            .compactMap { $0.split(separator: "-").last?.split(separator: ".").first.flatMap { UInt64($0) } }
+            .reduce(0, +)
+    }
+}

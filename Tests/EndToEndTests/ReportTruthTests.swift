@@ -1,0 +1,74 @@
+import Fixtures
+import Foundation
+import MartletReports
+import MartletStorage
+import Testing
+
+/// A service with the agent in it, a collector, a report: what it says is what happened.
+@Suite(.serialized) struct ReportTruthTests {
+    let folder: TemporaryFolder
+    let collector: CollectorProcess
+    let probe: Probe
+    let shop = ShopServer()
+
+    init() async throws {
+        folder = try TemporaryFolder()
+        collector = try await CollectorProcess(store: folder.path("collector.sqlite"))
+        probe = Probe(folder: folder, collector: collector.address)
+    }
+
+    @Test func everyRequestIsCountedOnceWithTheFailuresThatTheServerSaw() async throws {
+        try await shop.run { server in
+            let result = try await probe.finish(try probe.start(server, requests: 60))
+            #expect(result.requests == 360)
+            #expect(result.captured == 360)
+            #expect(result.delivered == 360)
+            let report = try await probe.report(["--by", "method", "--by", "endpoint", "--by", "status"])
+            var reported: [String: Int] = [:]
+            for row in report.rows where row.text(.endpoint) != "/nobody" {
+                let answer = "\(row.text(.method)) \(row.text(.endpoint)) \(row.text(.status))"
+                reported[answer] = Int(row.measures.count)
+            }
+            #expect(reported == shop.answered)
+            #expect(report.completeness == 1)
+            #expect(report.totals.measures.count == 360)
+            let failures = report.totals.measures.failures
+            #expect(failures.http4xx == 60)
+            #expect(failures.http5xx == 60)
+            #expect(failures.transport == 60)
+            #expect(failures.rate == 0.5)
+        }
+    }
+
+    @Test func quantilesAreThoseThatTheServiceMeasuredItself() async throws {
+        try await shop.run { server in
+            let result = try await probe.finish(try probe.start(server, requests: 400, concurrency: 4))
+            let times = try #require(result.milliseconds["/users/{id}"]).sorted()
+            let report = try await probe.report(["--endpoint", "/users/{id}"])
+            let latency = try #require(report.rows.first).measures.latency
+            for (share, reported) in [(0.5, latency.p50), (0.9, latency.p90), (0.99, latency.p99)] {
+                let exact = times[Int((share * Double(times.count)).rounded(.up)) - 1]
+                #expect(abs(reported / exact - 1) < 0.01, "\(share): \(reported) ms reported, \(exact) ms measured")
+            }
+        }
+    }
+
+    @Test func noQueryAndNoUploadOfTheAgentsOwnIsInTheStore() async throws {
+        try await shop.run { server in
+            _ = try await probe.finish(try probe.start(server, requests: 20))
+            let endpoints = Set(try await probe.report(["--by", "endpoint"]).rows.map { $0.text(.endpoint) })
+            #expect(endpoints == [
+                "/users/{id}", "/orders/{id}/items", "/missing/{id}", "/broken", "/posted", "/nobody",
+            ])
+        }
+        _ = await collector.terminate()
+        let store = try Data(contentsOf: URL(fileURLWithPath: folder.path("collector.sqlite")))
+        #expect(store.range(of: Data("/users/".utf8)) != nil)
+        #expect(store.range(of: Data("secret".utf8)) == nil)
+    }
+}
+
+extension ReportRow {
+    /// The dimension's value, `-` where there is none.
+    func text(_ dimension: MartletStorage.Dimension) -> String { (dimensions[dimension] ?? nil) ?? "-" }
+}

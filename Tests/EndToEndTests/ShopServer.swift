@@ -1,0 +1,68 @@
+import Fixtures
+import Foundation
+import Hummingbird
+import Synchronization
+
+/// The server that the probe's requests go to. It keeps a count of its own, and can be asked to tell when it has
+/// answered so many.
+final class ShopServer: Sendable {
+    private struct State {
+        var answered: [String: Int] = [:]
+        var waiting: (count: Int, action: CheckedContinuation<Void, Never>)?
+    }
+    private let state = Mutex(State())
+
+    /// Answers by `METHOD /endpoint status`.
+    var answered: [String: Int] { state.withLock { $0.answered } }
+
+    /// Returns when the server has given so many answers in all.
+    func awaitAnswers(_ count: Int) async {
+        await withCheckedContinuation { continuation in
+            let isNow = state.withLock { state in
+                if state.answered.values.reduce(0, +) >= count { return true }
+                state.waiting = (count, continuation)
+                return false
+            }
+            if isNow { continuation.resume() }
+        }
+    }
+
+    /// Runs it on a free port for as long as `body` runs.
+    func run(_ body: @escaping @Sendable (URL) async throws -> Void) async throws {
+        let router = Router()
+        router.get("users/:id") { request, _ in try await self.answer("GET /users/{id}", .ok, after: request) }
+        router.get("orders/:id/items") { request, _ in
+            try await self.answer("GET /orders/{id}/items", .ok, after: request)
+        }
+        router.get("missing/:id") { _, _ in try await self.answer("GET /missing/{id}", .notFound) }
+        router.get("broken") { _, _ in try await self.answer("GET /broken", .internalServerError) }
+        router.post("posted") { request, _ in
+            _ = try await request.body.collect(upTo: 1 << 20)
+            return try await self.answer("POST /posted", .ok)
+        }
+        try await LoopbackServer.run(router, body)
+    }
+
+    /// Slow answers take between 20 and 120 ms, by the number in the path: long enough for a percent to be more than a
+    /// scheduler's mood.
+    private func answer(
+        _ route: String, _ status: HTTPResponse.Status, after request: Request? = nil
+    ) async throws -> Response {
+        if let request {
+            let number = request.uri.path.split(separator: "/").compactMap { Int($0) }.first ?? 0
+            try await Task.sleep(for: .milliseconds(20 + number * 37 % 101))
+        }
+        count("\(route) \(status.code)")
+        return Response(status: status, body: .init(byteBuffer: ByteBuffer(string: "done")))
+    }
+
+    private func count(_ answer: String) {
+        let reached = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            state.answered[answer, default: 0] += 1
+            guard let waiting = state.waiting, state.answered.values.reduce(0, +) >= waiting.count else { return nil }
+            state.waiting = nil
+            return waiting.action
+        }
+        reached?.resume()
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import Synchronization
+
+/// A real process of one of the package's programs; killed with the value.
+package final class ChildProcess: Sendable {
+    package struct Failure: Error {
+        package let output: String
+
+        package init(output: String) { self.output = output }
+    }
+
+    package enum Program: String, Sendable {
+        case martletCollector = "martlet-collector"
+        case probeService = "ProbeService"
+        case storefront = "Storefront"
+
+        /// Beside the tests' own executable.
+        var url: URL {
+            URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+                .appendingPathComponent(rawValue)
+        }
+    }
+
+    package let pid: pid_t
+    private let process: Mutex<Process>
+    private let output = Pipe()
+    private let errors: URL
+
+    /// Starts it with exactly this environment.
+    package init(_ program: Program, _ arguments: [String], environment: [String: String] = [:]) throws {
+        errors = FileManager.default.temporaryDirectory.appendingPathComponent("martlet-\(UUID().uuidString).stderr")
+        try Data().write(to: errors)
+        let process = Process()
+        process.executableURL = program.url
+        process.arguments = arguments
+        process.environment = environment
+        process.standardOutput = output
+        process.standardError = try FileHandle(forWritingTo: errors)
+        try process.run()
+        pid = process.processIdentifier
+        self.process = Mutex(process)
+    }
+
+    deinit {
+        _ = blockingStop(with: SIGKILL)
+        try? FileManager.default.removeItem(at: errors)
+    }
+
+    /// Its next line, or what there is of it when the process ends.
+    package func readLine() async -> String {
+        await Self.blocking { self.blockingReadLine() }
+    }
+
+    /// Runs it to its end.
+    package func finish() async -> (status: Int32, output: String, errors: String) {
+        await Self.blocking { self.blockingFinish() }
+    }
+
+    /// Its exit status, -1 when the signal ended it.
+    @discardableResult package func stop(with signal: Int32) async -> Int32 {
+        await Self.blocking { self.blockingStop(with: signal) }
+    }
+
+    /// What blocks must not do so on a thread of the tasks' pool: on two cores there are two.
+    private static func blocking<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { done in
+            DispatchQueue.global().async { done.resume(returning: work()) }
+        }
+    }
+
+    private func blockingReadLine() -> String {
+        var line = Data()
+        while let byte = try? output.fileHandleForReading.read(upToCount: 1), !byte.isEmpty, byte != Data("\n".utf8) {
+            line += byte
+        }
+        return String(decoding: line, as: UTF8.self)
+    }
+
+    private func blockingFinish() -> (status: Int32, output: String, errors: String) {
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let status = process.withLock { process in
+            process.waitUntilExit()
+            return process.terminationReason == .exit ? process.terminationStatus : -1
+        }
+        let complaint = (try? String(contentsOf: errors, encoding: .utf8)) ?? ""
+        return (status, text, complaint)
+    }
+
+    private func blockingStop(with signal: Int32) -> Int32 {
+        process.withLock { process in
+            if process.isRunning { Foundation.kill(pid, signal) }
+            process.waitUntilExit()
+            return process.terminationReason == .exit ? process.terminationStatus : -1
+        }
+    }
+
+    /// The names of its threads now.
+    package func threadNames() -> [String] {
+        let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")) ?? []
+        return tasks.compactMap { task in
+            let name = try? String(contentsOfFile: "/proc/\(pid)/task/\(task)/comm", encoding: .utf8)
+            return name?.trimmingCharacters(in: .newlines)
+        }
+    }
+}
