@@ -1,7 +1,7 @@
 import Foundation
 
 /// A folder that is gone with the test.
-final class TemporaryFolder {
+final class TemporaryFolder: Sendable {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent("martlet-\(UUID().uuidString)")
 
     init() throws {
