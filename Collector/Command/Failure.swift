@@ -7,29 +7,29 @@ extension ExitCode {
     static let unavailable = ExitCode(2)
 }
 
-/// Runs `body`; what goes wrong is told in a sentence and ends in an exit code.
-func reportingFailure<Value>(_ body: () throws -> Value) throws -> Value {
+/// Runs `body`; what goes wrong is told in a sentence, which `context` begins, and ends in an exit code.
+func reportingFailure<Value>(_ context: String = "", _ body: () throws -> Value) throws -> Value {
     do {
         return try body()
     } catch {
-        throw exit(for: error)
+        throw exit(for: error, context)
     }
 }
 
-func reportingFailure<Value>(_ body: () async throws -> Value) async throws -> Value {
+func reportingFailure<Value>(_ context: String = "", _ body: () async throws -> Value) async throws -> Value {
     do {
         return try await body()
     } catch {
-        throw exit(for: error)
+        throw exit(for: error, context)
     }
 }
 
-private func exit(for error: any Error) -> any Error {
+private func exit(for error: any Error, _ context: String) -> any Error {
     switch error {
     case let error as ParameterError: return ValidationError(error.description)
     case is ValidationError, is ExitCode: return error
     default:
-        Output.error("\(error)")
+        Output.error("\(context)\(error)")
         return ExitCode.unavailable
     }
 }

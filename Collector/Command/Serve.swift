@@ -41,7 +41,9 @@ struct Serve: AsyncParsableCommand {
         let services = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: [application], gracefulShutdownSignals: [.sigint, .sigterm], logger: logger))
-        try await reportingFailure { try await services.run() }
+        try await reportingFailure("cannot serve at \(settings.address.url(port: settings.address.port)): ") {
+            try await services.run()
+        }
         try storage.close()
     }
 

@@ -11,6 +11,9 @@ package struct IntakeRejection: Error, Sendable, Equatable {
         IntakeRejection(status: 413, message: "the body has more than \(limit) bytes, inflated or not")
     }
 
+    /// The connection went away; hardly anyone is there to read this.
+    package static let cutOff = malformed("the body ends early")
+
     static func unsupported(_ message: String) -> IntakeRejection {
         IntakeRejection(status: 415, message: message)
     }

@@ -9,11 +9,12 @@ import MartletTelemetry
 enum Completeness {
     /// Of the instances of `service`, or of all.
     static func share(in window: TimeWindow, service: String?, in db: Database) throws -> Double {
-        var (arrived, captured) = (Int64(0), Int64(0))
+        // Doubles, and total() where sum() would throw: a sender that lies about its numbers must not break a report.
+        var (arrived, captured) = (0.0, 0.0)
         let rows = try Row.fetchCursor(
             db,
             sql: """
-                SELECT sum(l.requests) AS arrived, max(l.captured) - coalesce(
+                SELECT total(l.requests) AS arrived, max(l.captured) - coalesce(
                         (SELECT before.captured FROM ledger before
                          WHERE before.resource_id = l.resource_id AND before.time <= :from
                          ORDER BY before.time DESC LIMIT 1), 0) AS captured
@@ -23,11 +24,11 @@ enum Completeness {
                 """,
             arguments: ["from": Int64(clamping: window.from), "to": Int64(clamping: window.to), "service": service])
         while let row = try rows.next() {
-            let (ofInstance, outOf): (Int64, Int64) = (row["arrived"], row["captured"])
+            let (ofInstance, outOf): (Double, Double) = (row["arrived"], row["captured"])
             // Each instance for itself: one that reports too much must not fill another's gap.
-            arrived &+= min(ofInstance, max(outOf, 0))
-            captured &+= max(outOf, 0)
+            arrived += min(ofInstance, max(outOf, 0))
+            captured += max(outOf, 0)
         }
-        return captured > 0 ? min(1, Double(arrived) / Double(captured)) : 1
+        return captured > 0 ? arrived / captured : 1
     }
 }

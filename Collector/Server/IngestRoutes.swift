@@ -3,7 +3,6 @@ import Logging
 import MartletIntake
 import MartletStorage
 import MartletTelemetry
-import NIOCore
 
 /// `POST /v1/metrics` and `/v1/traces` (OTLP/HTTP). What is answered with 200 is on disk.
 struct IngestRoutes: Sendable {
@@ -59,11 +58,19 @@ struct IngestRoutes: Sendable {
 
     /// Never holds more than the limit, whatever the headers say.
     private func body(of request: Request) async throws -> [UInt8] {
+        let limit = intake.limits.maxBodyBytes
+        var bytes: [UInt8] = []
         do {
-            return [UInt8](buffer: try await request.body.collect(upTo: intake.limits.maxBodyBytes))
-        } catch is NIOTooManyBytesError {
-            throw IntakeRejection.tooLarge(limit: intake.limits.maxBodyBytes)
+            for try await part in request.body {
+                guard bytes.count + part.readableBytes <= limit else { throw IntakeRejection.tooLarge(limit: limit) }
+                bytes.append(contentsOf: part.readableBytesView)
+            }
+        } catch let rejection as IntakeRejection {
+            throw rejection
+        } catch {
+            throw IntakeRejection.cutOff
         }
+        return bytes
     }
 
     private func answer(_ work: () async throws -> Response) async throws -> Response {

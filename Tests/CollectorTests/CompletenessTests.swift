@@ -62,6 +62,21 @@ import Testing
         #expect(try await completeness(0, 100, service: "cart") == 0)
     }
 
+    @Test func numbersThatCannotBeDoNotBreakIt() async throws {
+        let sketch = try #require(
+            ExponentialHistogram(
+                scale: 0, sum: 1, min: nil, max: nil, zeroCount: UInt64(Int64.max), offset: 0, buckets: []))
+        for end in [UInt64(10), 20, 30] {
+            let point = RequestPoint(
+                dimensions: Samples.dimensions(), start: Samples.time(end), end: Samples.time(end),
+                statistics: RequestStatistics(duration: sketch))
+            let ledger = LedgerReading(time: Samples.time(end), ledger: Ledger(captured: .max))
+            let metrics = InstanceMetrics(resource: Samples.resource(), points: [point], ledger: ledger)
+            _ = try await storage.store([metrics], of: nil)
+        }
+        #expect(try await completeness(0, 100) == 1)
+    }
+
     @Test func aChangedCaptureModeDoesNotMakeAnotherInstance() async throws {
         var resource = Samples.resource()
         try await store(4, captured: 4, end: 10, from: resource)

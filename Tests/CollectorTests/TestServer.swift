@@ -13,10 +13,10 @@ import MartletTelemetry
 /// A collector over real HTTP with a real store, for the time of `body`.
 func withServer(
     limits: IntakeLimits = IntakeLimits(), tokens: ServerTokens = ServerTokens(),
-    _ body: @Sendable (any TestClientProtocol) async throws -> Void
+    store path: String? = nil, _ body: @Sendable (any TestClientProtocol) async throws -> Void
 ) async throws {
     let folder = try TemporaryFolder()
-    let storage = try SQLiteStorage(path: folder.path("collector.sqlite"))
+    let storage = try SQLiteStorage(path: path ?? folder.path("collector.sqlite"))
     let server = CollectorServer(
         storage: storage, intake: Intake(limits: limits), tokens: tokens, now: { Samples.time(60) },
         logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
