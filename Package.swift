@@ -99,7 +99,8 @@ let package = Package(
         .testTarget(
             name: "MartletTests",
             dependencies: [
-                "Fixtures", "Martlet", "MartletOTLP", "MartletTelemetry", .product(name: "Hummingbird", package: "hummingbird"),
+                "Fixtures", "Martlet", "MartletOTLP", "MartletTelemetry",
+                .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ]),

@@ -2,7 +2,7 @@ import Foundation
 import MartletReports
 
 #if canImport(FoundationNetworking)
-    import FoundationNetworking
+import FoundationNetworking
 #endif
 
 /// Asks a collector over HTTP.

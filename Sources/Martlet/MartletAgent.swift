@@ -59,7 +59,8 @@ public final class MartletAgent: Service {
         self.shipper = shipper
         Capture.connect(to: recorder)
         shipper.start(
-            configuration, resource: TelemetryResource(configuration, capture: capture.mode), recorder: recorder, log: log)
+            configuration, resource: TelemetryResource(configuration, capture: capture.mode), recorder: recorder,
+            log: log)
     }
 
     /// The switch: `false`, and no request is seen until it is `true` again. Requests go on as they would.

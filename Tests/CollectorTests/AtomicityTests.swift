@@ -1,3 +1,4 @@
+import Fixtures
 import GRDB
 import HummingbirdTesting
 import MartletSQLiteStorage

@@ -11,6 +11,12 @@ final class ShopServer: Sendable {
         var waiting: (count: Int, action: CheckedContinuation<Void, Never>)?
     }
     private let state = Mutex(State())
+    private let stretch: Int
+
+    /// Slow answers take from 20 to 120 ms, by the number in the path, times `stretch`.
+    init(stretch: Int = 1) {
+        self.stretch = stretch
+    }
 
     /// Answers by `METHOD /endpoint status`.
     var answered: [String: Int] { state.withLock { $0.answered } }
@@ -43,14 +49,12 @@ final class ShopServer: Sendable {
         try await LoopbackServer.run(router, body)
     }
 
-    /// Slow answers take between 20 and 120 ms, by the number in the path: long enough for a percent to be more than a
-    /// scheduler's mood.
     private func answer(
         _ route: String, _ status: HTTPResponse.Status, after request: Request? = nil
     ) async throws -> Response {
         if let request {
             let number = request.uri.path.split(separator: "/").compactMap { Int($0) }.first ?? 0
-            try await Task.sleep(for: .milliseconds(20 + number * 37 % 101))
+            try await Task.sleep(for: .milliseconds((20 + number * 37 % 101) * stretch))
         }
         count("\(route) \(status.code)")
         return Response(status: status, body: .init(byteBuffer: ByteBuffer(string: "done")))

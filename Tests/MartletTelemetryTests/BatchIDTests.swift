@@ -8,7 +8,9 @@ import Testing
         #expect(BatchID(id.description) == id)
     }
 
-    @Test(arguments: ["", "a/1", "a/b/metrics", "a/1/logs", "/1/metrics", "a b/1/metrics", "a/-1/metrics", "a/1/metrics/"])
+    @Test(arguments: [
+        "", "a/1", "a/b/metrics", "a/1/logs", "/1/metrics", "a b/1/metrics", "a/-1/metrics", "a/1/metrics/",
+    ])
     func whatIsNoBatchIDIsRefused(text: String) {
         #expect(BatchID(text) == nil)
     }

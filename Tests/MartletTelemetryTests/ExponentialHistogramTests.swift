@@ -12,7 +12,8 @@ import Testing
         }
     }
 
-    static func histogram(_ values: [Double], scale: Int32 = ExponentialHistogram.defaultScale) -> ExponentialHistogram {
+    static func histogram(_ values: [Double], scale: Int32 = ExponentialHistogram.defaultScale) -> ExponentialHistogram
+    {
         var histogram = ExponentialHistogram(scale: scale)
         for value in values { histogram.record(value) }
         return histogram
@@ -79,7 +80,9 @@ import Testing
     }
 
     @Test func aHistogramThatCannotBeIsRefused() {
-        func make(scale: Int32 = 3, sum: Double = 1, offset: Int32 = 0, buckets: [UInt64] = [1]) -> ExponentialHistogram? {
+        func make(scale: Int32 = 3, sum: Double = 1, offset: Int32 = 0, buckets: [UInt64] = [1])
+            -> ExponentialHistogram?
+        {
             ExponentialHistogram(
                 scale: scale, sum: sum, min: nil, max: nil, zeroCount: 0, offset: offset, buckets: buckets)
         }

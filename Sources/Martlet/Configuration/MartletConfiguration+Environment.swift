@@ -25,7 +25,8 @@ extension MartletConfiguration {
         if reader.text("MARTLET_ENABLED") != nil {
             isEnabled = reader.value("MARTLET_ENABLED", default: "true", as: EnvironmentValue.boolean) ?? true
         } else {
-            let disabled = reader.value("OTEL_SDK_DISABLED", default: "false", as: EnvironmentValue.specificationBoolean)
+            let disabled = reader.value(
+                "OTEL_SDK_DISABLED", default: "false", as: EnvironmentValue.specificationBoolean)
             isEnabled = !(disabled ?? false)
         }
         let resource =
@@ -53,7 +54,8 @@ extension MartletConfiguration {
             reader.value("MARTLET_MAX_ENDPOINTS", default: "1000", as: EnvironmentValue.positiveInteger) ?? maxEndpoints
         logLevel =
             reader.value("MARTLET_LOG_LEVEL", default: "warning", as: EnvironmentValue.logLevel)
-            ?? reader.fallback("OTEL_LOG_LEVEL", unless: "MARTLET_LOG_LEVEL", default: "warning", as: EnvironmentValue.logLevel)
+            ?? reader.fallback(
+                "OTEL_LOG_LEVEL", unless: "MARTLET_LOG_LEVEL", default: "warning", as: EnvironmentValue.logLevel)
             ?? logLevel
     }
 

@@ -23,7 +23,8 @@ struct EndpointTemplate: Sendable {
         for (index, part) in parts.enumerated() {
             if part == "*" {
                 segments.append(index == parts.count - 1 ? .rest : .any)
-            } else if part.hasPrefix("{"), part.hasSuffix("}"), !part.dropFirst().dropLast().contains(where: \.isBrace) {
+            } else if part.hasPrefix("{"), part.hasSuffix("}"), !part.dropFirst().dropLast().contains(where: \.isBrace)
+            {
                 segments.append(.any)
             } else if part.contains(where: \.isBrace) {
                 return nil

@@ -74,7 +74,8 @@ enum SegmentShape {
             case UInt8(ascii: "0")...UInt8(ascii: "9"): .digit
             case UInt8(ascii: "a")...UInt8(ascii: "z"): .lower
             case UInt8(ascii: "A")...UInt8(ascii: "Z"): .upper
-            case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: "="), UInt8(ascii: "~"): .separator
+            case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: "="), UInt8(ascii: "~"):
+                .separator
             default: .other
             }
         }

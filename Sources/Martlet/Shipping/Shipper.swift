@@ -21,12 +21,12 @@ final class Shipper: Sendable {
 
     func start(_ configuration: MartletConfiguration, resource: TelemetryResource, recorder: Recorder, log: AgentLog) {
         let thread = Thread { [self] in
+            Thread.current.name = "martlet"
             blockSignals()
             var loop = ShippingLoop(configuration, resource: resource, recorder: recorder, log: log, shipper: self)
             loop.run()
             finish()
         }
-        thread.name = "martlet"
         thread.start()
     }
 

@@ -98,7 +98,8 @@ extension UploadExchange.State {
     fileprivate mutating func conclude(_ error: (any Error)?) {
         // With an error and a status there was a challenge, or the answer was cut off after its head: the status counts.
         if let status {
-            outcome = UploadOutcome(status: status, retryAfter: retryAfter, message: RPCStatus.message(inBody: Array(body)))
+            outcome = UploadOutcome(
+                status: status, retryAfter: retryAfter, message: RPCStatus.message(inBody: Array(body)))
         } else {
             outcome = UploadOutcome(transportError: error.map { ($0 as NSError).localizedDescription } ?? "no answer")
         }

@@ -29,7 +29,9 @@ enum WholeFile {
         defer { close(descriptor) }
         var rest = bytes[...]
         while !rest.isEmpty {
-            let written = rest.withUnsafeBytes { unsafe in Foundation.write(descriptor, unsafe.baseAddress, unsafe.count) }
+            let written = rest.withUnsafeBytes { unsafe in
+                Foundation.write(descriptor, unsafe.baseAddress, unsafe.count)
+            }
             if written < 0 && errno == EINTR { continue }
             guard written > 0 else { throw failure("write") }
             rest = rest.dropFirst(written)

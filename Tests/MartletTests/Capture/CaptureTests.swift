@@ -37,7 +37,7 @@ extension AgentTests {
                     _ = try await URLSession.shared.data(from: base.appendingPathComponent("hello/x"))
                     await agent.flush()
                     let seen = try collector.counts().values.reduce(0, +)
-                #expect(seen == count)
+                    #expect(seen == count)
                 }
             }
         }
@@ -62,10 +62,11 @@ extension AgentTests {
                 }
                 await agent.flush()
                 let seen = try collector.outcomes()
-                #expect(seen == [
-                    "/status/x200 200 -", "/status/x204 204 -", "/status/x404 404 404", "/status/x503 503 503",
-                    "/refused - connection_refused", "/never - timeout",
-                ])
+                #expect(
+                    seen == [
+                        "/status/x200 200 -", "/status/x204 204 -", "/status/x404 404 404", "/status/x503 503 503",
+                        "/refused - connection_refused", "/never - timeout",
+                    ])
             }
         }
 
@@ -108,7 +109,8 @@ extension AgentTests {
                 #expect(echoed == body)
                 let location: URL? = await withCheckedContinuation { done in
                     URLSession.shared.downloadTask(with: base.appendingPathComponent("hello/file")) { url, _, _ in
-                        done.resume(returning: url.flatMap { try? Data(contentsOf: $0) } == Data("hello".utf8) ? url : nil)
+                        done.resume(
+                            returning: url.flatMap { try? Data(contentsOf: $0) } == Data("hello".utf8) ? url : nil)
                     }.resume()
                 }
                 #expect(location != nil)
@@ -173,11 +175,14 @@ extension AgentTests {
             return [
                 ("async", { try? await session.data(from: $0).0 }),
                 ("async-request", { try? await session.data(for: URLRequest(url: $0)).0 }),
-                ("handler", { url in
-                    await withCheckedContinuation { done in
-                        session.dataTask(with: url) { data, _, _ in done.resume(returning: data) }.resume()
+                (
+                    "handler",
+                    { url in
+                        await withCheckedContinuation { done in
+                            session.dataTask(with: url) { data, _, _ in done.resume(returning: data) }.resume()
+                        }
                     }
-                }),
+                ),
                 ("delegate", { url in await collecting.data(of: delegated.dataTask(with: url)) }),
             ]
         }

@@ -68,9 +68,11 @@ import Testing
 
     @Test func theSpecificationsVariablesAreUsedWhereOurOwnAreUnset() {
         let otel = [
-            "OTEL_SDK_DISABLED": "true", "OTEL_RESOURCE_ATTRIBUTES": "service.version=7%2E1,deployment.environment.name=prod",
+            "OTEL_SDK_DISABLED": "true",
+            "OTEL_RESOURCE_ATTRIBUTES": "service.version=7%2E1,deployment.environment.name=prod",
             "OTEL_SERVICE_NAME": "basket", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://otel:4318",
-            "OTEL_EXPORTER_OTLP_HEADERS": "x=y,Authorization=Bearer%20abc", "OTEL_TRACES_SAMPLER": "parentbased_traceidratio",
+            "OTEL_EXPORTER_OTLP_HEADERS": "x=y,Authorization=Bearer%20abc",
+            "OTEL_TRACES_SAMPLER": "parentbased_traceidratio",
             "OTEL_TRACES_SAMPLER_ARG": "0.5", "OTEL_METRIC_EXPORT_INTERVAL": "60000",
             "OTEL_EXPORTER_OTLP_COMPRESSION": "none", "OTEL_EXPORTER_OTLP_TIMEOUT": "2500", "OTEL_LOG_LEVEL": "WARN",
         ]
@@ -88,7 +90,9 @@ import Testing
         #expect(configuration.exportTimeout == .milliseconds(2500))
         #expect(configuration.logLevel == .warning)
 
-        let own = otel.merging(["MARTLET_SERVICE_NAME": "own", "MARTLET_ENABLED": "true", "MARTLET_INTERVAL": "3s"]) { $1 }
+        let own = otel.merging(["MARTLET_SERVICE_NAME": "own", "MARTLET_ENABLED": "true", "MARTLET_INTERVAL": "3s"]) {
+            $1
+        }
         let mixed = MartletConfiguration.fromEnvironment(own).configuration
         #expect(mixed.serviceName == "own")
         #expect(mixed.isEnabled)
@@ -100,7 +104,9 @@ import Testing
         #expect(MartletConfiguration.fromEnvironment(environment).configuration.interval == .seconds(10))
     }
 
-    @Test(arguments: ["MARTLET_TOKEN": "top secret", "OTEL_EXPORTER_OTLP_HEADERS": "Authorization=Basic dG9wIHNlY3JldA=="])
+    @Test(arguments: [
+        "MARTLET_TOKEN": "top secret", "OTEL_EXPORTER_OTLP_HEADERS": "Authorization=Basic dG9wIHNlY3JldA==",
+    ])
     func aSecretIsNeverShown(variable: String, value: String) {
         let warnings = MartletConfiguration.fromEnvironment([variable: value]).warnings
         #expect(warnings.count == 1)
@@ -122,7 +128,8 @@ import Testing
     }
 
     @Test func aVariableThatNobodyKnowsIsPointedOut() {
-        let warnings = MartletConfiguration.fromEnvironment(["MARTLET_SAMPLERATE": "1", "MARTLET_COLLECTOR_PORT": "1"]).warnings
+        let warnings = MartletConfiguration.fromEnvironment(["MARTLET_SAMPLERATE": "1", "MARTLET_COLLECTOR_PORT": "1"])
+            .warnings
         #expect(warnings == ["MARTLET_SAMPLERATE is not a variable that Martlet knows"])
     }
 
