@@ -7,7 +7,8 @@ demo: setup
 
 test: setup
 	swift build --build-tests --disable-xctest
-	swift test --disable-xctest --skip-build --parallel
+	swift test --disable-xctest --skip-build --skip EndToEndTests
+	swift test --disable-xctest --skip-build --filter EndToEndTests
 
 check: setup
 	@swift format lint --strict --parallel $(sources)

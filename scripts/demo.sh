@@ -134,12 +134,12 @@ sort "$work/catalog.jsonl" "$work/payments.jsonl" | uniq -c
 
 cat <<TRY
 
-The page:       $collector
+The report:     $collector/api/v1/report
 The storefront: $storefront
 To try:
   $bin/martlet-collector report --collector $collector --by endpoint --by status
-  $bin/martlet-collector requests --collector $collector --failed
-  $bin/martlet-collector top --collector $collector
+  $bin/martlet-collector report --collector $collector --by error --sort failures
+  $bin/martlet-collector agents --collector $collector
   $bin/Shopper --storefront $storefront --requests 1000
 Ctrl-C ends it all.
 TRY

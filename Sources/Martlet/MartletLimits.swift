@@ -12,6 +12,8 @@ enum MartletLimits {
     static let messageLength = 512
     /// An agent without traffic reports itself this often, so that `agents` tells idle from dead.
     static let heartbeat = Duration.seconds(60)
+    /// How often the buffer's files are counted anew; in between the agent adds and subtracts its own.
+    static let bufferMeasure = Duration.seconds(60)
     /// What of an answer of the collector is read: the specification's errors are one sentence.
     static let responseBytes = 64 << 10
     /// The first wait after a failed upload; it doubles with each further failure.

@@ -20,14 +20,15 @@ struct Probe {
     var buffer: String { folder.path("buffer") }
 
     func start(
-        _ server: URL, requests: Int, concurrency: Int = 8, environment: [String: String] = [:]
+        _ server: URL, requests: Int, concurrency: Int = 8, environment: [String: String] = [:],
+        program: ChildProcess.Program = .probeService
     ) throws -> ChildProcess {
         let own = [
             "MARTLET_ENDPOINT": collector, "MARTLET_BUFFER_DIR": buffer, "MARTLET_INTERVAL": "200ms",
             "MARTLET_SERVICE_NAME": "probe", "HOME": folder.path("home"),
         ]
         return try ChildProcess(
-            .probeService, [server.absoluteString, "\(requests)", "\(concurrency)"],
+            program, [server.absoluteString, "\(requests)", "\(concurrency)"],
             environment: own.merging(environment) { $1 })
     }
 

@@ -9,15 +9,18 @@ package final class ChildProcess: Sendable {
         package init(output: String) { self.output = output }
     }
 
-    package enum Program: String, Sendable {
-        case martletCollector = "martlet-collector"
-        case probeService = "ProbeService"
-        case storefront = "Storefront"
+    package struct Program: Sendable {
+        package static let martletCollector = built("martlet-collector")
+        package static let probeService = built("ProbeService")
+
+        package let url: URL
+
+        package init(url: URL) { self.url = url }
 
         /// Beside the tests' own executable.
-        var url: URL {
-            URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-                .appendingPathComponent(rawValue)
+        private static func built(_ name: String) -> Program {
+            let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+            return Program(url: tests.deletingLastPathComponent().appendingPathComponent(name))
         }
     }
 

@@ -17,7 +17,8 @@ package enum LoopbackServer {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await application.run() }
             for await port in ports {
-                try await body(URL(string: "http://127.0.0.1:\(port)")!)
+                guard let url = URL(string: "http://127.0.0.1:\(port)") else { break }
+                try await body(url)
                 break
             }
             group.cancelAll()

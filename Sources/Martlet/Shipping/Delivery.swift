@@ -70,6 +70,7 @@ struct Delivery {
                 return false
             }
             outbox.remove(file)
+            shipper.update { $0.bufferedBytes = max(0, $0.bufferedBytes - body.count) }
         }
         return true
     }

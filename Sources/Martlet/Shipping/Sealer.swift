@@ -11,6 +11,7 @@ struct Sealer {
     private let shipper: Shipper
     private var sequence: UInt64 = 0
     private var lastSeal: UInt64 = 0
+    private var lastMeasure: UInt64 = 0
     private(set) var service: URL?
 
     init(
@@ -62,10 +63,11 @@ struct Sealer {
         }
     }
 
-    func measureBuffer() {
-        guard let service else { return }
-        let bytes = BufferCap(service: service, limit: configuration.bufferMax).size
-        shipper.update { $0.bufferedBytes = bytes }
+    /// Counts what is in the buffer anew, now and then: other instances of the service change it too.
+    mutating func measureBuffer() {
+        guard let cap, Clock.monotonic() &- lastMeasure >= MartletLimits.bufferMeasure.nanoseconds else { return }
+        lastMeasure = Clock.monotonic()
+        shipper.update { $0.bufferedBytes = cap.size }
     }
 
     // MARK: -
@@ -81,13 +83,20 @@ struct Sealer {
             sequence: sequence + 1, signal: signal, requests: requests, isCompressed: isCompressed)
         guard makeRoom(for: body.count) else { return drop(requests) }
         try outbox.store(body, as: file)
+        shipper.update { $0.bufferedBytes += body.count }
     }
 
+    /// Looks at the files only when the count says that room is short.
     private func makeRoom(for bytes: Int) -> Bool {
-        guard let service else { return true }
-        let evicted = BufferCap(service: service, limit: configuration.bufferMax).makeRoom(for: bytes)
+        guard shipper.status.bufferedBytes + bytes > configuration.bufferMax, let cap else { return true }
+        let evicted = cap.makeRoom(for: bytes)
         for entry in evicted ?? [] where entry.instance == resource.instance { drop(entry.file.requests) }
+        shipper.update { $0.bufferedBytes = cap.size }
         return evicted != nil
+    }
+
+    private var cap: BufferCap? {
+        service.map { BufferCap(service: $0, limit: configuration.bufferMax) }
     }
 
     private func drop(_ requests: UInt64) {

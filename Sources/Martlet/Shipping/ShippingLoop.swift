@@ -55,8 +55,8 @@ struct ShippingLoop: ~Copyable {
 
     private mutating func deliver(isAsked: Bool) {
         guard let open = outbox.take() else { return }
-        delivery.deliver(own: open, service: sealer.service, isAsked: isAsked)
         sealer.measureBuffer()
+        delivery.deliver(own: open, service: sealer.service, isAsked: isAsked)
         outbox = consume open
     }
 }
