@@ -21,20 +21,27 @@ enum LedgerRows {
         ])
     }
 
+    /// The latest account, brought up to date: it was written before its own batch and those waiting with it arrived.
     static func latest(of resource: Int64, in db: Database) throws -> LedgerReading? {
         let statement = try db.cachedStatement(
-            sql: "SELECT * FROM ledger WHERE resource_id = ? ORDER BY time DESC LIMIT 1")
-        return try Row.fetchOne(statement, arguments: [resource]).map(decode)
+            sql: """
+                SELECT *, (SELECT sum(requests) FROM ledger WHERE resource_id = :resource) AS arrived
+                FROM ledger WHERE resource_id = :resource ORDER BY time DESC LIMIT 1
+                """)
+        return try Row.fetchOne(statement, arguments: ["resource": resource]).map(decode)
     }
 
+    /// Of what went to another collector only the agent's account tells.
     private static func decode(_ row: Row) -> LedgerReading {
-        let (time, captured, delivered, waiting): (Int64, Int64, Int64, Int64) =
-            (row["time"], row["captured"], row["delivered"], row["waiting"])
-        return LedgerReading(
-            time: UInt64(clamping: time),
-            ledger: Ledger(
-                captured: UInt64(clamping: captured), delivered: UInt64(clamping: delivered),
-                waiting: UInt64(clamping: waiting), dropped: dropped(from: row["dropped"])))
+        let (time, captured, arrived): (Int64, Int64, Int64) = (row["time"], row["captured"], row["arrived"])
+        let (delivered, requests): (Int64, Int64) = (row["delivered"], row["requests"])
+        var ledger = Ledger(captured: UInt64(clamping: captured), dropped: dropped(from: row["dropped"]))
+        let settled = ledger.dropped.values.reduce(0, &+)
+        let undropped = ledger.captured >= settled ? ledger.captured - settled : 0
+        ledger.delivered = min(
+            undropped, UInt64(clamping: max(delivered.addingReportingOverflow(requests).partialValue, arrived)))
+        ledger.waiting = undropped - ledger.delivered
+        return LedgerReading(time: UInt64(clamping: time), ledger: ledger)
     }
 
     private static func text(of dropped: [DropReason: UInt64]) throws -> String {

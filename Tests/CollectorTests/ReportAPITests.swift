@@ -68,7 +68,7 @@ import Testing
             #expect([agent.service, agent.instance, agent.version, agent.host] == ["checkout", "i-1", "1.2", "web-1"])
             #expect([agent.capture, agent.agent] == ["automatic", "martlet 0.1.0"])
             let ledger = try #require(agent.ledger)
-            #expect([ledger.captured, ledger.delivered, ledger.waiting] == [5, 0, 5])
+            #expect([ledger.captured, ledger.delivered, ledger.waiting] == [5, 5, 0])
         }
     }
 }
