@@ -12,8 +12,6 @@ struct ProductPage: ResponseEncodable {
 
 func shopRouter(catalog: Catalog, payments: Payments) -> Router<BasicRequestContext> {
     let router = Router()
-    // Hummingbird's own; it reports what this service answers, and joins it to what it asks for.
-    router.add(middleware: TracingMiddleware())
 
     router.get("/") { request, _ in
         try await catalog.products(matching: request.uri.queryParameters.get("query"))
