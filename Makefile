@@ -1,6 +1,6 @@
 sources := $(shell find Package.swift Sources Collector Examples Tests -name '*.swift' -not -path '*/Generated/*')
 
-.PHONY: demo test check format setup
+.PHONY: demo test check format bench setup
 
 demo: setup
 	@scripts/demo.sh
@@ -18,6 +18,9 @@ check: setup
 
 format:
 	@swift format --in-place --parallel $(sources)
+
+bench: setup
+	@Benchmarks/run.sh
 
 setup:
 	@scripts/setup.sh
