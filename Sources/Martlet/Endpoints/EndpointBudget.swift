@@ -1,3 +1,5 @@
+import MartletTelemetry
+
 /// Holds the number of distinct endpoints to a limit, so that nothing a URL says can make the agent or the collector
 /// grow without bound. First come, first named; what comes later counts to `{other}`.
 struct EndpointBudget: Sendable {
@@ -7,6 +9,12 @@ struct EndpointBudget: Sendable {
         let host: String
         let port: Int
         let endpoint: String
+
+        init(_ dimensions: RequestDimensions) {
+            host = dimensions.host
+            port = dimensions.port
+            endpoint = dimensions.endpoint
+        }
     }
 
     private let limit: Int
@@ -17,16 +25,16 @@ struct EndpointBudget: Sendable {
         self.limit = limit
     }
 
-    /// Host and endpoint to count a request to: its own within the limit, then `{other}` of its host; hosts are held to
-    /// the same limit, and past it the host is `{other}` as well.
-    mutating func admit(host: String, port: Int, endpoint: String) -> (host: String, port: Int, endpoint: String) {
-        if Self.admit(Key(host: host, port: port, endpoint: endpoint), to: &named, limit: limit) {
-            return (host, port, endpoint)
-        }
-        if Self.admit(Key(host: host, port: port, endpoint: Self.overflow), to: &overflowHosts, limit: limit) {
-            return (host, port, Self.overflow)
-        }
-        return (Self.overflow, 0, Self.overflow)
+    /// What to count a request to: its own endpoint within the limit, then `{other}` of its host; hosts are held to the
+    /// same limit, and past it the host is `{other}` as well.
+    mutating func admit(_ wanted: RequestDimensions) -> RequestDimensions {
+        var dimensions = wanted
+        if Self.admit(Key(dimensions), to: &named, limit: limit) { return dimensions }
+        dimensions.endpoint = Self.overflow
+        if Self.admit(Key(dimensions), to: &overflowHosts, limit: limit) { return dimensions }
+        dimensions.host = Self.overflow
+        dimensions.port = 0
+        return dimensions
     }
 
     private static func admit(_ key: Key, to keys: inout Set<Key>, limit: Int) -> Bool {

@@ -1,11 +1,16 @@
-/// Names a request's endpoint: method, host and path become a name of few values. Pure; it never sees a query string.
+/// Names a request's endpoint: a path becomes a name of few values. Pure; it never sees a query string.
 ///
-/// A template of the user's wins; otherwise the segments that look like values become `{id}`.
+/// A template of the user's wins; otherwise the segments that look like values become `{id}`. Works on bytes, because it
+/// runs for every request.
 struct EndpointNamer: Sendable {
     /// Past this many segments the rest of a path is `{rest}`.
     static let maxSegments = 16
     /// A name that would be longer is cut to its first segment and `{rest}`.
     static let maxLength = 200
+
+    private static let slash = UInt8(ascii: "/")
+    private static let id = Array("{id}".utf8)
+    private static let rest = Array("{rest}".utf8)
 
     private let templates: [EndpointTemplate]
 
@@ -16,20 +21,31 @@ struct EndpointNamer: Sendable {
 
     /// - Parameter path: as it stands in the URL, percent-encoded.
     func endpoint(ofPath path: String) -> String {
-        let segments = path.dropFirst(path.hasPrefix("/") ? 1 : 0)
-            .split(separator: "/", maxSplits: Self.maxSegments, omittingEmptySubsequences: false)
+        let bytes = Array(path.utf8)
+        let segments = bytes.dropFirst(bytes.first == Self.slash ? 1 : 0)
+            .split(separator: Self.slash, maxSplits: Self.maxSegments, omittingEmptySubsequences: false)
         if let template = templates.first(where: { $0.matches(segments) }) { return template.name }
-        var name = ""
+        var name: [UInt8] = []
+        name.reserveCapacity(bytes.count + 1)
         for (index, segment) in segments.enumerated() {
-            name += "/"
-            name += index == Self.maxSegments ? "{rest}" : SegmentShape.name(of: segment)
-            if name.utf8.count > Self.maxLength { return Self.shortened(name) }
+            name.append(Self.slash)
+            Self.append(index == Self.maxSegments ? Self.rest[...] : segment, to: &name)
         }
-        return name
+        return name.count > Self.maxLength ? Self.shortened(name) : String(decoding: name, as: UTF8.self)
     }
 
-    private static func shortened(_ name: String) -> String {
-        let first = name.dropFirst().prefix { $0 != "/" }
-        return first.utf8.count > maxLength ? "/{rest}" : "/\(first)/{rest}"
+    private static func append(_ segment: ArraySlice<UInt8>, to name: inout [UInt8]) {
+        switch SegmentShape(of: segment) {
+        case .name: name.append(contentsOf: segment)
+        case .value(let suffix):
+            name.append(contentsOf: id)
+            name.append(contentsOf: suffix)
+        }
+    }
+
+    private static func shortened(_ name: [UInt8]) -> String {
+        let first = name.dropFirst().prefix { $0 != slash }
+        let kept = first.count > maxLength ? [] : [slash] + first
+        return String(decoding: kept + [slash] + rest, as: UTF8.self)
     }
 }

@@ -7,7 +7,7 @@ struct EndpointTemplate: Sendable {
     private let segments: [Segment]
 
     private enum Segment: Sendable {
-        case literal(String)
+        case literal([UInt8])
         case any
         case rest
     }
@@ -29,21 +29,21 @@ struct EndpointTemplate: Sendable {
             } else if part.contains(where: \.isBrace) {
                 return nil
             } else {
-                segments.append(.literal(String(part)))
+                segments.append(.literal(Array(part.utf8)))
             }
         }
         self.name = text
         self.segments = segments
     }
 
-    func matches(_ path: [Substring]) -> Bool {
+    func matches(_ path: [ArraySlice<UInt8>]) -> Bool {
         var index = 0
         for segment in segments {
             guard index < path.count else { return false }
             switch segment {
             case .rest: return !path[index].isEmpty
             case .any where path[index].isEmpty: return false
-            case .literal(let text) where path[index] != text: return false
+            case .literal(let bytes) where path[index] != bytes[...]: return false
             case .any, .literal: index += 1
             }
         }

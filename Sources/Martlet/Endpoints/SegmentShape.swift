@@ -1,23 +1,35 @@
 /// Whether a path segment names a thing (`users`) or is one of many values (`4711`).
 enum SegmentShape {
+    case name
+    /// A short extension is kept apart from the value: `4711.json`.
+    case value(extension: ArraySlice<UInt8>)
+
     /// A hexadecimal number shorter than this is taken for a word (`facade`, `beef`).
     static let shortestHexadecimal = 8
     /// A token shorter than this is taken for a word.
     static let shortestToken = 16
 
-    /// `{id}` for a value, with a short extension kept (`4711.json` is `{id}.json`); the segment itself for a name.
-    static func name(of segment: Substring) -> Substring {
-        if isValue(segment) { return "{id}" }
-        guard let dot = segment.lastIndex(of: "."), dot > segment.startIndex else { return segment }
-        let suffix = segment[dot...]
-        let isExtension = (2...6).contains(suffix.utf8.count) && suffix.utf8.dropFirst().allSatisfy(\.isLetter)
-        return isExtension && isValue(segment[..<dot]) ? "{id}" + suffix : segment
+    init(of segment: ArraySlice<UInt8>) {
+        if Self.isValue(segment) {
+            self = .value(extension: [])
+        } else if let dot = segment.lastIndex(of: UInt8(ascii: ".")), Self.isExtension(segment[dot...]),
+            Self.isValue(segment[..<dot])
+        {
+            self = .value(extension: segment[dot...])
+        } else {
+            self = .name
+        }
+    }
+
+    /// A dot and one to five letters.
+    private static func isExtension(_ suffix: ArraySlice<UInt8>) -> Bool {
+        (2...6).contains(suffix.count) && suffix.dropFirst().allSatisfy(\.isLetter)
     }
 
     /// Numbers, UUIDs, hexadecimal numbers and long random tokens.
-    static func isValue(_ segment: Substring) -> Bool {
+    private static func isValue(_ segment: ArraySlice<UInt8>) -> Bool {
         var counts = Counts()
-        for byte in segment.utf8 { counts.add(byte) }
+        for byte in segment { counts.add(byte) }
         return counts.isNumber || counts.isHexadecimal || counts.isToken
     }
 

@@ -8,7 +8,9 @@ final class Recorder: Sendable {
     private let namer: EndpointNamer
     private let state: Mutex<State>
 
-    private struct State {
+    fileprivate struct State {
+        /// A system call for each request would cost more than all else here.
+        var random = SplitMix64(seed: .random(in: .min ... .max))
         var budget: EndpointBudget
         var sampler: DetailSampler
         var interval: RecordedInterval
@@ -30,24 +32,10 @@ final class Recorder: Sendable {
         let endpoint = namer.endpoint(ofPath: request.url.path(percentEncoded: true))
         let host = request.url.host(percentEncoded: true)?.lowercased() ?? ""
         let port = request.url.port ?? (request.url.scheme?.lowercased() == "https" ? 443 : 80)
-        let traceIDLow = UInt64.random(in: .min ... .max)
-        state.withLock { state in
-            let named = state.budget.admit(host: host, port: port, endpoint: endpoint)
-            let dimensions = RequestDimensions(
-                kind: request.kind, method: request.method, host: named.host, port: named.port,
-                endpoint: named.endpoint, status: request.status, error: request.error)
-            state.captured &+= 1
-            state.interval.series[dimensions, default: RequestStatistics()].record(
-                seconds: Double(request.durationNanoseconds) / 1e9, bytesSent: request.bytesSent,
-                bytesReceived: request.bytesReceived)
-            if state.sampler.keeps(
-                traceIDLow: traceIDLow, outcome: dimensions.outcome, kind: request.kind,
-                nanoseconds: request.durationNanoseconds)
-            {
-                state.interval.details.append(
-                    RequestDetail(request, dimensions: dimensions, traceIDLow: traceIDLow))
-            }
-        }
+        let dimensions = RequestDimensions(
+            kind: request.kind, method: request.method, host: host, port: port, endpoint: endpoint,
+            status: request.status, error: request.error)
+        state.withLock { $0.record(request, dimensions) }
     }
 
     /// Takes out what was recorded since the last drain, and tells how many requests were captured until now.
@@ -82,6 +70,34 @@ final class Recorder: Sendable {
 
     /// Details that were not kept because of a limit.
     var droppedDetails: UInt64 { state.withLock { $0.sampler.dropped } }
+}
+
+extension Recorder.State {
+    fileprivate mutating func record(_ request: CapturedRequest, _ wanted: RequestDimensions) {
+        captured &+= 1
+        let dimensions = count(request, wanted)
+        let traceIDLow = random.next()
+        if sampler.keeps(
+            traceIDLow: traceIDLow, outcome: dimensions.outcome, kind: request.kind,
+            nanoseconds: request.durationNanoseconds)
+        {
+            interval.details.append(RequestDetail(request, dimensions: dimensions, traceIDLow: traceIDLow))
+        }
+    }
+
+    /// Returns the dimensions that it was counted to: where the interval does not have the series yet, the budget decides.
+    private mutating func count(_ request: CapturedRequest, _ wanted: RequestDimensions) -> RequestDimensions {
+        let seconds = Double(request.durationNanoseconds) / 1e9
+        if let known = interval.series.index(forKey: wanted) {
+            interval.series.values[known].record(
+                seconds: seconds, bytesSent: request.bytesSent, bytesReceived: request.bytesReceived)
+            return wanted
+        }
+        let dimensions = budget.admit(wanted)
+        interval.series[dimensions, default: RequestStatistics()].record(
+            seconds: seconds, bytesSent: request.bytesSent, bytesReceived: request.bytesReceived)
+        return dimensions
+    }
 }
 
 /// What was recorded between two drains.

@@ -1,3 +1,4 @@
+import MartletTelemetry
 import Testing
 
 @testable import Martlet
@@ -56,18 +57,24 @@ import Testing
     @Test func pastTheBudgetARequestCountsToOtherOfItsHost() {
         var budget = EndpointBudget(limit: 3)
         for endpoint in ["/a", "/b", "/c"] {
-            #expect(budget.admit(host: "one", port: 80, endpoint: endpoint).endpoint == endpoint)
+            #expect(budget.admit(Self.request("one", endpoint)) == Self.request("one", endpoint))
         }
-        #expect(budget.admit(host: "one", port: 80, endpoint: "/d") == ("one", 80, "{other}"))
-        #expect(budget.admit(host: "two", port: 80, endpoint: "/a") == ("two", 80, "{other}"))
-        #expect(budget.admit(host: "one", port: 80, endpoint: "/b") == ("one", 80, "/b"))
+        #expect(budget.admit(Self.request("one", "/d")) == Self.request("one", "{other}"))
+        #expect(budget.admit(Self.request("two", "/a")) == Self.request("two", "{other}"))
+        #expect(budget.admit(Self.request("one", "/b")) == Self.request("one", "/b"))
     }
 
     @Test func hostsAreHeldToTheBudgetToo() {
         var budget = EndpointBudget(limit: 2)
-        let names = (0..<1000).map { budget.admit(host: "host-\($0)", port: 80, endpoint: "/x") }
-        #expect(Set(names.map(\.host)).count == 2 + 2 + 1)
-        #expect(names.last?.host == "{other}")
+        let hosts = (0..<1000).map { budget.admit(Self.request("host-\($0)", "/x")).host }
+        #expect(Set(hosts).count == 2 + 2 + 1)
+        #expect(hosts.last == "{other}")
+    }
+
+    private static func request(_ host: String, _ endpoint: String) -> RequestDimensions {
+        RequestDimensions(
+            kind: .client, method: "GET", host: host, port: host == "{other}" ? 0 : 80, endpoint: endpoint, status: 200,
+            error: nil)
     }
 
     @Test func aMethodThatNobodyNamedIsOther() {
