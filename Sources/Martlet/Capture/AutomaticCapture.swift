@@ -66,7 +66,8 @@ enum AutomaticCapture {
         let loader = Unmanaged<URLProtocol>.fromOpaque(object).takeUnretainedValue()
         guard let task = loader.task else { return }
         let start = RequestStarts.take(task: Unmanaged.passUnretained(task).toOpaque())
-        guard isInForce, let client = loader.client, !(client is RequestObserver), !OwnTask.isMarked(task)
+        guard isInForce, let client = loader.client, !(client is RequestObserver), !OwnTask.isMarked(task),
+            Capture.wants(loader.request.url)
         else { return }
         loader.client = RequestObserver(of: client, start: start ?? RequestStart())
     }

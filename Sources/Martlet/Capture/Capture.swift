@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 
 /// Where every instrument of the process hands its requests, and the switch that all of them read. There is one for the
@@ -20,6 +21,12 @@ enum Capture {
     static func disconnect() {
         isOn.store(false, ordering: .releasing)
         recorder.withLock { $0 = nil }
+    }
+
+    /// Whether a request to `url` is to be seen: the switch is on, and include and exclude patterns let it through.
+    static func wants(_ url: URL?) -> Bool {
+        guard let url, isOn.load(ordering: .relaxed), let recorder = recorder.withLock({ $0 }) else { return false }
+        return recorder.selection.contains(url)
     }
 
     static func record(_ request: CapturedRequest) {

@@ -1,12 +1,13 @@
 #if os(Linux)
 import Foundation
 import FoundationNetworking
-import MartletTelemetry
 
 /// `error.type` of a request that got no response: a small, fixed set.
 enum ErrorType: String {
     case dns
     case connectionRefused = "connection_refused"
+    /// No route, an unreachable network, …
+    case connectionFailed = "connection_failed"
     case connectionReset = "connection_reset"
     case timeout
     case tls
@@ -19,7 +20,23 @@ enum ErrorType: String {
 
     init(of error: any Error) {
         let error = error as NSError
-        self = error.domain == NSURLErrorDomain ? Self.named(error.code) : .other
+        guard error.domain == NSURLErrorDomain else {
+            self = .other
+            return
+        }
+        self = error.code == NSURLErrorUnknown ? Self.named(error.localizedDescription) : Self.named(error.code)
+    }
+
+    /// Foundation has no code for much of what libcurl tells apart, and leaves its text (libcurl, lib/strerror.c and the
+    /// error buffer).
+    private static func named(_ text: String) -> ErrorType {
+        let texts: [(String, ErrorType)] = [
+            ("SSL", .tls), ("certificate", .tls), ("TLS", .tls), ("reset by peer", .connectionReset),
+            ("Broken pipe", .connectionReset), ("connect to", .connectionFailed),
+            ("redirects followed", .tooManyRedirects),
+            ("timed out", .timeout), ("transfer closed", .invalidResponse), ("HTTP", .invalidResponse),
+        ]
+        return texts.first { text.contains($0.0) }?.1 ?? .other
     }
 
     private static func named(_ code: Int) -> ErrorType {

@@ -45,9 +45,8 @@ final class ObservedProtocol: URLProtocol {
 
     private func makeLoader() {
         guard let type = NativeLoader.type, let task, let client else { return }
-        let observer = RequestObserver(of: client, start: RequestStart())
-        self.observer = observer
-        loader = type.init(task: task, cachedResponse: cachedResponse, client: observer)
+        observer = Capture.wants(request.url) ? RequestObserver(of: client, start: RequestStart()) : nil
+        loader = type.init(task: task, cachedResponse: cachedResponse, client: observer ?? client)
     }
 }
 #endif

@@ -90,8 +90,10 @@ enum EnvironmentValue {
         return parts.url
     }
 
+    /// A path that says where it begins: `/…`, `./…` or `../…`.
     static func directory(_ text: String) -> URL? {
-        name(text).map { URL(fileURLWithPath: $0, isDirectory: true) }
+        guard ["/", "./", "../"].contains(where: text.hasPrefix) else { return nil }
+        return name(text).map { URL(fileURLWithPath: $0, isDirectory: true) }
     }
 
     /// swift-log's names, and the specification's `warn`.

@@ -46,6 +46,9 @@ extension MartletConfiguration {
 
     private mutating func readCapture(_ reader: inout EnvironmentReader) {
         capture = reader.value("MARTLET_CAPTURE", default: "automatic", as: EnvironmentValue.choice) ?? capture
+        let globs = { EnvironmentValue.list($0, valid: EnvironmentValue.isGlob) }
+        include = reader.value("MARTLET_INCLUDE", default: "everything", as: globs) ?? include
+        exclude = reader.value("MARTLET_EXCLUDE", default: "nothing", as: globs) ?? exclude
         endpoints =
             reader.value("MARTLET_ENDPOINTS", default: "none") {
                 EnvironmentValue.list($0) { EndpointTemplate($0) != nil }
@@ -100,10 +103,7 @@ extension MartletConfiguration {
     }
 
     private static func refuseWhatIsNotThereYet(_ reader: inout EnvironmentReader) {
-        let globs = { EnvironmentValue.list($0, valid: EnvironmentValue.isGlob) }
         let names = { EnvironmentValue.list($0, valid: EnvironmentValue.isFieldName) }
-        reader.notYet("MARTLET_INCLUDE", default: "everything", as: globs)
-        reader.notYet("MARTLET_EXCLUDE", default: "nothing", as: globs)
         reader.notYet("MARTLET_PROPAGATE", default: "no propagation", as: EnvironmentValue.boolean)
         reader.notYet("MARTLET_CAPTURE_HEADERS", default: "none", as: names)
         reader.notYet("MARTLET_CAPTURE_BODIES", default: "none") {

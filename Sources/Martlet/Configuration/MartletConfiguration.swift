@@ -18,6 +18,11 @@ public struct MartletConfiguration: Sendable {
     public var token: String?
     /// Which requests are seen. `MARTLET_CAPTURE`, default `automatic`.
     public var capture = Capture.automatic
+    /// Globs on `host[:port][/path]` of the requests to see, `*` standing for any characters: `*.example.com`,
+    /// `api.example.com:8443/internal/*`. A part that is left out matches everything. `MARTLET_INCLUDE`, default all.
+    public var include: [String] = []
+    /// The same, of requests to pass by; wins over ``include``. `MARTLET_EXCLUDE`, default none.
+    public var exclude: [String] = []
     /// Path templates that name endpoints; the first match wins. `MARTLET_ENDPOINTS`, default none.
     ///
     /// `{name}` and `*` stand for one segment, a `*` at the end for all that follow: `/users/{id}/orders/*`.

@@ -5,6 +5,8 @@ import Synchronization
 /// Takes finished requests from any thread and keeps, until the next drain, exact statistics of each series and the
 /// details of a few. The work under its lock is a few look-ups; nothing under it waits for anything.
 final class Recorder: Sendable {
+    /// Which requests instruments should see.
+    let selection: RequestSelection
     private let namer: EndpointNamer
     private let state: Mutex<State>
 
@@ -18,6 +20,7 @@ final class Recorder: Sendable {
     }
 
     init(_ configuration: MartletConfiguration) {
+        selection = RequestSelection(include: configuration.include, exclude: configuration.exclude)
         namer = EndpointNamer(templates: configuration.endpoints)
         state = Mutex(
             State(
@@ -29,12 +32,10 @@ final class Recorder: Sendable {
 
     /// Thread-safe; never waits for I/O.
     func record(_ request: CapturedRequest) {
-        let endpoint = namer.endpoint(ofPath: request.url.path(percentEncoded: true))
-        let host = request.url.host(percentEncoded: true)?.lowercased() ?? ""
-        let port = request.url.port ?? (request.url.scheme?.lowercased() == "https" ? 443 : 80)
+        let target = RequestTarget(request.url)
         let dimensions = RequestDimensions(
-            kind: request.kind, method: request.method, host: host, port: port, endpoint: endpoint,
-            status: request.status, error: request.error)
+            kind: request.kind, method: request.method, host: target.host, port: target.port,
+            endpoint: namer.endpoint(ofPath: target.path), status: request.status, error: request.error)
         state.withLock { $0.record(request, dimensions) }
     }
 

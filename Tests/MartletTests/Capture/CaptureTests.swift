@@ -143,6 +143,36 @@ extension AgentTests {
             }
         }
 
+        @Test(arguments: [MartletConfiguration.Capture.automatic, .explicit])
+        func whatIsExcludedIsNotCountedAndUnharmed(capture: MartletConfiguration.Capture) async throws {
+            try await withAgent({
+                $0.capture = capture
+                $0.include = ["127.0.0.1/hello/*"]
+                $0.exclude = ["*/hello/private-*"]
+            }) { agent, collector, base in
+                let configuration = URLSessionConfiguration.default
+                configuration.captureWithMartlet()
+                let session = URLSession(configuration: configuration)
+                for path in ["hello/seen", "hello/private-1", "status/x200"] {
+                    let (_, response) = try await session.data(from: base / path)
+                    #expect((response as? HTTPURLResponse)?.statusCode == 200)
+                }
+                await agent.flush()
+                let seen = try collector.counts()
+                #expect(seen == ["/hello/seen": 1])
+            }
+        }
+
+        @Test func speakingTLSToAServerThatDoesNotIsATLSError() async throws {
+            try await withAgent { agent, collector, base in
+                let url = try #require(URL(string: base.absoluteString.replacing("http:", with: "https:") + "/hello/x"))
+                await #expect(throws: URLError.self) { try await URLSession.shared.data(from: url) }
+                await agent.flush()
+                let seen = try collector.outcomes()
+                #expect(seen == ["/hello/x - tls"])
+            }
+        }
+
         @Test func aServicesOwnMockStaysInFrontAndIsNotCounted() async throws {
             try await withAgent { agent, collector, base in
                 let configuration = URLSessionConfiguration.default

@@ -39,7 +39,9 @@ import Testing
         let (configuration, warnings) = MartletConfiguration.fromEnvironment([
             "MARTLET_ENABLED": "Off", "MARTLET_SERVICE_NAME": "checkout", "MARTLET_SERVICE_VERSION": "1.2",
             "MARTLET_ENVIRONMENT": "staging", "MARTLET_ENDPOINT": "https://collector.example:4318/base",
-            "MARTLET_TOKEN": "s3cret", "MARTLET_CAPTURE": "Explicit", "MARTLET_ENDPOINTS": "/users/{id}, /static/*",
+            "MARTLET_TOKEN": "s3cret", "MARTLET_CAPTURE": "Explicit",
+            "MARTLET_INCLUDE": "*.example.com, 10.0.0.*:80/x/*", "MARTLET_EXCLUDE": "a.example.com",
+            "MARTLET_ENDPOINTS": "/users/{id}, /static/*",
             "MARTLET_MAX_ENDPOINTS": "12", "MARTLET_SAMPLE_RATE": "0.25", "MARTLET_KEEP_FAILURES": "no",
             "MARTLET_SLOW": "500ms", "MARTLET_INTERVAL": "2", "MARTLET_BUFFER_DIR": "/var/lib/x",
             "MARTLET_BUFFER_MAX": "1.5MiB", "MARTLET_COMPRESSION": "none", "MARTLET_EXPORT_TIMEOUT": "1m",
@@ -53,6 +55,8 @@ import Testing
         #expect(configuration.endpoint.absoluteString == "https://collector.example:4318/base")
         #expect(configuration.token == "s3cret")
         #expect(configuration.capture == .explicit)
+        #expect(configuration.include == ["*.example.com", "10.0.0.*:80/x/*"])
+        #expect(configuration.exclude == ["a.example.com"])
         #expect(configuration.endpoints == ["/users/{id}", "/static/*"])
         #expect(configuration.maxEndpoints == 12)
         #expect(configuration.sampleRate == 0.25)
