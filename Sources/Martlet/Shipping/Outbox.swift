@@ -11,7 +11,7 @@ struct Outbox: ~Copyable {
     /// Makes the directory of an instance that starts.
     static func create(instance: String, in service: URL) throws -> Outbox {
         try BufferDirectory.create(service)
-        guard let lock = FileLock(path: lockPath(of: instance, in: service)) else {
+        guard let lock = FileLock(path: lockPath(of: instance, in: service), isNew: true) else {
             throw WholeFile.Failure(operation: "lock", code: errno)
         }
         let outbox = Outbox(instance: instance, in: service, lock: lock)
@@ -19,9 +19,10 @@ struct Outbox: ~Copyable {
         return outbox
     }
 
-    /// Takes over a dead instance's batches; `nil` while a process holds its lock.
+    /// Takes over a dead instance's batches; `nil` while a process holds its lock, and for a directory without one: that
+    /// is somebody else's, who shares the place with us.
     static func adopt(instance: String, in service: URL) -> Outbox? {
-        guard let lock = FileLock(path: lockPath(of: instance, in: service)) else { return nil }
+        guard let lock = FileLock(path: lockPath(of: instance, in: service), isNew: false) else { return nil }
         return Outbox(instance: instance, in: service, lock: lock)
     }
 
@@ -54,7 +55,7 @@ struct Outbox: ~Copyable {
     /// Removes what a write that was cut off left behind.
     func removeTemporaryFiles() {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
-        for name in names where name.hasSuffix(WholeFile.temporarySuffix) {
+        for name in names where BatchFile(temporaryName: name) != nil {
             unlink(directory.appendingPathComponent(name).path)
         }
     }

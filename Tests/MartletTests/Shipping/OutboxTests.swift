@@ -27,7 +27,7 @@ import Testing
         #expect(BatchFile(name: largest.name) == largest)
     }
 
-    @Test(arguments: ["", "x", "1-metrics.otlp", "1-logs-2.otlp", "a-metrics-2.otlp", "1-metrics-2.otlp.gz.tmp"])
+    @Test(arguments: ["", "x", "1-metrics.otlp", "1-metrics-2.otlp", "1-logs-2.otlp", "a-metrics-2.otlp", "1-metrics-2.otlp.gz.tmp"])
     func whatIsNoBatchIsLeftAlone(name: String) throws {
         #expect(BatchFile(name: name) == nil)
     }
@@ -59,6 +59,20 @@ import Testing
         #expect(outbox.batches().isEmpty)
         outbox.removeTemporaryFiles()
         #expect(!FileManager.default.fileExists(atPath: leftover.path))
+    }
+
+    @Test func whatSomebodyElseKeepsInTheSamePlaceIsLeftAlone() throws {
+        try FileManager.default.createDirectory(
+            at: temporary.url.appendingPathComponent("uploads"), withIntermediateDirectories: true)
+        let isAdopted = Outbox.adopt(instance: "uploads", in: temporary.url) != nil
+        #expect(!isAdopted)
+        #expect(temporary.contents() == ["uploads"])
+
+        let outbox = try Outbox.create(instance: "a", in: temporary.url)
+        let photo = temporary.url.appendingPathComponent("a/photo.tmp")
+        try Data([1]).write(to: photo)
+        outbox.removeTemporaryFiles()
+        #expect(FileManager.default.fileExists(atPath: photo.path))
     }
 
     @Test func onlyTheOwnerMayReadIt() throws {
