@@ -101,7 +101,7 @@ struct Delivery {
 
     private mutating func postpone(_ after: Duration?, _ reason: String) {
         isToldToWait = after != nil
-        notBefore = Clock.monotonic() &+ (after ?? delay.next()).nanoseconds
+        notBefore = Clock.monotonic() &+ delay.next(asked: after).nanoseconds
         shipper.update { $0.uploadError = reason }
         log.once(.upload, "The collector cannot be reached, batches wait in the buffer: \(reason)")
     }
