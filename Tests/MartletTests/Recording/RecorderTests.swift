@@ -58,6 +58,12 @@ import Testing
         #expect(detail.spanID.count == 8)
     }
 
+    @Test(arguments: [Duration.seconds(Int64.max), .seconds(20_000_000_000)])
+    func aDurationIsNeverTooLongForADeadline(duration: Duration) {
+        #expect(Clock.monotonic().addingReportingOverflow(duration.nanoseconds).overflow == false)
+        #expect(duration.nanoseconds > UInt64(1) << 62)
+    }
+
     @Test(arguments: ["http:///", "http://[::1]:80/x", "http://host/%00%1b[2J", "http://HOST./", "https://ü.example/ü"])
     func aStrangeURLIsCountedLikeAnyOther(text: String) throws {
         let recorder = Recorder(MartletConfiguration())
