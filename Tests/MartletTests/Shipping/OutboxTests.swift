@@ -75,6 +75,13 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: photo.path))
     }
 
+    @Test func aWriteThatFailedAtItsLastStepLeavesNothing() throws {
+        #expect(throws: WholeFile.Failure.self) {
+            try WholeFile.write([1], to: temporary.path("file"), in: temporary.path("missing"))
+        }
+        #expect(temporary.contents() == [])
+    }
+
     @Test func onlyTheOwnerMayReadIt() throws {
         let outbox = try Outbox.create(instance: "a", in: temporary.url.appendingPathComponent("service"))
         try outbox.store([1], as: Self.file(1))
