@@ -58,6 +58,17 @@ import Testing
         #expect(detail.spanID.count == 8)
     }
 
+    @Test func aClockThatIsSetBackMakesNoIntervalInTheFuture() {
+        let recorder = Recorder(MartletConfiguration())
+        let now = Clock.wall()
+        _ = recorder.drain(at: now + 1_000_000_000)
+        for step in 1...3 as ClosedRange<UInt64> {
+            let interval = recorder.drain(at: now + step).interval
+            #expect(interval.start < interval.end)
+            #expect(interval.end == now + step)
+        }
+    }
+
     @Test(arguments: [Duration.seconds(Int64.max), .seconds(20_000_000_000)])
     func aDurationIsNeverTooLongForADeadline(duration: Duration) {
         #expect(Clock.monotonic().addingReportingOverflow(duration.nanoseconds).overflow == false)
