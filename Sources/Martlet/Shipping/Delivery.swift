@@ -13,6 +13,8 @@ struct Delivery {
     /// The collector itself asked to be left alone until ``notBefore``.
     private var isToldToWait = false
     private var isPending = false
+    private var pause: UInt64 = .max
+    private var isPaused = false
 
     init(_ configuration: MartletConfiguration, log: AgentLog, shipper: Shipper) {
         uploader = Uploader(configuration) { shipper.signal() }
@@ -24,13 +26,19 @@ struct Delivery {
     /// By the monotonic clock: when the next attempt is due; never while nothing waits.
     var nextAttempt: UInt64 { isPending ? notBefore : .max }
 
-    /// - Parameter isAsked: somebody waits for it, so that the agent's own wait is cut short; the collector's is not.
-    mutating func deliver(own: borrowing Outbox, service: URL?, isAsked: Bool) {
-        guard (isAsked && !isToldToWait) || Clock.monotonic() >= notBefore else { return }
+    /// - Parameters:
+    ///   - isAsked: somebody waits for it, so that the agent's own wait is cut short; the collector's is not.
+    ///   - pause: by the monotonic clock: no upload begins later, so that sealing does not wait for a full buffer.
+    /// - Returns: `false` when it stopped there and there may be more.
+    mutating func deliver(own: borrowing Outbox, service: URL?, isAsked: Bool, pause: UInt64) -> Bool {
+        guard (isAsked && !isToldToWait) || Clock.monotonic() >= notBefore else { return true }
         isPending = true
-        if let service, !deliverAbandoned(in: service, except: own.instance) { return }
-        if !deliverAll(of: own, isOwn: true) { return }
+        self.pause = pause
+        isPaused = false
+        if let service, !deliverAbandoned(in: service, except: own.instance) { return !isPaused }
+        if !deliverAll(of: own, isOwn: true) { return !isPaused }
         isPending = false
+        return true
     }
 
     func close() { uploader.close() }
@@ -51,6 +59,8 @@ struct Delivery {
 
     private mutating func deliverAll(of outbox: borrowing Outbox, isOwn: Bool) -> Bool {
         for file in outbox.batches() {
+            isPaused = Clock.monotonic() >= pause
+            if isPaused { return false }
             guard let body = outbox.read(file) else {
                 if isOwn { drop(file, .unreadable) }
                 outbox.remove(file)

@@ -20,7 +20,7 @@ import Testing
         #expect(!keeps(&none, traceIDLow: .max))
     }
 
-    @Test(arguments: [Double.nan, -1, -.infinity])
+    @Test(arguments: [Double.nan, -1, -Double.infinity])
     func aRateThatIsNoShareKeepsNone(rate: Double) {
         var sampler = DetailSampler(rate: rate, keepFailures: false, slow: .seconds(1))
         #expect(!keeps(&sampler, traceIDLow: .max))

@@ -33,6 +33,25 @@ extension AgentTests {
             }
         }
 
+        @Test func sealingDoesNotWaitForALongWayThroughTheBuffer() async throws {
+            let directory = try TemporaryFolder()
+            for sequence in 1...20 as ClosedRange<UInt64> {
+                try Self.leaveBatch(sequence, in: directory.url.appendingPathComponent("shop"))
+            }
+            try await withAgent({
+                $0.bufferDirectory = directory.url
+                $0.serviceName = "shop"
+                $0.interval = .milliseconds(100)
+            }) { agent, collector, base in
+                collector.delay.store(50, ordering: .relaxed)
+                _ = try await URLSession.shared.data(from: base / "hello/x")
+                await collector.awaitPosts(10)
+                let own = directory.contents().filter { $0.hasSuffix(".otlp.gz") }
+                #expect(!own.isEmpty)
+                collector.delay.store(0, ordering: .relaxed)
+            }
+        }
+
         @Test func aBatchThatWasPutOffIsSentAgainUnderTheSameID() async throws {
             try await withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
                 collector.answer(503, 429, 502, 504)
@@ -190,9 +209,9 @@ extension AgentTests {
         }
 
         /// A batch of an instance that died before it could send it.
-        private static func leaveBatch(in service: URL) throws {
+        private static func leaveBatch(_ sequence: UInt64 = 7, in service: URL) throws {
             let outbox = try Outbox.create(instance: "dead", in: service)
-            let file = BatchFile(sequence: 7, signal: .metrics, requests: 3, isCompressed: false)
+            let file = BatchFile(sequence: sequence, signal: .metrics, requests: 3, isCompressed: false)
             try outbox.store([], as: file)
         }
     }
