@@ -32,9 +32,14 @@ struct ShippingLoop: ~Copyable {
             let isAsked = !flushes.isEmpty || isStopping
             if isAsked || Clock.monotonic() >= nextSeal { seal(isAsked: isAsked) }
             deliver(isAsked: isAsked)
+            if isStopping { close() }
             for done in flushes { done() }
-            if isStopping { break }
+            if isStopping { return }
         }
+    }
+
+    /// Ahead of the answer to who asked for it: the process may end with that.
+    private mutating func close() {
         outbox.take()?.close()
         delivery.close()
     }
