@@ -58,23 +58,22 @@ struct Delivery {
     }
 
     private mutating func deliverAll(of outbox: borrowing Outbox, isOwn: Bool) -> Bool {
-        for file in outbox.batches() {
+        guard let batches = outbox.batches() else { return true }
+        if isOwn { shipper.update { $0.dropStored(exceptIn: batches) } }
+        for file in batches {
             isPaused = Clock.monotonic() >= pause
             if isPaused { return false }
-            guard let body = outbox.read(file) else {
-                if isOwn { drop(file, .unreadable) }
-                outbox.remove(file)
-                continue
-            }
+            // What cannot be read now may be later, and what is gone is not in the next list.
+            guard let body = outbox.read(file) else { continue }
             let id = BatchID(instance: outbox.instance, sequence: file.sequence, signal: file.signal)
             uploader.start(body, batch: id, isCompressed: file.isCompressed)
             switch awaitOutcome() {
             case .delivered:
                 succeed()
-                if isOwn { shipper.update { $0.delivered += file.requests } }
+                if isOwn { shipper.update { $0.deliver(file.requests) } }
             case .rejected(let reason):
                 refuse(reason)
-                if isOwn { drop(file, .rejected) }
+                if isOwn { shipper.update { $0.drop(file.requests, .rejected) } }
             case .retry(let after, let reason):
                 postpone(after, reason)
                 return false
@@ -119,9 +118,5 @@ struct Delivery {
     private func refuse(_ reason: String) {
         shipper.update { $0.uploadError = reason }
         log.once(.rejected, "The collector refused a batch, which is lost: \(reason)")
-    }
-
-    private func drop(_ file: BatchFile, _ reason: DropReason) {
-        shipper.update { $0.dropped[reason, default: 0] += file.requests }
     }
 }

@@ -33,10 +33,17 @@ struct Outbox: ~Copyable {
         self.lock = lock
     }
 
-    /// The batches, oldest first; what is no batch is left alone.
-    func batches() -> [BatchFile] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
+    /// The batches, oldest first; what is no batch is left alone. `nil` when they cannot be listed now.
+    func batches() -> [BatchFile]? {
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: directory.path) else {
+            return Self.isMissing(directory.path) ? [] : nil
+        }
         return names.sorted().compactMap(BatchFile.init(name:))
+    }
+
+    /// `false` once somebody has removed the directory or its lock.
+    var isInPlace: Bool {
+        !Self.isMissing(directory.path) && !Self.isMissing(Self.lockPath(of: instance, in: service))
     }
 
     func store(_ bytes: [UInt8], as file: BatchFile) throws {
@@ -64,6 +71,8 @@ struct Outbox: ~Copyable {
     consuming func close() {
         if rmdir(directory.path) == 0 { unlink(Self.lockPath(of: instance, in: service)) }
     }
+
+    private static func isMissing(_ path: String) -> Bool { access(path, F_OK) != 0 && errno == ENOENT }
 
     private func path(of file: BatchFile) -> String {
         directory.appendingPathComponent(file.name).path

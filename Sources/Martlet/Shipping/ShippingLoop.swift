@@ -44,8 +44,11 @@ struct ShippingLoop: ~Copyable {
         delivery.close()
     }
 
-    /// Tried again at every seal, so that a disk that comes back is used.
+    /// Tried again at every seal, so that a disk that comes back is used, and a directory that was removed is made anew.
     private mutating func openOutbox() {
+        if let open = outbox.take() {
+            if open.isInPlace { outbox = consume open } else { open.close() }
+        }
         if outbox == nil { outbox = sealer.makeOutbox() }
     }
 

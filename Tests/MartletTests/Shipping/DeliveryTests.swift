@@ -109,6 +109,62 @@ extension AgentTests {
             }
         }
 
+        @Test func aBufferThatIsRemovedUnderARunningServiceIsMadeAnewAndItsLossCounted() async throws {
+            let directory = try TemporaryFolder()
+            try await withAgent({
+                $0.bufferDirectory = directory.url
+                $0.sampleRate = 0
+            }) { agent, collector, base in
+                collector.answer(503)
+                _ = try await URLSession.shared.data(from: base / "hello/lost")
+                await agent.flush()
+                for name in directory.contents() {
+                    try? FileManager.default.removeItem(at: directory.url.appendingPathComponent(name))
+                }
+                _ = try await URLSession.shared.data(from: base / "hello/kept")
+                await agent.flush()
+                let counts = try collector.counts()
+                #expect(counts == ["/hello/kept": 1])
+                #expect(agent.status.ledger == Ledger(captured: 2, delivered: 1, dropped: [.gone: 1]))
+                #expect(agent.status.bufferError == nil)
+            }
+        }
+
+        @Test func aBatchThatAnotherInstanceMadeRoomWithIsCountedAsDropped() async throws {
+            let directory = try TemporaryFolder()
+            try await withAgent({
+                $0.bufferDirectory = directory.url
+                $0.serviceName = "shop"
+                $0.sampleRate = 0
+            }) { agent, collector, base in
+                collector.answer(503)
+                _ = try await URLSession.shared.data(from: base / "hello/lost")
+                await agent.flush()
+                let cap = BufferCap(service: directory.url.appendingPathComponent("shop"), limit: 600)
+                #expect(cap.makeRoom(for: 600)?.count == 1)
+                await agent.flush()
+                #expect(agent.status.ledger == Ledger(captured: 1, dropped: [.gone: 1]))
+            }
+        }
+
+        @Test func aBatchThatCannotBeReadNowStaysForLater() async throws {
+            let directory = try TemporaryFolder()
+            let service = directory.url.appendingPathComponent("shop")
+            try Self.leaveBatch(1, in: service)
+            let unreadable = BatchFile(sequence: 2, signal: .metrics, requests: 3, isCompressed: false).name
+            // A link to itself: there, and cannot be opened, not even by root.
+            try FileManager.default.createSymbolicLink(
+                atPath: service.appendingPathComponent("dead/\(unreadable)").path, withDestinationPath: unreadable)
+            try await withAgent({
+                $0.bufferDirectory = directory.url
+                $0.serviceName = "shop"
+            }) { agent, collector, _ in
+                await agent.flush()
+                #expect(collector.received.map(\.batch) == ["dead/1/metrics"])
+            }
+            #expect(directory.contents().contains("shop/dead/\(unreadable)"))
+        }
+
         @Test func whatAnEarlierProcessLeftIsSentFirstUnderItsOwnName() async throws {
             let directory = try TemporaryFolder()
             try Self.leaveBatch(in: directory.url.appendingPathComponent("shop"))
