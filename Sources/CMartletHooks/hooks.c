@@ -51,6 +51,7 @@ static bool allows(const void *address, int bit) {
 
 static bool write_slot(void **slot, void *value) {
     int before = protection(slot);
+    if (before < 0) return false;
     if (before & PROT_WRITE) {
         __atomic_store_n(slot, value, __ATOMIC_SEQ_CST);
         return true;

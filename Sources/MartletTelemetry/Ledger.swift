@@ -25,6 +25,7 @@ public enum DropReason: String, Sendable, Hashable, CaseIterable {
     case bufferFull = "buffer_full"
     /// The collector said that it will never take the batch.
     case rejected
-    /// The batch's file was gone or could not be read when its turn came.
-    case unreadable
+    /// The batch's file was gone when its turn came: another instance of the service made room with it, or somebody
+    /// removed it.
+    case gone
 }

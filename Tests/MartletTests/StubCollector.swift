@@ -19,6 +19,9 @@ final class StubCollector: Sendable {
     /// Its own, which is the tests' service's as well: what other tests of this process request is not counted.
     let port = Atomic<Int>(0)
 
+    /// Milliseconds that it takes for an answer.
+    let delay = Atomic<Int>(0)
+
     /// Takes posts and never answers.
     let isSilent = Atomic<Bool>(false)
 
@@ -86,6 +89,7 @@ final class StubCollector: Sendable {
             router.post(RouterPath(path)) { request, _ in
                 let body = try await request.body.collect(upTo: 1 << 24)
                 if self.isSilent.load(ordering: .relaxed) { try await Task.sleep(for: .seconds(600)) }
+                try await Task.sleep(for: .milliseconds(self.delay.load(ordering: .relaxed)))
                 let (status, headers) = self.answers.withLock { $0.isEmpty ? (200, [:]) : $0.removeFirst() }
                 self.posts.withLock {
                     $0.append(

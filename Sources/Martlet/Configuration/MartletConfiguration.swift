@@ -37,7 +37,9 @@ public struct MartletConfiguration: Sendable {
     /// Keep the details of requests that take this long or longer. `MARTLET_SLOW`, default 1 s.
     public var slow = Duration.seconds(1)
     /// How often a batch is sealed. `MARTLET_INTERVAL`, default 10 s, at least 100 ms.
-    public var interval = Duration.seconds(10)
+    public var interval = Duration.seconds(10) {
+        didSet { interval = max(interval, MartletLimits.shortestInterval) }
+    }
     /// Where batches wait for the collector. `MARTLET_BUFFER_DIR`, default `$XDG_STATE_HOME/martlet`,
     /// `~/.local/state/martlet`, else the temporary directory.
     public var bufferDirectory: URL?
@@ -45,8 +47,10 @@ public struct MartletConfiguration: Sendable {
     public var bufferMax = 64 << 20
     /// `MARTLET_COMPRESSION`, default `gzip`.
     public var compression = Compression.gzip
-    /// One upload. `MARTLET_EXPORT_TIMEOUT`, default 10 s.
-    public var exportTimeout = Duration.seconds(10)
+    /// One upload. `MARTLET_EXPORT_TIMEOUT`, default 10 s, at least 100 ms.
+    public var exportTimeout = Duration.seconds(10) {
+        didSet { exportTimeout = max(exportTimeout, MartletLimits.shortestInterval) }
+    }
     /// What the agent says at or above this level reaches the service's log. `MARTLET_LOG_LEVEL`, default `warning`.
     public var logLevel = Logger.Level.warning
 

@@ -32,7 +32,7 @@ extension EnvironmentValue {
     }
 
     static func interval(_ duration: Duration) -> Duration? {
-        duration >= .milliseconds(100) ? duration : nil
+        duration >= MartletLimits.shortestInterval ? duration : nil
     }
 }
 

@@ -14,7 +14,9 @@ struct DetailSampler: Sendable {
     private static let traceIDRange = UInt64(1) << 56
 
     init(rate: Double, keepFailures: Bool, slow: Duration) {
-        threshold = UInt64((1 - min(max(rate, 0), 1)) * Double(Self.traceIDRange))
+        // What is no number compares with nothing, and counts as 0.
+        let share = rate > 0 ? min(rate, 1) : 0
+        threshold = UInt64((1 - share) * Double(Self.traceIDRange))
         self.keepFailures = keepFailures
         slowNanoseconds = slow.nanoseconds
     }

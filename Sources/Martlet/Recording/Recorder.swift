@@ -40,12 +40,13 @@ final class Recorder: Sendable {
     }
 
     /// Takes out what was recorded since the last drain, and tells how many requests were captured until now.
-    func drain() -> (interval: RecordedInterval, captured: UInt64) {
+    func drain(at now: UnixNanoseconds = Clock.wall()) -> (interval: RecordedInterval, captured: UInt64) {
         state.withLock { state in
-            // A clock set back must not make an interval that ends before it starts.
-            state.interval.end = max(Clock.wall(), state.interval.start &+ 1)
+            // A clock set back must not make an interval that ends before it starts, nor one in the future.
+            state.interval.start = min(state.interval.start, now &- 1)
+            state.interval.end = now
             let drained = state.interval
-            state.interval = RecordedInterval(start: drained.end)
+            state.interval = RecordedInterval(start: now)
             state.sampler.startInterval()
             return (drained, state.captured)
         }

@@ -38,5 +38,12 @@ struct BatchFile: Sendable, Equatable {
         self.sequence = sequence
         self.signal = signal
         self.requests = requests
+        guard name == self.name else { return nil }
+    }
+
+    /// The batch that a file was going to be when its write was cut off.
+    init?(temporaryName: String) {
+        guard temporaryName.hasSuffix(WholeFile.temporarySuffix) else { return nil }
+        self.init(name: String(temporaryName.dropLast(WholeFile.temporarySuffix.count)))
     }
 }

@@ -13,6 +13,8 @@ struct Delivery {
     /// The collector itself asked to be left alone until ``notBefore``.
     private var isToldToWait = false
     private var isPending = false
+    private var pause: UInt64 = .max
+    private var isPaused = false
 
     init(_ configuration: MartletConfiguration, log: AgentLog, shipper: Shipper) {
         uploader = Uploader(configuration) { shipper.signal() }
@@ -24,13 +26,19 @@ struct Delivery {
     /// By the monotonic clock: when the next attempt is due; never while nothing waits.
     var nextAttempt: UInt64 { isPending ? notBefore : .max }
 
-    /// - Parameter isAsked: somebody waits for it, so that the agent's own wait is cut short; the collector's is not.
-    mutating func deliver(own: borrowing Outbox, service: URL?, isAsked: Bool) {
-        guard (isAsked && !isToldToWait) || Clock.monotonic() >= notBefore else { return }
+    /// - Parameters:
+    ///   - isAsked: somebody waits for it, so that the agent's own wait is cut short; the collector's is not.
+    ///   - pause: by the monotonic clock: no upload begins later, so that sealing does not wait for a full buffer.
+    /// - Returns: `false` when it stopped there and there may be more.
+    mutating func deliver(own: borrowing Outbox, service: URL?, isAsked: Bool, pause: UInt64) -> Bool {
+        guard (isAsked && !isToldToWait) || Clock.monotonic() >= notBefore else { return true }
         isPending = true
-        if let service, !deliverAbandoned(in: service, except: own.instance) { return }
-        if !deliverAll(of: own, isOwn: true) { return }
+        self.pause = pause
+        isPaused = false
+        if let service, !deliverAbandoned(in: service, except: own.instance) { return !isPaused }
+        if !deliverAll(of: own, isOwn: true) { return !isPaused }
         isPending = false
+        return true
     }
 
     func close() { uploader.close() }
@@ -50,21 +58,22 @@ struct Delivery {
     }
 
     private mutating func deliverAll(of outbox: borrowing Outbox, isOwn: Bool) -> Bool {
-        for file in outbox.batches() {
-            guard let body = outbox.read(file) else {
-                if isOwn { drop(file, .unreadable) }
-                outbox.remove(file)
-                continue
-            }
+        guard let batches = outbox.batches() else { return true }
+        if isOwn { shipper.update { $0.dropStored(exceptIn: batches) } }
+        for file in batches {
+            isPaused = Clock.monotonic() >= pause
+            if isPaused { return false }
+            // What cannot be read now may be later, and what is gone is not in the next list.
+            guard let body = outbox.read(file) else { continue }
             let id = BatchID(instance: outbox.instance, sequence: file.sequence, signal: file.signal)
             uploader.start(body, batch: id, isCompressed: file.isCompressed)
             switch awaitOutcome() {
             case .delivered:
                 succeed()
-                if isOwn { shipper.update { $0.delivered += file.requests } }
+                if isOwn { shipper.update { $0.deliver(file.requests) } }
             case .rejected(let reason):
                 refuse(reason)
-                if isOwn { drop(file, .rejected) }
+                if isOwn { shipper.update { $0.drop(file.requests, .rejected) } }
             case .retry(let after, let reason):
                 postpone(after, reason)
                 return false
@@ -101,7 +110,7 @@ struct Delivery {
 
     private mutating func postpone(_ after: Duration?, _ reason: String) {
         isToldToWait = after != nil
-        notBefore = Clock.monotonic() &+ (after ?? delay.next()).nanoseconds
+        notBefore = Clock.monotonic() &+ delay.next(asked: after).nanoseconds
         shipper.update { $0.uploadError = reason }
         log.once(.upload, "The collector cannot be reached, batches wait in the buffer: \(reason)")
     }
@@ -109,9 +118,5 @@ struct Delivery {
     private func refuse(_ reason: String) {
         shipper.update { $0.uploadError = reason }
         log.once(.rejected, "The collector refused a batch, which is lost: \(reason)")
-    }
-
-    private func drop(_ file: BatchFile, _ reason: DropReason) {
-        shipper.update { $0.dropped[reason, default: 0] += file.requests }
     }
 }

@@ -4,9 +4,9 @@ import Foundation
 struct FileLock: ~Copyable {
     private let descriptor: Int32
 
-    /// `nil` when another process holds it or the file cannot be made. Never waits.
-    init?(path: String) {
-        let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+    /// `nil` when another process holds it, or the file cannot be made or is not there. Never waits.
+    init?(path: String, isNew: Bool) {
+        let descriptor = open(path, (isNew ? O_CREAT : 0) | O_RDWR | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return nil }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             close(descriptor)

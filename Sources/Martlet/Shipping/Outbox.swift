@@ -11,7 +11,7 @@ struct Outbox: ~Copyable {
     /// Makes the directory of an instance that starts.
     static func create(instance: String, in service: URL) throws -> Outbox {
         try BufferDirectory.create(service)
-        guard let lock = FileLock(path: lockPath(of: instance, in: service)) else {
+        guard let lock = FileLock(path: lockPath(of: instance, in: service), isNew: true) else {
             throw WholeFile.Failure(operation: "lock", code: errno)
         }
         let outbox = Outbox(instance: instance, in: service, lock: lock)
@@ -19,9 +19,10 @@ struct Outbox: ~Copyable {
         return outbox
     }
 
-    /// Takes over a dead instance's batches; `nil` while a process holds its lock.
+    /// Takes over a dead instance's batches; `nil` while a process holds its lock, and for a directory without one: that
+    /// is somebody else's, who shares the place with us.
     static func adopt(instance: String, in service: URL) -> Outbox? {
-        guard let lock = FileLock(path: lockPath(of: instance, in: service)) else { return nil }
+        guard let lock = FileLock(path: lockPath(of: instance, in: service), isNew: false) else { return nil }
         return Outbox(instance: instance, in: service, lock: lock)
     }
 
@@ -32,10 +33,17 @@ struct Outbox: ~Copyable {
         self.lock = lock
     }
 
-    /// The batches, oldest first; what is no batch is left alone.
-    func batches() -> [BatchFile] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
+    /// The batches, oldest first; what is no batch is left alone. `nil` when they cannot be listed now.
+    func batches() -> [BatchFile]? {
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: directory.path) else {
+            return Self.isMissing(directory.path) ? [] : nil
+        }
         return names.sorted().compactMap(BatchFile.init(name:))
+    }
+
+    /// `false` once somebody has removed the directory or its lock.
+    var isInPlace: Bool {
+        !Self.isMissing(directory.path) && !Self.isMissing(Self.lockPath(of: instance, in: service))
     }
 
     func store(_ bytes: [UInt8], as file: BatchFile) throws {
@@ -54,7 +62,7 @@ struct Outbox: ~Copyable {
     /// Removes what a write that was cut off left behind.
     func removeTemporaryFiles() {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
-        for name in names where name.hasSuffix(WholeFile.temporarySuffix) {
+        for name in names where BatchFile(temporaryName: name) != nil {
             unlink(directory.appendingPathComponent(name).path)
         }
     }
@@ -63,6 +71,8 @@ struct Outbox: ~Copyable {
     consuming func close() {
         if rmdir(directory.path) == 0 { unlink(Self.lockPath(of: instance, in: service)) }
     }
+
+    private static func isMissing(_ path: String) -> Bool { access(path, F_OK) != 0 && errno == ENOENT }
 
     private func path(of file: BatchFile) -> String {
         directory.appendingPathComponent(file.name).path

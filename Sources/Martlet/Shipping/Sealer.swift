@@ -81,16 +81,21 @@ struct Sealer {
         let body = isCompressed ? try Gzip.compress(bytes) : bytes
         let file = BatchFile(
             sequence: sequence + 1, signal: signal, requests: requests, isCompressed: isCompressed)
-        guard makeRoom(for: body.count) else { return drop(requests) }
+        guard makeRoom(for: body.count) else { return drop(requests, wasStored: false) }
         try outbox.store(body, as: file)
-        shipper.update { $0.bufferedBytes += body.count }
+        shipper.update {
+            $0.store(requests)
+            $0.bufferedBytes += body.count
+        }
     }
 
     /// Looks at the files only when the count says that room is short.
     private func makeRoom(for bytes: Int) -> Bool {
         guard shipper.status.bufferedBytes + bytes > configuration.bufferMax, let cap else { return true }
         let evicted = cap.makeRoom(for: bytes)
-        for entry in evicted ?? [] where entry.instance == resource.instance { drop(entry.file.requests) }
+        for entry in evicted ?? [] where entry.instance == resource.instance {
+            drop(entry.file.requests, wasStored: true)
+        }
         shipper.update { $0.bufferedBytes = cap.size }
         return evicted != nil
     }
@@ -99,8 +104,8 @@ struct Sealer {
         service.map { BufferCap(service: $0, limit: configuration.bufferMax) }
     }
 
-    private func drop(_ requests: UInt64) {
-        shipper.update { $0.dropped[.bufferFull, default: 0] += requests }
+    private func drop(_ requests: UInt64, wasStored: Bool) {
+        shipper.update { $0.drop(requests, .bufferFull, wasStored: wasStored) }
         log.once(.bufferFull, "The buffer is full (MARTLET_BUFFER_MAX); the oldest batches make room")
     }
 

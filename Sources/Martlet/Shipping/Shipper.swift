@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import Logging
 import MartletTelemetry
@@ -10,7 +9,7 @@ import Synchronization
 final class Shipper: Sendable {
     private let mailbox = Mutex(Mailbox())
     private let account = Mutex(ShippingAccount())
-    private let wake = DispatchSemaphore(value: 0)
+    private let wake = Wake()
 
     private struct Mailbox {
         var flushes: [@Sendable () -> Void] = []
@@ -77,8 +76,7 @@ final class Shipper: Sendable {
     func wait(until deadline: UInt64) {
         let now = Clock.monotonic()
         let until = min(deadline, stopBy ?? .max)
-        guard until > now else { return }
-        _ = wake.wait(timeout: .now() + .nanoseconds(Int(clamping: until - now)))
+        if until > now { wake.wait(nanoseconds: until - now) }
     }
 
     var stopBy: UInt64? { mailbox.withLock { $0.stopBy } }

@@ -4,6 +4,7 @@ import MartletTelemetry
 /// What the shipping thread does, in its order: seal when the interval is over, upload what waits, answer who asked.
 struct ShippingLoop: ~Copyable {
     private let interval: UInt64
+    private var nextSeal: UInt64
     private let shipper: Shipper
     private var sealer: Sealer
     private var delivery: Delivery
@@ -14,6 +15,7 @@ struct ShippingLoop: ~Copyable {
         shipper: Shipper
     ) {
         interval = configuration.interval.nanoseconds
+        nextSeal = Clock.monotonic() &+ interval
         self.shipper = shipper
         sealer = Sealer(configuration, resource: resource, recorder: recorder, log: log, shipper: shipper)
         delivery = Delivery(configuration, log: log, shipper: shipper)
@@ -21,7 +23,6 @@ struct ShippingLoop: ~Copyable {
     }
 
     mutating func run() {
-        var nextSeal = Clock.monotonic() &+ interval
         openOutbox()
         deliver(isAsked: false)
         while true {
@@ -29,34 +30,46 @@ struct ShippingLoop: ~Copyable {
             let flushes = shipper.takeFlushes()
             let isStopping = shipper.stopBy != nil
             let isAsked = !flushes.isEmpty || isStopping
-            if isAsked || Clock.monotonic() >= nextSeal {
-                seal(isAsked: isAsked)
-                nextSeal = Clock.monotonic() &+ interval
-            }
+            if isAsked || Clock.monotonic() >= nextSeal { seal(isAsked: isAsked) }
             deliver(isAsked: isAsked)
+            if isStopping { close() }
             for done in flushes { done() }
-            if isStopping { break }
+            if isStopping { return }
         }
+    }
+
+    /// Ahead of the answer to who asked for it: the process may end with that.
+    private mutating func close() {
         outbox.take()?.close()
         delivery.close()
     }
 
-    /// Tried again at every seal, so that a disk that comes back is used.
+    /// Tried again at every seal, so that a disk that comes back is used, and a directory that was removed is made anew.
     private mutating func openOutbox() {
+        if let open = outbox.take() {
+            if open.isInPlace { outbox = consume open } else { open.close() }
+        }
         if outbox == nil { outbox = sealer.makeOutbox() }
     }
 
     private mutating func seal(isAsked: Bool) {
+        nextSeal = Clock.monotonic() &+ interval
         openOutbox()
         guard let open = outbox.take() else { return }
         sealer.seal(into: open, isAsked: isAsked)
         outbox = consume open
     }
 
+    /// A long way through the buffer is interrupted where the next interval ends.
     private mutating func deliver(isAsked: Bool) {
-        guard let open = outbox.take() else { return }
+        while !deliverUntilNextSeal(isAsked: isAsked) { seal(isAsked: false) }
+    }
+
+    private mutating func deliverUntilNextSeal(isAsked: Bool) -> Bool {
+        guard let open = outbox.take() else { return true }
         sealer.measureBuffer()
-        delivery.deliver(own: open, service: sealer.service, isAsked: isAsked)
+        let isDone = delivery.deliver(own: open, service: sealer.service, isAsked: isAsked, pause: nextSeal)
         outbox = consume open
+        return isDone
     }
 }

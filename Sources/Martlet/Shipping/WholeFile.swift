@@ -18,7 +18,9 @@ enum WholeFile {
             guard rename(temporary, path) == 0 else { throw failure("rename") }
             try sync(directory: directory)
         } catch {
+            // A file that is there after all would be uploaded beside what its content was put back into.
             unlink(temporary)
+            unlink(path)
             throw error
         }
     }

@@ -151,6 +151,15 @@ import Testing
         #expect(warnings.count == 1)
     }
 
+    @Test(arguments: [Duration.zero, .seconds(-1), .nanoseconds(1)])
+    func anIntervalSetInCodeIsNoShorterThanTheShortest(interval: Duration) {
+        var configuration = MartletConfiguration()
+        configuration.interval = interval
+        configuration.exportTimeout = interval
+        #expect(configuration.interval == .milliseconds(100))
+        #expect(configuration.exportTimeout == .milliseconds(100))
+    }
+
     private static func properties(of configuration: MartletConfiguration) -> String {
         String(describing: configuration)
     }

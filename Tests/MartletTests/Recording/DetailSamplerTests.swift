@@ -20,6 +20,12 @@ import Testing
         #expect(!keeps(&none, traceIDLow: .max))
     }
 
+    @Test(arguments: [Double.nan, -1, -Double.infinity])
+    func aRateThatIsNoShareKeepsNone(rate: Double) {
+        var sampler = DetailSampler(rate: rate, keepFailures: false, slow: .seconds(1))
+        #expect(!keeps(&sampler, traceIDLow: .max))
+    }
+
     @Test func failuresAndSlowRequestsAreKeptWhateverTheRate() {
         var sampler = DetailSampler(rate: 0, keepFailures: true, slow: .seconds(1))
         #expect(keeps(&sampler, outcome: .serverError))

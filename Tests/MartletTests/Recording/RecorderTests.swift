@@ -58,6 +58,23 @@ import Testing
         #expect(detail.spanID.count == 8)
     }
 
+    @Test func aClockThatIsSetBackMakesNoIntervalInTheFuture() {
+        let recorder = Recorder(MartletConfiguration())
+        let now = Clock.wall()
+        _ = recorder.drain(at: now + 1_000_000_000)
+        for step in 1...3 as ClosedRange<UInt64> {
+            let interval = recorder.drain(at: now + step).interval
+            #expect(interval.start < interval.end)
+            #expect(interval.end == now + step)
+        }
+    }
+
+    @Test(arguments: [Duration.seconds(Int64.max), .seconds(20_000_000_000)])
+    func aDurationIsNeverTooLongForADeadline(duration: Duration) {
+        #expect(Clock.monotonic().addingReportingOverflow(duration.nanoseconds).overflow == false)
+        #expect(duration.nanoseconds > UInt64(1) << 62)
+    }
+
     @Test(arguments: ["http:///", "http://[::1]:80/x", "http://host/%00%1b[2J", "http://HOST./", "https://ü.example/ü"])
     func aStrangeURLIsCountedLikeAnyOther(text: String) throws {
         let recorder = Recorder(MartletConfiguration())

@@ -33,6 +33,25 @@ extension AgentTests {
             }
         }
 
+        @Test func sealingDoesNotWaitForALongWayThroughTheBuffer() async throws {
+            let directory = try TemporaryFolder()
+            for sequence in 1...20 as ClosedRange<UInt64> {
+                try Self.leaveBatch(sequence, in: directory.url.appendingPathComponent("shop"))
+            }
+            try await withAgent({
+                $0.bufferDirectory = directory.url
+                $0.serviceName = "shop"
+                $0.interval = .milliseconds(100)
+            }) { agent, collector, base in
+                collector.delay.store(50, ordering: .relaxed)
+                _ = try await URLSession.shared.data(from: base / "hello/x")
+                await collector.awaitPosts(10)
+                let own = directory.contents().filter { $0.hasSuffix(".otlp.gz") }
+                #expect(!own.isEmpty)
+                collector.delay.store(0, ordering: .relaxed)
+            }
+        }
+
         @Test func aBatchThatWasPutOffIsSentAgainUnderTheSameID() async throws {
             try await withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
                 collector.answer(503, 429, 502, 504)
@@ -88,6 +107,62 @@ extension AgentTests {
                 #expect(counts["/hello/a"] == nil)
                 #expect(agent.status.bufferedBytes <= 1000)
             }
+        }
+
+        @Test func aBufferThatIsRemovedUnderARunningServiceIsMadeAnewAndItsLossCounted() async throws {
+            let directory = try TemporaryFolder()
+            try await withAgent({
+                $0.bufferDirectory = directory.url
+                $0.sampleRate = 0
+            }) { agent, collector, base in
+                collector.answer(503)
+                _ = try await URLSession.shared.data(from: base / "hello/lost")
+                await agent.flush()
+                for name in directory.contents() {
+                    try? FileManager.default.removeItem(at: directory.url.appendingPathComponent(name))
+                }
+                _ = try await URLSession.shared.data(from: base / "hello/kept")
+                await agent.flush()
+                let counts = try collector.counts()
+                #expect(counts == ["/hello/kept": 1])
+                #expect(agent.status.ledger == Ledger(captured: 2, delivered: 1, dropped: [.gone: 1]))
+                #expect(agent.status.bufferError == nil)
+            }
+        }
+
+        @Test func aBatchThatAnotherInstanceMadeRoomWithIsCountedAsDropped() async throws {
+            let directory = try TemporaryFolder()
+            try await withAgent({
+                $0.bufferDirectory = directory.url
+                $0.serviceName = "shop"
+                $0.sampleRate = 0
+            }) { agent, collector, base in
+                collector.answer(503)
+                _ = try await URLSession.shared.data(from: base / "hello/lost")
+                await agent.flush()
+                let cap = BufferCap(service: directory.url.appendingPathComponent("shop"), limit: 600)
+                #expect(cap.makeRoom(for: 600)?.count == 1)
+                await agent.flush()
+                #expect(agent.status.ledger == Ledger(captured: 1, dropped: [.gone: 1]))
+            }
+        }
+
+        @Test func aBatchThatCannotBeReadNowStaysForLater() async throws {
+            let directory = try TemporaryFolder()
+            let service = directory.url.appendingPathComponent("shop")
+            try Self.leaveBatch(1, in: service)
+            let unreadable = BatchFile(sequence: 2, signal: .metrics, requests: 3, isCompressed: false).name
+            // A link to itself: there, and cannot be opened, not even by root.
+            try FileManager.default.createSymbolicLink(
+                atPath: service.appendingPathComponent("dead/\(unreadable)").path, withDestinationPath: unreadable)
+            try await withAgent({
+                $0.bufferDirectory = directory.url
+                $0.serviceName = "shop"
+            }) { agent, collector, _ in
+                await agent.flush()
+                #expect(collector.received.map(\.batch) == ["dead/1/metrics"])
+            }
+            #expect(directory.contents().contains("shop/dead/\(unreadable)"))
         }
 
         @Test func whatAnEarlierProcessLeftIsSentFirstUnderItsOwnName() async throws {
@@ -190,9 +265,9 @@ extension AgentTests {
         }
 
         /// A batch of an instance that died before it could send it.
-        private static func leaveBatch(in service: URL) throws {
+        private static func leaveBatch(_ sequence: UInt64 = 7, in service: URL) throws {
             let outbox = try Outbox.create(instance: "dead", in: service)
-            let file = BatchFile(sequence: 7, signal: .metrics, requests: 3, isCompressed: false)
+            let file = BatchFile(sequence: sequence, signal: .metrics, requests: 3, isCompressed: false)
             try outbox.store([], as: file)
         }
     }

@@ -42,4 +42,11 @@ import Testing
         delay.reset()
         #expect(delay.next(random: 0) == .milliseconds(500))
     }
+
+    @Test func aRetryAfterMakesADelayLongerAndNeverShorter() {
+        var delay = RetryDelay()
+        #expect(delay.next(asked: .zero, random: 1) == .seconds(1))
+        #expect(delay.next(asked: .seconds(300), random: 1) == .seconds(300))
+        #expect(delay.next(asked: .zero, random: 1) == .seconds(4))
+    }
 }

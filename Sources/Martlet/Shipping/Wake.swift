@@ -1,0 +1,42 @@
+import Dispatch
+import Synchronization
+
+/// Wakes the one thread that waits. A signal that comes while it does not wait is kept.
+///
+/// Not a `DispatchSemaphore`: on Linux that one waits by the wall clock (`sem_timedwait`), and a clock that is set back an
+/// hour makes it wait an hour longer. A `DispatchGroup` waits for a length of time.
+final class Wake: Sendable {
+    private let state = Mutex(State())
+
+    private struct State {
+        var isSignalled = false
+        var sleeper: DispatchGroup?
+    }
+
+    func signal() {
+        state.withLock { state in
+            state.isSignalled = true
+            state.sleeper?.leave()
+            state.sleeper = nil
+        }
+    }
+
+    /// For one thread alone. Returns at a signal or after `nanoseconds`.
+    func wait(nanoseconds: UInt64) {
+        if let sleeper = fallAsleep() { _ = sleeper.wait(timeout: .now() + .nanoseconds(Int(clamping: nanoseconds))) }
+        state.withLock { state in
+            state.sleeper?.leave()
+            state = State()
+        }
+    }
+
+    private func fallAsleep() -> DispatchGroup? {
+        state.withLock { state in
+            guard !state.isSignalled else { return nil }
+            let sleeper = DispatchGroup()
+            sleeper.enter()
+            state.sleeper = sleeper
+            return sleeper
+        }
+    }
+}
