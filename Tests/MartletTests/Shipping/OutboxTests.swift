@@ -92,6 +92,18 @@ import Testing
         }
     }
 
+    @Test(arguments: [(0o777, false), (0o1777, false), (0o775, true), (0o700, true)])
+    func aDirectoryThatEverybodyMayWriteIsNotUsed(mode: Int, isUsed: Bool) throws {
+        let service = temporary.url.appendingPathComponent("service")
+        try FileManager.default.createDirectory(at: service, withIntermediateDirectories: false)
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: service.path)
+        if isUsed {
+            try BufferDirectory.create(service)
+        } else {
+            #expect(throws: WholeFile.Failure.self) { try BufferDirectory.create(service) }
+        }
+    }
+
     @Test func atTheCapTheOldestOfAllInstancesMakesRoom() throws {
         try Self.leaveBatch(in: temporary.url)
         let outbox = try Outbox.create(instance: "living", in: temporary.url)
