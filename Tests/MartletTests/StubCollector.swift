@@ -94,7 +94,8 @@ final class StubCollector: Sendable {
                 self.posts.withLock {
                     $0.append(
                         Post(
-                            path: path, batch: request.headers.first { $0.name.rawName.lowercased() == "martlet-batch" }?.value,
+                            path: path,
+                            batch: request.headers.first { $0.name.rawName.lowercased() == "martlet-batch" }?.value,
                             authorization: request.headers[.authorization],
                             encoding: request.headers[.contentEncoding], body: Array(body.readableBytesView),
                             status: status))

@@ -27,7 +27,9 @@ import Testing
         #expect(BatchFile(name: largest.name) == largest)
     }
 
-    @Test(arguments: ["", "x", "1-metrics.otlp", "1-metrics-2.otlp", "1-logs-2.otlp", "a-metrics-2.otlp", "1-metrics-2.otlp.gz.tmp"])
+    @Test(arguments: [
+        "", "x", "1-metrics.otlp", "1-metrics-2.otlp", "1-logs-2.otlp", "a-metrics-2.otlp", "1-metrics-2.otlp.gz.tmp",
+    ])
     func whatIsNoBatchIsLeftAlone(name: String) throws {
         #expect(BatchFile(name: name) == nil)
     }
