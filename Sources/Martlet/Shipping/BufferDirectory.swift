@@ -5,7 +5,8 @@ import Foundation
 ///     <buffer>/<service>/<instance>.lock     held by the process as long as it lives
 ///     <buffer>/<service>/<instance>/         its batches; only the holder of the lock writes and uploads them
 ///
-/// A directory appears only after its lock is held, so a directory whose lock is free belongs to a dead process.
+/// A directory appears only after its lock is held, so a directory whose lock is free belongs to a dead process. One without
+/// a lock is not ours.
 enum BufferDirectory {
     /// Directories to try, the preferred one first. The temporary directory is always the last resort: a service whose
     /// disk is read-only still delivers from there.
