@@ -5,6 +5,7 @@ import Synchronization
 final class AgentLog: Sendable {
     /// What the agent may have to say, told once until ``again(_:_:)``.
     enum Matter: Hashable {
+        case directory
         case buffer
         case bufferFull
         case upload

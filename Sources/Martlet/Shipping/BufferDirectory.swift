@@ -5,15 +5,19 @@ import Foundation
 ///     <buffer>/<service>/<instance>.lock     held by the process as long as it lives
 ///     <buffer>/<service>/<instance>/         its batches; only the holder of the lock writes and uploads them
 ///
-/// A directory appears only after its lock is held, so a directory whose lock is free belongs to a dead process.
+/// A directory appears only after its lock is held, so a directory whose lock is free belongs to a dead process. One without
+/// a lock is not ours.
 enum BufferDirectory {
     /// Directories to try, the preferred one first. The temporary directory is always the last resort: a service whose
     /// disk is read-only still delivers from there.
     static func candidates(for configuration: MartletConfiguration, environment: [String: String]) -> [URL] {
-        let temporary = URL(fileURLWithPath: NSTemporaryDirectory()).appendingPathComponent("martlet-\(getuid())")
-        let preferred = configuration.bufferDirectory ?? state(environment)
         let service = component(configuration.serviceName)
-        return [preferred, temporary].compactMap { $0?.appendingPathComponent(service, isDirectory: true) }
+        let preferred = (configuration.bufferDirectory ?? state(environment))?
+            .appendingPathComponent(service, isDirectory: true)
+        // Right below, so that nobody else can move what ``create(_:)`` found to be ours.
+        let temporary = URL(fileURLWithPath: NSTemporaryDirectory())
+            .appendingPathComponent("martlet-\(getuid())-\(service)", isDirectory: true)
+        return [preferred, temporary].compactMap(\.self)
     }
 
     /// The XDG Base Directory Specification's place for state.
@@ -32,9 +36,15 @@ enum BufferDirectory {
         return encoded.isEmpty ? "service" : String(encoded.prefix(200))
     }
 
+    /// Throws where somebody else was first: in a directory that others may write, links and batches could be theirs.
     static func create(_ url: URL) throws {
         try FileManager.default.createDirectory(
             at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        var status = stat()
+        guard stat(url.path, &status) == 0 else { throw WholeFile.Failure(operation: "stat", code: errno) }
+        guard [0, geteuid()].contains(status.st_uid), status.st_mode & S_IWOTH == 0 else {
+            throw WholeFile.Failure(operation: "use a directory of somebody else's", code: EPERM)
+        }
     }
 
     /// Directories of instances, alive or dead.

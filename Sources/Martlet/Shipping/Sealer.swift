@@ -57,6 +57,7 @@ struct Sealer {
             sequence += 1
             lastSeal = Clock.monotonic()
             shipper.update { $0.bufferError = nil }
+            log.again(.buffer, "Batches are stored again")
         } catch {
             recorder.restore(interval)
             fail(Self.sentence(error))
@@ -116,7 +117,7 @@ struct Sealer {
             $0.bufferError = nil
         }
         guard !problems.isEmpty else { return }
-        log.once(.buffer, "Batches are kept in \(directory.path), because of \(problems.joined(separator: "; "))")
+        log.once(.directory, "Batches are kept in \(directory.path), because of \(problems.joined(separator: "; "))")
     }
 
     private func fail(_ problem: String) {

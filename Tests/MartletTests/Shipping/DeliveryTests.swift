@@ -225,6 +225,36 @@ extension AgentTests {
             #expect(log.entries.filter { "\($0.message)".contains("Batches are kept in") }.count == 1)
         }
 
+        @Test func everyTimeThatStoringFailsIsSaidAndSoIsItsEnd() async throws {
+            let directory = try TemporaryFolder()
+            let log = InMemoryLogHandler()
+            try await withAgent({
+                $0.bufferDirectory = directory.url
+                $0.serviceName = "shop"
+                $0.logger = Logger(label: "test", factory: { _ in log })
+                $0.logLevel = .info
+                $0.sampleRate = 0
+            }) { agent, _, base in
+                await agent.flush()
+                for sequence in 1...2 as ClosedRange<UInt64> {
+                    // A directory that stands where the next batch will be written.
+                    let name = BatchFile(sequence: sequence, signal: .metrics, requests: 1, isCompressed: true).name
+                    let instance = try #require(directory.contents().first { $0.hasSuffix(".lock") }?.dropLast(5))
+                    let obstacle = directory.url.appendingPathComponent("\(instance)/\(name).tmp")
+                    try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: false)
+                    _ = try await URLSession.shared.data(from: base / "hello/x")
+                    await agent.flush()
+                    #expect(agent.status.bufferError != nil)
+                    try FileManager.default.removeItem(at: obstacle)
+                    await agent.flush()
+                    #expect(agent.status.ledger == Ledger(captured: sequence, delivered: sequence))
+                }
+            }
+            let said = log.entries.map { "\($0.message)" }.filter { $0.contains("Batches") }
+            #expect(said.filter { $0.contains("cannot be stored") }.count == 2)
+            #expect(said.filter { $0.contains("stored again") }.count == 2)
+        }
+
         @Test func theTokenGoesToTheCollectorAndNowhereElse() async throws {
             let log = InMemoryLogHandler()
             try await withAgent({

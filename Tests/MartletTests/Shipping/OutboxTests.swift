@@ -27,7 +27,9 @@ import Testing
         #expect(BatchFile(name: largest.name) == largest)
     }
 
-    @Test(arguments: ["", "x", "1-metrics.otlp", "1-metrics-2.otlp", "1-logs-2.otlp", "a-metrics-2.otlp", "1-metrics-2.otlp.gz.tmp"])
+    @Test(arguments: [
+        "", "x", "1-metrics.otlp", "1-metrics-2.otlp", "1-logs-2.otlp", "a-metrics-2.otlp", "1-metrics-2.otlp.gz.tmp",
+    ])
     func whatIsNoBatchIsLeftAlone(name: String) throws {
         #expect(BatchFile(name: name) == nil)
     }
@@ -89,6 +91,18 @@ import Testing
             let attributes = try FileManager.default.attributesOfItem(
                 atPath: temporary.url.appendingPathComponent(path).path)
             #expect(attributes[.posixPermissions] as? Int == mode, "\(path)")
+        }
+    }
+
+    @Test(arguments: [(0o777, false), (0o1777, false), (0o775, true), (0o700, true)])
+    func aDirectoryThatEverybodyMayWriteIsNotUsed(mode: Int, isUsed: Bool) throws {
+        let service = temporary.url.appendingPathComponent("service")
+        try FileManager.default.createDirectory(at: service, withIntermediateDirectories: false)
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: service.path)
+        if isUsed {
+            try BufferDirectory.create(service)
+        } else {
+            #expect(throws: WholeFile.Failure.self) { try BufferDirectory.create(service) }
         }
     }
 
