@@ -23,8 +23,6 @@ final class AgentLog: Sendable {
 
     func warning(_ message: String) { log(.warning, message) }
 
-    func info(_ message: String) { log(.info, message) }
-
     func once(_ matter: Matter, _ message: String) {
         if told.withLock({ $0.insert(matter).inserted }) { log(.warning, message) }
     }

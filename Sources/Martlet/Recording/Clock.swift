@@ -14,6 +14,11 @@ enum Clock {
 
     static func wall() -> UnixNanoseconds { read(CLOCK_REALTIME) }
 
+    /// Whether so much time went by since `start`, by the monotonic clock; always since never.
+    static func hasPassed(_ duration: Duration, since start: UInt64?) -> Bool {
+        start.map { monotonic() &- $0 >= duration.nanoseconds } ?? true
+    }
+
     private static func read(_ clock: clockid_t) -> UInt64 {
         var time = timespec()
         clock_gettime(clock, &time)

@@ -3,7 +3,7 @@ import MartletTelemetry
 import Synchronization
 
 /// Takes finished requests from any thread and keeps, until the next drain, exact statistics of each series and the
-/// details of a few. The work under its lock is a few look-ups; nothing under it waits for anything.
+/// details of a few. Nothing under its lock waits for anything.
 final class Recorder: Sendable {
     /// Which requests instruments should see.
     let selection: RequestSelection

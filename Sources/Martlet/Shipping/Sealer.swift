@@ -10,8 +10,8 @@ struct Sealer {
     private let log: AgentLog
     private let shipper: Shipper
     private var sequence: UInt64 = 0
-    private var lastSeal: UInt64 = 0
-    private var lastMeasure: UInt64 = 0
+    private var lastSeal: UInt64?
+    private var lastMeasure: UInt64?
     private(set) var service: URL?
 
     init(
@@ -66,7 +66,7 @@ struct Sealer {
 
     /// Counts what is in the buffer anew, now and then: other instances of the service change it too.
     mutating func measureBuffer() {
-        guard let cap, Clock.monotonic() &- lastMeasure >= MartletLimits.bufferMeasure.nanoseconds else { return }
+        guard let cap, Clock.hasPassed(MartletLimits.bufferMeasure, since: lastMeasure) else { return }
         lastMeasure = Clock.monotonic()
         shipper.update { $0.bufferedBytes = cap.size }
     }
@@ -74,7 +74,7 @@ struct Sealer {
     // MARK: -
 
     private func isHeartbeatDue(isAsked: Bool) -> Bool {
-        !isAsked && Clock.monotonic() &- lastSeal >= MartletLimits.heartbeat.nanoseconds
+        !isAsked && Clock.hasPassed(MartletLimits.heartbeat, since: lastSeal)
     }
 
     private func store(_ bytes: [UInt8], _ signal: Signal, requests: UInt64 = 0, in outbox: borrowing Outbox) throws {
