@@ -18,6 +18,8 @@ enum MartletLimits {
     static let bufferMeasure = Duration.seconds(60)
     /// What of an answer of the collector is read: the specification's errors are one sentence.
     static let responseBytes = 64 << 10
+    /// Of what the collector says, so many characters are logged and shown.
+    static let reasonLength = 300
     /// The first wait after a failed upload; it doubles with each further failure.
     static let firstRetry = Duration.seconds(1)
     /// The longest wait between two uploads, the collector's `Retry-After` excepted.

@@ -89,6 +89,7 @@ extension MetricsBatch {
         var point = OTLPNumberDataPoint()
         point.attributes = [OTLPKeyValue(AttributeName.ledgerState, state)]
         if let reason { point.attributes.append(OTLPKeyValue(AttributeName.ledgerReason, reason.rawValue)) }
+        point.startTimeUnixNano = instanceStart
         point.timeUnixNano = end
         point.asInt = Int64(clamping: value)
         return point

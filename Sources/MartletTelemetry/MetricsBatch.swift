@@ -4,17 +4,20 @@ package struct MetricsBatch: Sendable, Equatable {
     package var start: UnixNanoseconds
     package var end: UnixNanoseconds
     package var series: [RequestDimensions: RequestStatistics]
+    /// When the instance began to count, from which its account counts on.
+    package var instanceStart: UnixNanoseconds
     /// The instance's account at `end`, this batch's requests still waiting.
     package var ledger: Ledger
 
     package init(
         resource: TelemetryResource, start: UnixNanoseconds, end: UnixNanoseconds,
-        series: [RequestDimensions: RequestStatistics], ledger: Ledger
+        series: [RequestDimensions: RequestStatistics], instanceStart: UnixNanoseconds = 0, ledger: Ledger
     ) {
         self.resource = resource
         self.start = start
         self.end = end
         self.series = series
+        self.instanceStart = instanceStart
         self.ledger = ledger
     }
 

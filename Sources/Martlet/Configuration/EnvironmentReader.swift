@@ -41,10 +41,6 @@ struct EnvironmentReader {
 
     /// Printable, short, and without what may be a credential in a URL.
     private func shown(_ text: String, secret: Bool) -> String {
-        guard !secret, !text.contains("@") else { return "(hidden)" }
-        let printable = text.unicodeScalars.prefix(100).map {
-            $0.properties.generalCategory == .control ? "?" : String($0)
-        }
-        return "\"\(printable.joined())\""
+        secret || text.contains("@") ? "(hidden)" : "\"\(text.printable(upTo: 100))\""
     }
 }

@@ -7,6 +7,8 @@ import Synchronization
 final class Recorder: Sendable {
     /// Which requests instruments should see.
     let selection: RequestSelection
+    /// By the wall clock: since when it counts.
+    let start = Clock.wall()
     private let namer: EndpointNamer
     private let state: Mutex<State>
 
@@ -27,7 +29,7 @@ final class Recorder: Sendable {
                 budget: EndpointBudget(limit: configuration.maxEndpoints),
                 sampler: DetailSampler(
                     rate: configuration.sampleRate, keepFailures: configuration.keepFailures, slow: configuration.slow),
-                interval: RecordedInterval(start: Clock.wall())))
+                interval: RecordedInterval(start: start)))
     }
 
     /// Thread-safe; never waits for I/O.

@@ -48,7 +48,8 @@ struct Sealer {
         guard !interval.series.isEmpty || isHeartbeatDue(isAsked: isAsked) else { return recorder.restore(interval) }
         let ledger = shipper.status.ledger(captured: captured)
         let metrics = MetricsBatch(
-            resource: resource, start: interval.start, end: interval.end, series: interval.series, ledger: ledger)
+            resource: resource, start: interval.start, end: interval.end, series: interval.series,
+            instanceStart: recorder.start, ledger: ledger)
         do {
             try store(metrics.otlp(), .metrics, requests: metrics.requests, in: outbox)
             if !interval.details.isEmpty {

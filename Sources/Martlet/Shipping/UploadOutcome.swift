@@ -11,7 +11,8 @@ enum UploadOutcome: Equatable {
     /// As the OTLP specification has it (OTLP/HTTP Response): 429, 502, 503 and 504 are retried, every other failure is
     /// final.
     init(status: Int, retryAfter: Duration?, message: String) {
-        let reason = message.isEmpty ? "status \(status)" : "status \(status): \(message)"
+        let said = message.printable(upTo: MartletLimits.reasonLength)
+        let reason = said.isEmpty ? "status \(status)" : "status \(status): \(said)"
         self =
             switch status {
             case 200..<300: .delivered

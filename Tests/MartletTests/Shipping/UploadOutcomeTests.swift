@@ -21,6 +21,12 @@ import Testing
         #expect(outcome == .rejected(reason: "status 400: no protobuf"))
     }
 
+    @Test func whatAHostileCollectorSaysDoesNotReachTheTerminal() {
+        let hostile = "\u{1b}[2J" + String(repeating: "x", count: 60_000)
+        let outcome = UploadOutcome(status: 400, retryAfter: nil, message: hostile)
+        #expect(outcome == .rejected(reason: "status 400: ?[2J" + String(repeating: "x", count: 296)))
+    }
+
     @Test func retryAfterIsSecondsOrADate() throws {
         let now = try #require(ISO8601DateFormatter().date(from: "2026-11-21T10:00:00Z"))
         #expect(RetryAfter.delay("7", now: now) == .seconds(7))
