@@ -12,7 +12,7 @@ public struct MartletStatus: Sendable {
     public var captureReason: String?
     /// `captured = delivered + waiting + dropped`, in requests of this process.
     public var ledger: Ledger
-    /// Details that were not kept because of a limit; what is counted does not depend on it.
+    /// Details that were not kept because of a limit, or could not be stored; what is counted does not depend on it.
     public var droppedDetails: UInt64
     /// Bytes of all batches of the service that wait on this host.
     public var bufferedBytes: Int

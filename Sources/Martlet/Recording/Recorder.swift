@@ -70,9 +70,11 @@ final class Recorder: Sendable {
         }
     }
 
+    func countDroppedDetails(_ number: Int) { state.withLock { $0.sampler.countDropped(number) } }
+
     var captured: UInt64 { state.withLock { $0.captured } }
 
-    /// Details that were not kept because of a limit.
+    /// Details that were not kept because of a limit, or could not be stored.
     var droppedDetails: UInt64 { state.withLock { $0.sampler.dropped } }
 }
 

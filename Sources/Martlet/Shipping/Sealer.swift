@@ -52,9 +52,7 @@ struct Sealer {
             instanceStart: recorder.start, ledger: ledger)
         do {
             try store(metrics.otlp(), .metrics, requests: metrics.requests, in: outbox)
-            if !interval.details.isEmpty {
-                try? store(DetailsBatch(resource: resource, details: interval.details).otlp(), .traces, in: outbox)
-            }
+            storeDetails(interval.details, in: outbox)
             sequence += 1
             lastSeal = Clock.monotonic()
             shipper.update { $0.bufferError = nil }
@@ -62,6 +60,16 @@ struct Sealer {
         } catch {
             recorder.restore(interval)
             fail(Self.sentence(error))
+        }
+    }
+
+    /// Details go first where something has to go: the batch of metrics stands without them.
+    private func storeDetails(_ details: [RequestDetail], in outbox: borrowing Outbox) {
+        guard !details.isEmpty else { return }
+        do {
+            try store(DetailsBatch(resource: resource, details: details).otlp(), .traces, in: outbox)
+        } catch {
+            recorder.countDroppedDetails(details.count)
         }
     }
 
