@@ -5,7 +5,8 @@ sources := $(shell find Package.swift Sources Collector Examples Tests -name '*.
 demo: setup
 	@scripts/demo.sh
 
-test: setup
+test:
+	@scripts/setup.sh test
 	swift build --build-tests --disable-xctest
 	swift test --disable-xctest --skip-build --skip EndToEndTests
 	swift test --disable-xctest --skip-build --filter EndToEndTests

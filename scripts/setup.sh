@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Makes sure that what the build needs is there; installs what is missing where apt-get can.
+# With `test`, what the tests need as well: one of them links a service statically, which wants libcurl.
 set -euo pipefail
 
 fail() {
@@ -24,6 +25,7 @@ missing_packages() {
     command -v make >/dev/null || echo make
     has_header zlib.h || echo zlib1g-dev
     has_header sqlite3.h || echo libsqlite3-dev
+    [[ $1 != test ]] || has_header curl/curl.h || echo libcurl4-openssl-dev
 }
 
 install() {
@@ -34,7 +36,7 @@ install() {
 }
 
 require_swift
-mapfile -t packages < <(missing_packages)
+mapfile -t packages < <(missing_packages "${1:-}")
 ((${#packages[@]} == 0)) && exit
 echo "Installing ${packages[*]}"
 install "${packages[@]}" || fail "Please install ${packages[*]} (Debian's names) and try again."

@@ -37,11 +37,7 @@ import Testing
             to: package.appendingPathComponent("Package.swift"), atomically: true, encoding: .utf8)
         let build = try ChildProcess(
             ChildProcess.Program(url: URL(fileURLWithPath: "/usr/bin/env")),
-            // FoundationNetworking's static library leaves libcurl to its user, with or without Martlet.
-            [
-                "swift", "build", "--package-path", package.path, "--static-swift-stdlib", "-Xlinker",
-                "-l:libcurl.so.4",
-            ],
+            ["swift", "build", "--package-path", package.path, "--static-swift-stdlib"],
             environment: ProcessInfo.processInfo.environment)
         let (status, output, errors) = await build.finish()
         guard status == 0 else { throw ChildProcess.Failure(output: output + errors) }
