@@ -14,9 +14,6 @@ package enum Gzip {
     /// zlib's level 1 is three times as fast as its default on OTLP and leaves a seventh more bytes.
     package static let level: Int32 = 1
 
-    /// What a gzip stream begins with.
-    package static let magic: [UInt8] = [0x1f, 0x8b]
-
     /// `MAX_WBITS` with 16 added: a gzip header and trailer instead of zlib's own.
     private static let gzipWindowBits: Int32 = 15 + 16
 
