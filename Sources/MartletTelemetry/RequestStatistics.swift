@@ -5,24 +5,35 @@ package struct RequestStatistics: Sendable, Equatable {
     /// Body bytes, summed over the interval.
     package var bytesSent: UInt64 = 0
     package var bytesReceived: UInt64 = 0
+    /// Empty where the instrument does not see phases.
+    package var phases = PhaseTotals()
 
     package init() {}
 
-    package init(duration: ExponentialHistogram, bytesSent: UInt64 = 0, bytesReceived: UInt64 = 0) {
+    package init(
+        duration: ExponentialHistogram, bytesSent: UInt64 = 0, bytesReceived: UInt64 = 0,
+        phases: PhaseTotals = PhaseTotals()
+    ) {
         self.duration = duration
         self.bytesSent = bytesSent
         self.bytesReceived = bytesReceived
+        self.phases = phases
     }
 
-    package mutating func record(seconds: Double, bytesSent: UInt64, bytesReceived: UInt64) {
+    /// Adds one request.
+    package mutating func record(
+        seconds: Double, bytesSent: UInt64, bytesReceived: UInt64, phases: PhaseDurations = PhaseDurations()
+    ) {
         duration.record(seconds)
         self.bytesSent &+= bytesSent
         self.bytesReceived &+= bytesReceived
+        self.phases.record(phases)
     }
 
     package mutating func merge(_ other: RequestStatistics) {
         duration.merge(other.duration)
         bytesSent &+= other.bytesSent
         bytesReceived &+= other.bytesReceived
+        phases.merge(other.phases)
     }
 }
