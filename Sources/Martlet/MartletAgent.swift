@@ -46,17 +46,16 @@ public final class MartletAgent: Service {
     }
 
     private init(_ configuration: MartletConfiguration) {
-        recorder = Recorder(configuration)
-        guard configuration.isEnabled else {
-            shipper = nil
+        let shipper = configuration.isEnabled ? Shipper() : nil
+        self.shipper = shipper
+        recorder = Recorder(configuration, onBacklog: { [weak shipper] in shipper?.signal() })
+        guard let shipper else {
             capture = CaptureState(mode: .off, reason: "MARTLET_ENABLED is false")
             return
         }
         let log = AgentLog(configuration)
         capture = CaptureState.install(configuration.capture)
         if let reason = capture.reason { log.warning("Capture is \(capture.mode.rawValue): \(reason)") }
-        let shipper = Shipper()
-        self.shipper = shipper
         Capture.connect(to: recorder)
         shipper.start(
             configuration, resource: TelemetryResource(configuration, capture: capture.mode), recorder: recorder,

@@ -1,5 +1,9 @@
 /// Every limit that is not a setting, a sentence each.
 enum MartletLimits {
+    /// So many finished requests are counted at once by the agent's thread.
+    static let backlog = 512
+    /// At so many the thread that finished the last counts them itself.
+    static let longestBacklog = 4096
     /// Details kept by sampling in one interval; what is sampled beyond is counted and not kept.
     static let sampledDetails = 1000
     /// Details of failed requests kept in one interval whatever the rate.

@@ -11,26 +11,29 @@ enum Capture {
     /// Set where sessions are captured one by one: of the two ways only one is in force, so that no request is seen twice.
     static let isExplicit = Atomic<Bool>(false)
 
-    private static let recorder = Mutex<Recorder?>(nil)
+    private static let connected = Mutex<Recorder?>(nil)
+
+    /// `nil` while no agent runs.
+    static var recorder: Recorder? { connected.withLock { $0 } }
 
     static func connect(to recorder: Recorder) {
-        self.recorder.withLock { $0 = recorder }
+        connected.withLock { $0 = recorder }
         isOn.store(true, ordering: .releasing)
     }
 
     static func disconnect() {
         isOn.store(false, ordering: .releasing)
-        recorder.withLock { $0 = nil }
+        connected.withLock { $0 = nil }
     }
 
     /// Whether a request to `url` is to be seen: the switch is on, and include and exclude patterns let it through.
     static func wants(_ url: URL?) -> Bool {
-        guard let url, isOn.load(ordering: .relaxed), let recorder = recorder.withLock({ $0 }) else { return false }
+        guard let url, isOn.load(ordering: .relaxed), let recorder else { return false }
         return recorder.selection.contains(url)
     }
 
     static func record(_ request: CapturedRequest) {
-        guard isOn.load(ordering: .relaxed), let recorder = recorder.withLock({ $0 }) else { return }
+        guard isOn.load(ordering: .relaxed), let recorder else { return }
         recorder.record(request)
     }
 }

@@ -9,11 +9,11 @@ extension CapturedRequest {
         guard let request = task.originalRequest, let url = request.url else { return nil }
         let response = task.response as? HTTPURLResponse
         let method = request.httpMethod ?? "GET"
+        let status = error == nil ? response?.statusCode : nil
         self.init(
-            method: HTTPMethod.name(method), url: url, status: error == nil ? response?.statusCode : nil,
+            method: HTTPMethod.name(method), destination: .url(url), status: status,
+            error: error.map(ErrorType.init(of:))?.rawValue ?? Self.failureStatus(status),
             start: start.wall, durationNanoseconds: Clock.monotonic() &- start.monotonic)
-        self.error = error.map(ErrorType.init(of:))?.rawValue ?? Self.failureStatus(status)
-        self.message = error.map { ($0 as NSError).localizedDescription }
         bytesSent = UInt64(request.httpBody?.count ?? 0)
         bytesReceived = Self.bodySize(of: response, method: method, bytesLoaded: bytesLoaded)
     }

@@ -64,7 +64,7 @@ struct Sealer {
     }
 
     /// Details go first where something has to go: the batch of metrics stands without them.
-    private func storeDetails(_ details: [RequestDetail], in outbox: borrowing Outbox) {
+    private func storeDetails(_ details: [SpanRecord], in outbox: borrowing Outbox) {
         guard !details.isEmpty else { return }
         do {
             try store(DetailsBatch(resource: resource, details: details).otlp(), .traces, in: outbox)

@@ -6,6 +6,7 @@ struct ShippingLoop: ~Copyable {
     private let interval: UInt64
     private var nextSeal: UInt64
     private let shipper: Shipper
+    private let recorder: Recorder
     private var sealer: Sealer
     private var delivery: Delivery
     private var outbox: Outbox?
@@ -17,6 +18,7 @@ struct ShippingLoop: ~Copyable {
         interval = configuration.interval.nanoseconds
         nextSeal = Clock.monotonic() &+ interval
         self.shipper = shipper
+        self.recorder = recorder
         sealer = Sealer(configuration, resource: resource, recorder: recorder, log: log, shipper: shipper)
         delivery = Delivery(configuration, log: log, shipper: shipper)
         outbox = nil
@@ -30,6 +32,8 @@ struct ShippingLoop: ~Copyable {
             let flushes = shipper.takeFlushes()
             let isStopping = shipper.stopBy != nil
             let isAsked = !flushes.isEmpty || isStopping
+            recorder.fold()
+            guard isAsked || Clock.monotonic() >= min(nextSeal, delivery.nextAttempt) else { continue }
             if isAsked || Clock.monotonic() >= nextSeal { seal(isAsked: isAsked) }
             deliver(isAsked: isAsked)
             if isStopping { close() }
