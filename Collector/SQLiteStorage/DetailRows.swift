@@ -12,7 +12,8 @@ enum DetailRows {
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """)
         let rest: StatementArguments = [
-            Data(detail.traceID.bytes), Data(detail.spanID.bytes), Data(detail.parentSpanID?.bytes ?? []), Int64(clamping: detail.start),
+            Data(detail.traceID.bytes), Data(detail.spanID.bytes), Data(detail.parentSpanID?.bytes ?? []),
+            Int64(clamping: detail.start),
             Int64(clamping: detail.durationNanoseconds), detail.url, Int64(clamping: detail.bytesSent),
             Int64(clamping: detail.bytesReceived), detail.message ?? "",
         ]
