@@ -1,34 +1,51 @@
 #if os(Linux)
 import Foundation
 import FoundationNetworking
-import Synchronization
+import MartletTelemetry
 
-/// Stands between the native loader and its client: forwards every call as it came, and records the request at the
-/// first of those that end it. All calls come on the session's queue.
+/// Stands between a native loader and its client: forwards every call as it came, and records the request at the first
+/// of those that end it. All calls come on the session's queue.
 final class RequestObserver: NSObject, URLProtocolClient {
     private let client: any URLProtocolClient
-    private let start: RequestStart
-    private let isFinished = Atomic<Bool>(false)
-    private let bytesLoaded = Atomic<UInt64>(0)
+    private let observation: RequestObservation
+    private let handle: EasyHandle?
+    private let instrument: RequestInstrument
+    private var responseBody: Data?
 
-    init(of client: any URLProtocolClient, start: RequestStart) {
+    /// To be made before the loader starts, and to be its client until it ends.
+    init(
+        of client: any URLProtocolClient, loader: URLProtocol, observation: RequestObservation,
+        instrument: RequestInstrument
+    ) {
         self.client = client
-        self.start = start
+        self.observation = observation
+        self.instrument = instrument
+        handle = EasyHandle(of: loader)
+        super.init()
+        guard let handle else { return Capture.fault(.noEasyHandle) }
+        handle.callBeforeRequest(self)
     }
 
-    /// Recorded before it is forwarded, so that a caller who has its answer is already counted.
+    /// libcurl is about to write a request, the first or that of a redirect.
+    func requestIsWritten() {
+        guard let context = observation.noteRequestWritten(), instrument.propagates else { return }
+        handle?.addTraceHeaders(context)
+    }
+
+    /// Recorded before it is forwarded, so that a caller who has his answer is already counted.
     func urlProtocolDidFinishLoading(_ loader: URLProtocol) {
-        finish(loader.task, error: nil)
+        end(loader.task, error: nil)
         client.urlProtocolDidFinishLoading(loader)
     }
 
     func urlProtocol(_ loader: URLProtocol, didFailWithError error: any Error) {
-        finish(loader.task, error: error)
+        end(loader.task, error: error)
         client.urlProtocol(loader, didFailWithError: error)
     }
 
+    /// Called once with the whole body where there is a completion handler; a delegate gets its data another way.
     func urlProtocol(_ loader: URLProtocol, didLoad data: Data) {
-        bytesLoaded.add(UInt64(data.count), ordering: .relaxed)
+        if instrument.keepsBodies { responseBody = data }
         client.urlProtocol(loader, didLoad: data)
     }
 
@@ -56,13 +73,15 @@ final class RequestObserver: NSObject, URLProtocolClient {
         client.urlProtocol(loader, didCancel: challenge)
     }
 
-    /// A cancelled task fails twice, once through its loader and once through its session: only the first counts.
-    func finish(_ task: URLSessionTask?, error: (any Error)?) {
-        guard !isFinished.exchange(true, ordering: .relaxed), let task, Capture.isOn.load(ordering: .relaxed),
-            let request = CapturedRequest(
-                task, error: error, start: start, bytesLoaded: bytesLoaded.load(ordering: .relaxed))
-        else { return }
-        Capture.record(request)
+    func end(_ task: URLSessionTask?, error: (any Error)?) {
+        guard let task else { return Capture.fault(.noTask) }
+        let answer = RequestAnswer(task, error: error, handle: handle, body: responseBody)
+        responseBody = nil
+        if Capture.mayBeChallenged(answer) {
+            observation.noteChallenge(answer)
+        } else {
+            instrument.end(observation, of: task, with: answer)
+        }
     }
 }
 #endif

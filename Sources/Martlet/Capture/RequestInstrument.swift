@@ -1,0 +1,70 @@
+#if os(Linux)
+import Foundation
+import FoundationNetworking
+import MartletTelemetry
+
+/// What an agent makes of the requests of `URLSession`. Thread-safe.
+final class RequestInstrument: Sendable {
+    let recorder: Recorder
+    /// Whether `traceparent` and `tracestate` go out.
+    let propagates: Bool
+    private let hungAge: Duration
+
+    init(_ configuration: MartletConfiguration, recorder: Recorder) {
+        self.recorder = recorder
+        propagates = configuration.propagate
+        hungAge = configuration.hung
+    }
+
+    /// Puts an observer before a loader that is about to start; `nil` where nothing of it is to be seen.
+    func observer(for loader: URLProtocol, of task: URLSessionTask) -> RequestObserver? {
+        let key = Unmanaged.passUnretained(task).toOpaque()
+        guard !OwnTask.isMarked(task), let client = loader.client, let url = loader.request.url,
+            recorder.selection.contains(url)
+        else {
+            InFlightRequests.remove(key)
+            return nil
+        }
+        let observation = InFlightRequests.observation(of: key)
+        observation.begin(loader.request, sampler: recorder.sampler)
+        return RequestObserver(of: client, loader: loader, observation: observation, instrument: self)
+    }
+
+    func end(_ observation: RequestObservation, of task: URLSessionTask, with answer: RequestAnswer) {
+        guard let end = observation.end() else { return }
+        InFlightRequests.remove(Unmanaged.passUnretained(task).toOpaque())
+        // Whoever takes back a request that was asked for credentials has had its answer.
+        let isRefused = answer.error == .cancelled && end.challenged != nil
+        record(end, start: observation.start, answer: isRefused ? end.challenged ?? answer : answer)
+    }
+
+    /// Counts requests that are in flight for too long. What becomes of them later is not counted again.
+    func countHung() {
+        for observation in InFlightRequests.takeHung(after: hungAge) {
+            guard let end = observation.end() else { continue }
+            var answer = end.challenged ?? RequestAnswer(error: .hung)
+            answer.error = .hung
+            record(end, start: observation.start, answer: answer)
+        }
+    }
+
+    private func record(_ end: RequestObservation.End, start: RequestStart, answer: RequestAnswer) {
+        guard Capture.isOn.load(ordering: .relaxed), let url = end.request.url else { return }
+        let duration = answer.time &- start.monotonic
+        var request = CapturedRequest(
+            method: HTTPMethod.name(end.request.httpMethod ?? "GET"), destination: .url(url), status: answer.status,
+            error: answer.errorName, start: start.wall, durationNanoseconds: duration)
+        if let figures = answer.figures {
+            request.bytesSent = figures.bytesSent
+            request.bytesReceived = figures.bytesReceived
+            request.phases = figures.phases(ofRequestTaking: duration)
+        }
+        if recorder.keepsDetails(
+            isSampled: end.context.isSampled, isFailure: request.outcome.isFailure(for: .client), nanoseconds: duration)
+        {
+            request.makeSpan = details.span(of: request, end, answer)
+        }
+        recorder.record(request)
+    }
+}
+#endif
