@@ -58,7 +58,7 @@ public final class MartletAgent: Service {
         if let reason = capture.reason { log.warning("Capture is \(capture.mode.rawValue): \(reason)") }
         Capture.connect(to: recorder)
         shipper.start(
-            configuration, resource: TelemetryResource(configuration, capture: capture.mode), recorder: recorder,
+            configuration, resource: TelemetryResource(configuration, capture: capture), recorder: recorder,
             log: log)
     }
 
@@ -118,10 +118,11 @@ private final class Once: Sendable {
 }
 
 extension TelemetryResource {
-    fileprivate init(_ configuration: MartletConfiguration, capture: CaptureMode) {
+    fileprivate init(_ configuration: MartletConfiguration, capture: CaptureState) {
         self.init(
             service: configuration.serviceName, version: configuration.serviceVersion,
             environment: configuration.environment, instance: UUID().uuidString.lowercased(),
-            host: ProcessInfo.processInfo.hostName, captureMode: capture.rawValue)
+            host: ProcessInfo.processInfo.hostName, captureMode: capture.mode.rawValue,
+            captureReason: capture.reason)
     }
 }

@@ -9,6 +9,7 @@ package enum AttributeName {
     package static let sdkLanguage = "telemetry.sdk.language"
     package static let sdkVersion = "telemetry.sdk.version"
     package static let captureMode = "martlet.capture.mode"
+    package static let captureReason = "martlet.capture.reason"
 
     package static let method = "http.request.method"
     package static let serverAddress = "server.address"
@@ -21,6 +22,7 @@ package enum AttributeName {
     package static let requestBodySize = "http.request.body.size"
     package static let responseBodySize = "http.response.body.size"
 
+    package static let phase = "martlet.phase"
     package static let ledgerState = "martlet.state"
     package static let ledgerReason = "martlet.reason"
 }
@@ -32,6 +34,7 @@ package enum MetricName {
     package static let clientResponseSize = "http.client.response.body.size"
     package static let serverRequestSize = "http.server.request.body.size"
     package static let serverResponseSize = "http.server.response.body.size"
+    package static let clientPhaseDuration = "martlet.client.phase.duration"
     package static let ledger = "martlet.agent.requests"
 }
 
