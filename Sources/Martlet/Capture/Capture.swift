@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// Where every instrument of the process hands its requests, and the switch that all of them read. There is one for the
-/// process because a hook in a class is one for the process.
+/// Where every instrument of the process finds the agent that runs, and the switch that all of them read. There is one
+/// for the process because a hook in a class is one for the process.
 enum Capture {
     /// Read at the start and the end of every request: off, instruments see nothing, and what they stand in front of
     /// goes on unchanged.
@@ -13,8 +13,10 @@ enum Capture {
 
     private static let connected = Mutex<Recorder?>(nil)
 
-    /// `nil` while no agent runs.
-    static var recorder: Recorder? { connected.withLock { $0 } }
+    /// `nil` while no agent runs, or it is switched off.
+    static var recorder: Recorder? {
+        isOn.load(ordering: .relaxed) ? connected.withLock { $0 } : nil
+    }
 
     static func connect(to recorder: Recorder) {
         connected.withLock { $0 = recorder }
@@ -24,16 +26,5 @@ enum Capture {
     static func disconnect() {
         isOn.store(false, ordering: .releasing)
         connected.withLock { $0 = nil }
-    }
-
-    /// Whether a request to `url` is to be seen: the switch is on, and include and exclude patterns let it through.
-    static func wants(_ url: URL?) -> Bool {
-        guard let url, isOn.load(ordering: .relaxed), let recorder else { return false }
-        return recorder.selection.contains(url)
-    }
-
-    static func record(_ request: CapturedRequest) {
-        guard isOn.load(ordering: .relaxed), let recorder else { return }
-        recorder.record(request)
     }
 }

@@ -42,18 +42,16 @@ struct EasyHandle {
         return martlet_peer(raw, &port).map { (String(cString: $0), Int(port)) }
     }
 
-    /// Has libcurl call before each request that it writes, also of a redirect. The observation must live as long as the
-    /// handle. False where libcurl cannot.
-    func callBeforeRequest(_ observation: RequestObservation) -> Bool {
-        martlet_set_before_request(
-            raw, { context, _, _, _, _ in RequestObservation.requestIsWritten(context) },
-            Unmanaged.passUnretained(observation).toOpaque())
+    /// Has libcurl call before each request that it writes, also of a redirect; `context` must live as long as the
+    /// handle. Where libcurl cannot (before 7.80) it never calls.
+    func callBeforeRequest(_ context: UnsafeMutableRawPointer, _ call: martlet_before_request) {
+        _ = martlet_set_before_request(raw, call, context)
     }
 
     /// Adds the headers to what is about to be written. The list belongs to Foundation, is made anew for every transfer,
     /// and is never empty: the loader sets headers of its own.
     func addTraceHeaders(_ context: TraceContext) {
-        guard let list = Self.headerList(of: object) else { return Capture.fault(.noHeaderList) }
+        guard let list = Self.headerList(of: object) else { return }
         let (trace, span) = (context.traceID, context.spanID)
         guard !context.traceState.isEmpty else {
             _ = martlet_add_trace_headers(list, trace.high, trace.low, span.value, context.isSampled, nil)

@@ -39,14 +39,17 @@ final class ObservedProtocol: URLProtocol {
 
     /// A suspended task stops too, and may be resumed; a cancelled one tells only its own protocol.
     override func stopLoading() {
-        if task?.state == .canceling { observer?.finish(task, error: URLError(.cancelled)) }
+        if task?.state == .canceling { observer?.end(task, error: URLError(.cancelled)) }
         loader?.stopLoading()
     }
 
     private func makeLoader() {
         guard let type = NativeLoader.type, let task, let client else { return }
-        observer = Capture.wants(request.url) ? RequestObserver(of: client, start: RequestStart()) : nil
-        loader = type.init(task: task, cachedResponse: cachedResponse, client: observer ?? client)
+        let loader = type.init(task: task, cachedResponse: cachedResponse, client: client)
+        self.loader = loader
+        guard let recorder = Capture.recorder else { return }
+        observer = RequestInstrument(recorder: recorder).observer(for: loader, of: task)
+        if let observer { loader.client = observer }
     }
 }
 #endif

@@ -6,7 +6,7 @@ import MartletTelemetry
 /// How a request ended, as its loader tells it.
 struct RequestAnswer: Sendable {
     /// By the monotonic clock.
-    let time = Clock.monotonic()
+    var time = Clock.monotonic()
     var response: HTTPURLResponse?
     var error: ErrorType?
     /// What the error said.

@@ -1,34 +1,45 @@
 #if os(Linux)
 import Foundation
 import FoundationNetworking
+import MartletOTLP
 import MartletTelemetry
 
 /// What is kept of a request whose details are kept, until it is folded and a span is made of it. Holds no body beyond
 /// its limit, and not the request that might have one.
 struct RequestDetails: Sendable {
-    let start: UnixNanoseconds
-    let durationNanoseconds: UInt64
-    let bytes: (sent: UInt64, received: UInt64)
-    let phases: PhaseDurations
-    let isError: Bool
-    let context: TraceContext
-    let parent: SpanID?
-    let url: URL
-    let originalMethod: String?
-    let resends: Int
-    let answer: RequestAnswer
+    private let request: CapturedRequest
+    private let answer: RequestAnswer
+    private let url: URL
+    private let originalMethod: String?
+    private let context: TraceContext
+    private let parent: SpanID?
+    private let resends: Int
+
+    init(
+        of request: CapturedRequest, _ end: RequestObservation.End, answer: RequestAnswer, url: URL,
+        parent: TraceContext?
+    ) {
+        self.request = request
+        self.answer = answer
+        self.url = url
+        originalMethod = request.method == HTTPMethod.other ? end.request.httpMethod : nil
+        context = end.context
+        self.parent = parent?.spanID
+        resends = end.resends
+    }
 
     func span(_ dimensions: RequestDimensions) -> SpanRecord {
         var span = SpanRecord(
             traceID: context.traceID, spanID: context.spanID, parentSpanID: parent,
-            name: SpanRecord.name(of: dimensions), kind: .client, start: start,
-            durationNanoseconds: durationNanoseconds)
+            name: SpanRecord.name(of: dimensions), kind: .client, start: request.start,
+            durationNanoseconds: request.durationNanoseconds)
         span.traceState = context.traceState
         span.request = dimensions
         span.url = url.absoluteString
-        span.isError = isError
+        span.isError = request.outcome.isFailure(for: .client)
         span.message = answer.message
-        (span.bytesSent, span.bytesReceived) = bytes
+        span.bytesSent = request.bytesSent
+        span.bytesReceived = request.bytesReceived
         span.attributes = attributes
         return span
     }
@@ -36,8 +47,8 @@ struct RequestDetails: Sendable {
     private var attributes: [String: SpanAttribute] {
         var attributes: [String: SpanAttribute] = [:]
         for phase in RequestPhase.allCases {
-            guard let nanoseconds = phases[phase] else { continue }
-            attributes[AttributeName.phase(phase)] = .double(Double(nanoseconds) / 1e9)
+            guard let nanoseconds = request.phases[phase] else { continue }
+            attributes["\(AttributeName.phase).\(phase.rawValue)"] = .double(Double(nanoseconds) / 1e9)
         }
         attributes[AttributeName.protocolVersion] = answer.httpVersion.map { .string($0) }
         attributes[AttributeName.peerAddress] = answer.peer.map { .string($0.address) }

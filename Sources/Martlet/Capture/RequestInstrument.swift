@@ -3,30 +3,21 @@ import Foundation
 import FoundationNetworking
 import MartletTelemetry
 
-/// What an agent makes of the requests of `URLSession`. Thread-safe.
-final class RequestInstrument: Sendable {
+/// What the agent makes of the requests of `URLSession`. Thread-safe.
+struct RequestInstrument: Sendable {
     let recorder: Recorder
-    /// Whether `traceparent` and `tracestate` go out.
-    let propagates: Bool
-    private let hungAge: Duration
-
-    init(_ configuration: MartletConfiguration, recorder: Recorder) {
-        self.recorder = recorder
-        propagates = configuration.propagate
-        hungAge = configuration.hung
-    }
 
     /// Puts an observer before a loader that is about to start; `nil` where nothing of it is to be seen.
     func observer(for loader: URLProtocol, of task: URLSessionTask) -> RequestObserver? {
         let key = Unmanaged.passUnretained(task).toOpaque()
         guard !OwnTask.isMarked(task), let client = loader.client, let url = loader.request.url,
-            recorder.selection.contains(url)
+            recorder.settings.selection.contains(url)
         else {
             InFlightRequests.remove(key)
             return nil
         }
         let observation = InFlightRequests.observation(of: key)
-        observation.begin(loader.request, sampler: recorder.sampler)
+        observation.begin(loader.request, sampler: recorder.settings.sampler)
         return RequestObserver(of: client, loader: loader, observation: observation, instrument: self)
     }
 
@@ -40,10 +31,11 @@ final class RequestInstrument: Sendable {
 
     /// Counts requests that are in flight for too long. What becomes of them later is not counted again.
     func countHung() {
-        for observation in InFlightRequests.takeHung(after: hungAge) {
+        for observation in InFlightRequests.takeHung(after: recorder.settings.hung) {
             guard let end = observation.end() else { continue }
             var answer = end.challenged ?? RequestAnswer(error: .hung)
             answer.error = .hung
+            answer.time = Clock.monotonic()
             record(end, start: observation.start, answer: answer)
         }
     }
@@ -62,7 +54,8 @@ final class RequestInstrument: Sendable {
         if recorder.keepsDetails(
             isSampled: end.context.isSampled, isFailure: request.outcome.isFailure(for: .client), nanoseconds: duration)
         {
-            request.makeSpan = details.span(of: request, end, answer)
+            let details = RequestDetails(of: request, end, answer: answer, url: url, parent: start.parent)
+            request.makeSpan = { details.span($0) }
         }
         recorder.record(request)
     }

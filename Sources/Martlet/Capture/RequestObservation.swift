@@ -16,7 +16,7 @@ final class RequestObservation: Sendable {
         /// How often libcurl wrote a request: more than once where redirects were followed or a challenge answered.
         var requestsWritten = 0
         /// What is known of a request whose server asked for credentials.
-        var challenged: CapturedRequest?
+        var challenged: RequestAnswer?
         var isEnded = false
     }
 
@@ -26,7 +26,7 @@ final class RequestObservation: Sendable {
         var context: TraceContext
         /// `http.request.resend_count`.
         var resends: Int
-        var challenged: CapturedRequest?
+        var challenged: RequestAnswer?
     }
 
     init(_ start: RequestStart = RequestStart()) {
@@ -65,8 +65,8 @@ final class RequestObservation: Sendable {
     }
 
     /// The server asked for credentials. The request goes on if the caller gives some, and may never end if not.
-    func noteChallenge(_ request: CapturedRequest) {
-        state.withLock { $0.challenged = request }
+    func noteChallenge(_ answer: RequestAnswer) {
+        state.withLock { $0.challenged = answer }
     }
 }
 #endif

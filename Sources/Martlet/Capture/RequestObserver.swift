@@ -1,11 +1,15 @@
 #if os(Linux)
+import CMartletHooks
 import Foundation
 import FoundationNetworking
 import MartletTelemetry
 
 /// Stands between a native loader and its client: forwards every call as it came, and records the request at the first
-/// of those that end it. All calls come on the session's queue.
-final class RequestObserver: NSObject, URLProtocolClient {
+/// of those that end it.
+///
+/// `@unchecked Sendable` because `URLProtocolClient` asks for it, and truly so because all calls come on the session's
+/// serial queue.
+final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
     private let client: any URLProtocolClient
     private let observation: RequestObservation
     private let handle: EasyHandle?
@@ -22,14 +26,10 @@ final class RequestObserver: NSObject, URLProtocolClient {
         self.instrument = instrument
         handle = EasyHandle(of: loader)
         super.init()
-        guard let handle else { return Capture.fault(.noEasyHandle) }
-        handle.callBeforeRequest(self)
-    }
-
-    /// libcurl is about to write a request, the first or that of a redirect.
-    func requestIsWritten() {
-        guard let context = observation.noteRequestWritten(), instrument.propagates else { return }
-        handle?.addTraceHeaders(context)
+        handle?.callBeforeRequest(Unmanaged.passUnretained(self).toOpaque()) { observer, _, _, _, _ in
+            guard let observer else { return 0 }
+            return Unmanaged<RequestObserver>.fromOpaque(observer).takeUnretainedValue().requestIsWritten()
+        }
     }
 
     /// Recorded before it is forwarded, so that a caller who has his answer is already counted.
@@ -45,7 +45,7 @@ final class RequestObserver: NSObject, URLProtocolClient {
 
     /// Called once with the whole body where there is a completion handler; a delegate gets its data another way.
     func urlProtocol(_ loader: URLProtocol, didLoad data: Data) {
-        if instrument.keepsBodies { responseBody = data }
+        responseBody = data
         client.urlProtocol(loader, didLoad: data)
     }
 
@@ -74,14 +74,29 @@ final class RequestObserver: NSObject, URLProtocolClient {
     }
 
     func end(_ task: URLSessionTask?, error: (any Error)?) {
-        guard let task else { return Capture.fault(.noTask) }
+        guard let task else { return }
         let answer = RequestAnswer(task, error: error, handle: handle, body: responseBody)
         responseBody = nil
-        if Capture.mayBeChallenged(answer) {
+        if goesOn(after: answer) {
             observation.noteChallenge(answer)
         } else {
             instrument.end(observation, of: task, with: answer)
         }
+    }
+
+    /// In explicit mode the loader that comes after a challenge is not seen, and the challenge has to do as the end.
+    private func goesOn(after answer: RequestAnswer) -> Bool {
+        guard answer.error == nil, let response = answer.response, !Capture.isExplicit.load(ordering: .relaxed) else {
+            return false
+        }
+        return AuthenticationChallenge.isMade(by: response)
+    }
+
+    /// libcurl is about to write a request, the first or that of a redirect. Always 0, which lets it.
+    private func requestIsWritten() -> Int32 {
+        let context = observation.noteRequestWritten()
+        if let context, instrument.recorder.settings.propagates { handle?.addTraceHeaders(context) }
+        return 0
     }
 }
 #endif

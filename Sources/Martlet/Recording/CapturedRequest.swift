@@ -17,6 +17,7 @@ struct CapturedRequest: Sendable {
     var durationNanoseconds: UInt64
     var bytesSent: UInt64 = 0
     var bytesReceived: UInt64 = 0
+    var phases = PhaseDurations()
     /// Makes the span when the request is folded into the statistics, with the endpoint that it was counted to; `nil`
     /// where details are not kept. It should hold no more than it needs: it waits in memory until then.
     var makeSpan: (@Sendable (RequestDimensions) -> SpanRecord)?

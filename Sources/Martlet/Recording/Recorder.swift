@@ -8,13 +8,10 @@ import Synchronization
 /// The thread that finished a request only puts it down; naming and counting it is folding, which the agent's thread does
 /// for many at once. Nothing under either lock waits for anything.
 final class Recorder: Sendable {
-    /// Which requests instruments should see.
-    let selection: RequestSelection
-    /// Which traces' details are kept.
-    let sampler: TraceSampler
+    /// What instruments have to know.
+    let settings: CaptureSettings
     /// By the wall clock: since when it counts.
     let start = Clock.wall()
-    private let namer: EndpointNamer
     /// Told when there is enough to fold.
     private let onBacklog: @Sendable () -> Void
     private let backlog: Mutex<Backlog>
@@ -33,15 +30,13 @@ final class Recorder: Sendable {
     }
 
     init(_ configuration: MartletConfiguration, onBacklog: @escaping @Sendable () -> Void = {}) {
-        selection = RequestSelection(include: configuration.include, exclude: configuration.exclude)
-        sampler = TraceSampler(rate: configuration.sampleRate)
-        namer = EndpointNamer(templates: configuration.endpoints)
+        settings = CaptureSettings(configuration)
         self.onBacklog = onBacklog
         backlog = Mutex(
             Backlog(sampler: DetailSampler(keepFailures: configuration.keepFailures, slow: configuration.slow)))
         state = Mutex(
             State(
-                namer: namer, budget: EndpointBudget(limit: configuration.maxEndpoints),
+                namer: EndpointNamer(templates: configuration.endpoints), budget: EndpointBudget(limit: configuration.maxEndpoints),
                 interval: RecordedInterval(start: start)))
     }
 
@@ -114,7 +109,7 @@ extension Recorder.State {
         if interval.series.index(forKey: dimensions) == nil { dimensions = budget.admit(dimensions) }
         interval.series[dimensions, default: RequestStatistics()].record(
             seconds: Double(request.durationNanoseconds) / 1e9, bytesSent: request.bytesSent,
-            bytesReceived: request.bytesReceived)
+            bytesReceived: request.bytesReceived, phases: request.phases)
         if let span = request.makeSpan?(dimensions) { interval.details.append(span) }
     }
 
