@@ -6,8 +6,6 @@ public import Logging
 public struct MartletConfiguration: Sendable {
     /// Off: nothing is hooked, no thread is started, no file is written. `MARTLET_ENABLED`, default `true`.
     public var isEnabled = true
-    public var propagate = true
-    public var hung = Duration.seconds(300)
     /// `service.name`. `MARTLET_SERVICE_NAME`, default the executable's name.
     public var serviceName = ProcessInfo.processInfo.processName
     /// `service.version`. `MARTLET_SERVICE_VERSION`, default none.
