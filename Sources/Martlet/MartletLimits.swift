@@ -14,6 +14,8 @@ enum MartletLimits {
     static let urlLength = 2048
     /// What an error said is cut to this many bytes.
     static let messageLength = 512
+    /// The most that `MARTLET_BODY_LIMIT` allows: a body is held in memory until its request is through.
+    static let bodyLimit = 1 << 20
     /// The shortest interval and time-out: with less the agent would do nothing else.
     static let shortestInterval = Duration.milliseconds(100)
     /// An agent without traffic reports itself this often, so that `agents` tells idle from dead.
