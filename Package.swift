@@ -103,9 +103,10 @@ let package = Package(
         .testTarget(
             name: "MartletTests",
             dependencies: [
-                "Fixtures", "Martlet", "MartletOTLP", "MartletTelemetry",
+                "CMartletHooks", "Fixtures", "Martlet", "MartletOTLP", "MartletTelemetry",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "InMemoryLogging", package: "swift-log"),
+                .product(name: "ServiceContextModule", package: "swift-service-context"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ]),
         .testTarget(

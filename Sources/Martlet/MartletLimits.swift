@@ -16,6 +16,10 @@ enum MartletLimits {
     static let messageLength = 512
     /// The most that `MARTLET_BODY_LIMIT` allows: a body is held in memory until its request is through.
     static let bodyLimit = 1 << 20
+    /// The agent's CPU time is judged over so long: at its start it needs more for a moment.
+    static let budgetWindow = Duration.seconds(10)
+    /// So many internal errors switch capture off.
+    static let faults = 10
     /// The shortest interval and time-out: with less the agent would do nothing else.
     static let shortestInterval = Duration.milliseconds(100)
     /// An agent without traffic reports itself this often, so that `agents` tells idle from dead.

@@ -57,7 +57,7 @@ enum AutomaticCapture {
     /// On the caller's thread.
     private static let resumed: martlet_before = { task in
         guard isInForce, let task else { return }
-        InFlightRequests.resume(task)
+        AgentCost.measure { InFlightRequests.resume(task) }
     }
 
     /// On the session's queue. Runs again when a suspended task is resumed: one observer a loader.
@@ -65,8 +65,7 @@ enum AutomaticCapture {
         guard isInForce, let object, let recorder = Capture.recorder else { return }
         let loader = Unmanaged<URLProtocol>.fromOpaque(object).takeUnretainedValue()
         guard let task = loader.task, !(loader.client is RequestObserver) else { return }
-        guard let observer = RequestInstrument(recorder: recorder).observer(for: loader, of: task) else { return }
-        loader.client = observer
+        _ = AgentCost.measure { RequestInstrument(recorder: recorder).observe(loader, of: task) }
     }
 }
 

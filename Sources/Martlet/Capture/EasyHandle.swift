@@ -19,6 +19,16 @@ struct EasyHandle {
         self.raw = raw
     }
 
+    /// Whether handles are where they were when this was written. If not, requests are seen without phases and without
+    /// trace headers.
+    static var isAvailable: Bool { fields != nil }
+
+    /// Whether libcurl can be asked to call before it writes a request (7.80 and later).
+    static let canCallBeforeRequest: Bool = {
+        guard let loader = makeIdleLoader(), let handle = EasyHandle(of: loader) else { return false }
+        return martlet_set_before_request(handle.raw, { _, _, _, _, _ in 0 }, nil)
+    }()
+
     /// `nil` where libcurl does not tell.
     var figures: TransferFigures? {
         var transfer = martlet_transfer()
@@ -51,7 +61,7 @@ struct EasyHandle {
     /// Adds the headers to what is about to be written. The list belongs to Foundation, is made anew for every transfer,
     /// and is never empty: the loader sets headers of its own.
     func addTraceHeaders(_ context: TraceContext) {
-        guard let list = Self.headerList(of: object) else { return }
+        guard let list = Self.headerList(of: object) else { return Capture.note(.noHeaders) }
         let (trace, span) = (context.traceID, context.spanID)
         guard !context.traceState.isEmpty else {
             _ = martlet_add_trace_headers(list, trace.high, trace.low, span.value, context.isSampled, nil)
@@ -69,11 +79,14 @@ struct EasyHandle {
         let raw: StoredField
     }
 
+    private static func makeIdleLoader() -> URLProtocol? {
+        guard let type = NativeLoader.type, let url = URL(string: "http://127.0.0.1/") else { return nil }
+        return type.init(request: URLRequest(url: url), cachedResponse: nil, client: nil)
+    }
+
     /// Found in a loader that never loads.
     private static let fields: Fields? = {
-        guard let type = NativeLoader.type, let url = URL(string: "http://127.0.0.1/") else { return nil }
-        let loader = type.init(request: URLRequest(url: url), cachedResponse: nil, client: nil)
-        guard let object = StoredField.value(of: "easyHandle", in: loader),
+        guard let loader = makeIdleLoader(), let object = StoredField.value(of: "easyHandle", in: loader),
             Swift.type(of: object) is AnyClass,
             let handle = StoredField("easyHandle", of: loader),
             let raw = StoredField("rawHandle", of: object as AnyObject)

@@ -48,8 +48,7 @@ final class ObservedProtocol: URLProtocol {
         let loader = type.init(task: task, cachedResponse: cachedResponse, client: client)
         self.loader = loader
         guard let recorder = Capture.recorder else { return }
-        observer = RequestInstrument(recorder: recorder).observer(for: loader, of: task)
-        if let observer { loader.client = observer }
+        observer = AgentCost.measure { RequestInstrument(recorder: recorder).observe(loader, of: task) }
     }
 }
 #endif

@@ -32,8 +32,8 @@ struct RequestAnswer: Sendable {
         self.error = error
     }
 
-    /// `nil` where an error came instead, or in the middle.
-    var status: Int? { error == nil ? response?.statusCode : nil }
+    /// `nil` where an error came instead, or in the middle. What hangs may have had an answer.
+    var status: Int? { error == nil || error == .hung ? response?.statusCode : nil }
 
     /// `error.type`: a 4xx or 5xx names itself (semantic conventions, "HTTP Spans").
     var errorName: String? { error?.rawValue ?? status.flatMap { $0 >= 400 ? String($0) : nil } }

@@ -7,8 +7,8 @@ import MartletTelemetry
 struct RequestInstrument: Sendable {
     let recorder: Recorder
 
-    /// Puts an observer before a loader that is about to start; `nil` where nothing of it is to be seen.
-    func observer(for loader: URLProtocol, of task: URLSessionTask) -> RequestObserver? {
+    /// Puts an observer between a loader that is about to start and its client; `nil` where it is not to be seen.
+    func observe(_ loader: URLProtocol, of task: URLSessionTask) -> RequestObserver? {
         let key = Unmanaged.passUnretained(task).toOpaque()
         guard !OwnTask.isMarked(task), let client = loader.client, let url = loader.request.url,
             recorder.settings.selection.contains(url)
@@ -18,7 +18,9 @@ struct RequestInstrument: Sendable {
         }
         let observation = InFlightRequests.observation(of: key)
         observation.begin(loader.request, sampler: recorder.settings.sampler)
-        return RequestObserver(of: client, loader: loader, observation: observation, instrument: self)
+        let observer = RequestObserver(of: client, loader: loader, observation: observation, instrument: self)
+        loader.client = observer
+        return observer
     }
 
     func end(_ observation: RequestObservation, of task: URLSessionTask, with answer: RequestAnswer) {

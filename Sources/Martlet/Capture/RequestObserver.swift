@@ -26,7 +26,11 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
         self.instrument = instrument
         handle = EasyHandle(of: loader)
         super.init()
-        handle?.callBeforeRequest(Unmanaged.passUnretained(self).toOpaque()) { observer, _, _, _, _ in
+        guard let handle else {
+            if EasyHandle.isAvailable { Capture.note(.noHandle) }
+            return
+        }
+        handle.callBeforeRequest(Unmanaged.passUnretained(self).toOpaque()) { observer, _, _, _, _ in
             guard let observer else { return 0 }
             return Unmanaged<RequestObserver>.fromOpaque(observer).takeUnretainedValue().requestIsWritten()
         }
@@ -74,13 +78,15 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
     }
 
     func end(_ task: URLSessionTask?, error: (any Error)?) {
-        guard let task else { return }
-        let answer = RequestAnswer(task, error: error, handle: handle, body: responseBody)
-        responseBody = nil
-        if goesOn(after: answer) {
-            observation.noteChallenge(answer)
-        } else {
-            instrument.end(observation, of: task, with: answer)
+        guard let task else { return Capture.note(.noTask) }
+        AgentCost.measure {
+            let answer = RequestAnswer(task, error: error, handle: handle, body: responseBody)
+            responseBody = nil
+            if goesOn(after: answer) {
+                observation.noteChallenge(answer)
+            } else {
+                instrument.end(observation, of: task, with: answer)
+            }
         }
     }
 

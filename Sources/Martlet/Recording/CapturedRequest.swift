@@ -21,6 +21,8 @@ struct CapturedRequest: Sendable {
     /// Makes the span when the request is folded into the statistics, with the endpoint that it was counted to; `nil`
     /// where details are not kept. It should hold no more than it needs: it waits in memory until then.
     var makeSpan: (@Sendable (RequestDimensions) -> SpanRecord)?
+    /// Roughly what ``makeSpan`` and its span hold.
+    var detailBytes = 0
 
     var outcome: RequestOutcome { RequestOutcome(kind: kind, status: status, error: error) }
 }

@@ -14,6 +14,8 @@ final class Recorder: Sendable {
     let start = Clock.wall()
     /// Told when there is enough to fold.
     private let onBacklog: @Sendable () -> Void
+    /// Details may take half of the agent's memory.
+    private let detailRoom: Int
     private let backlog: Mutex<Backlog>
     private let state: Mutex<State>
 
@@ -21,6 +23,9 @@ final class Recorder: Sendable {
         var requests: [CapturedRequest] = []
         var captured: UInt64 = 0
         var sampler: DetailSampler
+        var allowsDetails = true
+        /// Of the details that wait here and in the interval.
+        var detailBytes = 0
     }
 
     fileprivate struct State {
@@ -32,24 +37,35 @@ final class Recorder: Sendable {
     init(_ configuration: MartletConfiguration, onBacklog: @escaping @Sendable () -> Void = {}) {
         settings = CaptureSettings(configuration)
         self.onBacklog = onBacklog
+        detailRoom = configuration.maxMemory / 2
         backlog = Mutex(
             Backlog(sampler: DetailSampler(keepFailures: configuration.keepFailures, slow: configuration.slow)))
         state = Mutex(
             State(
-                namer: EndpointNamer(templates: configuration.endpoints), budget: EndpointBudget(limit: configuration.maxEndpoints),
+                namer: EndpointNamer(templates: configuration.endpoints),
+                budget: EndpointBudget(limit: configuration.maxEndpoints),
                 interval: RecordedInterval(start: start)))
     }
 
     /// Whether the details of such a request are to be kept; a yes uses up some of the interval's allowance.
     func keepsDetails(isSampled: Bool, isFailure: Bool, nanoseconds: UInt64) -> Bool {
-        backlog.withLock { $0.sampler.keeps(isSampled: isSampled, isFailure: isFailure, nanoseconds: nanoseconds) }
+        backlog.withLock { backlog in
+            let keeps = backlog.sampler.keeps(isSampled: isSampled, isFailure: isFailure, nanoseconds: nanoseconds)
+            guard keeps, !backlog.allowsDetails || backlog.detailBytes >= detailRoom else { return keeps }
+            backlog.sampler.countDropped(1)
+            return false
+        }
     }
+
+    /// Whether details are kept at all. What is counted does not depend on it.
+    func allowDetails(_ allows: Bool) { backlog.withLock { $0.allowsDetails = allows } }
 
     /// Thread-safe; never waits for I/O. Where the agent's thread does not get to run, the caller folds.
     func record(_ request: CapturedRequest) {
         let waiting = backlog.withLock { backlog in
             backlog.captured &+= 1
             backlog.requests.append(request)
+            backlog.detailBytes += request.detailBytes
             return backlog.requests.count
         }
         if waiting == MartletLimits.backlog { onBacklog() }
@@ -78,6 +94,7 @@ final class Recorder: Sendable {
         fold()
         let captured = backlog.withLock { backlog in
             backlog.sampler.startInterval()
+            backlog.detailBytes = 0
             return backlog.captured
         }
         return (state.withLock { $0.take(at: now) }, captured)
@@ -91,6 +108,12 @@ final class Recorder: Sendable {
     }
 
     func countDroppedDetails(_ number: Int) { backlog.withLock { $0.sampler.countDropped(number) } }
+
+    /// Roughly what is held at this moment, in bytes.
+    var estimatedBytes: Int {
+        let details = backlog.withLock { $0.detailBytes + $0.requests.count * MemoryLayout<CapturedRequest>.stride }
+        return details + state.withLock { $0.interval.series.values.reduce(0) { $0 + $1.estimatedBytes } }
+    }
 
     var captured: UInt64 { backlog.withLock { $0.captured } }
 
