@@ -12,6 +12,10 @@ enum MartletLimits {
     static let messageLength = 512
     /// The most that `MARTLET_BODY_LIMIT` allows: a body is held in memory until its request is through.
     static let bodyLimit = 1 << 20
+    /// The longest name of a query parameter that is kept: what is longer may be a value.
+    static let parameterName = 64
+    /// Strings of JSON within strings are looked into so deep; what lies deeper is taken out whole.
+    static let literalDepth = 4
     /// The shortest interval and time-out: with less the agent would do nothing else.
     static let shortestInterval = Duration.milliseconds(100)
     /// An agent without traffic reports itself this often, so that `agents` tells idle from dead.
