@@ -22,6 +22,11 @@ package enum AttributeName {
     package static let requestBodySize = "http.request.body.size"
     package static let responseBodySize = "http.response.body.size"
 
+    /// Followed by a dot and the field's name in lower case.
+    package static let requestHeader = "http.request.header"
+    package static let responseHeader = "http.response.header"
+    package static let requestBody = "martlet.request.body"
+    package static let responseBody = "martlet.response.body"
     package static let originalMethod = "http.request.method_original"
     package static let resendCount = "http.request.resend_count"
     package static let protocolVersion = "network.protocol.version"

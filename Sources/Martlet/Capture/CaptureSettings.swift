@@ -6,6 +6,8 @@ struct CaptureSettings: Sendable {
     let sampler: TraceSampler
     /// Whether `traceparent` and `tracestate` go out.
     let propagates: Bool
+    /// What kept details have of a request beside its figures.
+    let contents: DetailContents
     /// A request in flight for longer counts as hung.
     let hung: Duration
 
@@ -13,6 +15,7 @@ struct CaptureSettings: Sendable {
         selection = RequestSelection(include: configuration.include, exclude: configuration.exclude)
         sampler = TraceSampler(rate: configuration.sampleRate)
         propagates = configuration.propagate
+        contents = DetailContents(configuration)
         hung = configuration.hung
     }
 }

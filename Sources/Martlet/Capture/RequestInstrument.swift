@@ -56,7 +56,9 @@ struct RequestInstrument: Sendable {
         if recorder.keepsDetails(
             isSampled: end.context.isSampled, isFailure: request.outcome.isFailure(for: .client), nanoseconds: duration)
         {
-            let details = RequestDetails(of: request, end, answer: answer, url: url, parent: start.parent)
+            let details = RequestDetails(
+                of: request, end, answer: answer, url: url, parent: start.parent, contents: recorder.settings.contents)
+            request.detailBytes = details.bytes
             request.makeSpan = { details.span($0) }
         }
         recorder.record(request)

@@ -49,7 +49,7 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
 
     /// Called once with the whole body where there is a completion handler; a delegate gets its data another way.
     func urlProtocol(_ loader: URLProtocol, didLoad data: Data) {
-        responseBody = data
+        if instrument.recorder.settings.contents.hasBodies { responseBody = data }
         client.urlProtocol(loader, didLoad: data)
     }
 
