@@ -128,6 +128,12 @@ let package = Package(
                 "Fixtures", "MartletReports", "MartletStorage", "ProbeService", "martlet-collector",
                 .product(name: "Hummingbird", package: "hummingbird"),
             ]),
+        // The same program with and without the agent: everything that it can see is compared.
+        .target(name: "ParityTrust", path: "Tests/ParityTrust", linkerSettings: [.linkedLibrary("curl")]),
+        .executableTarget(
+            name: "ParityProgram", dependencies: ["CMartletZlib", "Martlet", "ParityTrust"],
+            path: "Tests/ParityProgram", exclude: ["server.py"]),
+        .testTarget(name: "ParityTests", dependencies: ["Fixtures", "ParityProgram"]),
         // What tests of more than one target stand on.
         .target(
             name: "Fixtures",

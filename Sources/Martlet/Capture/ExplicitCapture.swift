@@ -7,12 +7,15 @@ extension URLSessionConfiguration {
     /// itself (`MARTLET_CAPTURE=explicit`, or when the check at start failed; `status.captureMode` tells).
     ///
     /// In automatic mode this changes nothing, so it can always be called. Call it before the session is made: a session
-    /// copies its configuration. A request is passed on to the session's own loader unchanged. Not thread-safe, as the
-    /// configuration itself is not.
+    /// copies its configuration. A request is passed on to the session's own loader unchanged; protocols of the service's
+    /// own are asked before Martlet, as they were asked before that loader. Not thread-safe, as the configuration itself
+    /// is not.
     public func captureWithMartlet() {
-        let classes = protocolClasses ?? []
+        var classes = protocolClasses ?? []
         guard !classes.contains(where: { $0 == ObservedProtocol.self }) else { return }
-        protocolClasses = [ObservedProtocol.self] + classes
+        let native = classes.firstIndex { $0 == NativeLoader.type } ?? classes.endIndex
+        classes.insert(ObservedProtocol.self, at: native)
+        protocolClasses = classes
     }
 }
 
