@@ -15,8 +15,8 @@ struct ParityTests {
     func theServerSeesNoDifference(in cell: String, mode: ParityRun.Mode) async throws {
         let bare = try #require(try await ParityRun.of(.bare).cell(cell))
         let agent = try #require(try await ParityRun.of(mode).cell(cell))
-        // The one thing that the agent adds, and only where it sees every session.
-        let received = mode == .automatic ? agent.received.map(\.withoutTraceHeaders) : agent.received
+        // The one thing that the agent adds.
+        let received = agent.received.map(\.withoutTraceHeaders)
         #expect(received.map(\.text).changes(since: bare.received.map(\.text)) == [])
     }
 
