@@ -17,8 +17,6 @@ enum Captured {
         "challenge answered, async with a task delegate's session": (2, 1),
         "challenge answered wrongly, then cancelled": (3, 1),
         "challenge answered wrongly, then rightly": (3, 1),
-        "challenge answered from a storage of the service's own": (2, 1),
-        "challenge answered wrongly from a storage of the service's own": (2, 1),
         "challenge handled by default, with a credential proposed": (2, 1),
         "challenge over tls": (2, 1),
         "challenge over http2": (2, 1),
