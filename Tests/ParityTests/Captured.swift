@@ -11,16 +11,6 @@ enum Captured {
         "shared session, completion handler": (1, 0),
         "shared session, async": (1, 0),
 
-        // An answer to a challenge is a second request, made by a loader that explicit mode does not see.
-        "challenge answered by a session delegate": (2, 1),
-        "challenge answered by a delegate, upload": (2, 1),
-        "challenge answered, async with a task delegate's session": (2, 1),
-        "challenge answered wrongly, then cancelled": (3, 1),
-        "challenge answered wrongly, then rightly": (3, 1),
-        "challenge handled by default, with a credential proposed": (2, 1),
-        "challenge over tls": (2, 1),
-        "challenge over http2": (2, 1),
-
         // More than one request.
         "session with cookies": (2, 2),
         "session that takes no cookies": (2, 2),
