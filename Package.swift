@@ -10,8 +10,10 @@ let package = Package(
         .library(name: "Martlet", targets: ["Martlet"])
     ],
     dependencies: [
+        .package(url: "https://github.com/apple/swift-distributed-tracing.git", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-protobuf.git", from: "1.39.0"),
+        .package(url: "https://github.com/apple/swift-service-context.git", from: "1.1.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
         // The collector's and the examples' alone.
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
@@ -25,7 +27,9 @@ let package = Package(
             dependencies: [
                 "CMartletHooks", "MartletOTLP", "MartletTelemetry",
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceContextModule", package: "swift-service-context"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]),
         .target(name: "MartletTelemetry"),
         .target(
@@ -99,9 +103,10 @@ let package = Package(
         .testTarget(
             name: "MartletTests",
             dependencies: [
-                "Fixtures", "Martlet", "MartletOTLP", "MartletTelemetry",
+                "CMartletHooks", "Fixtures", "Martlet", "MartletOTLP", "MartletTelemetry",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "InMemoryLogging", package: "swift-log"),
+                .product(name: "ServiceContextModule", package: "swift-service-context"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ]),
         .testTarget(
@@ -123,6 +128,12 @@ let package = Package(
                 "Fixtures", "MartletReports", "MartletStorage", "ProbeService", "martlet-collector",
                 .product(name: "Hummingbird", package: "hummingbird"),
             ]),
+        // The same program with and without the agent: everything that it can see is compared.
+        .target(name: "ParityTrust", path: "Tests/ParityTrust", linkerSettings: [.linkedLibrary("curl")]),
+        .executableTarget(
+            name: "ParityProgram", dependencies: ["CMartletZlib", "Martlet", "ParityTrust"],
+            path: "Tests/ParityProgram", exclude: ["server.py"]),
+        .testTarget(name: "ParityTests", dependencies: ["Fixtures", "ParityProgram"]),
         // What tests of more than one target stand on.
         .target(
             name: "Fixtures",

@@ -19,3 +19,4 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+

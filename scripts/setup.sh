@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Makes sure that what the build needs is there; installs what is missing where apt-get can.
-# With `test`, what the tests need as well: one of them links a service statically, which wants libcurl.
+# With `test`, what the tests need as well: libcurl, which a service that is linked statically wants, and the servers of
+# the parity tests.
 set -euo pipefail
 
 fail() {
@@ -25,7 +26,12 @@ missing_packages() {
     command -v make >/dev/null || echo make
     has_header zlib.h || echo zlib1g-dev
     has_header sqlite3.h || echo libsqlite3-dev
-    [[ $1 != test ]] || has_header curl/curl.h || echo libcurl4-openssl-dev
+    [[ $1 == test ]] || return 0
+    has_header curl/curl.h || echo libcurl4-openssl-dev
+    local program
+    for program in python3 openssl nginx; do
+        PATH=$PATH:/usr/sbin command -v "$program" >/dev/null || echo "${program/nginx/nginx-light}"
+    done
 }
 
 install() {

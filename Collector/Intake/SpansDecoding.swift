@@ -19,10 +19,10 @@ struct SpansDecoding {
             refusals.add("an attribute of the resource is too long", count: spans.count)
             return nil
         }
-        var details: [RequestDetail] = []
+        var details: [SpanRecord] = []
         for span in spans {
             do throws(PointRefusal) {
-                if let detail = try RequestDetail(span, limits: limits) { details.append(detail) }
+                if let detail = try SpanRecord(span, limits: limits) { details.append(detail) }
             } catch {
                 refusals.add(error.reason)
             }
@@ -31,29 +31,30 @@ struct SpansDecoding {
     }
 }
 
-extension RequestDetail {
+extension SpanRecord {
     /// `nil` for a span that is no HTTP request.
     fileprivate init?(_ span: OTLPSpan, limits: IntakeLimits) throws(PointRefusal) {
         guard let kind = RequestKind(span.kind), span.attributes.text(AttributeName.method) != nil else { return nil }
-        // W3C Trace Context, section 3.2.2: all zeros is no id.
-        guard span.traceID.count == 16, span.spanID.count == 8, [0, 8].contains(span.parentSpanID.count),
-            span.traceID.contains(where: { $0 != 0 }), span.spanID.contains(where: { $0 != 0 })
+        guard let traceID = TraceID(bytes: span.traceID), let spanID = SpanID(bytes: span.spanID),
+            [0, 8].contains(span.parentSpanID.count)
         else { throw PointRefusal(reason: "a span without valid ids") }
         guard span.startTimeUnixNano <= span.endTimeUnixNano, span.endTimeUnixNano <= UInt64(Int64.max) else {
             throw PointRefusal(reason: "a span that ends before it starts")
         }
         let dimensions = RequestDimensions(kind: kind, attributes: span.attributes)
         guard dimensions.fits(limits) else { throw PointRefusal(reason: "an attribute of the span is too long") }
+        self.init(
+            traceID: traceID, spanID: spanID, parentSpanID: SpanID(bytes: span.parentSpanID), name: span.name,
+            kind: kind == .client ? .client : .server, start: span.startTimeUnixNano,
+            durationNanoseconds: span.endTimeUnixNano - span.startTimeUnixNano)
         let requestBytes = UInt64(clamping: span.attributes.integer(AttributeName.requestBodySize) ?? 0)
         let responseBytes = UInt64(clamping: span.attributes.integer(AttributeName.responseBodySize) ?? 0)
-        self.init(
-            dimensions: dimensions, traceID: [UInt8](span.traceID), spanID: [UInt8](span.spanID),
-            parentSpanID: [UInt8](span.parentSpanID), start: span.startTimeUnixNano,
-            durationNanoseconds: span.endTimeUnixNano - span.startTimeUnixNano,
-            url: PlainURL.text(of: span.attributes.text(AttributeName.urlFull) ?? "").cut(toBytes: limits.maxTextBytes),
-            bytesSent: kind == .client ? requestBytes : responseBytes,
-            bytesReceived: kind == .client ? responseBytes : requestBytes,
-            message: span.status.message.isEmpty ? nil : span.status.message.cut(toBytes: limits.maxTextBytes))
+        request = dimensions
+        isError = span.status.code == .error
+        url = PlainURL.text(of: span.attributes.text(AttributeName.urlFull) ?? "").cut(toBytes: limits.maxTextBytes)
+        bytesSent = kind == .client ? requestBytes : responseBytes
+        bytesReceived = kind == .client ? responseBytes : requestBytes
+        message = span.status.message.isEmpty ? nil : span.status.message.cut(toBytes: limits.maxTextBytes)
     }
 }
 

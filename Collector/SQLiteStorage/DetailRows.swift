@@ -3,7 +3,8 @@ import GRDB
 import MartletTelemetry
 
 enum DetailRows {
-    static func insert(_ detail: RequestDetail, resource: Int64, at now: UnixNanoseconds, in db: Database) throws {
+    static func insert(_ detail: SpanRecord, resource: Int64, at now: UnixNanoseconds, in db: Database) throws {
+        guard let request = detail.request else { return }
         let statement = try db.cachedStatement(
             sql: """
                 INSERT INTO detail (received, resource_id, kind, method, host, port, endpoint, status, error,
@@ -11,12 +12,13 @@ enum DetailRows {
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """)
         let rest: StatementArguments = [
-            Data(detail.traceID), Data(detail.spanID), Data(detail.parentSpanID), Int64(clamping: detail.start),
+            Data(detail.traceID.bytes), Data(detail.spanID.bytes), Data(detail.parentSpanID?.bytes ?? []),
+            Int64(clamping: detail.start),
             Int64(clamping: detail.durationNanoseconds), detail.url, Int64(clamping: detail.bytesSent),
             Int64(clamping: detail.bytesReceived), detail.message ?? "",
         ]
         try statement.execute(
-            arguments: [Int64(clamping: now), resource] + SeriesRows.columns(of: detail.dimensions) + rest)
+            arguments: [Int64(clamping: now), resource] + SeriesRows.columns(of: request) + rest)
     }
 
     /// Deletes as many of the oldest rows as the limits ask for: about as many as came in, so it is never much at once.

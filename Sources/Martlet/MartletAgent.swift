@@ -46,33 +46,39 @@ public final class MartletAgent: Service {
     }
 
     private init(_ configuration: MartletConfiguration) {
-        recorder = Recorder(configuration)
-        guard configuration.isEnabled else {
-            shipper = nil
+        let shipper = configuration.isEnabled ? Shipper() : nil
+        self.shipper = shipper
+        recorder = Recorder(configuration, onBacklog: { [weak shipper] in shipper?.signal() })
+        guard let shipper else {
             capture = CaptureState(mode: .off, reason: "MARTLET_ENABLED is false")
             return
         }
         let log = AgentLog(configuration)
         capture = CaptureState.install(configuration.capture)
         if let reason = capture.reason { log.warning("Capture is \(capture.mode.rawValue): \(reason)") }
-        let shipper = Shipper()
-        self.shipper = shipper
+        for limit in capture.limits { log.warning(limit) }
         Capture.connect(to: recorder)
         shipper.start(
-            configuration, resource: TelemetryResource(configuration, capture: capture), recorder: recorder,
-            log: log)
+            configuration, resource: TelemetryResource(configuration), capture: capture, recorder: recorder, log: log)
     }
 
-    /// The switch: `false`, and no request is seen until it is `true` again. Requests go on as they would.
+    /// The switch: `false`, and no request is seen until it is `true` again. Requests go on as they would; one that ends
+    /// while it is off is not counted. `true` also where the agent switched itself off (``MartletStatus/captureReason``).
     public var isCapturing: Bool {
         get { isRunning && Capture.isOn.load(ordering: .relaxed) }
-        set { if isRunning { Capture.isOn.store(newValue, ordering: .relaxed) } }
+        set {
+            guard isRunning else { return }
+            newValue ? Capture.switchOn() : Capture.switchOff()
+        }
     }
 
     public var status: MartletStatus {
         let shipping = shipper?.status ?? ShippingAccount()
+        let capture = capture.now
+        let (inFlight, oldest) = Capture.inFlight
         return MartletStatus(
-            captureMode: capture.mode, captureReason: capture.reason,
+            captureMode: capture.mode, captureReason: capture.reason, captureLimits: capture.limits,
+            inFlight: inFlight, oldestInFlight: oldest, internalErrors: Capture.faults,
             ledger: shipping.ledger(captured: recorder.captured), droppedDetails: recorder.droppedDetails,
             bufferedBytes: shipping.bufferedBytes, bufferDirectory: shipping.bufferDirectory,
             bufferError: shipping.bufferError, lastUpload: shipping.lastUpload, uploadError: shipping.uploadError)
@@ -119,11 +125,10 @@ private final class Once: Sendable {
 }
 
 extension TelemetryResource {
-    fileprivate init(_ configuration: MartletConfiguration, capture: CaptureState) {
+    fileprivate init(_ configuration: MartletConfiguration) {
         self.init(
             service: configuration.serviceName, version: configuration.serviceVersion,
             environment: configuration.environment, instance: UUID().uuidString.lowercased(),
-            host: ProcessInfo.processInfo.hostName, captureMode: capture.mode.rawValue,
-            captureReason: capture.reason)
+            host: ProcessInfo.processInfo.hostName)
     }
 }

@@ -1,5 +1,9 @@
 /// Every limit that is not a setting, a sentence each.
 enum MartletLimits {
+    /// So many finished requests are counted at once by the agent's thread.
+    static let backlog = 512
+    /// At so many the thread that finished the last counts them itself.
+    static let longestBacklog = 4096
     /// Details kept by sampling in one interval; what is sampled beyond is counted and not kept.
     static let sampledDetails = 1000
     /// Details of failed requests kept in one interval whatever the rate.
@@ -12,6 +16,10 @@ enum MartletLimits {
     static let messageLength = 512
     /// The most that `MARTLET_BODY_LIMIT` allows: a body is held in memory until its request is through.
     static let bodyLimit = 1 << 20
+    /// The agent's CPU time is judged over so long: at its start it needs more for a moment.
+    static let budgetWindow = Duration.seconds(10)
+    /// So many internal errors switch capture off.
+    static let faults = 10
     /// The longest name of a query parameter that is kept: what is longer may be a value.
     static let parameterName = 64
     /// Strings of JSON within strings are looked into so deep; what lies deeper is taken out whole.

@@ -18,31 +18,50 @@ extension DetailsBatch {
 }
 
 extension OTLPSpan {
-    /// A span as the semantic conventions have it ("HTTP Spans"): the name is method and template, never the path.
-    package init(_ detail: RequestDetail) {
+    package init(_ span: SpanRecord) {
         self.init()
-        let isClient = detail.dimensions.kind == .client
-        traceID = Data(detail.traceID)
-        spanID = Data(detail.spanID)
-        parentSpanID = Data(detail.parentSpanID)
-        let method = detail.dimensions.method == "_OTHER" ? "HTTP" : detail.dimensions.method
-        name = "\(method) \(detail.dimensions.endpoint)"
-        kind = isClient ? .client : .server
-        startTimeUnixNano = detail.start
-        endTimeUnixNano = detail.start &+ detail.durationNanoseconds
-        attributes = [OTLPKeyValue](detail.dimensions)
-        attributes.append(OTLPKeyValue(AttributeName.urlFull, detail.url))
-        let requestSize = isClient ? detail.bytesSent : detail.bytesReceived
-        let responseSize = isClient ? detail.bytesReceived : detail.bytesSent
+        traceID = Data(span.traceID.bytes)
+        spanID = Data(span.spanID.bytes)
+        parentSpanID = Data(span.parentSpanID?.bytes ?? [])
+        traceState = span.traceState
+        name = span.name
+        kind = SpanKind(span.kind)
+        startTimeUnixNano = span.start
+        endTimeUnixNano = span.start &+ span.durationNanoseconds
+        attributes = span.request.map { span.attributes(of: $0) } ?? []
+        if span.isError {
+            status.code = .error
+            status.message = span.message ?? ""
+        }
+    }
+}
+
+extension SpanRecord {
+    fileprivate func attributes(of request: RequestDimensions) -> [OTLPKeyValue] {
+        let isClient = request.kind == .client
+        var attributes = [OTLPKeyValue](request)
+        if !url.isEmpty { attributes.append(OTLPKeyValue(AttributeName.urlFull, url)) }
+        let requestSize = isClient ? bytesSent : bytesReceived
+        let responseSize = isClient ? bytesReceived : bytesSent
         if requestSize > 0 {
             attributes.append(OTLPKeyValue(AttributeName.requestBodySize, Int64(clamping: requestSize)))
         }
         if responseSize > 0 {
             attributes.append(OTLPKeyValue(AttributeName.responseBodySize, Int64(clamping: responseSize)))
         }
-        if detail.dimensions.outcome.isFailure(for: detail.dimensions.kind) {
-            status.code = .error
-            status.message = detail.message ?? ""
-        }
+        return attributes
+    }
+}
+
+extension OTLPSpan.SpanKind {
+    fileprivate init(_ kind: SpanRecord.Kind) {
+        self =
+            switch kind {
+            case .internal: .internal
+            case .client: .client
+            case .server: .server
+            case .producer: .producer
+            case .consumer: .consumer
+            }
     }
 }

@@ -1,9 +1,9 @@
-/// The requests of one interval whose details were kept.
+/// The spans of one interval that were kept.
 package struct DetailsBatch: Sendable, Equatable {
     package var resource: TelemetryResource
-    package var details: [RequestDetail]
+    package var details: [SpanRecord]
 
-    package init(resource: TelemetryResource, details: [RequestDetail]) {
+    package init(resource: TelemetryResource, details: [SpanRecord]) {
         self.resource = resource
         self.details = details
     }

@@ -50,11 +50,21 @@ enum Samples {
             ledger: LedgerReading(time: time(end), ledger: Ledger(captured: captured, waiting: UInt64(requests))))
     }
 
-    static func detail(_ number: UInt8) -> RequestDetail {
-        RequestDetail(
-            dimensions: dimensions(status: 503, error: "503"), traceID: Array(repeating: number, count: 16),
-            spanID: Array(repeating: number, count: 8), start: time(1), durationNanoseconds: 250_000_000,
-            url: "https://api.example.com/users/7", bytesSent: 3, bytesReceived: 5, message: "unavailable")
+    static func detail(_ number: UInt8) -> SpanRecord {
+        let (low, request) = (UInt64(number), dimensions(status: 503, error: "503"))
+        guard let traceID = TraceID(high: low << 56, low: low), let spanID = SpanID(low) else {
+            fatalError("0 is no id")
+        }
+        var span = SpanRecord(
+            traceID: traceID, spanID: spanID, name: SpanRecord.name(of: request), kind: .client, start: time(1),
+            durationNanoseconds: 250_000_000)
+        span.request = request
+        span.url = "https://api.example.com/users/7"
+        span.bytesSent = 3
+        span.bytesReceived = 5
+        span.isError = true
+        span.message = "unavailable"
+        return span
     }
 
     static let everything = TimeWindow(from: time(0) - 1, to: time(100_000))

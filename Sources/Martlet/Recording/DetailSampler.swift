@@ -1,8 +1,7 @@
 import MartletTelemetry
 
-/// Decides whose details are kept. A pure value; it never touches what is counted.
+/// Decides whose details are kept, within limits for each interval. A pure value; it never touches what is counted.
 struct DetailSampler: Sendable {
-    private let threshold: UInt64
     private let keepFailures: Bool
     private let slowNanoseconds: UInt64
     private var sampled = 0
@@ -11,21 +10,13 @@ struct DetailSampler: Sendable {
     /// Details that would have been kept but for a limit.
     private(set) var dropped: UInt64 = 0
 
-    private static let traceIDRange = UInt64(1) << 56
-
-    init(rate: Double, keepFailures: Bool, slow: Duration) {
-        // What is no number compares with nothing, and counts as 0.
-        let share = rate > 0 ? min(rate, 1) : 0
-        threshold = UInt64((1 - share) * Double(Self.traceIDRange))
+    init(keepFailures: Bool, slow: Duration) {
         self.keepFailures = keepFailures
         slowNanoseconds = slow.nanoseconds
     }
 
-    /// - Parameter traceIDLow: the last eight bytes of the trace id. The last seven of them are the randomness that all
-    ///   services of a trace decide by (W3C Trace Context Level 2, "Random Trace ID Flag").
-    mutating func keeps(traceIDLow: UInt64, outcome: RequestOutcome, kind: RequestKind, nanoseconds: UInt64) -> Bool {
-        let isSampled = traceIDLow % Self.traceIDRange >= threshold
-        let isFailure = keepFailures && outcome.isFailure(for: kind)
+    mutating func keeps(isSampled: Bool, isFailure: Bool, nanoseconds: UInt64) -> Bool {
+        let isFailure = keepFailures && isFailure
         let isSlow = nanoseconds >= slowNanoseconds
         guard isSampled || isFailure || isSlow else { return false }
         if isSampled, Self.take(&sampled, MartletLimits.sampledDetails) { return true }

@@ -1,13 +1,19 @@
 import Foundation
 
-/// What a URL says of where a request goes; no user, no password, no query, no fragment.
+/// Where a request goes; no user, no password, no query, no fragment.
 struct RequestTarget: Sendable {
-    /// In lower case, an IPv6 address without brackets.
+    /// In lower case, an IPv6 address without brackets. Empty where it is not known.
     let host: String
-    /// The scheme's own where the URL names none.
+    /// The scheme's own where the URL names none; 0 where it is not known.
     let port: Int
     /// Percent-encoded, as it stands in the URL.
     let path: String
+
+    init(host: String, port: Int, path: String) {
+        self.host = host
+        self.port = port
+        self.path = path
+    }
 
     init(_ url: URL) {
         host = url.host(percentEncoded: true)?.lowercased() ?? ""
@@ -17,4 +23,18 @@ struct RequestTarget: Sendable {
 
     /// As a URL writes it.
     var bracketedHost: String { host.contains(":") ? "[\(host)]" : host }
+}
+
+/// A target as an instrument has it: a URL is taken apart only when the request is folded into the statistics, away from
+/// the thread that made it.
+enum RequestDestination: Sendable {
+    case url(URL)
+    case target(RequestTarget)
+
+    var target: RequestTarget {
+        switch self {
+        case .url(let url): RequestTarget(url)
+        case .target(let target): target
+        }
+    }
 }

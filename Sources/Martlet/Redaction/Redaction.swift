@@ -21,6 +21,12 @@ struct Redaction: Sendable {
         URLRedaction.redact(url).cut(toBytes: MartletLimits.urlLength)
     }
 
+    /// What an error said, cut to ``MartletLimits/messageLength``.
+    func message(_ text: String) -> String {
+        String(decoding: TextRedaction.redact([UInt8](text.utf8), names: names), as: UTF8.self)
+            .cut(toBytes: MartletLimits.messageLength)
+    }
+
     /// The same fields in the same order.
     func headers(_ fields: [(name: String, value: String)]) -> [(name: String, value: String)] {
         fields.map { ($0.name, header($0.name, $0.value)) }

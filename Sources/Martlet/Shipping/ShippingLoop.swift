@@ -6,18 +6,24 @@ struct ShippingLoop: ~Copyable {
     private let interval: UInt64
     private var nextSeal: UInt64
     private let shipper: Shipper
+    private let recorder: Recorder
     private var sealer: Sealer
+    private var budget: BudgetWatch
     private var delivery: Delivery
     private var outbox: Outbox?
 
     init(
-        _ configuration: MartletConfiguration, resource: TelemetryResource, recorder: Recorder, log: AgentLog,
+        _ configuration: MartletConfiguration, resource: TelemetryResource, capture: CaptureState, recorder: Recorder,
+        log: AgentLog,
         shipper: Shipper
     ) {
         interval = configuration.interval.nanoseconds
         nextSeal = Clock.monotonic() &+ interval
         self.shipper = shipper
-        sealer = Sealer(configuration, resource: resource, recorder: recorder, log: log, shipper: shipper)
+        self.recorder = recorder
+        budget = BudgetWatch(configuration, recorder: recorder, log: log)
+        sealer = Sealer(
+            configuration, resource: resource, capture: capture, recorder: recorder, log: log, shipper: shipper)
         delivery = Delivery(configuration, log: log, shipper: shipper)
         outbox = nil
     }
@@ -30,6 +36,8 @@ struct ShippingLoop: ~Copyable {
             let flushes = shipper.takeFlushes()
             let isStopping = shipper.stopBy != nil
             let isAsked = !flushes.isEmpty || isStopping
+            recorder.fold()
+            guard isAsked || Clock.monotonic() >= min(nextSeal, delivery.nextAttempt) else { continue }
             if isAsked || Clock.monotonic() >= nextSeal { seal(isAsked: isAsked) }
             deliver(isAsked: isAsked)
             if isStopping { close() }
@@ -54,6 +62,8 @@ struct ShippingLoop: ~Copyable {
 
     private mutating func seal(isAsked: Bool) {
         nextSeal = Clock.monotonic() &+ interval
+        Capture.countHung(into: recorder)
+        budget.check()
         openOutbox()
         guard let open = outbox.take() else { return }
         sealer.seal(into: open, isAsked: isAsked)

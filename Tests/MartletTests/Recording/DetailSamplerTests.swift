@@ -4,49 +4,33 @@ import Testing
 @testable import Martlet
 
 @Suite struct DetailSamplerTests {
-    @Test func theRateDecidesByTraceIDAlone() {
-        var sampler = DetailSampler(rate: 0.25, keepFailures: false, slow: .seconds(1))
-        let quarter = UInt64(3) << 54
-        #expect(keeps(&sampler, traceIDLow: quarter))
-        #expect(!keeps(&sampler, traceIDLow: quarter - 1))
-        // Only the last seven bytes count.
-        #expect(!keeps(&sampler, traceIDLow: 0xff << 56))
+    @Test func sampledFailedAndSlowRequestsAreKept() {
+        var sampler = DetailSampler(keepFailures: true, slow: .seconds(1))
+        #expect(keeps(&sampler, isSampled: true, isFailure: false, nanoseconds: 1))
+        #expect(keeps(&sampler, isSampled: false, isFailure: true, nanoseconds: 1))
+        #expect(keeps(&sampler, isSampled: false, isFailure: false, nanoseconds: 1_000_000_000))
+        #expect(!keeps(&sampler, isSampled: false, isFailure: false, nanoseconds: 999_999_999))
+        #expect(sampler.dropped == 0)
     }
 
-    @Test func aRateOfOneKeepsAllAndOfNoughtNone() {
-        var all = DetailSampler(rate: 1, keepFailures: false, slow: .seconds(1))
-        #expect(keeps(&all, traceIDLow: 0))
-        var none = DetailSampler(rate: 0, keepFailures: false, slow: .seconds(1))
-        #expect(!keeps(&none, traceIDLow: .max))
-    }
-
-    @Test(arguments: [Double.nan, -1, -Double.infinity])
-    func aRateThatIsNoShareKeepsNone(rate: Double) {
-        var sampler = DetailSampler(rate: rate, keepFailures: false, slow: .seconds(1))
-        #expect(!keeps(&sampler, traceIDLow: .max))
-    }
-
-    @Test func failuresAndSlowRequestsAreKeptWhateverTheRate() {
-        var sampler = DetailSampler(rate: 0, keepFailures: true, slow: .seconds(1))
-        #expect(keeps(&sampler, outcome: .serverError))
-        #expect(keeps(&sampler, nanoseconds: 1_000_000_000))
-        #expect(!keeps(&sampler, outcome: .cancelled))
-        #expect(!keeps(&sampler, nanoseconds: 999_999_999))
+    @Test func failuresAreKeptOnlyWhereAskedFor() {
+        var sampler = DetailSampler(keepFailures: false, slow: .seconds(1))
+        #expect(!keeps(&sampler, isSampled: false, isFailure: true, nanoseconds: 1))
     }
 
     @Test func aLimitAnIntervalHoldsAndWhatItDropsIsCounted() {
-        var sampler = DetailSampler(rate: 0, keepFailures: true, slow: .seconds(1))
-        let kept = (0..<150).filter { _ in keeps(&sampler, outcome: .transportFailure) }.count
+        var sampler = DetailSampler(keepFailures: true, slow: .seconds(1))
+        let kept = (0..<150).filter { _ in sampler.keeps(isSampled: false, isFailure: true, nanoseconds: 1) }.count
         #expect(kept == MartletLimits.failureDetails)
         #expect(sampler.dropped == 50)
         sampler.startInterval()
-        #expect(keeps(&sampler, outcome: .transportFailure))
+        #expect(keeps(&sampler, isSampled: false, isFailure: true, nanoseconds: 1))
     }
 
+    /// A macro cannot call a mutating method itself.
     private func keeps(
-        _ sampler: inout DetailSampler, traceIDLow: UInt64 = 0, outcome: RequestOutcome = .success,
-        nanoseconds: UInt64 = 1
+        _ sampler: inout DetailSampler, isSampled: Bool, isFailure: Bool, nanoseconds: UInt64
     ) -> Bool {
-        sampler.keeps(traceIDLow: traceIDLow, outcome: outcome, kind: .client, nanoseconds: nanoseconds)
+        sampler.keeps(isSampled: isSampled, isFailure: isFailure, nanoseconds: nanoseconds)
     }
 }

@@ -47,15 +47,28 @@ import Testing
         #expect(try #require(second.series.first).value.duration.count == 2)
     }
 
-    @Test func aKeptURLHasNoUserNoPasswordNoQueryAndNoFragment() throws {
+    @Test func aSpanIsMadeWithTheEndpointThatItsRequestWasCountedTo() throws {
         var configuration = MartletConfiguration()
-        configuration.sampleRate = 1
+        configuration.maxEndpoints = 1
         let recorder = Recorder(configuration)
-        recorder.record(Self.request("https://ada:hunter2@example.com:8443/a/b?token=hunter2&q=1#hunter2"))
-        let detail = try #require(recorder.drain().interval.details.first)
-        #expect(detail.url == "https://example.com:8443/a/b")
-        #expect(detail.traceID.count == 16)
-        #expect(detail.spanID.count == 8)
+        for path in ["a", "b"] {
+            var request = Self.request("http://host/\(path)")
+            request.makeSpan = { dimensions in
+                SpanRecord(
+                    traceID: TraceIDs.nextTrace(), spanID: TraceIDs.nextSpan(), name: dimensions.endpoint,
+                    kind: .client, start: 0, durationNanoseconds: 1)
+            }
+            recorder.record(request)
+        }
+        #expect(recorder.drain().interval.details.map(\.name) == ["/a", "{other}"])
+    }
+
+    @Test func theOneWhoFindsTheBacklogFullFoldsIt() {
+        let recorder = Recorder(MartletConfiguration())
+        for _ in 0..<MartletLimits.longestBacklog * 2 + 1 { recorder.record(Self.request("http://host/a")) }
+        let (interval, captured) = recorder.drain()
+        #expect(captured == UInt64(MartletLimits.longestBacklog * 2 + 1))
+        #expect(interval.series.values.map(\.duration.count) == [captured])
     }
 
     @Test func aClockThatIsSetBackMakesNoIntervalInTheFuture() {
@@ -85,7 +98,8 @@ import Testing
 
     static func request(_ url: String) -> CapturedRequest {
         CapturedRequest(
-            method: "GET", url: URL(string: url) ?? URL(fileURLWithPath: "/"), status: 200, start: Clock.wall(),
+            method: "GET", destination: .url(URL(string: url) ?? URL(fileURLWithPath: "/")), status: 200,
+            start: Clock.wall(),
             durationNanoseconds: 1_000_000)
     }
 }

@@ -1,0 +1,25 @@
+import MartletTelemetry
+import ServiceContextModule
+
+/// A span's place in its trace: what W3C Trace Context carries from one service to the next.
+struct TraceContext: Sendable, Hashable {
+    var traceID: TraceID
+    var spanID: SpanID
+    /// Whether details of the trace are kept, as decided at its root (W3C Trace Context, section 3.2.2.5.1).
+    var isSampled: Bool
+    /// Of other vendors, carried on unchanged (section 3.3); empty for none.
+    var traceState = ""
+}
+
+extension ServiceContext {
+    private enum TraceContextKey: ServiceContextKey {
+        typealias Value = TraceContext
+        static var nameOverride: String? { "martlet-trace-context" }
+    }
+
+    /// The span that runs, or the remote one that called; `nil` outside any trace.
+    var traceContext: TraceContext? {
+        get { self[TraceContextKey.self] }
+        set { self[TraceContextKey.self] = newValue }
+    }
+}

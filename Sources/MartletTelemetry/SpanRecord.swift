@@ -1,0 +1,96 @@
+/// One operation whose details were kept: a span of the OpenTelemetry data model. What every HTTP request has is in
+/// ``request``, ``url`` and the sizes, and on the wire in the attributes of the semantic conventions; all else that is
+/// known stands in ``attributes``.
+package struct SpanRecord: Sendable, Equatable {
+    package enum Kind: String, Sendable, CaseIterable {
+        case `internal`
+        case client
+        case server
+        case producer
+        case consumer
+    }
+
+    package var traceID: TraceID
+    package var spanID: SpanID
+    /// `nil` for a root.
+    package var parentSpanID: SpanID?
+    /// W3C Trace Context, section 3.3; empty for none.
+    package var traceState = ""
+    package var name: String
+    package var kind: Kind
+    package var start: UnixNanoseconds
+    package var durationNanoseconds: UInt64
+    package var isError = false
+    /// What the error said, in words; `nil` where nothing was said.
+    package var message: String?
+    /// `nil` for an operation that is no HTTP request.
+    package var request: RequestDimensions?
+    /// Redacted; empty where it is not known.
+    package var url = ""
+    /// Body bytes.
+    package var bytesSent: UInt64 = 0
+    package var bytesReceived: UInt64 = 0
+    /// None of those that ``request``, ``url`` and the sizes stand for.
+    package var attributes: [String: SpanAttribute] = [:]
+    package var events: [SpanEvent] = []
+    package var links: [SpanLink] = []
+    /// What a limit left out.
+    package var droppedAttributes: UInt32 = 0
+    package var droppedEvents: UInt32 = 0
+    package var droppedLinks: UInt32 = 0
+
+    package init(
+        traceID: TraceID, spanID: SpanID, parentSpanID: SpanID? = nil, name: String, kind: Kind,
+        start: UnixNanoseconds, durationNanoseconds: UInt64
+    ) {
+        self.traceID = traceID
+        self.spanID = spanID
+        self.parentSpanID = parentSpanID
+        self.name = name
+        self.kind = kind
+        self.start = start
+        self.durationNanoseconds = durationNanoseconds
+    }
+}
+
+/// The value of an attribute (specification, "Common", section AnyValue, as far as spans use it).
+package indirect enum SpanAttribute: Sendable, Hashable {
+    case string(String)
+    case integer(Int64)
+    case double(Double)
+    case boolean(Bool)
+    case array([SpanAttribute])
+}
+
+/// Something that happened at a moment within a span.
+package struct SpanEvent: Sendable, Equatable {
+    package var name: String
+    package var time: UnixNanoseconds
+    package var attributes: [String: SpanAttribute]
+
+    package init(name: String, time: UnixNanoseconds, attributes: [String: SpanAttribute] = [:]) {
+        self.name = name
+        self.time = time
+        self.attributes = attributes
+    }
+}
+
+/// A span that this one is related to, other than as its child.
+package struct SpanLink: Sendable, Equatable {
+    package var traceID: TraceID
+    package var spanID: SpanID
+    package var attributes: [String: SpanAttribute]
+
+    package init(traceID: TraceID, spanID: SpanID, attributes: [String: SpanAttribute] = [:]) {
+        self.traceID = traceID
+        self.spanID = spanID
+        self.attributes = attributes
+    }
+}
+
+extension SpanRecord {
+    /// The name that the semantic conventions ask for ("HTTP Spans"): method and template, never the path.
+    package static func name(of request: RequestDimensions) -> String {
+        "\(request.method == "_OTHER" ? "HTTP" : request.method) \(request.endpoint)"
+    }
+}

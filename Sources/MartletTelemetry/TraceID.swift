@@ -1,0 +1,60 @@
+/// Identifies a trace: 16 bytes, not all zero (W3C Trace Context, section 3.2.2.3).
+package struct TraceID: Sendable, Hashable, CustomStringConvertible {
+    package let high: UInt64
+    package let low: UInt64
+
+    /// `nil` when all bits are zero, which is no id.
+    package init?(high: UInt64, low: UInt64) {
+        guard high | low != 0 else { return nil }
+        self.high = high
+        self.low = low
+    }
+
+    /// `nil` unless there are 16 bytes, not all zero.
+    package init?(bytes: some Collection<UInt8>) {
+        guard bytes.count == 16 else { return nil }
+        self.init(high: UInt64(bigEndian: bytes.prefix(8)), low: UInt64(bigEndian: bytes.dropFirst(8)))
+    }
+
+    package var bytes: [UInt8] { high.bigEndianBytes + low.bigEndianBytes }
+
+    /// 32 lower-case hexadecimal digits.
+    package var description: String { high.sixteenHexDigits + low.sixteenHexDigits }
+}
+
+/// Identifies a span within its trace: 8 bytes, not all zero (W3C Trace Context, section 3.2.2.4).
+package struct SpanID: Sendable, Hashable, CustomStringConvertible {
+    package let value: UInt64
+
+    /// `nil` for zero, which is no id.
+    package init?(_ value: UInt64) {
+        guard value != 0 else { return nil }
+        self.value = value
+    }
+
+    /// `nil` unless there are 8 bytes, not all zero.
+    package init?(bytes: some Collection<UInt8>) {
+        guard bytes.count == 8 else { return nil }
+        self.init(UInt64(bigEndian: bytes))
+    }
+
+    package var bytes: [UInt8] { value.bigEndianBytes }
+
+    /// 16 lower-case hexadecimal digits.
+    package var description: String { value.sixteenHexDigits }
+}
+
+extension UInt64 {
+    fileprivate init(bigEndian bytes: some Collection<UInt8>) {
+        self = bytes.reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    fileprivate var bigEndianBytes: [UInt8] {
+        (0..<8).reversed().map { UInt8(truncatingIfNeeded: self >> UInt64($0 * 8)) }
+    }
+
+    fileprivate var sixteenHexDigits: String {
+        let digits = String(self, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}

@@ -1,0 +1,52 @@
+import MartletTelemetry
+import Testing
+
+@testable import Martlet
+
+@Suite struct TraceSamplerTests {
+    @Test func theRateDecidesByTheLastSevenBytesAlone() throws {
+        let sampler = TraceSampler(rate: 0.25)
+        let limit = UInt64(3) << 54
+        #expect(sampler.samples(try trace(limit)))
+        #expect(!sampler.samples(try trace(limit - 1)))
+        #expect(!sampler.samples(try trace(0xff << 56)))
+    }
+
+    @Test func aRateOfOneKeepsAllAndOfNoughtNone() throws {
+        #expect(TraceSampler(rate: 1).samples(try trace(0)))
+        #expect(!TraceSampler(rate: 0).samples(try trace(.max)))
+    }
+
+    @Test(arguments: [Double.nan, -1, -Double.infinity])
+    func aRateThatIsNoShareKeepsNone(rate: Double) throws {
+        #expect(!TraceSampler(rate: rate).samples(try trace(.max)))
+    }
+
+    @Test func aParentDecidesForItsChildren() throws {
+        for isSampled in [true, false] {
+            let root = TraceContext(
+                traceID: try trace(7), spanID: TraceIDs.nextSpan(), isSampled: isSampled, traceState: "vendor=1")
+            let child = TraceSampler(rate: isSampled ? 0 : 1).span(childOf: root)
+            #expect(child.isSampled == isSampled)
+            #expect(child.traceID == root.traceID)
+            #expect(child.traceState == "vendor=1")
+            #expect(child.spanID != root.spanID)
+        }
+    }
+
+    @Test func aQuarterOfTracesIsAQuarterOfTraces() {
+        let sampler = TraceSampler(rate: 0.25)
+        let sampled = (0..<20_000).filter { _ in sampler.samples(TraceIDs.nextTrace()) }.count
+        #expect((4_500...5_500).contains(sampled))
+    }
+
+    @Test func idsFromManyThreadsAreAllDifferent() async {
+        let ids = await withTaskGroup(of: Set<TraceID>.self) { group in
+            for _ in 0..<4 { group.addTask { Set((0..<5_000).map { _ in TraceIDs.nextTrace() }) } }
+            return await group.reduce(into: Set<TraceID>()) { $0.formUnion($1) }
+        }
+        #expect(ids.count == 20_000)
+    }
+
+    private func trace(_ low: UInt64) throws -> TraceID { try #require(TraceID(high: 1, low: low)) }
+}
