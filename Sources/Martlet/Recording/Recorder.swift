@@ -30,6 +30,8 @@ final class Recorder: Sendable {
 
     fileprivate struct State {
         let namer: EndpointNamer
+        /// Takes turns with the backlog, so that neither has to grow anew: fresh memory costs more than all else here.
+        var folding: [CapturedRequest] = []
         var budget: EndpointBudget
         var interval: RecordedInterval
     }
@@ -81,11 +83,9 @@ final class Recorder: Sendable {
     func fold() {
         state.withLock { state in
             // Taken under the other lock, so that whoever drains finds all that was recorded before.
-            let requests = backlog.withLock { backlog in
-                defer { backlog.requests = [] }
-                return backlog.requests
-            }
-            for request in requests { state.count(request) }
+            backlog.withLock { swap(&$0.requests, &state.folding) }
+            for request in state.folding { state.count(request) }
+            state.folding.removeAll(keepingCapacity: state.folding.count < MartletLimits.longestBacklog)
         }
     }
 
