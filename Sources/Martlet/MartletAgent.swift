@@ -3,6 +3,7 @@ import Foundation
 import MartletTelemetry
 public import ServiceLifecycle
 import Synchronization
+public import Tracing
 
 /// Martlet in a service: start it first thing, and every HTTP request that the service makes over `URLSession` is counted,
 /// timed and reported to the collector.
@@ -57,10 +58,18 @@ public final class MartletAgent: Service {
         capture = CaptureState.install(configuration.capture)
         if let reason = capture.reason { log.warning("Capture is \(capture.mode.rawValue): \(reason)") }
         Capture.connect(to: recorder)
+        if configuration.bootstrapsTracing, let present = TracingBootstrap.install() {
+            log.warning(
+                "Tracing is bootstrapped with \(type(of: present)) already; a MultiplexInstrument can hold MartletTracer too")
+        }
         shipper.start(
             configuration, resource: TelemetryResource(configuration, capture: capture.mode), recorder: recorder,
             log: log)
     }
+
+    /// The backend of swift-distributed-tracing that the start installed, unless it was told not to
+    /// (``MartletConfiguration/bootstrapsTracing``) or the service had another.
+    public var tracer: MartletTracer { MartletTracer() }
 
     /// The switch: `false`, and no request is seen until it is `true` again. Requests go on as they would.
     public var isCapturing: Bool {

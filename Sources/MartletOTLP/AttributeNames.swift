@@ -15,11 +15,15 @@ package enum AttributeName {
     package static let serverPort = "server.port"
     package static let urlTemplate = "url.template"
     package static let urlFull = "url.full"
+    package static let urlPath = "url.path"
     package static let route = "http.route"
     package static let status = "http.response.status_code"
     package static let errorType = "error.type"
     package static let requestBodySize = "http.request.body.size"
     package static let responseBodySize = "http.response.body.size"
+
+    /// False on a span that is an HTTP request and not counted as one, because a span or a request within it was.
+    package static let isCounted = "martlet.counted"
 
     package static let ledgerState = "martlet.state"
     package static let ledgerReason = "martlet.reason"

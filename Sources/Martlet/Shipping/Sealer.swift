@@ -45,7 +45,9 @@ struct Sealer {
     /// One batch of metrics and, where details were kept, one of traces. What cannot be stored goes back to the recorder.
     mutating func seal(into outbox: borrowing Outbox, isAsked: Bool) {
         let (interval, captured) = recorder.drain()
-        guard !interval.series.isEmpty || isHeartbeatDue(isAsked: isAsked) else { return recorder.restore(interval) }
+        guard !interval.series.isEmpty || !interval.details.isEmpty || isHeartbeatDue(isAsked: isAsked) else {
+            return recorder.restore(interval)
+        }
         let ledger = shipper.status.ledger(captured: captured)
         let metrics = MetricsBatch(
             resource: resource, start: interval.start, end: interval.end, series: interval.series,

@@ -1,6 +1,6 @@
 extension String {
     /// Its first `limit` bytes, less a character that the limit would cut in two.
-    func cut(toBytes limit: Int) -> String {
+    package func cut(toBytes limit: Int) -> String {
         guard utf8.count > limit else { return self }
         var end = utf8.index(utf8.startIndex, offsetBy: limit)
         while end.samePosition(in: self) == nil { end = utf8.index(before: end) }
