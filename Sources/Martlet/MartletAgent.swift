@@ -3,7 +3,6 @@ import Foundation
 import MartletTelemetry
 public import ServiceLifecycle
 import Synchronization
-public import Tracing
 
 /// Martlet in a service: start it first thing, and every HTTP request that the service makes over `URLSession` is counted,
 /// timed and reported to the collector.
