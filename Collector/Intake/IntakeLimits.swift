@@ -9,5 +9,8 @@ package struct IntakeLimits: Sendable, Equatable {
     /// Requests in one point. More cannot have happened, and sums of sums would overflow.
     package var maxRequestsPerPoint: UInt64 = 1 << 40
 
+    /// Of the sentence that an agent says why it captures as it does. What is longer is cut.
+    static let captureReasonBytes = 1024
+
     package init() {}
 }

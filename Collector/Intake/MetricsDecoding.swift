@@ -22,9 +22,10 @@ struct MetricsDecoding {
             refusals.add("an attribute of the resource is too long", count: metrics.reduce(0) { $0 + $1.pointCount })
             return nil
         }
-        // Durations first: sizes are added to the points that durations make.
+        // Durations first: sizes and phases are added to the points that durations make.
         for metric in metrics { takeDurations(metric) }
         for metric in metrics { takeSizes(metric) }
+        for metric in metrics where metric.name == MetricName.clientPhaseDuration { takePhases(metric) }
         for metric in metrics where metric.name == MetricName.ledger { ledger = LedgerReading(metric.sum) ?? ledger }
         guard !statistics.isEmpty || ledger != nil else { return nil }
         let points = statistics.map { key, statistics in
@@ -56,7 +57,7 @@ struct MetricsDecoding {
 
     private mutating func takeSizes(_ metric: OTLPMetric) {
         guard let size = SizeMetric(name: metric.name) else { return }
-        for point in SizePoint.all(in: metric) where point.count > 0 {
+        for point in SumPoint.all(in: metric) where point.count > 0 {
             do throws(PointRefusal) {
                 let key = try PointKey(size.kind, point.attributes, point.start, point.end, limits)
                 guard statistics[key] != nil else {
@@ -70,6 +71,35 @@ struct MetricsDecoding {
                 refusals.add(error.reason)
             }
         }
+    }
+
+    private mutating func takePhases(_ metric: OTLPMetric) {
+        for point in SumPoint.all(in: metric) where point.count > 0 {
+            do throws(PointRefusal) {
+                try takePhase(point)
+            } catch {
+                refusals.add(error.reason)
+            }
+        }
+    }
+
+    private mutating func takePhase(_ point: SumPoint) throws(PointRefusal) {
+        guard let phase = point.attributes.text(AttributeName.phase).flatMap(RequestPhase.init) else {
+            throw PointRefusal(reason: "a phase that is not known")
+        }
+        let key = try PointKey(.client, point.attributes, point.start, point.end, limits)
+        guard var totals = statistics[key]?.phases, let requests = statistics[key]?.duration.count else {
+            throw PointRefusal(reason: "a phase without a duration of the same attributes and interval")
+        }
+        guard point.isDelta, let seconds = point.seconds else {
+            throw PointRefusal(reason: "a phase that is no delta, or whose sum is no length of time")
+        }
+        guard point.count <= requests &- totals[phase].count else {
+            throw PointRefusal(reason: "a phase of more requests than there were")
+        }
+        totals[phase].count += point.count
+        totals[phase].seconds += seconds
+        statistics[key]?.phases = totals
     }
 }
 

@@ -15,10 +15,11 @@ extension TelemetryResource {
             environment: attributes.text(AttributeName.environment),
             instance: attributes.text(AttributeName.serviceInstanceID) ?? "",
             host: attributes.text(AttributeName.hostName), captureMode: attributes.text(AttributeName.captureMode),
+            captureReason: attributes.text(AttributeName.captureReason)?.cut(toBytes: IntakeLimits.captureReasonBytes),
             agent: agent.isEmpty ? nil : agent)
     }
 
-    /// Whether every text is short enough to be an index's key.
+    /// Whether every text that tells senders apart is short enough to be an index's key.
     func fits(_ limits: IntakeLimits) -> Bool {
         [service, version, environment, instance, host, captureMode, agent]
             .allSatisfy { ($0?.utf8.count ?? 0) <= limits.maxAttributeBytes }

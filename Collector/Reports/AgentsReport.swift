@@ -12,6 +12,8 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         package var instance: String
         package var host: String?
         package var capture: String?
+        /// Why it captures in that way where another was asked for; left out where there is no reason.
+        package var captureReason: String?
         /// The sender's software and its version.
         package var agent: String?
         /// RFC 3339, UTC, the collector's clock.
@@ -22,6 +24,7 @@ package struct AgentsReport: Sendable, Equatable, Codable {
 
         private enum CodingKeys: String, CodingKey {
             case service, version, environment, instance, host, capture, agent, ledger
+            case captureReason = "capture_reason"
             case firstSeen = "first_seen"
             case lastSeen = "last_seen"
         }
@@ -46,8 +49,9 @@ extension AgentsReport.Agent {
         let resource = record.resource
         self.init(
             service: resource.service, version: resource.version, environment: resource.environment,
-            instance: resource.instance, host: resource.host, capture: resource.captureMode, agent: resource.agent,
-            firstSeen: TimeText.format(record.firstSeen), lastSeen: TimeText.format(record.lastSeen),
+            instance: resource.instance, host: resource.host, capture: resource.captureMode,
+            captureReason: resource.captureReason, agent: resource.agent, firstSeen: TimeText.format(record.firstSeen),
+            lastSeen: TimeText.format(record.lastSeen),
             ledger: record.ledger.map { AgentsReport.Account($0.ledger) })
     }
 }

@@ -9,7 +9,17 @@ package enum AgentsTable {
             let names = [agent.service, agent.version, agent.instance, agent.host, agent.agent, agent.capture]
             table.add(names.map { $0 ?? "" } + [agent.lastSeen] + figures(of: agent.ledger))
         }
-        return table.text
+        return table.text + reasons(of: report)
+    }
+
+    /// A line below the table for each sender that captures otherwise than it was asked to: too long for a column.
+    private static func reasons(of report: AgentsReport) -> String {
+        let lines = report.agents.compactMap { agent in
+            agent.captureReason.map {
+                "\(agent.service) \(agent.instance): capture is \(agent.capture ?? "off"), \($0)"
+            }
+        }
+        return lines.isEmpty ? "" : "\n" + lines.map { TerminalText.plain($0) + "\n" }.joined()
     }
 
     private static func figures(of ledger: AgentsReport.Account?) -> [String] {

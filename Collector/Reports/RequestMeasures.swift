@@ -5,7 +5,7 @@ package struct RequestMeasures: Sendable, Equatable, Codable {
     package var failures: Failures
     /// Milliseconds.
     package var latency: Latency
-    /// Means over the requests that had the phase, in milliseconds; empty as long as no sender tells phases.
+    /// Means over the requests that had the phase, in milliseconds, by ``RequestPhase``; empty where no request had any.
     package var phases: [String: Double]
     package var bytes: Bytes
     /// 0...1, see ``Apdex``.

@@ -27,10 +27,16 @@ struct RequestTally {
             perSecond: Self.share(Double(duration.count), of: seconds),
             failures: failures,
             latency: RequestMeasures.Latency(duration),
-            phases: [:],
+            phases: phases,
             bytes: RequestMeasures.Bytes(sent: statistics.bytesSent, received: statistics.bytesReceived),
             apdex: Apdex.score(unfailed: unfailed, failed: failed),
             impact: Self.share(duration.sum, of: timeOfAll))
+    }
+
+    private var phases: [String: Double] {
+        var means: [String: Double] = [:]
+        for phase in RequestPhase.allCases { means[phase.rawValue] = statistics.phases[phase].mean.map(milliseconds) }
+        return means
     }
 
     private var failures: RequestMeasures.Failures {
@@ -48,14 +54,14 @@ struct RequestTally {
 extension RequestMeasures.Latency {
     /// Zeros for no requests.
     fileprivate init(_ seconds: ExponentialHistogram) {
-        func milliseconds(_ q: Double) -> Double { Self.milliseconds(seconds.quantile(q) ?? 0) }
+        func quantile(_ q: Double) -> Double { milliseconds(seconds.quantile(q) ?? 0) }
         self.init(
-            mean: Self.milliseconds(seconds.mean), p50: milliseconds(0.5), p75: milliseconds(0.75),
-            p90: milliseconds(0.9), p95: milliseconds(0.95), p99: milliseconds(0.99), max: milliseconds(1))
+            mean: milliseconds(seconds.mean), p50: quantile(0.5), p75: quantile(0.75), p90: quantile(0.9),
+            p95: quantile(0.95), p99: quantile(0.99), max: quantile(1))
     }
+}
 
-    /// A sender's bucket may reach past what a Double holds, and JSON has no infinity.
-    private static func milliseconds(_ seconds: Double) -> Double {
-        min(seconds * 1000, .greatestFiniteMagnitude)
-    }
+/// A sender's bucket may reach past what a Double holds, and JSON has no infinity.
+private func milliseconds(_ seconds: Double) -> Double {
+    min(seconds * 1000, .greatestFiniteMagnitude)
 }

@@ -32,7 +32,7 @@ private struct Folding {
         let points = try Row.fetchCursor(
             db,
             sql: """
-                SELECT series_id, count, bytes_sent, bytes_received, sketch FROM point
+                SELECT series_id, count, bytes_sent, bytes_received, sketch, phases FROM point
                 WHERE end_time > ? AND end_time <= ?
                 """,
             arguments: [Int64(clamping: query.window.from), Int64(clamping: query.window.to)])

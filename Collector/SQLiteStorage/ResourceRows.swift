@@ -7,17 +7,21 @@ enum ResourceRows {
         let time = Int64(clamping: now)
         let statement = try db.cachedStatement(
             sql: """
-                INSERT INTO resource (service, version, environment, instance, host, capture_mode, agent, first_seen, last_seen)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO resource (service, version, environment, instance, host, capture_mode, capture_reason, agent,
+                    first_seen, last_seen)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (service, version, environment, instance, host) DO UPDATE SET
-                    capture_mode = excluded.capture_mode, agent = excluded.agent, last_seen = excluded.last_seen
+                    capture_mode = excluded.capture_mode, capture_reason = excluded.capture_reason,
+                    agent = excluded.agent, last_seen = excluded.last_seen
                 RETURNING id
                 """)
         let id = try Int64.fetchOne(
             statement,
             arguments: [
                 resource.service, resource.version ?? "", resource.environment ?? "", resource.instance,
-                resource.host ?? "", resource.captureMode ?? "", resource.agent ?? "", time, time,
+                resource.host ?? "", resource.captureMode ?? "", resource.captureReason ?? "", resource.agent ?? "",
+                time,
+                time,
             ])
         guard let id else { throw DatabaseError(message: "a resource has no id") }
         return id
@@ -27,7 +31,7 @@ enum ResourceRows {
         TelemetryResource(
             service: row["service"], version: present(row["version"]), environment: present(row["environment"]),
             instance: row["instance"], host: present(row["host"]), captureMode: present(row["capture_mode"]),
-            agent: present(row["agent"]))
+            captureReason: present(row["capture_reason"]), agent: present(row["agent"]))
     }
 
     private static func present(_ text: String) -> String? {

@@ -12,6 +12,7 @@ enum Schema {
         migrator.registerMigration("1 resources, points, batches, ledgers, details") { db in
             try db.execute(sql: resources + points + batches + ledgers + details)
         }
+        migrator.registerMigration("2 phases, capture reason") { try $0.execute(sql: phases + captureReason) }
         return migrator
     }
 
@@ -88,5 +89,15 @@ enum Schema {
             message TEXT NOT NULL
         ) STRICT;
         CREATE INDEX detail_by_received ON detail (received);
+        """
+
+    /// Points of before have no phases.
+    private static let phases = """
+        ALTER TABLE point ADD COLUMN phases BLOB NOT NULL DEFAULT x'';
+
+        """
+
+    private static let captureReason = """
+        ALTER TABLE resource ADD COLUMN capture_reason TEXT NOT NULL DEFAULT '';
         """
 }

@@ -62,7 +62,7 @@ public final class MartletAgent: Service {
                 "Tracing is bootstrapped with \(type(of: present)) already; a MultiplexInstrument can hold MartletTracer too")
         }
         shipper.start(
-            configuration, resource: TelemetryResource(configuration, capture: capture.mode), recorder: recorder,
+            configuration, resource: TelemetryResource(configuration, capture: capture), recorder: recorder,
             log: log)
     }
 
@@ -126,10 +126,11 @@ private final class Once: Sendable {
 }
 
 extension TelemetryResource {
-    fileprivate init(_ configuration: MartletConfiguration, capture: CaptureMode) {
+    fileprivate init(_ configuration: MartletConfiguration, capture: CaptureState) {
         self.init(
             service: configuration.serviceName, version: configuration.serviceVersion,
             environment: configuration.environment, instance: UUID().uuidString.lowercased(),
-            host: ProcessInfo.processInfo.hostName, captureMode: capture.rawValue)
+            host: ProcessInfo.processInfo.hostName, captureMode: capture.mode.rawValue,
+            captureReason: capture.reason)
     }
 }

@@ -9,6 +9,7 @@ package enum AttributeName {
     package static let sdkLanguage = "telemetry.sdk.language"
     package static let sdkVersion = "telemetry.sdk.version"
     package static let captureMode = "martlet.capture.mode"
+    package static let captureReason = "martlet.capture.reason"
 
     package static let method = "http.request.method"
     package static let serverAddress = "server.address"
@@ -22,9 +23,9 @@ package enum AttributeName {
     package static let requestBodySize = "http.request.body.size"
     package static let responseBodySize = "http.response.body.size"
 
-    /// False on a span that is an HTTP request and not counted as one, because a span or a request within it was.
+    package static let phase = "martlet.phase"
+    /// False on a span that is an HTTP request and not counted as one, because a request within it was.
     package static let isCounted = "martlet.counted"
-
     package static let ledgerState = "martlet.state"
     package static let ledgerReason = "martlet.reason"
 }
@@ -36,6 +37,7 @@ package enum MetricName {
     package static let clientResponseSize = "http.client.response.body.size"
     package static let serverRequestSize = "http.server.request.body.size"
     package static let serverResponseSize = "http.server.response.body.size"
+    package static let clientPhaseDuration = "martlet.client.phase.duration"
     package static let ledger = "martlet.agent.requests"
 }
 

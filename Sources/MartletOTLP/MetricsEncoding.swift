@@ -2,8 +2,8 @@ import MartletTelemetry
 import SwiftProtobuf
 
 extension MetricsBatch {
-    /// The batch as the body of `POST /v1/metrics`: durations as delta exponential histograms in seconds, body sizes as
-    /// delta histograms without buckets (count and sum are exact), the ledger as a cumulative sum.
+    /// The batch as the body of `POST /v1/metrics`: durations as delta exponential histograms in seconds, body sizes and
+    /// phases as delta histograms without buckets (count and sum are exact), the ledger as a cumulative sum.
     package func otlp() throws -> [UInt8] {
         var request = OTLPExportMetricsServiceRequest()
         request.resourceMetrics = [resourceMetrics()]
@@ -19,6 +19,7 @@ extension MetricsBatch {
             scope.metrics.append(durations(of: series, kind: kind))
             scope.metrics += sizes(of: series, kind: kind)
         }
+        if let phases = phases() { scope.metrics.append(phases) }
         scope.metrics.append(ledgerMetric())
         var result = OTLPResourceMetrics()
         result.resource = OTLPResource(resource)
@@ -60,16 +61,47 @@ extension MetricsBatch {
             metric.unit = "By"
             metric.histogram.aggregationTemporality = .delta
             metric.histogram.dataPoints = points.map { dimensions, statistics in
-                var point = OTLPHistogramDataPoint()
-                point.attributes = [OTLPKeyValue](dimensions)
-                point.startTimeUnixNano = start
-                point.timeUnixNano = end
-                point.count = statistics.duration.count
-                point.sum = Double(statistics[keyPath: bytes])
-                return point
+                point(
+                    [OTLPKeyValue](dimensions), count: statistics.duration.count,
+                    sum: Double(statistics[keyPath: bytes]))
             }
             return metric
         }
+    }
+
+    /// Of each series the phases that a request had; `nil` where none had any.
+    private func phases() -> OTLPMetric? {
+        let points = series.filter { $0.key.kind == .client && !$0.value.phases.isEmpty }.flatMap(phasePoints)
+        guard !points.isEmpty else { return nil }
+        var metric = OTLPMetric()
+        metric.name = MetricName.clientPhaseDuration
+        metric.unit = "s"
+        metric.histogram.aggregationTemporality = .delta
+        metric.histogram.dataPoints = points
+        return metric
+    }
+
+    private func phasePoints(
+        of dimensions: RequestDimensions, _ statistics: RequestStatistics
+    ) -> [OTLPHistogramDataPoint] {
+        let attributes = [OTLPKeyValue](dimensions)
+        return RequestPhase.allCases.compactMap { phase in
+            let total = statistics.phases[phase]
+            guard total.count > 0 else { return nil }
+            return point(
+                attributes + [OTLPKeyValue(AttributeName.phase, phase.rawValue)], count: total.count,
+                sum: total.seconds)
+        }
+    }
+
+    private func point(_ attributes: [OTLPKeyValue], count: UInt64, sum: Double) -> OTLPHistogramDataPoint {
+        var point = OTLPHistogramDataPoint()
+        point.attributes = attributes
+        point.startTimeUnixNano = start
+        point.timeUnixNano = end
+        point.count = count
+        point.sum = sum
+        return point
     }
 
     private func ledgerMetric() -> OTLPMetric {

@@ -21,6 +21,7 @@ extension OTLPResource {
         let optional: [(String, String?)] = [
             (AttributeName.serviceVersion, resource.version), (AttributeName.environment, resource.environment),
             (AttributeName.hostName, resource.host), (AttributeName.captureMode, resource.captureMode),
+            (AttributeName.captureReason, resource.captureReason),
         ]
         for case (let name, let value?) in optional { attributes.append(OTLPKeyValue(name, value)) }
         attributes.append(OTLPKeyValue(AttributeName.serviceInstanceID, resource.instance))

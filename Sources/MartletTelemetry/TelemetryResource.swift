@@ -12,12 +12,14 @@ package struct TelemetryResource: Sendable, Hashable {
     package var host: String?
     /// `martlet.capture.mode`: how the agent sees requests (`automatic`, `explicit`, `off`).
     package var captureMode: String?
+    /// `martlet.capture.reason`: why the mode is not the one that was asked for, in a sentence.
+    package var captureReason: String?
     /// `telemetry.sdk.name` and `telemetry.sdk.version`, as `martlet 0.1.0`.
     package var agent: String?
 
     package init(
         service: String, version: String? = nil, environment: String? = nil, instance: String, host: String? = nil,
-        captureMode: String? = nil, agent: String? = nil
+        captureMode: String? = nil, captureReason: String? = nil, agent: String? = nil
     ) {
         self.service = service
         self.version = version
@@ -25,6 +27,7 @@ package struct TelemetryResource: Sendable, Hashable {
         self.instance = instance
         self.host = host
         self.captureMode = captureMode
+        self.captureReason = captureReason
         self.agent = agent
     }
 }

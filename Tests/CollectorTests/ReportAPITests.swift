@@ -1,6 +1,7 @@
 import Foundation
 import HummingbirdTesting
 import MartletReports
+import MartletTelemetry
 import Testing
 
 @Suite struct ReportAPITests {
@@ -36,6 +37,30 @@ import Testing
         }
     }
 
+    @Test func phasesAndHungRequestsComeThroughFromTheWireToTheReport() async throws {
+        try await withServer { client in
+            var statistics = Samples.statistics([300, 300])
+            statistics.phases = Samples.phases([.connect: (1, 0.25), .firstByte: (2, 600)])
+            let batch = MetricsBatch(
+                resource: Samples.resource(), start: Samples.time(0), end: Samples.time(10),
+                series: [
+                    Samples.dimensions(status: nil, error: "hung"): statistics,
+                    Samples.dimensions(status: nil, error: "cancelled"): Samples.statistics([1]),
+                    Samples.dimensions(endpoint: "/plain"): Samples.statistics([1, 1]),
+                ], ledger: Ledger(captured: 5, waiting: 5))
+            #expect(try await client.post(try batch.otlp()).status == .ok)
+            let response = try await client.get("/api/v1/report?since=1m&by=endpoint")
+            let report = try #require(
+                try JSONSerialization.jsonObject(with: Data(buffer: response.body)) as? [String: Any])
+            let rows = try #require(report["rows"] as? [[String: Any]])
+            #expect(rows.map { $0["endpoint"] as? String } == ["/users/{id}", "/plain"])
+            #expect(rows[0]["phases_ms"] as? [String: Double] == ["connect": 250, "first_byte": 300_000])
+            #expect(rows[1]["phases_ms"] as? [String: Double] == [:])
+            let failures = try #require(rows[0]["failures"] as? [String: Double])
+            #expect(failures.filter { $0.value > 0 && $0.key != "rate" } == ["count": 2, "hung": 2, "cancelled": 1])
+        }
+    }
+
     @Test func aReportComesBackFromItsJSON() async throws {
         try await withServer { client in
             _ = try await client.post(try Samples.body())
@@ -55,6 +80,37 @@ import Testing
             #expect(response.status == .badRequest)
             let answer = try JSONDecoder().decode([String: String].self, from: Data(buffer: response.body))
             #expect(answer["error"]?.contains(" ") == true)
+        }
+    }
+
+    @Test func anAgentThatSwitchesItselfOffSaysWhy() async throws {
+        @Sendable func body(_ mode: String, reason: String?, end: UInt64) throws -> [UInt8] {
+            var resource = Samples.resource()
+            (resource.captureMode, resource.captureReason) = (mode, reason)
+            return try MetricsBatch(
+                resource: resource, start: Samples.time(end - 10), end: Samples.time(end),
+                series: [Samples.dimensions(): Samples.statistics([1])], ledger: Ledger(captured: end / 10)
+            ).otlp()
+        }
+        try await withServer { client in
+            @Sendable func agents() async throws -> AgentsReport {
+                let response = try await client.get("/api/v1/agents")
+                return try ReportJSON.value(of: AgentsReport.self, in: Data(buffer: response.body))
+            }
+            _ = try await client.post(try body("automatic", reason: nil, end: 10))
+            #expect(try await agents().agents.map(\.captureReason) == [nil])
+            #expect(AgentsTable.text(of: try await agents()).contains("capture is") == false)
+            let reason = "more than 2% of a core\u{1b} " + String(repeating: "é", count: 600)
+            _ = try await client.post(try body("off", reason: reason, end: 20))
+            let off = try await agents()
+            #expect(off.agents.map(\.capture) == ["off"])
+            #expect(off.agents.map(\.captureReason) == [String(reason.prefix(524))])
+            #expect(
+                AgentsTable.text(of: off).contains("\ncheckout i-1: capture is off, more than 2% of a core\\u{1b} é"))
+            _ = try await client.post(try body("automatic", reason: nil, end: 30))
+            let on = try await agents()
+            #expect(on.agents.map(\.capture) == ["automatic"])
+            #expect(on.agents.map(\.captureReason) == [nil])
         }
     }
 

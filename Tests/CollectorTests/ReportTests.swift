@@ -52,6 +52,22 @@ import Testing
         #expect(report.completeness == 0.75)
     }
 
+    @Test func phasesAreMeansOverTheRequestsThatHadThem() throws {
+        var (first, again) = (Samples.statistics([1]), Samples.statistics([1, 1, 1], sent: 0))
+        first.phases = Samples.phases([.connect: (1, 0.5), .firstByte: (1, 0.25)])
+        again.phases = Samples.phases([.firstByte: (3, 0.5)])
+        let groups = [
+            RequestGroup(values: ["/a"], kind: .client, outcome: .success): first,
+            RequestGroup(values: ["/a"], kind: .client, outcome: .clientError): again,
+            RequestGroup(values: ["/b"], kind: .client, outcome: .success): Samples.statistics([1]),
+        ]
+        let report = Report(
+            StatisticsAnswer(groups: groups, completeness: 1),
+            for: ReportRequest(query: StatisticsQuery(window: Samples.everything, by: [.endpoint])))
+        #expect(report.rows.map(\.measures.phases) == [["connect": 500, "first_byte": 187.5], [:]])
+        #expect(report.totals.measures.phases == ["connect": 500, "first_byte": 187.5])
+    }
+
     @Test func aClientsFailuresAre4xxToo() {
         let row = report([
             (Samples.dimensions(status: 404, error: "404"), [1, 1]),

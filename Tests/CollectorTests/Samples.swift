@@ -29,6 +29,13 @@ enum Samples {
         return statistics
     }
 
+    /// Totals of requests that had the phase, and their seconds in it.
+    static func phases(_ totals: [RequestPhase: (count: UInt64, seconds: Double)]) -> PhaseTotals {
+        totals.reduce(into: PhaseTotals()) {
+            $0[$1.key] = PhaseTotals.Total(count: $1.value.count, seconds: $1.value.seconds)
+        }
+    }
+
     static func point(_ dimensions: RequestDimensions, _ seconds: [Double], end: UInt64 = 10) -> RequestPoint {
         RequestPoint(dimensions: dimensions, start: time(end - 10), end: time(end), statistics: statistics(seconds))
     }

@@ -26,8 +26,10 @@ import Testing
     }
 
     @Test func pointsOfASeriesMergeExactly() async throws {
-        let first = Samples.statistics([0.1, 0.2, 4], sent: 10, received: 1)
-        let second = Samples.statistics([0.15, 0.0001], sent: 5, received: 2)
+        var first = Samples.statistics([0.1, 0.2, 4], sent: 10, received: 1)
+        first.phases = Samples.phases([.queue: (3, 0.5), .tls: (1, 0.25)])
+        var second = Samples.statistics([0.15, 0.0001], sent: 5, received: 2)
+        second.phases = Samples.phases([.queue: (2, 0.125)])
         var expected = first
         expected.merge(second)
         for (statistics, end) in [(first, UInt64(10)), (second, 20)] {
@@ -93,11 +95,12 @@ import Testing
         #expect(try await counts(by: [], filter: RequestFilter(service: hostile, endpoint: hostile)) == [[]: 1])
     }
 
-    @Test func aDamagedPointIsCountedAndLeftOut() async throws {
+    @Test(arguments: ["sketch = substr(sketch, 1, 12)", "phases = x'0101'"])
+    func aDamagedPointIsCountedAndLeftOut(damage: String) async throws {
         try await store([Samples.point(Samples.dimensions(), [1, 1], end: 10)])
         try await store([Samples.point(Samples.dimensions(), [1], end: 20)])
         try await DatabaseQueue(path: folder.path("collector.sqlite")).write { db in
-            try db.execute(sql: "UPDATE point SET sketch = substr(sketch, 1, 12) WHERE count = 2")
+            try db.execute(sql: "UPDATE point SET \(damage) WHERE count = 2")
         }
         let answer = try await storage.statistics(StatisticsQuery(window: Samples.everything, by: []))
         #expect(answer.groups.values.map(\.duration.count) == [1])

@@ -1,0 +1,43 @@
+import MartletTelemetry
+
+/// The phases of a point as the bytes of a BLOB column; empty for none.
+///
+///     version      1 byte, 1
+///     phases       1 byte: bit n stands for the phase n in the order below
+///     then, for each phase whose bit is set:
+///       count      varint
+///       seconds    8 bytes, the bits of a Double, little-endian
+enum PhasesBlob {
+    private static let version: UInt8 = 1
+    /// Never changed, only added to: the store is read by later versions.
+    private static let order: [RequestPhase] = [.queue, .dns, .connect, .tls, .firstByte, .transfer]
+
+    static func encode(_ totals: PhaseTotals) -> [UInt8] {
+        guard !totals.isEmpty else { return [] }
+        var writer = ByteWriter()
+        var bits: UInt8 = 0
+        for (bit, phase) in order.enumerated() where totals[phase].count > 0 { bits |= 1 << bit }
+        writer.append(version)
+        writer.append(bits)
+        for phase in order where totals[phase].count > 0 {
+            writer.append(varint: totals[phase].count)
+            writer.append(bitsOf: totals[phase].seconds)
+        }
+        return writer.bytes
+    }
+
+    /// `nil` when the bytes cannot have come from ``encode(_:)``.
+    static func decode(_ bytes: [UInt8]) -> PhaseTotals? {
+        guard !bytes.isEmpty else { return PhaseTotals() }
+        var reader = ByteReader(bytes)
+        guard reader.byte() == version, let bits = reader.byte(), bits < 1 << order.count else { return nil }
+        var totals = PhaseTotals()
+        for (bit, phase) in order.enumerated() where bits & 1 << bit != 0 {
+            guard let count = reader.varint(), count > 0, let seconds = reader.double(),
+                (0...Double.greatestFiniteMagnitude).contains(seconds)
+            else { return nil }
+            totals[phase] = PhaseTotals.Total(count: count, seconds: seconds)
+        }
+        return reader.isAtEnd ? totals : nil
+    }
+}

@@ -1,0 +1,54 @@
+import Fixtures
+import Foundation
+import GRDB
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+@testable import MartletSQLiteStorage
+
+/// Stores that earlier versions made.
+@Suite struct StoreUpgradeTests {
+    private let folder: TemporaryFolder
+    private let path: String
+    private let statistics = Samples.statistics([0.1, 0.2], sent: 1, received: 2)
+
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.path("collector.sqlite")
+        let queue = try DatabaseQueue(path: path)
+        try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA application_id = \(Schema.applicationID)") }
+        try Schema.migrator.migrate(queue, upTo: "1 resources, points, batches, ledgers, details")
+        try queue.write { [statistics] db in
+            try db.execute(
+                sql: """
+                    INSERT INTO resource VALUES (1, 'checkout', '1.2', 'test', 'i-1', 'web-1', 'automatic', 'martlet', 1, 1);
+                    INSERT INTO series VALUES (1, 1, 'client', 'GET', 'api.example.com', 443, '/users/{id}', 200, '');
+                    """)
+            try db.execute(
+                sql: "INSERT INTO point VALUES (?, ?, 1, 2, 1, 2, ?)",
+                arguments: [
+                    Int64(Samples.time(0)), Int64(Samples.time(10)), Data(SketchBlob.encode(statistics.duration)),
+                ])
+        }
+        try queue.close()
+    }
+
+    @Test func aStoreFromBeforePhasesIsBroughtUpToDateAndKeepsItsPoints() async throws {
+        let storage = try SQLiteStorage(path: path)
+        var later = RequestPoint(
+            dimensions: Samples.dimensions(), start: Samples.time(10), end: Samples.time(20), statistics: statistics)
+        later.statistics.phases = Samples.phases([.dns: (1, 0.5)])
+        _ = try await storage.store([InstanceMetrics(resource: Samples.resource(), points: [later])], of: nil)
+        let answer = try await storage.statistics(StatisticsQuery(window: Samples.everything, by: []))
+        let all = try #require(answer.groups.values.first)
+        #expect(answer.damagedPoints == 0)
+        #expect(all.duration.count == 4)
+        #expect(all.phases == later.statistics.phases)
+        #expect(try await storage.agents().map(\.resource.captureReason) == [nil])
+    }
+
+    @Test func itIsNotReadBeforeItIsUpToDate() {
+        #expect(throws: StorageFailure.self) { try SQLiteStorage(readingFrom: path) }
+    }
+}
