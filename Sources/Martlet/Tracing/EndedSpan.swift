@@ -59,8 +59,7 @@ struct EndedSpan: Sendable {
         guard trace.isSampled,
             recorder.keepsDetails(isSampled: true, isFailure: false, nanoseconds: durationNanoseconds)
         else { return }
-        var span = record(covers: { _ in false })
-        span.isError = content.status?.code == .error
+        var span = record(isError: content.status?.code == .error) { _ in false }
         if isRequest { span.attributes[AttributeName.isCounted] = .boolean(false) }
         recorder.keep(span)
     }
@@ -92,11 +91,10 @@ struct EndedSpan: Sendable {
     private func details(
         of request: CapturedRequest, _ http: HTTPSpanAttributes, isFailure: Bool
     ) -> @Sendable (RequestDimensions) -> SpanRecord {
-        var span = record { HTTPSpanAttributes.covers($0, of: request.kind) }
+        var span = record(isError: isFailure) { HTTPSpanAttributes.covers($0, of: request.kind) }
         span.url = PlainURL.text(of: http.url ?? http.path ?? "").cut(toBytes: MartletLimits.urlLength)
         span.bytesSent = request.bytesSent
         span.bytesReceived = request.bytesReceived
-        span.isError = isFailure
         let isNamedByInstrument = [http.method, http.route].contains(span.name) || span.name.hasPrefix("HTTP ")
         return { [span] dimensions in
             var span = span
@@ -107,14 +105,15 @@ struct EndedSpan: Sendable {
     }
 
     /// - Parameter covers: names of attributes that other properties of the record stand for.
-    private func record(covers: (String) -> Bool) -> SpanRecord {
+    private func record(isError: Bool, covers: (String) -> Bool) -> SpanRecord {
         var span = SpanRecord(
             traceID: trace.traceID, spanID: trace.spanID, parentSpanID: parent,
             name: content.name.cut(toBytes: MartletLimits.spanName), kind: kind, start: start,
             durationNanoseconds: durationNanoseconds)
         span.traceState = trace.traceState
-        span.message = content.status?.message?.cut(toBytes: MartletLimits.messageLength) ?? content.error?.message
-        var room = AttributeRoom()
+        span.isError = isError
+        span.message = isError ? message : nil
+        var room = SpanRoom()
         (span.attributes, span.droppedAttributes) = room.take(content.attributes, except: covers)
         span.events = content.events.map { room.take($0) }
         span.links = content.links.compactMap { room.take($0) }
@@ -122,6 +121,10 @@ struct EndedSpan: Sendable {
         span.droppedEvents = content.droppedEvents
         span.droppedLinks = content.droppedLinks
         return span
+    }
+
+    private var message: String? {
+        content.status?.message?.cut(toBytes: MartletLimits.messageLength) ?? content.error?.message
     }
 }
 

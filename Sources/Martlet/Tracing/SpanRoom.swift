@@ -3,21 +3,21 @@ import Tracing
 
 import enum MartletTelemetry.SpanAttribute
 
-/// What is left of the bytes that the attributes of one span, its events and its links may have together.
-struct AttributeRoom {
-    private var bytes = MartletLimits.spanBytes
+/// Turns what a span was told into what is kept of it, within the limits on how much that may be.
+struct SpanRoom {
+    private var room = AttributeRoom(
+        count: MartletLimits.attributes, nameBytes: MartletLimits.attributeName, bytes: MartletLimits.spanBytes)
 
-    /// The attributes that find room, without secrets, and how many do not.
+    /// - Parameter isLeftOut: names of attributes that are not wanted here.
     mutating func take(
         _ attributes: SpanAttributes, except isLeftOut: (String) -> Bool = { _ in false }
     ) -> (kept: [String: SpanAttribute], dropped: UInt32) {
-        var kept: [String: SpanAttribute] = [:]
-        var dropped: UInt32 = 0
+        var all: [(name: String, value: SpanAttribute?)] = []
+        all.reserveCapacity(attributes.count)
         attributes.forEach { name, value in
-            guard !isLeftOut(name), !SpanSecrets.hides(name), let value = SpanAttribute(value) else { return }
-            if kept.count < MartletLimits.attributes, take(name, value) { kept[name] = value } else { dropped &+= 1 }
+            if !isLeftOut(name) { all.append((name, SpanAttribute(value))) }
         }
-        return (kept, dropped)
+        return room.take(all)
     }
 
     mutating func take(_ event: Tracing.SpanEvent) -> MartletTelemetry.SpanEvent {
@@ -32,17 +32,10 @@ struct AttributeRoom {
         return MartletTelemetry.SpanLink(
             traceID: linked.traceID, spanID: linked.spanID, attributes: take(link.attributes).kept)
     }
-
-    private mutating func take(_ name: String, _ value: SpanAttribute) -> Bool {
-        let size = name.utf8.count + value.size
-        guard name.utf8.count <= MartletLimits.attributeName, size <= bytes else { return false }
-        bytes -= size
-        return true
-    }
 }
 
 extension SpanAttribute {
-    /// Texts and arrays cut to their limits; `nil` for what a later version of the tracing API may add.
+    /// Texts and arrays are cut to their limits; `nil` for what a later version of the tracing API may add.
     init?(_ attribute: Tracing.SpanAttribute) {
         switch attribute {
         case .string(let text): self = .cut(text)
@@ -67,14 +60,5 @@ extension SpanAttribute {
 
     private static func cut<Value>(_ values: [Value], _ element: (Value) -> SpanAttribute) -> SpanAttribute {
         .array(values.prefix(MartletLimits.attributeElements).map(element))
-    }
-
-    /// Bytes, about.
-    fileprivate var size: Int {
-        switch self {
-        case .string(let text): text.utf8.count
-        case .integer, .double, .boolean: 8
-        case .array(let elements): elements.reduce(8) { $0 + $1.size }
-        }
     }
 }
