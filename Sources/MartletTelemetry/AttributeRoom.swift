@@ -14,15 +14,20 @@ package struct AttributeRoom: Sendable {
         self.bytes = bytes
     }
 
-    /// Those that find room, and how many do not; what may be secret is neither. Of attributes with the same name the
-    /// first is kept; `nil` stands for a value that cannot be kept.
+    /// Those that find room, without ``SpanSecrets``, and how many do not. Of attributes with the same name the first is
+    /// kept; `nil` stands for a value that cannot be kept.
     package mutating func take(
         _ attributes: some Sequence<(name: String, value: SpanAttribute?)>
     ) -> (kept: [String: SpanAttribute], dropped: UInt32) {
         var kept: [String: SpanAttribute] = [:]
         var dropped: UInt32 = 0
-        for (name, value) in attributes where !SpanSecrets.hides(name) && kept[name] == nil {
-            if kept.count < count, let value, take(name, value) { kept[name] = value } else { dropped &+= 1 }
+        for (name, value) in attributes where kept[name] == nil {
+            guard let value else {
+                dropped &+= 1
+                continue
+            }
+            guard let value = SpanSecrets.plain(value, named: name) else { continue }
+            if kept.count < count, take(name, value) { kept[name] = value } else { dropped &+= 1 }
         }
         return (kept, dropped)
     }
