@@ -47,38 +47,39 @@ extension SpanRecord {
         traceState = span.traceState.cut(toBytes: limits.maxAttributeBytes)
         isError = span.status.code == .error
         message = span.status.message.isEmpty ? nil : span.status.message.cut(toBytes: limits.maxTextBytes)
-        let http = RequestKind(kind).flatMap { kind in
-            HTTPSpanAttributes(kind) { span.attributes.spanAttribute($0, limits) }.map { (kind, $0) }
-        }
-        if let (kind, http) = http { take(http, kind, limits) }
-        takeContent(
-            of: span, isCovered: { name in http.map { HTTPSpanAttributes.covers(name, of: $0.0) } ?? false }, limits)
+        let request = takeRequest(of: span, limits)
+        takeContent(of: span, isCovered: { HTTPSpanAttributes.covers($0, of: request) }, limits)
     }
 
-    private mutating func take(_ http: HTTPSpanAttributes, _ kind: RequestKind, _ limits: IntakeLimits) {
+    /// Returns its kind; `nil` for a span that is no request.
+    private mutating func takeRequest(of span: OTLPSpan, _ limits: IntakeLimits) -> RequestKind? {
+        guard let kind = RequestKind(kind),
+            let http = HTTPSpanAttributes(kind, value: { span.attributes.spanAttribute($0, limits) })
+        else { return nil }
         request = RequestDimensions(kind: kind, http, limits)
         url = PlainURL.text(of: http.url ?? http.path ?? "").cut(toBytes: limits.maxTextBytes)
         bytesSent = kind == .client ? http.requestBodySize : http.responseBodySize
         bytesReceived = kind == .client ? http.responseBodySize : http.requestBodySize
+        return kind
     }
 
     private mutating func takeContent(of span: OTLPSpan, isCovered: (String) -> Bool, _ limits: IntakeLimits) {
         var room = limits.attributeRoom
         let rest = span.attributes.filter { !isCovered($0.key) }
-        (attributes, droppedAttributes) = room.take(rest.named(limits))
+        attributes = room.take(rest.named(limits))
         events = span.events.prefix(limits.maxSpanEvents).map { event in
             SpanEvent(
                 name: event.name.cut(toBytes: limits.maxAttributeBytes), time: event.timeUnixNano,
-                attributes: room.take(event.attributes.named(limits)).kept)
+                attributes: room.take(event.attributes.named(limits)))
         }
         links = span.links.prefix(limits.maxSpanLinks).compactMap { link in
             guard let traceID = TraceID(bytes: link.traceID), let spanID = SpanID(bytes: link.spanID) else {
                 return nil
             }
             return SpanLink(
-                traceID: traceID, spanID: spanID, attributes: room.take(link.attributes.named(limits)).kept)
+                traceID: traceID, spanID: spanID, attributes: room.take(link.attributes.named(limits)))
         }
-        droppedAttributes &+= span.droppedAttributesCount
+        droppedAttributes = span.droppedAttributesCount &+ room.dropped
         droppedEvents = span.droppedEventsCount &+ UInt32(clamping: span.events.count - events.count)
         droppedLinks = span.droppedLinksCount &+ UInt32(clamping: span.links.count - links.count)
     }

@@ -38,8 +38,10 @@ package struct HTTPSpanAttributes: Sendable, Equatable {
         responseBodySize = Self.size(AttributeName.responseBodySize, "http.response_content_length", value)
     }
 
-    /// Whether ``SpanRecord/request``, ``SpanRecord/url`` and the sizes have what the attribute says.
-    package static func covers(_ name: String, of kind: RequestKind) -> Bool {
+    /// Whether ``SpanRecord/request``, ``SpanRecord/url`` and the sizes of a request have what the attribute says; never
+    /// where the span is no request.
+    package static func covers(_ name: String, of kind: RequestKind?) -> Bool {
+        guard let kind else { return false }
         let (oldHost, oldPort) = oldServerNames(for: kind)
         return names.contains(name) || name == oldHost || name == oldPort
     }

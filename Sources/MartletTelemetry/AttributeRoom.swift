@@ -3,6 +3,8 @@ package struct AttributeRoom: Sendable {
     private let count: Int
     private let nameBytes: Int
     private var bytes: Int
+    /// Attributes that found no room until now.
+    package private(set) var dropped: UInt32 = 0
 
     /// - Parameters:
     ///   - count: attributes that each of them may have.
@@ -14,13 +16,12 @@ package struct AttributeRoom: Sendable {
         self.bytes = bytes
     }
 
-    /// Those that find room, without ``SpanSecrets``, and how many do not. Of attributes with the same name the first is
-    /// kept; `nil` stands for a value that cannot be kept.
+    /// Those that find room, without ``SpanSecrets``. Of attributes with the same name the first is kept; `nil` stands for
+    /// a value that cannot be kept.
     package mutating func take(
         _ attributes: some Sequence<(name: String, value: SpanAttribute?)>
-    ) -> (kept: [String: SpanAttribute], dropped: UInt32) {
+    ) -> [String: SpanAttribute] {
         var kept: [String: SpanAttribute] = [:]
-        var dropped: UInt32 = 0
         for (name, value) in attributes where kept[name] == nil {
             guard let value else {
                 dropped &+= 1
@@ -29,7 +30,7 @@ package struct AttributeRoom: Sendable {
             guard let value = SpanSecrets.plain(value, named: name) else { continue }
             if kept.count < count, take(name, value) { kept[name] = value } else { dropped &+= 1 }
         }
-        return (kept, dropped)
+        return kept
     }
 
     private mutating func take(_ name: String, _ value: SpanAttribute) -> Bool {

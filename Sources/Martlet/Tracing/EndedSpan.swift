@@ -59,7 +59,7 @@ struct EndedSpan: Sendable {
         guard trace.isSampled,
             recorder.keepsDetails(isSampled: true, isFailure: false, nanoseconds: durationNanoseconds)
         else { return }
-        var span = record(isError: content.status?.code == .error) { _ in false }
+        var span = record(isError: content.status?.code == .error, request: nil)
         if isRequest { span.attributes[AttributeName.isCounted] = .boolean(false) }
         recorder.keep(span)
     }
@@ -91,7 +91,7 @@ struct EndedSpan: Sendable {
     private func details(
         of request: CapturedRequest, _ http: HTTPSpanAttributes, isFailure: Bool
     ) -> @Sendable (RequestDimensions) -> SpanRecord {
-        var span = record(isError: isFailure) { HTTPSpanAttributes.covers($0, of: request.kind) }
+        var span = record(isError: isFailure, request: request.kind)
         span.url = PlainURL.text(of: http.url ?? http.path ?? "").cut(toBytes: MartletLimits.urlLength)
         span.bytesSent = request.bytesSent
         span.bytesReceived = request.bytesReceived
@@ -104,8 +104,8 @@ struct EndedSpan: Sendable {
         }
     }
 
-    /// - Parameter covers: names of attributes that other properties of the record stand for.
-    private func record(isError: Bool, covers: (String) -> Bool) -> SpanRecord {
+    /// - Parameter request: what of a request it is kept as; `nil` for as no request.
+    private func record(isError: Bool, request: RequestKind?) -> SpanRecord {
         var span = SpanRecord(
             traceID: trace.traceID, spanID: trace.spanID, parentSpanID: parent,
             name: content.name.cut(toBytes: MartletLimits.spanName), kind: kind, start: start,
@@ -114,10 +114,10 @@ struct EndedSpan: Sendable {
         span.isError = isError
         span.message = isError ? message : nil
         var room = SpanRoom()
-        (span.attributes, span.droppedAttributes) = room.take(content.attributes, except: covers)
+        span.attributes = room.take(content.attributes) { HTTPSpanAttributes.covers($0, of: request) }
         span.events = content.events.map { room.take($0) }
         span.links = content.links.compactMap { room.take($0) }
-        span.droppedAttributes &+= content.droppedAttributes
+        span.droppedAttributes = content.droppedAttributes &+ room.dropped
         span.droppedEvents = content.droppedEvents
         span.droppedLinks = content.droppedLinks
         return span

@@ -8,10 +8,13 @@ struct SpanRoom {
     private var room = AttributeRoom(
         count: MartletLimits.attributes, nameBytes: MartletLimits.attributeName, bytes: MartletLimits.spanBytes)
 
+    /// Attributes that found no room until now.
+    var dropped: UInt32 { room.dropped }
+
     /// - Parameter isLeftOut: names of attributes that are not wanted here.
     mutating func take(
         _ attributes: SpanAttributes, except isLeftOut: (String) -> Bool = { _ in false }
-    ) -> (kept: [String: SpanAttribute], dropped: UInt32) {
+    ) -> [String: SpanAttribute] {
         var all: [(name: String, value: SpanAttribute?)] = []
         all.reserveCapacity(attributes.count)
         attributes.forEach { name, value in
@@ -23,14 +26,14 @@ struct SpanRoom {
     mutating func take(_ event: Tracing.SpanEvent) -> MartletTelemetry.SpanEvent {
         MartletTelemetry.SpanEvent(
             name: event.name.cut(toBytes: MartletLimits.spanName), time: event.nanosecondsSinceEpoch,
-            attributes: take(event.attributes).kept)
+            attributes: take(event.attributes))
     }
 
     /// `nil` for a link to what has no trace.
     mutating func take(_ link: Tracing.SpanLink) -> MartletTelemetry.SpanLink? {
         guard let linked = link.context.traceContext else { return nil }
         return MartletTelemetry.SpanLink(
-            traceID: linked.traceID, spanID: linked.spanID, attributes: take(link.attributes).kept)
+            traceID: linked.traceID, spanID: linked.spanID, attributes: take(link.attributes))
     }
 }
 
