@@ -46,19 +46,24 @@ extension SpanAttribute {
         case .int32(let number): self = .integer(Int64(number))
         case .int64(let number): self = .integer(number)
         case .double(let number): self = .double(number)
-        case .stringConvertible(let value): self = .cut("\(value)")
+        case .stringConvertible(let value): self = .described(value)
         case .stringArray(let texts): self = .cut(texts) { .cut($0) }
         case .boolArray(let values): self = .cut(values) { .boolean($0) }
         case .int32Array(let numbers): self = .cut(numbers) { .integer(Int64($0)) }
         case .int64Array(let numbers): self = .cut(numbers) { .integer($0) }
         case .doubleArray(let numbers): self = .cut(numbers) { .double($0) }
-        case .stringConvertibleArray(let values): self = .cut(values) { .cut("\($0)") }
+        case .stringConvertibleArray(let values): self = .cut(values) { .described($0) }
         default: return nil
         }
     }
 
     private static func cut(_ text: String) -> SpanAttribute {
         .string(text.cut(toBytes: MartletLimits.attributeText))
+    }
+
+    /// The tracing API takes an `Int` in an array for something that it can only describe.
+    private static func described(_ value: any CustomStringConvertible & Sendable) -> SpanAttribute {
+        (value as? Int).map { .integer(Int64($0)) } ?? .cut("\(value)")
     }
 
     private static func cut<Value>(_ values: [Value], _ element: (Value) -> SpanAttribute) -> SpanAttribute {
