@@ -8,8 +8,9 @@ demo: setup
 test:
 	@scripts/setup.sh test
 	swift build --build-tests --disable-xctest
-	swift test --disable-xctest --skip-build --skip EndToEndTests
+	swift test --disable-xctest --skip-build --skip EndToEndTests --skip ParityTests
 	swift test --disable-xctest --skip-build --filter EndToEndTests
+	swift test --disable-xctest --skip-build --filter ParityTests
 
 check: setup
 	@swift format lint --strict --parallel $(sources)

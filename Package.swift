@@ -105,9 +105,10 @@ let package = Package(
         .testTarget(
             name: "MartletTests",
             dependencies: [
-                "Fixtures", "Martlet", "MartletOTLP", "MartletTelemetry",
+                "CMartletHooks", "Fixtures", "Martlet", "MartletOTLP", "MartletTelemetry",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "InMemoryLogging", package: "swift-log"),
+                .product(name: "ServiceContextModule", package: "swift-service-context"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]),
@@ -139,6 +140,12 @@ let package = Package(
                 "MartletTelemetry", "ProbeService", "martlet-collector",
                 .product(name: "Hummingbird", package: "hummingbird"),
             ]),
+        // The same program with and without the agent: everything that it can see is compared.
+        .target(name: "ParityTrust", path: "Tests/ParityTrust", linkerSettings: [.linkedLibrary("curl")]),
+        .executableTarget(
+            name: "ParityProgram", dependencies: ["CMartletZlib", "Martlet", "ParityTrust"],
+            path: "Tests/ParityProgram", exclude: ["server.py"]),
+        .testTarget(name: "ParityTests", dependencies: ["Fixtures", "ParityProgram"]),
         // What tests of more than one target stand on.
         .target(
             name: "Fixtures",

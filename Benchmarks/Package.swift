@@ -27,3 +27,4 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+

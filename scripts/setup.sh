@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes sure that what the build needs is there; installs what is missing where apt-get can.
-# With `test`, what the tests need as well: one of them links a service statically, which wants libcurl, and one calls a
-# service in Python with the OpenTelemetry SDK, which goes to .build/python.
+# With `test`, what the tests need as well: libcurl, which a service that is linked statically wants, the servers of the
+# parity tests, and in .build/python the OpenTelemetry SDK for Python.
 set -euo pipefail
 
 fail() {
@@ -29,6 +29,10 @@ missing_packages() {
     [[ $1 == test ]] || return 0
     has_header curl/curl.h || echo libcurl4-openssl-dev
     python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
+    local program
+    for program in python3 openssl nginx; do
+        PATH=$PATH:/usr/sbin command -v "$program" >/dev/null || echo "${program/nginx/nginx-light}"
+    done
 }
 
 install() {

@@ -19,7 +19,9 @@ package struct IntakeLimits: Sendable, Equatable {
     package var maxSpanLinks = 128
     /// Elements of an attribute that is an array; it is cut to them.
     package var maxAttributeElements = 128
-    /// Of the names and values of all attributes of a span, its events and its links. What finds no room is left out.
+    /// Of a body that an agent was asked to keep; agents send no more.
+    package var maxBodyTextBytes = 1024 * 1024
+    /// Of the names and values of all other attributes of a span, its events and its links. What finds no room is left out.
     package var maxSpanBytes = 64 * 1024
 
     /// Of the sentence that an agent says why it captures as it does. What is longer is cut.

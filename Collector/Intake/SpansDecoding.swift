@@ -22,7 +22,7 @@ struct SpansDecoding {
         var details: [SpanRecord] = []
         for span in spans {
             do throws(PointRefusal) {
-                details.append(try SpanRecord(span, limits: limits))
+                details.append(try SpanRecord(span, isOwn: resource.isMartlet, limits: limits))
             } catch {
                 refusals.add(error.reason)
             }
@@ -33,7 +33,9 @@ struct SpansDecoding {
 
 extension SpanRecord {
     /// Refused is only what cannot be a span; what is too much is left out and counted.
-    fileprivate init(_ span: OTLPSpan, limits: IntakeLimits) throws(PointRefusal) {
+    ///
+    /// - Parameter isOwn: sent by a Martlet agent, which took secrets out of URLs and left the rest.
+    fileprivate init(_ span: OTLPSpan, isOwn: Bool, limits: IntakeLimits) throws(PointRefusal) {
         guard let traceID = TraceID(bytes: span.traceID), let spanID = SpanID(bytes: span.spanID),
             [0, 8].contains(span.parentSpanID.count)
         else { throw PointRefusal(reason: "a span without valid ids") }
@@ -47,26 +49,32 @@ extension SpanRecord {
         traceState = span.traceState.cut(toBytes: limits.maxAttributeBytes)
         isError = span.status.code == .error
         message = span.status.message.isEmpty ? nil : span.status.message.cut(toBytes: limits.maxTextBytes)
-        let request = takeRequest(of: span, limits)
+        let request = takeRequest(of: span, isOwn: isOwn, limits)
         takeContent(of: span, isCovered: { HTTPSpanAttributes.covers($0, of: request) }, limits)
     }
 
     /// Returns its kind; `nil` for a span that is no request.
-    private mutating func takeRequest(of span: OTLPSpan, _ limits: IntakeLimits) -> RequestKind? {
+    private mutating func takeRequest(of span: OTLPSpan, isOwn: Bool, _ limits: IntakeLimits) -> RequestKind? {
         guard let kind = RequestKind(kind),
             let http = HTTPSpanAttributes(kind, value: { span.attributes.spanAttribute($0, limits) })
         else { return nil }
         request = RequestDimensions(kind: kind, http, limits)
-        url = PlainURL.text(of: http.url ?? http.path ?? "").cut(toBytes: limits.maxTextBytes)
+        let url = http.url ?? http.path ?? ""
+        self.url = (isOwn ? url : PlainURL.text(of: url)).cut(toBytes: limits.maxTextBytes)
         bytesSent = kind == .client ? http.requestBodySize : http.responseBodySize
         bytesReceived = kind == .client ? http.responseBodySize : http.requestBodySize
         return kind
     }
 
+    private static let bodies = [AttributeName.requestBody, AttributeName.responseBody]
+
     private mutating func takeContent(of span: OTLPSpan, isCovered: (String) -> Bool, _ limits: IntakeLimits) {
         var room = limits.attributeRoom
         let rest = span.attributes.filter { !isCovered($0.key) }
-        attributes = room.take(rest.named(limits))
+        attributes = room.take(rest.filter { !Self.bodies.contains($0.key) }.named(limits))
+        for body in Self.bodies {
+            attributes[body] = rest.text(body).map { .string($0.cut(toBytes: limits.maxBodyTextBytes)) }
+        }
         events = span.events.prefix(limits.maxSpanEvents).map { event in
             SpanEvent(
                 name: event.name.cut(toBytes: limits.maxAttributeBytes), time: event.timeUnixNano,

@@ -10,6 +10,8 @@ final class AgentLog: Sendable {
         case bufferFull
         case upload
         case rejected
+        case details
+        case off
     }
 
     private let given: Logger?

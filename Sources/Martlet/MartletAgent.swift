@@ -56,30 +56,37 @@ public final class MartletAgent: Service {
         let log = AgentLog(configuration)
         capture = CaptureState.install(configuration.capture)
         if let reason = capture.reason { log.warning("Capture is \(capture.mode.rawValue): \(reason)") }
+        for limit in capture.limits { log.warning(limit) }
         Capture.connect(to: recorder)
         if configuration.bootstrapsTracing, let present = TracingBootstrap.install() {
             log.warning(
                 "Tracing is bootstrapped with \(type(of: present)) already; a MultiplexInstrument can hold MartletTracer too")
         }
         shipper.start(
-            configuration, resource: TelemetryResource(configuration, capture: capture), recorder: recorder,
-            log: log)
+            configuration, resource: TelemetryResource(configuration), capture: capture, recorder: recorder, log: log)
     }
 
     /// The backend of swift-distributed-tracing that the start installed, unless it was told not to
     /// (``MartletConfiguration/bootstrapsTracing``) or the service had another.
     public var tracer: MartletTracer { MartletTracer() }
 
-    /// The switch: `false`, and no request is seen until it is `true` again. Requests go on as they would.
+    /// The switch: `false`, and no request is seen until it is `true` again. Requests go on as they would; one that ends
+    /// while it is off is not counted. `true` also where the agent switched itself off (``MartletStatus/captureReason``).
     public var isCapturing: Bool {
         get { isRunning && Capture.isOn.load(ordering: .relaxed) }
-        set { if isRunning { Capture.isOn.store(newValue, ordering: .relaxed) } }
+        set {
+            guard isRunning else { return }
+            newValue ? Capture.switchOn() : Capture.switchOff()
+        }
     }
 
     public var status: MartletStatus {
         let shipping = shipper?.status ?? ShippingAccount()
+        let capture = capture.now
+        let (inFlight, oldest) = Capture.inFlight
         return MartletStatus(
-            captureMode: capture.mode, captureReason: capture.reason,
+            captureMode: capture.mode, captureReason: capture.reason, captureLimits: capture.limits,
+            inFlight: inFlight, oldestInFlight: oldest, internalErrors: Capture.faults,
             ledger: shipping.ledger(captured: recorder.captured), droppedDetails: recorder.droppedDetails,
             bufferedBytes: shipping.bufferedBytes, bufferDirectory: shipping.bufferDirectory,
             bufferError: shipping.bufferError, lastUpload: shipping.lastUpload, uploadError: shipping.uploadError)
@@ -126,11 +133,10 @@ private final class Once: Sendable {
 }
 
 extension TelemetryResource {
-    fileprivate init(_ configuration: MartletConfiguration, capture: CaptureState) {
+    fileprivate init(_ configuration: MartletConfiguration) {
         self.init(
             service: configuration.serviceName, version: configuration.serviceVersion,
             environment: configuration.environment, instance: UUID().uuidString.lowercased(),
-            host: ProcessInfo.processInfo.hostName, captureMode: capture.mode.rawValue,
-            captureReason: capture.reason)
+            host: ProcessInfo.processInfo.hostName)
     }
 }

@@ -30,6 +30,16 @@ enum MartletLimits {
     static let attributeElements = 128
     /// Names and values of all attributes of a span, its events and links together; what finds no room is left out.
     static let spanBytes = 32 << 10
+    /// The most that `MARTLET_BODY_LIMIT` allows: a body is held in memory until its request is through.
+    static let bodyLimit = 1 << 20
+    /// The agent's CPU time is judged over so long: at its start it needs more for a moment.
+    static let budgetWindow = Duration.seconds(10)
+    /// So many internal errors switch capture off.
+    static let faults = 10
+    /// The longest name of a query parameter that is kept: what is longer may be a value.
+    static let parameterName = 64
+    /// Strings of JSON within strings are looked into so deep; what lies deeper is taken out whole.
+    static let literalDepth = 4
     /// The shortest interval and time-out: with less the agent would do nothing else.
     static let shortestInterval = Duration.milliseconds(100)
     /// An agent without traffic reports itself this often, so that `agents` tells idle from dead.

@@ -10,6 +10,14 @@ public struct MartletStatus: Sendable {
     public var captureMode: CaptureMode
     /// Why the mode is not the one that was asked for; `nil` when it is.
     public var captureReason: String?
+    /// What capture cannot do with this Foundation or libcurl, a sentence each; empty where it can do all.
+    public var captureLimits: [String]
+    /// Requests of `URLSession` that have begun and not ended.
+    public var inFlight: Int
+    /// The age of the oldest of them; 0 when there is none.
+    public var oldestInFlight: Duration
+    /// Things inside the agent that were not as they should be since capture was switched on; the tenth switches it off.
+    public var internalErrors: Int
     /// `captured = delivered + waiting + dropped`, in requests of this process.
     public var ledger: Ledger
     /// Details that were not kept because of a limit, or could not be stored; what is counted does not depend on it.

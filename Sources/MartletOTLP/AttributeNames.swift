@@ -23,9 +23,21 @@ package enum AttributeName {
     package static let requestBodySize = "http.request.body.size"
     package static let responseBodySize = "http.response.body.size"
 
+    /// Followed by a dot and the field's name in lower case.
+    package static let requestHeader = "http.request.header"
+    package static let responseHeader = "http.response.header"
+    package static let requestBody = "martlet.request.body"
+    package static let responseBody = "martlet.response.body"
+    package static let originalMethod = "http.request.method_original"
+    package static let resendCount = "http.request.resend_count"
+    package static let protocolVersion = "network.protocol.version"
+    package static let peerAddress = "network.peer.address"
+    package static let peerPort = "network.peer.port"
+
     package static let phase = "martlet.phase"
     /// False on a span that is an HTTP request and not counted as one, because a request within it was.
     package static let isCounted = "martlet.counted"
+    package static let connectionReused = "martlet.connection.reused"
     package static let ledgerState = "martlet.state"
     package static let ledgerReason = "martlet.reason"
 }

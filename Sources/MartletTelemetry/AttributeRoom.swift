@@ -2,7 +2,9 @@
 package struct AttributeRoom: Sendable {
     private let count: Int
     private let nameBytes: Int
-    private var bytes: Int
+    private let bytes: Int
+    /// Names and values that found room until now.
+    package private(set) var taken = 0
     /// Attributes that found no room until now.
     package private(set) var dropped: UInt32 = 0
 
@@ -35,8 +37,8 @@ package struct AttributeRoom: Sendable {
 
     private mutating func take(_ name: String, _ value: SpanAttribute) -> Bool {
         let size = name.utf8.count + value.size
-        guard name.utf8.count <= nameBytes, size <= bytes else { return false }
-        bytes -= size
+        guard name.utf8.count <= nameBytes, size <= bytes - taken else { return false }
+        taken += size
         return true
     }
 }

@@ -3,7 +3,7 @@ extension String {
     package func cut(toBytes limit: Int) -> String {
         guard utf8.count > limit else { return self }
         var end = utf8.index(utf8.startIndex, offsetBy: limit)
-        while end.samePosition(in: self) == nil { end = utf8.index(before: end) }
+        while end.samePosition(in: unicodeScalars) == nil { end = utf8.index(before: end) }
         return String(self[..<end])
     }
 }

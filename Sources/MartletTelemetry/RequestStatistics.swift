@@ -30,6 +30,9 @@ package struct RequestStatistics: Sendable, Equatable {
         self.phases.record(phases)
     }
 
+    /// Roughly its memory, with that of its dimensions.
+    package var estimatedBytes: Int { 512 + duration.buckets.count * MemoryLayout<UInt64>.stride }
+
     package mutating func merge(_ other: RequestStatistics) {
         duration.merge(other.duration)
         bytesSent &+= other.bytesSent

@@ -6,9 +6,14 @@ import SwiftProtobuf
 import Testing
 
 @Suite struct IntakeDetailsTests {
-    private func take(_ change: (inout OTLPSpan) -> Void = { _ in }) throws -> Taken<DetailsBatch> {
+    private func take(
+        fromAnotherSDK: Bool = false, _ change: (inout OTLPSpan) -> Void = { _ in }
+    ) throws -> Taken<DetailsBatch> {
         let batch = DetailsBatch(resource: Samples.resource(), details: [Samples.detail(1), Samples.detail(2)])
         var request: OTLPExportTraceServiceRequest = try .init(serializedBytes: batch.otlp())
+        if fromAnotherSDK {
+            request.resourceSpans[0].resource.attributes.removeAll { $0.key == "telemetry.sdk.name" }
+        }
         change(&request.resourceSpans[0].scopeSpans[0].spans[0])
         return try Intake().details(try request.serializedBytes(), encoding: .identity)
     }
@@ -44,7 +49,7 @@ import Testing
 
     /// As an instrument of before the stable conventions sends it.
     @Test func otherSDKsRequestsAreRequests() throws {
-        let taken = try take { span in
+        let taken = try take(fromAnotherSDK: true) { span in
             span.kind = .server
             span.name = "GET /users/<id>"
             span.attributes = [
@@ -133,6 +138,7 @@ import Testing
         let attributes = try #require(taken.values.first?.details.first).attributes
         #expect(!String(describing: attributes).contains("secret"))
         #expect(attributes["http.target"] == .string("/x"))
+        #expect(attributes["http.request.header.authorization"] == .string("REDACTED"))
     }
 
     private func attribute(_ name: String, _ set: (inout OTLPAnyValue) -> Void) -> OTLPKeyValue {
@@ -160,11 +166,35 @@ import Testing
         ("https://a.example/x@y", "https://a.example/x@y"),
     ])
     func noCredentialAndNoQueryIsKept(url: String, kept: String) throws {
-        let taken = try take { span in
+        let taken = try take(fromAnotherSDK: true) { span in
             span.attributes.removeAll { $0.key == "url.full" }
             span.attributes.append(OTLPKeyValue("url.full", url))
         }
         #expect(taken.values[0].details[0].url == kept)
+    }
+
+    @Test func whatAnAgentOfOursLeftOfAURLIsKept() throws {
+        let url = "https://a.example/x?page=REDACTED"
+        let taken = try take { span in
+            span.attributes.removeAll { $0.key == "url.full" }
+            span.attributes.append(OTLPKeyValue("url.full", url))
+        }
+        #expect(taken.values[0].details[0].url == url)
+    }
+
+    @Test func bodiesThatAnAgentWasAskedForAreKeptBesideTheOtherAttributes() throws {
+        var limits = IntakeLimits()
+        (limits.maxSpanBytes, limits.maxBodyTextBytes) = (20, 10_000)
+        var span = Samples.detail(1)
+        span.attributes = [
+            AttributeName.requestBody: .string(String(repeating: "x", count: 9_000)),
+            AttributeName.responseBody: .string(String(repeating: "y", count: 11_000)), "key": .string("value"),
+        ]
+        let batch = DetailsBatch(resource: Samples.resource(), details: [span])
+        let kept = try #require(
+            Intake(limits: limits).details(try batch.otlp(), encoding: .identity).values.first?.details.first)
+        span.attributes[AttributeName.responseBody] = .string(String(repeating: "y", count: 10_000))
+        #expect(kept == span)
     }
 
     @Test func longTextIsCutBetweenCharacters() throws {

@@ -71,6 +71,20 @@ private func service(with collector: StubCollector) -> Router<BasicRequestContex
     router.post("echo") { request, _ in
         Response(status: .ok, body: .init(byteBuffer: try await request.body.collect(upTo: 1 << 24)))
     }
+    router.get("basic") { request, _ in
+        request.headers[.authorization] == "Basic " + Data("ada:lovelace".utf8).base64EncodedString()
+            ? Response(status: .ok)
+            : Response(status: .unauthorized, headers: [.wwwAuthenticate: "Basic realm=\"engine\""])
+    }
+    router.get("bearer") { _, _ in
+        Response(status: .unauthorized, headers: [.wwwAuthenticate: "Bearer realm=\"engine\""])
+    }
+    router.get("trace") { request, _ in
+        ["traceparent", "tracestate"].compactMap { name in
+            HTTPField.Name(name).flatMap { request.headers[values: $0].joined(separator: ",") }
+        }.joined(separator: "\n")
+    }
+    router.get("redirect-to-trace") { _, _ in Response(status: .found, headers: [.location: "/trace"]) }
     arrivals.forget()
     router.get("never") { _, _ -> String in
         arrivals.arrive()

@@ -77,6 +77,15 @@ final class StubCollector: Sendable {
     /// Where nobody listens.
     static let nobodysPort: Int64 = 1
 
+    /// The text attributes of each batch's sender.
+    func resources() throws -> [[String: String]] {
+        try accepted.values.filter { $0.path == "/v1/metrics" }.flatMap { post in
+            try OTLPExportMetricsServiceRequest(serializedBytes: post.plainBody).resourceMetrics.map { part in
+                part.resource.attributes.reduce(into: [:]) { $0[$1.key] = $1.value.stringValue }
+            }
+        }
+    }
+
     func spans() throws -> [OTLPSpan] {
         try accepted.values.filter { $0.path == "/v1/traces" }.flatMap { post in
             try OTLPExportTraceServiceRequest(serializedBytes: post.plainBody).resourceSpans

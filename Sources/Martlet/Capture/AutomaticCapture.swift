@@ -55,21 +55,17 @@ enum AutomaticCapture {
     }
 
     /// On the caller's thread.
-    private static let resumed: martlet_before = { object in
-        guard isInForce, let object else { return }
-        RequestStarts.note(task: object)
+    private static let resumed: martlet_before = { task in
+        guard isInForce, let task else { return }
+        AgentCost.measure { InFlightRequests.resume(task) }
     }
 
     /// On the session's queue. Runs again when a suspended task is resumed: one observer a loader.
     private static let startsLoading: martlet_before = { object in
-        guard let object else { return }
+        guard isInForce, let object, let recorder = Capture.recorder else { return }
         let loader = Unmanaged<URLProtocol>.fromOpaque(object).takeUnretainedValue()
-        guard let task = loader.task else { return }
-        let start = RequestStarts.take(task: Unmanaged.passUnretained(task).toOpaque())
-        guard isInForce, let client = loader.client, !(client is RequestObserver), !OwnTask.isMarked(task),
-            Capture.wants(loader.request.url)
-        else { return }
-        loader.client = RequestObserver(of: client, start: start ?? RequestStart())
+        guard let task = loader.task, !(loader.client is RequestObserver) else { return }
+        _ = AgentCost.measure { RequestInstrument(recorder: recorder).observe(loader, of: task) }
     }
 }
 

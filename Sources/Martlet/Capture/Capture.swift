@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// Where every instrument of the process hands its requests, and the switch that all of them read. There is one for the
-/// process because a hook in a class is one for the process.
+/// Where every instrument of the process finds the agent that runs, and the switch that all of them read. There is one
+/// for the process because a hook in a class is one for the process.
 enum Capture {
     /// Read at the start and the end of every request: off, instruments see nothing, and what they stand in front of
     /// goes on unchanged.
@@ -12,28 +12,63 @@ enum Capture {
     static let isExplicit = Atomic<Bool>(false)
 
     private static let connected = Mutex<Recorder?>(nil)
+    private static let faultCount = Atomic<Int>(0)
+    private static let ownReason = Mutex<String?>(nil)
 
-    /// `nil` while no agent runs.
-    static var recorder: Recorder? { connected.withLock { $0 } }
+    /// `nil` while no agent runs, or it is switched off.
+    static var recorder: Recorder? {
+        isOn.load(ordering: .relaxed) ? connected.withLock { $0 } : nil
+    }
+
+    /// Counts requests that are in flight for too long.
+    static func countHung(into recorder: Recorder) {
+        #if os(Linux)
+        RequestInstrument(recorder: recorder).countHung()
+        #endif
+    }
 
     static func connect(to recorder: Recorder) {
         connected.withLock { $0 = recorder }
+        switchOn()
+    }
+
+    static func switchOn() {
+        ownReason.withLock { $0 = nil }
+        faultCount.store(0, ordering: .relaxed)
         isOn.store(true, ordering: .releasing)
+    }
+
+    /// - Parameter reason: Of the agent's own decision, for `status`, the log and the collector; `nil` for the service's.
+    static func switchOff(because reason: String? = nil) {
+        ownReason.withLock { $0 = reason }
+        isOn.store(false, ordering: .relaxed)
+    }
+
+    /// Why the agent switched itself off; `nil` where it did not.
+    static var offReason: String? {
+        isOn.load(ordering: .relaxed) ? nil : ownReason.withLock { $0 }
+    }
+
+    /// How many requests have begun and not ended, and the age of the oldest.
+    static var inFlight: (count: Int, oldest: Duration) {
+        #if os(Linux)
+        InFlightRequests.summary
+        #else
+        (0, .zero)
+        #endif
+    }
+
+    /// Internal errors since capture was switched on.
+    static var faults: Int { faultCount.load(ordering: .relaxed) }
+
+    /// Counts something that should not be. Never called under a lock.
+    static func note(_ fault: CaptureFault) {
+        let count = faultCount.wrappingAdd(1, ordering: .relaxed).newValue
+        if count == MartletLimits.faults { switchOff(because: "\(count) internal errors, the last: \(fault.rawValue)") }
     }
 
     static func disconnect() {
         isOn.store(false, ordering: .releasing)
         connected.withLock { $0 = nil }
-    }
-
-    /// Whether a request to `url` is to be seen: the switch is on, and include and exclude patterns let it through.
-    static func wants(_ url: URL?) -> Bool {
-        guard let url, isOn.load(ordering: .relaxed), let recorder else { return false }
-        return recorder.selection.contains(url)
-    }
-
-    static func record(_ request: CapturedRequest) {
-        guard isOn.load(ordering: .relaxed), let recorder else { return }
-        recorder.record(request)
     }
 }

@@ -15,6 +15,8 @@ enum ErrorType: String {
     case invalidRequest = "invalid_request"
     case invalidResponse = "invalid_response"
     case cancelled
+    /// In flight for longer than `MARTLET_HUNG`.
+    case hung
     /// The semantic conventions' name for anything else.
     case other = "_OTHER"
 

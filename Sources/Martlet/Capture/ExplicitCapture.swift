@@ -7,12 +7,15 @@ extension URLSessionConfiguration {
     /// itself (`MARTLET_CAPTURE=explicit`, or when the check at start failed; `status.captureMode` tells).
     ///
     /// In automatic mode this changes nothing, so it can always be called. Call it before the session is made: a session
-    /// copies its configuration. A request is passed on to the session's own loader unchanged. Not thread-safe, as the
-    /// configuration itself is not.
+    /// copies its configuration. A request is passed on to the session's own loader unchanged; protocols of the service's
+    /// own are asked before Martlet, as they were asked before that loader. Not thread-safe, as the configuration itself
+    /// is not.
     public func captureWithMartlet() {
-        let classes = protocolClasses ?? []
+        var classes = protocolClasses ?? []
         guard !classes.contains(where: { $0 == ObservedProtocol.self }) else { return }
-        protocolClasses = [ObservedProtocol.self] + classes
+        let native = classes.firstIndex { $0 == NativeLoader.type } ?? classes.endIndex
+        classes.insert(ObservedProtocol.self, at: native)
+        protocolClasses = classes
     }
 }
 
@@ -39,14 +42,16 @@ final class ObservedProtocol: URLProtocol {
 
     /// A suspended task stops too, and may be resumed; a cancelled one tells only its own protocol.
     override func stopLoading() {
-        if task?.state == .canceling { observer?.finish(task, error: URLError(.cancelled)) }
+        if task?.state == .canceling { observer?.end(task, error: URLError(.cancelled)) }
         loader?.stopLoading()
     }
 
     private func makeLoader() {
         guard let type = NativeLoader.type, let task, let client else { return }
-        observer = Capture.wants(request.url) ? RequestObserver(of: client, start: RequestStart()) : nil
-        loader = type.init(task: task, cachedResponse: cachedResponse, client: observer ?? client)
+        let loader = type.init(task: task, cachedResponse: cachedResponse, client: client)
+        self.loader = loader
+        guard let recorder = Capture.recorder else { return }
+        observer = AgentCost.measure { RequestInstrument(recorder: recorder).observe(loader, of: task) }
     }
 }
 #endif

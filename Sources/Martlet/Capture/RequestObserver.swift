@@ -1,34 +1,55 @@
 #if os(Linux)
+import CMartletHooks
 import Foundation
 import FoundationNetworking
-import Synchronization
+import MartletTelemetry
 
-/// Stands between the native loader and its client: forwards every call as it came, and records the request at the
-/// first of those that end it. All calls come on the session's queue.
-final class RequestObserver: NSObject, URLProtocolClient {
+/// Stands between a native loader and its client: forwards every call as it came, and records the request at the first
+/// of those that end it.
+///
+/// `@unchecked Sendable` because `URLProtocolClient` asks for it, and truly so because all calls come on the session's
+/// serial queue.
+final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
     private let client: any URLProtocolClient
-    private let start: RequestStart
-    private let isFinished = Atomic<Bool>(false)
-    private let bytesLoaded = Atomic<UInt64>(0)
+    private let observation: RequestObservation
+    private let handle: EasyHandle?
+    private let instrument: RequestInstrument
+    private var responseBody: Data?
 
-    init(of client: any URLProtocolClient, start: RequestStart) {
+    /// To be made before the loader starts, and to be its client until it ends.
+    init(
+        of client: any URLProtocolClient, loader: URLProtocol, observation: RequestObservation,
+        instrument: RequestInstrument
+    ) {
         self.client = client
-        self.start = start
+        self.observation = observation
+        self.instrument = instrument
+        handle = EasyHandle(of: loader)
+        super.init()
+        guard let handle else {
+            if EasyHandle.isAvailable { Capture.note(.noHandle) }
+            return
+        }
+        handle.callBeforeRequest(Unmanaged.passUnretained(self).toOpaque()) { observer, _, _, _, _ in
+            guard let observer else { return 0 }
+            return Unmanaged<RequestObserver>.fromOpaque(observer).takeUnretainedValue().requestIsWritten()
+        }
     }
 
-    /// Recorded before it is forwarded, so that a caller who has its answer is already counted.
+    /// Recorded before it is forwarded, so that a caller who has his answer is already counted.
     func urlProtocolDidFinishLoading(_ loader: URLProtocol) {
-        finish(loader.task, error: nil)
+        end(loader.task, error: nil)
         client.urlProtocolDidFinishLoading(loader)
     }
 
     func urlProtocol(_ loader: URLProtocol, didFailWithError error: any Error) {
-        finish(loader.task, error: error)
+        end(loader.task, error: error)
         client.urlProtocol(loader, didFailWithError: error)
     }
 
+    /// Called once with the whole body where there is a completion handler; a delegate gets its data another way.
     func urlProtocol(_ loader: URLProtocol, didLoad data: Data) {
-        bytesLoaded.add(UInt64(data.count), ordering: .relaxed)
+        if instrument.recorder.settings.contents.hasBodies { responseBody = data }
         client.urlProtocol(loader, didLoad: data)
     }
 
@@ -56,13 +77,32 @@ final class RequestObserver: NSObject, URLProtocolClient {
         client.urlProtocol(loader, didCancel: challenge)
     }
 
-    /// A cancelled task fails twice, once through its loader and once through its session: only the first counts.
-    func finish(_ task: URLSessionTask?, error: (any Error)?) {
-        guard !isFinished.exchange(true, ordering: .relaxed), let task, Capture.isOn.load(ordering: .relaxed),
-            let request = CapturedRequest(
-                task, error: error, start: start, bytesLoaded: bytesLoaded.load(ordering: .relaxed))
-        else { return }
-        Capture.record(request)
+    func end(_ task: URLSessionTask?, error: (any Error)?) {
+        guard let task else { return Capture.note(.noTask) }
+        AgentCost.measure {
+            let answer = RequestAnswer(task, error: error, handle: handle, body: responseBody)
+            responseBody = nil
+            if goesOn(after: answer) {
+                observation.noteChallenge(answer)
+            } else {
+                instrument.end(observation, of: task, with: answer)
+            }
+        }
+    }
+
+    /// In explicit mode the loader that comes after a challenge is not seen, and the challenge has to do as the end.
+    private func goesOn(after answer: RequestAnswer) -> Bool {
+        guard answer.error == nil, let response = answer.response, !Capture.isExplicit.load(ordering: .relaxed) else {
+            return false
+        }
+        return AuthenticationChallenge.isMade(by: response)
+    }
+
+    /// libcurl is about to write a request, the first or that of a redirect. Always 0, which lets it.
+    private func requestIsWritten() -> Int32 {
+        let context = observation.noteRequestWritten()
+        if let context, instrument.recorder.settings.propagates { handle?.addTraceHeaders(context) }
+        return 0
     }
 }
 #endif

@@ -1,30 +1,17 @@
 import MartletTelemetry
-import Synchronization
+import ServiceContextModule
 
-/// When a request began for its caller.
+/// When and where a request began for its caller: made on his thread, where his trace is known.
 struct RequestStart: Sendable {
     let wall = Clock.wall()
     let monotonic = Clock.monotonic()
-}
+    let parent: TraceContext?
+    /// The span of the caller's that is not to be counted as well, where it is a client's request.
+    let enclosing: SpanRecording?
 
-/// The starts of tasks that were resumed and whose loading has not begun: some 100 µs each, most of it waiting for the
-/// session's queue, which belongs to the duration that the caller sees.
-enum RequestStarts {
-    /// Tasks that never reach the native loader (a protocol of the service's own took them) leave their start behind.
-    /// At this many all are forgotten, and the few that were under way count from the start of loading.
-    static let limit = 4096
-
-    private static let starts = Mutex<[UInt: RequestStart]>([:])
-
-    static func note(task: UnsafeMutableRawPointer) {
-        let start = RequestStart()
-        starts.withLock { starts in
-            if starts.count >= limit { starts.removeAll(keepingCapacity: true) }
-            starts[UInt(bitPattern: task)] = start
-        }
-    }
-
-    static func take(task: UnsafeMutableRawPointer) -> RequestStart? {
-        starts.withLock { $0.removeValue(forKey: UInt(bitPattern: task)) }
+    init() {
+        let context = ServiceContext.current
+        parent = context?.traceContext
+        enclosing = context?.requestSpan
     }
 }

@@ -24,13 +24,6 @@ struct EnvironmentReader {
         return nil
     }
 
-    /// A setting whose feature is not there yet: its value is checked, and refused in any case.
-    mutating func notYet<T>(_ variable: String, default fallback: String, as read: (String) -> T?) {
-        guard let text = text(variable) else { return }
-        let problem = read(text) == nil ? "cannot be read" : "is not supported by this version of Martlet"
-        warnings.append("\(variable)=\(shown(text, secret: false)) \(problem); using the default, \(fallback)")
-    }
-
     /// Variables that look like ours and are not: most likely a slip of the pen.
     mutating func warnAboutUnknown(prefix: String, except other: String) {
         for variable in environment.keys.sorted()

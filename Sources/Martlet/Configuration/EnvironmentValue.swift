@@ -20,6 +20,16 @@ enum EnvironmentValue {
         return quantity(text, units: units).flatMap { $0 < 0x1p62 ? Int($0) : nil }
     }
 
+    /// Bytes to live with: none would be an agent that does nothing.
+    static func budget(_ text: String) -> Int? {
+        bytes(text).flatMap { $0 > 0 ? $0 : nil }
+    }
+
+    /// Bytes of a body: not so many that one request would fill the agent's memory.
+    static func bodyLimit(_ text: String) -> Int? {
+        bytes(text).flatMap { $0 <= MartletLimits.bodyLimit ? $0 : nil }
+    }
+
     /// `10s`, `500ms`, `1m`, `2h`, plain seconds; at most a year.
     static func duration(_ text: String) -> Duration? {
         quantity(text, units: ["": 1, "MS": 1e-3, "S": 1, "M": 60, "H": 3600]).flatMap(seconds)
@@ -35,9 +45,10 @@ enum EnvironmentValue {
         Double(text).flatMap { (0...1).contains($0) ? $0 : nil }
     }
 
-    /// `2%`, or a share from 0 to 1.
+    /// `2%`, or a share up to 1; more than 0.
     static func percentage(_ text: String) -> Double? {
-        text.hasSuffix("%") ? Double(text.dropLast()).flatMap { (0...100).contains($0) ? $0 / 100 : nil } : share(text)
+        let share = text.hasSuffix("%") ? Double(text.dropLast()).map { $0 / 100 } : Double(text)
+        return share.flatMap { $0 > 0 && $0 <= 1 ? $0 : nil }
     }
 
     static func positiveInteger(_ text: String) -> Int? {
@@ -74,6 +85,15 @@ enum EnvironmentValue {
                 true
             default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
             }
+        }
+    }
+
+    /// Comma-separated names of header fields, `all`, or `none`.
+    static func headers(_ text: String) -> CapturedHeaders? {
+        switch text.lowercased() {
+        case "none": CapturedHeaders.none
+        case "all": .all
+        default: list(text, valid: isFieldName).map { .named(Set($0)) }
         }
     }
 

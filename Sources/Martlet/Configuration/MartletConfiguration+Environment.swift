@@ -15,8 +15,9 @@ extension MartletConfiguration {
         configuration.readIdentity(&reader)
         configuration.readCapture(&reader)
         configuration.readDetails(&reader)
+        configuration.readContents(&reader)
+        configuration.readBudget(&reader)
         configuration.readShipping(&reader)
-        refuseWhatIsNotThereYet(&reader)
         reader.warnAboutUnknown(prefix: "MARTLET_", except: "MARTLET_COLLECTOR_")
         return (configuration, reader.warnings)
     }
@@ -55,6 +56,12 @@ extension MartletConfiguration {
             } ?? endpoints
         maxEndpoints =
             reader.value("MARTLET_MAX_ENDPOINTS", default: "1000", as: EnvironmentValue.positiveInteger) ?? maxEndpoints
+        propagate =
+            reader.value("MARTLET_PROPAGATE", default: "true", as: EnvironmentValue.boolean)
+            ?? reader.fallback(
+                "OTEL_PROPAGATORS", unless: "MARTLET_PROPAGATE", default: "tracecontext",
+                as: EnvironmentValue.specificationPropagation) ?? propagate
+        hung = reader.value("MARTLET_HUNG", default: "5m", as: EnvironmentValue.interval) ?? hung
         logLevel =
             reader.value("MARTLET_LOG_LEVEL", default: "warning", as: EnvironmentValue.logLevel)
             ?? reader.fallback(
@@ -69,6 +76,23 @@ extension MartletConfiguration {
         keepFailures =
             reader.value("MARTLET_KEEP_FAILURES", default: "true", as: EnvironmentValue.boolean) ?? keepFailures
         slow = reader.value("MARTLET_SLOW", default: "1s", as: EnvironmentValue.duration) ?? slow
+    }
+
+    private mutating func readContents(_ reader: inout EnvironmentReader) {
+        captureHeaders =
+            reader.value("MARTLET_CAPTURE_HEADERS", default: "none", as: EnvironmentValue.headers) ?? captureHeaders
+        captureBodies =
+            reader.value("MARTLET_CAPTURE_BODIES", default: "none", as: EnvironmentValue.choice) ?? captureBodies
+        bodyLimit = reader.value("MARTLET_BODY_LIMIT", default: "4KiB", as: EnvironmentValue.bodyLimit) ?? bodyLimit
+        redact =
+            reader.value("MARTLET_REDACT", default: "the built-in list") {
+                EnvironmentValue.list($0) { EnvironmentValue.name($0) != nil }
+            } ?? redact
+    }
+
+    private mutating func readBudget(_ reader: inout EnvironmentReader) {
+        maxCPU = reader.value("MARTLET_MAX_CPU", default: "2%", as: EnvironmentValue.percentage) ?? maxCPU
+        maxMemory = reader.value("MARTLET_MAX_MEMORY", default: "32MiB", as: EnvironmentValue.budget) ?? maxMemory
     }
 
     private mutating func readShipping(_ reader: inout EnvironmentReader) {
@@ -100,19 +124,5 @@ extension MartletConfiguration {
             ?? reader.fallback(
                 "OTEL_EXPORTER_OTLP_TIMEOUT", unless: "MARTLET_EXPORT_TIMEOUT", default: "10s",
                 as: { EnvironmentValue.milliseconds($0).flatMap(EnvironmentValue.interval) }) ?? exportTimeout
-    }
-
-    private static func refuseWhatIsNotThereYet(_ reader: inout EnvironmentReader) {
-        let names = { EnvironmentValue.list($0, valid: EnvironmentValue.isFieldName) }
-        reader.notYet("MARTLET_PROPAGATE", default: "no propagation", as: EnvironmentValue.boolean)
-        reader.notYet("MARTLET_CAPTURE_HEADERS", default: "none", as: names)
-        reader.notYet("MARTLET_CAPTURE_BODIES", default: "none") {
-            ["none", "failures", "all"].contains($0.lowercased()) ? $0 : nil
-        }
-        reader.notYet("MARTLET_BODY_LIMIT", default: "4KiB", as: EnvironmentValue.bytes)
-        reader.notYet("MARTLET_REDACT", default: "none", as: names)
-        reader.notYet("MARTLET_HUNG", default: "5m", as: EnvironmentValue.duration)
-        reader.notYet("MARTLET_MAX_CPU", default: "2%", as: EnvironmentValue.percentage)
-        reader.notYet("MARTLET_MAX_MEMORY", default: "32MiB", as: EnvironmentValue.bytes)
     }
 }

@@ -40,6 +40,35 @@ public struct MartletConfiguration: Sendable {
     public var keepFailures = true
     /// Keep the details of requests that take this long or longer. `MARTLET_SLOW`, default 1 s.
     public var slow = Duration.seconds(1)
+    /// Send `traceparent` and `tracestate` with requests that carry none (W3C Trace Context). `MARTLET_PROPAGATE`, default
+    /// `true`.
+    public var propagate = true
+    /// The header fields in kept details. `MARTLET_CAPTURE_HEADERS`, default none.
+    public var captureHeaders = CapturedHeaders.none {
+        didSet { captureHeaders = captureHeaders.lowercased }
+    }
+    /// The bodies in kept details. `MARTLET_CAPTURE_BODIES`, default none.
+    public var captureBodies = CapturedBodies.none
+    /// Bytes of each body that are kept, at most 1 MiB. `MARTLET_BODY_LIMIT`, default 4 KiB.
+    public var bodyLimit = 4 << 10 {
+        didSet { bodyLimit = min(max(bodyLimit, 0), MartletLimits.bodyLimit) }
+    }
+    /// Names of header fields, form parameters and JSON keys whose values are taken out of kept details, beside the
+    /// built-in list. `MARTLET_REDACT`, default none.
+    ///
+    /// Whole names in any case; punctuation does not count: `card-number` is `cardNumber` and `card_number` too.
+    public var redact: [String] = []
+    /// A request in flight for longer counts as hung, a failure of its own. `MARTLET_HUNG`, default 5 min, at least
+    /// 100 ms.
+    public var hung = Duration.seconds(300) {
+        didSet { hung = max(hung, MartletLimits.shortestInterval) }
+    }
+    /// Share of one core that the agent may take for itself, 0...1; past it details go first, then capture.
+    /// `MARTLET_MAX_CPU`, default 0.02.
+    public var maxCPU = 0.02
+    /// Bytes that the agent may hold in memory; past it details go first, then capture. `MARTLET_MAX_MEMORY`, default
+    /// 32 MiB.
+    public var maxMemory = 32 << 20
     /// How often a batch is sealed. `MARTLET_INTERVAL`, default 10 s, at least 100 ms.
     public var interval = Duration.seconds(10) {
         didSet { interval = max(interval, MartletLimits.shortestInterval) }

@@ -26,6 +26,12 @@ extension EnvironmentValue {
         return token(String(value.dropFirst("bearer ".count)))
     }
 
+    /// Whether a list of propagators has the one that Martlet knows, W3C Trace Context.
+    static func specificationPropagation(_ text: String) -> Bool? {
+        let propagators = list(text.lowercased()) { !$0.isEmpty && name($0) != nil }
+        return propagators?.contains("tracecontext")
+    }
+
     /// How often or how long something may take: not so short that it would do nothing else.
     static func interval(_ text: String) -> Duration? {
         duration(text).flatMap(interval)

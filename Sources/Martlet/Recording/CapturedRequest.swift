@@ -17,9 +17,12 @@ struct CapturedRequest: Sendable {
     var durationNanoseconds: UInt64
     var bytesSent: UInt64 = 0
     var bytesReceived: UInt64 = 0
+    var phases = PhaseDurations()
     /// Makes the span when the request is folded into the statistics, with the endpoint that it was counted to; `nil`
     /// where details are not kept. It should hold no more than it needs: it waits in memory until then.
     var makeSpan: (@Sendable (RequestDimensions) -> SpanRecord)?
+    /// Roughly what ``makeSpan`` and its span hold.
+    var detailBytes = 0
 
     var outcome: RequestOutcome { RequestOutcome(kind: kind, status: status, error: error) }
 }

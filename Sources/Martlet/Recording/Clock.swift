@@ -12,6 +12,9 @@ import Darwin
 enum Clock {
     static func monotonic() -> UInt64 { read(CLOCK_MONOTONIC) }
 
+    /// What the calling thread has used of a CPU.
+    static func threadCPU() -> UInt64 { read(CLOCK_THREAD_CPUTIME_ID) }
+
     static func wall() -> UnixNanoseconds { read(CLOCK_REALTIME) }
 
     /// Whether so much time went by since `start`, by the monotonic clock; always since never.

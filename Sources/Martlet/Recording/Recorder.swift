@@ -8,22 +8,25 @@ import Synchronization
 /// The thread that finished a request only puts it down; naming and counting it is folding, which the agent's thread does
 /// for many at once. Nothing under either lock waits for anything.
 final class Recorder: Sendable {
-    /// Which requests instruments should see.
-    let selection: RequestSelection
-    /// Which traces' details are kept.
-    let sampler: TraceSampler
+    /// What instruments have to know.
+    let settings: CaptureSettings
     /// By the wall clock: since when it counts.
     let start = Clock.wall()
-    private let namer: EndpointNamer
     /// Told when there is enough to fold.
     private let onBacklog: @Sendable () -> Void
+    /// Details may take half of the agent's memory.
+    private let detailRoom: Int
     private let backlog: Mutex<Backlog>
     private let state: Mutex<State>
 
     private struct Backlog {
         var requests: [CapturedRequest] = []
+        var spans: [SpanRecord] = []
         var captured: UInt64 = 0
         var sampler: DetailSampler
+        var allowsDetails = true
+        /// Of the details that wait here and in the interval.
+        var detailBytes = 0
     }
 
     fileprivate struct State {
@@ -33,48 +36,63 @@ final class Recorder: Sendable {
     }
 
     init(_ configuration: MartletConfiguration, onBacklog: @escaping @Sendable () -> Void = {}) {
-        selection = RequestSelection(include: configuration.include, exclude: configuration.exclude)
-        sampler = TraceSampler(rate: configuration.sampleRate)
-        namer = EndpointNamer(templates: configuration.endpoints)
+        settings = CaptureSettings(configuration)
         self.onBacklog = onBacklog
+        detailRoom = configuration.maxMemory / 2
         backlog = Mutex(
             Backlog(sampler: DetailSampler(keepFailures: configuration.keepFailures, slow: configuration.slow)))
         state = Mutex(
             State(
-                namer: namer, budget: EndpointBudget(limit: configuration.maxEndpoints),
+                namer: EndpointNamer(templates: configuration.endpoints),
+                budget: EndpointBudget(limit: configuration.maxEndpoints),
                 interval: RecordedInterval(start: start)))
     }
 
     /// Whether the details of such a request are to be kept; a yes uses up some of the interval's allowance.
     func keepsDetails(isSampled: Bool, isFailure: Bool, nanoseconds: UInt64) -> Bool {
-        backlog.withLock { $0.sampler.keeps(isSampled: isSampled, isFailure: isFailure, nanoseconds: nanoseconds) }
+        backlog.withLock { backlog in
+            let keeps = backlog.sampler.keeps(isSampled: isSampled, isFailure: isFailure, nanoseconds: nanoseconds)
+            guard keeps, !backlog.allowsDetails || backlog.detailBytes >= detailRoom else { return keeps }
+            backlog.sampler.countDropped(1)
+            return false
+        }
     }
+
+    /// Whether details are kept at all. What is counted does not depend on it.
+    func allowDetails(_ allows: Bool) { backlog.withLock { $0.allowsDetails = allows } }
 
     /// Thread-safe; never waits for I/O. Where the agent's thread does not get to run, the caller folds.
     func record(_ request: CapturedRequest) {
         let waiting = backlog.withLock { backlog in
             backlog.captured &+= 1
             backlog.requests.append(request)
+            backlog.detailBytes += request.detailBytes
             return backlog.requests.count
         }
         if waiting == MartletLimits.backlog { onBacklog() }
         if waiting >= MartletLimits.longestBacklog { fold() }
     }
 
-    /// Keeps a span that is no request.
-    func keep(_ span: SpanRecord) {
-        state.withLock { $0.interval.details.append(span) }
+    /// Keeps a span that is no request, after ``keepsDetails(isSampled:isFailure:nanoseconds:)`` said so.
+    ///
+    /// - Parameter bytes: what it holds, roughly.
+    func keep(_ span: SpanRecord, bytes: Int) {
+        backlog.withLock { backlog in
+            backlog.spans.append(span)
+            backlog.detailBytes += bytes
+        }
     }
 
     /// Counts what was put down.
     func fold() {
         state.withLock { state in
             // Taken under the other lock, so that whoever drains finds all that was recorded before.
-            let requests = backlog.withLock { backlog in
-                defer { backlog.requests = [] }
-                return backlog.requests
+            let (requests, spans) = backlog.withLock { backlog in
+                defer { (backlog.requests, backlog.spans) = ([], []) }
+                return (backlog.requests, backlog.spans)
             }
             for request in requests { state.count(request) }
+            state.interval.details += spans
         }
     }
 
@@ -83,6 +101,7 @@ final class Recorder: Sendable {
         fold()
         let captured = backlog.withLock { backlog in
             backlog.sampler.startInterval()
+            backlog.detailBytes = 0
             return backlog.captured
         }
         return (state.withLock { $0.take(at: now) }, captured)
@@ -96,6 +115,12 @@ final class Recorder: Sendable {
     }
 
     func countDroppedDetails(_ number: Int) { backlog.withLock { $0.sampler.countDropped(number) } }
+
+    /// Roughly what is held at this moment, in bytes.
+    var estimatedBytes: Int {
+        let details = backlog.withLock { $0.detailBytes + $0.requests.count * MemoryLayout<CapturedRequest>.stride }
+        return details + state.withLock { $0.interval.series.values.reduce(0) { $0 + $1.estimatedBytes } }
+    }
 
     var captured: UInt64 { backlog.withLock { $0.captured } }
 
@@ -114,7 +139,7 @@ extension Recorder.State {
         if interval.series.index(forKey: dimensions) == nil { dimensions = budget.admit(dimensions) }
         interval.series[dimensions, default: RequestStatistics()].record(
             seconds: Double(request.durationNanoseconds) / 1e9, bytesSent: request.bytesSent,
-            bytesReceived: request.bytesReceived)
+            bytesReceived: request.bytesReceived, phases: request.phases)
         if let span = request.makeSpan?(dimensions) { interval.details.append(span) }
     }
 

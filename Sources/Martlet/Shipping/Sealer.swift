@@ -5,7 +5,9 @@ import MartletTelemetry
 /// Turns what was recorded in an interval into batches in the outbox.
 struct Sealer {
     private let configuration: MartletConfiguration
-    private let resource: TelemetryResource
+    private let identity: TelemetryResource
+    private let capture: CaptureState
+    private var lastMode: CaptureMode
     private let recorder: Recorder
     private let log: AgentLog
     private let shipper: Shipper
@@ -15,11 +17,14 @@ struct Sealer {
     private(set) var service: URL?
 
     init(
-        _ configuration: MartletConfiguration, resource: TelemetryResource, recorder: Recorder, log: AgentLog,
+        _ configuration: MartletConfiguration, resource: TelemetryResource, capture: CaptureState, recorder: Recorder,
+        log: AgentLog,
         shipper: Shipper
     ) {
         self.configuration = configuration
-        self.resource = resource
+        identity = resource
+        self.capture = capture
+        lastMode = capture.mode
         self.recorder = recorder
         self.log = log
         self.shipper = shipper
@@ -31,7 +36,7 @@ struct Sealer {
         let environment = ProcessInfo.processInfo.environment
         for candidate in BufferDirectory.candidates(for: configuration, environment: environment) {
             do {
-                let outbox = try Outbox.create(instance: resource.instance, in: candidate)
+                let outbox = try Outbox.create(instance: identity.instance, in: candidate)
                 use(candidate, insteadOf: problems)
                 return outbox
             } catch {
@@ -45,16 +50,20 @@ struct Sealer {
     /// One batch of metrics and, where details were kept, one of traces. What cannot be stored goes back to the recorder.
     mutating func seal(into outbox: borrowing Outbox, isAsked: Bool) {
         let (interval, captured) = recorder.drain()
-        guard !interval.series.isEmpty || !interval.details.isEmpty || isHeartbeatDue(isAsked: isAsked) else {
-            return recorder.restore(interval)
-        }
+        let capture = capture.now
+        let isNew = !interval.series.isEmpty || !interval.details.isEmpty || capture.mode != lastMode
+        guard isNew || isHeartbeatDue(isAsked: isAsked) else { return recorder.restore(interval) }
+        var resource = identity
+        resource.captureMode = capture.mode.rawValue
+        resource.captureReason = capture.reason
         let ledger = shipper.status.ledger(captured: captured)
         let metrics = MetricsBatch(
             resource: resource, start: interval.start, end: interval.end, series: interval.series,
             instanceStart: recorder.start, ledger: ledger)
         do {
             try store(metrics.otlp(), .metrics, requests: metrics.requests, in: outbox)
-            storeDetails(interval.details, in: outbox)
+            storeDetails(interval.details, of: resource, in: outbox)
+            lastMode = capture.mode
             sequence += 1
             lastSeal = Clock.monotonic()
             shipper.update { $0.bufferError = nil }
@@ -66,7 +75,7 @@ struct Sealer {
     }
 
     /// Details go first where something has to go: the batch of metrics stands without them.
-    private func storeDetails(_ details: [SpanRecord], in outbox: borrowing Outbox) {
+    private func storeDetails(_ details: [SpanRecord], of resource: TelemetryResource, in outbox: borrowing Outbox) {
         guard !details.isEmpty else { return }
         do {
             try store(DetailsBatch(resource: resource, details: details).otlp(), .traces, in: outbox)
@@ -105,7 +114,7 @@ struct Sealer {
     private func makeRoom(for bytes: Int) -> Bool {
         guard shipper.status.bufferedBytes + bytes > configuration.bufferMax, let cap else { return true }
         let evicted = cap.makeRoom(for: bytes)
-        for entry in evicted ?? [] where entry.instance == resource.instance {
+        for entry in evicted ?? [] where entry.instance == identity.instance {
             drop(entry.file.requests, wasStored: true)
         }
         shipper.update { $0.bufferedBytes = cap.size }

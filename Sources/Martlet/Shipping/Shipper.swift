@@ -18,11 +18,15 @@ final class Shipper: Sendable {
         var isFinished = false
     }
 
-    func start(_ configuration: MartletConfiguration, resource: TelemetryResource, recorder: Recorder, log: AgentLog) {
+    func start(
+        _ configuration: MartletConfiguration, resource: TelemetryResource, capture: CaptureState, recorder: Recorder,
+        log: AgentLog
+    ) {
         let thread = Thread { [self] in
             Thread.current.name = "martlet"
             blockSignals()
-            var loop = ShippingLoop(configuration, resource: resource, recorder: recorder, log: log, shipper: self)
+            var loop = ShippingLoop(
+                configuration, resource: resource, capture: capture, recorder: recorder, log: log, shipper: self)
             loop.run()
             finish()
         }

@@ -8,18 +8,22 @@ struct ShippingLoop: ~Copyable {
     private let shipper: Shipper
     private let recorder: Recorder
     private var sealer: Sealer
+    private var budget: BudgetWatch
     private var delivery: Delivery
     private var outbox: Outbox?
 
     init(
-        _ configuration: MartletConfiguration, resource: TelemetryResource, recorder: Recorder, log: AgentLog,
+        _ configuration: MartletConfiguration, resource: TelemetryResource, capture: CaptureState, recorder: Recorder,
+        log: AgentLog,
         shipper: Shipper
     ) {
         interval = configuration.interval.nanoseconds
         nextSeal = Clock.monotonic() &+ interval
         self.shipper = shipper
         self.recorder = recorder
-        sealer = Sealer(configuration, resource: resource, recorder: recorder, log: log, shipper: shipper)
+        budget = BudgetWatch(configuration, recorder: recorder, log: log)
+        sealer = Sealer(
+            configuration, resource: resource, capture: capture, recorder: recorder, log: log, shipper: shipper)
         delivery = Delivery(configuration, log: log, shipper: shipper)
         outbox = nil
     }
@@ -58,6 +62,8 @@ struct ShippingLoop: ~Copyable {
 
     private mutating func seal(isAsked: Bool) {
         nextSeal = Clock.monotonic() &+ interval
+        Capture.countHung(into: recorder)
+        budget.check()
         openOutbox()
         guard let open = outbox.take() else { return }
         sealer.seal(into: open, isAsked: isAsked)

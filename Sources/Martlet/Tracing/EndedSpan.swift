@@ -37,7 +37,7 @@ struct EndedSpan: Sendable {
         guard let http, let kind = kind.request, !content.encloses else { return keep(in: recorder) }
         let url = http.url.flatMap(URL.init(string:))
         // Patterns are on what a service asks for, not on what it is asked for.
-        if kind == .client, let url, !recorder.selection.contains(url) { return }
+        if kind == .client, let url, !recorder.settings.selection.contains(url) { return }
         var request = CapturedRequest(
             kind: kind, method: HTTPMethod.name(http.method),
             destination: url.map(RequestDestination.url) ?? .target(RequestTarget(http)),
@@ -49,7 +49,10 @@ struct EndedSpan: Sendable {
         if recorder.keepsDetails(
             isSampled: trace.isSampled, isFailure: isFailure, nanoseconds: durationNanoseconds)
         {
-            request.makeSpan = details(of: request, http, isFailure: isFailure)
+            let redaction = recorder.settings.contents.redaction
+            let (span, bytes) = record(isError: isFailure, request: kind, redaction)
+            request.detailBytes = bytes
+            request.makeSpan = details(span, of: request, http, redaction)
         }
         recorder.record(request)
     }
@@ -59,9 +62,10 @@ struct EndedSpan: Sendable {
         guard trace.isSampled,
             recorder.keepsDetails(isSampled: true, isFailure: false, nanoseconds: durationNanoseconds)
         else { return }
-        var span = record(isError: content.status?.code == .error, request: nil)
+        var (span, bytes) = record(
+            isError: content.status?.code == .error, request: nil, recorder.settings.contents.redaction)
         if isRequest { span.attributes[AttributeName.isCounted] = .boolean(false) }
-        recorder.keep(span)
+        recorder.keep(span, bytes: bytes)
     }
 
     // MARK: - What is counted
@@ -89,38 +93,40 @@ struct EndedSpan: Sendable {
     // MARK: - What is kept
 
     private func details(
-        of request: CapturedRequest, _ http: HTTPSpanAttributes, isFailure: Bool
+        _ span: SpanRecord, of request: CapturedRequest, _ http: HTTPSpanAttributes, _ redaction: Redaction
     ) -> @Sendable (RequestDimensions) -> SpanRecord {
-        var span = record(isError: isFailure, request: request.kind)
-        span.url = PlainURL.text(of: http.url ?? http.path ?? "").cut(toBytes: MartletLimits.urlLength)
-        span.bytesSent = request.bytesSent
-        span.bytesReceived = request.bytesReceived
+        let url = (http.url ?? http.path ?? "").cut(toBytes: MartletLimits.urlLength)
         let isNamedByInstrument = [http.method, http.route].contains(span.name) || span.name.hasPrefix("HTTP ")
-        return { [span] dimensions in
+        return { dimensions in
             var span = span
             span.request = dimensions
             if isNamedByInstrument { span.name = SpanRecord.name(of: dimensions) }
+            span.url = redaction.url(url)
+            span.bytesSent = request.bytesSent
+            span.bytesReceived = request.bytesReceived
             return span
         }
     }
 
     /// - Parameter request: what of a request it is kept as; `nil` for as no request.
-    private func record(isError: Bool, request: RequestKind?) -> SpanRecord {
+    private func record(
+        isError: Bool, request: RequestKind?, _ redaction: Redaction
+    ) -> (span: SpanRecord, bytes: Int) {
         var span = SpanRecord(
             traceID: trace.traceID, spanID: trace.spanID, parentSpanID: parent,
             name: content.name.cut(toBytes: MartletLimits.spanName), kind: kind, start: start,
             durationNanoseconds: durationNanoseconds)
         span.traceState = trace.traceState
         span.isError = isError
-        span.message = isError ? message : nil
-        var room = SpanRoom()
+        span.message = isError ? message.map(redaction.message) : nil
+        var room = SpanRoom(redaction)
         span.attributes = room.take(content.attributes) { HTTPSpanAttributes.covers($0, of: request) }
         span.events = content.events.map { room.take($0) }
         span.links = content.links.compactMap { room.take($0) }
         span.droppedAttributes = content.droppedAttributes &+ room.dropped
         span.droppedEvents = content.droppedEvents
         span.droppedLinks = content.droppedLinks
-        return span
+        return (span, room.bytes)
     }
 
     private var message: String? {

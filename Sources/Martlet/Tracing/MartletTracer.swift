@@ -1,5 +1,4 @@
 import MartletTelemetry
-import Synchronization
 public import Tracing
 
 /// Martlet as a backend of swift-distributed-tracing: ``MartletAgent/start()`` installs it, and spans of
@@ -17,19 +16,17 @@ public struct MartletTracer: Tracer {
         at instant: @autoclosure () -> Instant, function: String, file fileID: String, line: UInt
     ) -> MartletSpan {
         let context = context()
-        guard Capture.isOn.load(ordering: .relaxed), let recorder = Capture.recorder else {
-            return MartletSpan(context: context, recording: nil)
-        }
+        guard let settings = Capture.recorder?.settings else { return MartletSpan(context: context, recording: nil) }
         let kind = SpanRecord.Kind(kind)
         let parent = context.traceContext
         if let parent, !parent.isSampled, kind.request == nil { return MartletSpan(context: context, recording: nil) }
-        let trace = recorder.sampler.span(childOf: parent)
+        let trace = settings.sampler.span(childOf: parent)
         guard trace.isSampled || kind.request != nil else {
             // Nothing of it is kept; its children share the trace and its decision.
             return MartletSpan(context: context.with(.context(trace)), recording: nil)
         }
         let recording = SpanRecording(
-            operationName, trace, parent: parent?.spanID, within: context.spanRecording, kind: kind,
+            operationName, trace, parent: parent?.spanID, within: context.requestSpan, kind: kind,
             start: instant().nanosecondsSinceEpoch)
         return MartletSpan(context: context.with(.span(recording)), recording: recording)
     }
@@ -46,11 +43,12 @@ public struct MartletTracer: Tracer {
     /// Does nothing: ``MartletAgent/flush()`` is what waits.
     public func forceFlush() {}
 
-    /// Writes `traceparent` and, where there is one, `tracestate`; nothing outside a trace.
+    /// Writes `traceparent` and, where there is one, `tracestate`; nothing outside a trace, or where
+    /// ``MartletConfiguration/propagate`` is off.
     public func inject<Carrier, Inject: Injector>(
         _ context: ServiceContext, into carrier: inout Carrier, using injector: Inject
     ) where Inject.Carrier == Carrier {
-        guard let trace = context.traceContext else { return }
+        guard let trace = context.traceContext, Capture.recorder?.settings.propagates != false else { return }
         injector.inject(TraceParent(trace).text, forKey: TraceParent.headerName, into: &carrier)
         guard !trace.traceState.isEmpty else { return }
         injector.inject(trace.traceState, forKey: TraceState.headerName, into: &carrier)

@@ -4,6 +4,8 @@ import Tracing
 
 /// An error as a span records it.
 struct SpanError: Sendable {
+    static let messageAttribute = "exception.message"
+
     /// The type's name, with its module.
     let type: String
     /// What it said, cut to a limit.
@@ -36,7 +38,7 @@ struct SpanError: Sendable {
     ]
 
     func event(at instant: some TracerInstant, _ attributes: SpanAttributes) -> Tracing.SpanEvent {
-        var all: SpanAttributes = ["exception.type": .string(type), "exception.message": .string(message)]
+        var all: SpanAttributes = ["exception.type": .string(type), Self.messageAttribute: .string(message)]
         all.merge(attributes)
         return SpanEvent(name: "exception", at: instant, attributes: all)
     }

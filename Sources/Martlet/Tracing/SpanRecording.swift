@@ -22,7 +22,7 @@ final class SpanRecording: Sendable {
 
     /// - Parameters:
     ///   - parent: this process's or a remote one.
-    ///   - surrounding: the parent where it is recorded here.
+    ///   - surrounding: the nearest around it that may be a request.
     ///   - start: by the clock of the caller.
     init(
         _ name: String, _ trace: TraceContext, parent: SpanID?, within surrounding: SpanRecording?,
@@ -32,7 +32,7 @@ final class SpanRecording: Sendable {
         self.kind = kind
         self.parent = parent
         self.start = start
-        state = Mutex(State(content: SpanContent(name: name), enclosing: surrounding?.requestSpan))
+        state = Mutex(State(content: SpanContent(name: name), enclosing: surrounding))
     }
 
     var isRunning: Bool { state.withLock(\.isRunning) }
@@ -79,7 +79,7 @@ final class SpanRecording: Sendable {
             trace: trace, parent: parent, kind: kind, start: start, durationNanoseconds: duration,
             content: ended.content)
         if let kind = kind.request, span.isRequest { ended.enclosing?.noteRequest(kind) }
-        if Capture.isOn.load(ordering: .relaxed), let recorder = Capture.recorder { span.record(in: recorder) }
+        if let recorder = Capture.recorder { span.record(in: recorder) }
     }
 
     private func change(_ body: (inout SpanContent) -> Void) {
@@ -92,22 +92,20 @@ final class SpanRecording: Sendable {
 // MARK: - One request, one count
 
 extension SpanRecording {
+    /// Where two instruments see one request, the one that is closer to the wire counts it. Called for a request that was
+    /// made within this span and is counted on its own, before this span ends: a span of the same kind is then kept as a
+    /// span and not counted.
+    func noteRequest(_ kind: RequestKind) {
+        if self.kind.request == kind { change { $0.encloses = true } }
+    }
+
     /// Itself where it may be a request, else the nearest span around it that may.
     fileprivate var requestSpan: SpanRecording? {
         kind.request == nil ? state.withLock(\.enclosing) : self
     }
-
-    /// A request of the same kind, counted on its own, was made within this span.
-    fileprivate func noteRequest(_ kind: RequestKind) {
-        if self.kind.request == kind { change { $0.encloses = true } }
-    }
 }
 
 extension ServiceContext {
-    /// Where two instruments see one request, the one that is closer to the wire counts it: an instrument that is about
-    /// to count a client's request says so here before it starts, in the context of the caller, and the client span that
-    /// the caller put around it is kept as a span and counted no more.
-    func noteClientRequest() {
-        spanRecording?.requestSpan?.noteRequest(.client)
-    }
+    /// The nearest span of this process around what runs in the context that may be a request; `nil` where there is none.
+    var requestSpan: SpanRecording? { spanRecording?.requestSpan }
 }

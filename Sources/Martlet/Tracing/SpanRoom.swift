@@ -5,11 +5,20 @@ import enum MartletTelemetry.SpanAttribute
 
 /// Turns what a span was told into what is kept of it, within the limits on how much that may be.
 struct SpanRoom {
+    let redaction: Redaction
     private var room = AttributeRoom(
         count: MartletLimits.attributes, nameBytes: MartletLimits.attributeName, bytes: MartletLimits.spanBytes)
 
+    /// - Parameter redaction: takes secrets out of headers and of what errors say.
+    init(_ redaction: Redaction) {
+        self.redaction = redaction
+    }
+
     /// Attributes that found no room until now.
     var dropped: UInt32 { room.dropped }
+
+    /// What all of it holds, roughly.
+    var bytes: Int { 1024 + room.taken }
 
     /// - Parameter isLeftOut: names of attributes that are not wanted here.
     mutating func take(
@@ -18,9 +27,15 @@ struct SpanRoom {
         var all: [(name: String, value: SpanAttribute?)] = []
         all.reserveCapacity(attributes.count)
         attributes.forEach { name, value in
-            if !isLeftOut(name) { all.append((name, SpanAttribute(value))) }
+            if !isLeftOut(name) { all.append((name, SpanAttribute(value).map { redacted($0, named: name) })) }
         }
         return room.take(all)
+    }
+
+    private func redacted(_ value: SpanAttribute, named name: String) -> SpanAttribute {
+        if name == SpanError.messageAttribute { return value.mapText(redaction.message) }
+        guard let header = SpanSecrets.header(named: name) else { return value }
+        return value.mapText { redaction.headers([(header, $0)]).first?.value ?? Redaction.placeholder }
     }
 
     mutating func take(_ event: Tracing.SpanEvent) -> MartletTelemetry.SpanEvent {

@@ -43,7 +43,10 @@ import Testing
             "MARTLET_INCLUDE": "*.example.com, 10.0.0.*:80/x/*", "MARTLET_EXCLUDE": "a.example.com",
             "MARTLET_ENDPOINTS": "/users/{id}, /static/*",
             "MARTLET_MAX_ENDPOINTS": "12", "MARTLET_SAMPLE_RATE": "0.25", "MARTLET_KEEP_FAILURES": "no",
-            "MARTLET_SLOW": "500ms", "MARTLET_INTERVAL": "2", "MARTLET_BUFFER_DIR": "/var/lib/x",
+            "MARTLET_SLOW": "500ms", "MARTLET_PROPAGATE": "0", "MARTLET_CAPTURE_HEADERS": "via,Server",
+            "MARTLET_CAPTURE_BODIES": "Failures", "MARTLET_BODY_LIMIT": "16KiB", "MARTLET_REDACT": "ssn, card number",
+            "MARTLET_HUNG": "90s", "MARTLET_MAX_CPU": "1.5%", "MARTLET_MAX_MEMORY": "8MiB", "MARTLET_INTERVAL": "2",
+            "MARTLET_BUFFER_DIR": "/var/lib/x",
             "MARTLET_BUFFER_MAX": "1.5MiB", "MARTLET_COMPRESSION": "none", "MARTLET_EXPORT_TIMEOUT": "1m",
             "MARTLET_LOG_LEVEL": "debug",
         ])
@@ -62,6 +65,14 @@ import Testing
         #expect(configuration.sampleRate == 0.25)
         #expect(configuration.keepFailures == false)
         #expect(configuration.slow == .milliseconds(500))
+        #expect(configuration.propagate == false)
+        #expect(configuration.captureHeaders == .named(["via", "server"]))
+        #expect(configuration.captureBodies == .failures)
+        #expect(configuration.bodyLimit == 16384)
+        #expect(configuration.redact == ["ssn", "card number"])
+        #expect(configuration.hung == .seconds(90))
+        #expect(configuration.maxCPU == 0.015)
+        #expect(configuration.maxMemory == 8_388_608)
         #expect(configuration.interval == .seconds(2))
         #expect(configuration.bufferDirectory?.path == "/var/lib/x")
         #expect(configuration.bufferMax == 1_572_864)
@@ -125,10 +136,50 @@ import Testing
         #expect(warnings.first?.contains("hunter2") == false)
     }
 
-    @Test func aSettingWhoseFeatureIsNotThereYetIsRefusedWithAWarning() {
-        let warnings = MartletConfiguration.fromEnvironment(["MARTLET_CAPTURE_BODIES": "all"]).warnings
+    @Test(arguments: [
+        ("tracecontext,baggage", true), ("b3, TraceContext", true), ("none", false), ("b3", false),
+    ])
+    func propagationFollowsTheSpecificationsPropagators(text: String, propagates: Bool) {
+        let (configuration, warnings) = MartletConfiguration.fromEnvironment(["OTEL_PROPAGATORS": text])
+        #expect(configuration.propagate == propagates)
+        #expect(warnings == [])
+        let own = MartletConfiguration.fromEnvironment(["OTEL_PROPAGATORS": text, "MARTLET_PROPAGATE": "true"])
+        #expect(own.configuration.propagate)
+    }
+
+    @Test(arguments: [
+        ("none", CapturedHeaders.none), ("ALL", .all), ("X-Request-ID, via", .named(["x-request-id", "via"])),
+    ])
+    func headersAreNamesOrAllOrNone(text: String, headers: CapturedHeaders) {
+        let (configuration, warnings) = MartletConfiguration.fromEnvironment(["MARTLET_CAPTURE_HEADERS": text])
+        #expect(configuration.captureHeaders == headers)
+        #expect(warnings == [])
+    }
+
+    @Test(arguments: ["0", "0%", "-1%", "101%", "2", "nan", "2 %%"])
+    func aShareOfACoreThatCannotBeKeepsTheDefault(text: String) {
+        let (configuration, warnings) = MartletConfiguration.fromEnvironment(["MARTLET_MAX_CPU": text])
+        #expect(configuration.maxCPU == 0.02)
         #expect(warnings.count == 1)
-        #expect(warnings.first?.contains("not supported by this version") == true)
+    }
+
+    @Test(arguments: ["MARTLET_BODY_LIMIT": "2MiB", "MARTLET_MAX_MEMORY": "0", "MARTLET_HUNG": "0"])
+    func whatIsBeyondALimitKeepsTheDefault(variable: String, value: String) {
+        let (configuration, warnings) = MartletConfiguration.fromEnvironment([variable: value])
+        #expect(Self.properties(of: configuration) == Self.properties(of: MartletConfiguration()))
+        #expect(warnings.count == 1)
+    }
+
+    @Test func settingsMadeInCodeStayWithinTheLimits() {
+        var configuration = MartletConfiguration()
+        configuration.bodyLimit = .max
+        #expect(configuration.bodyLimit == 1 << 20)
+        configuration.bodyLimit = -1
+        #expect(configuration.bodyLimit == 0)
+        configuration.hung = .zero
+        #expect(configuration.hung == .milliseconds(100))
+        configuration.captureHeaders = .named(["X-Request-ID"])
+        #expect(configuration.captureHeaders == .named(["x-request-id"]))
     }
 
     @Test func aVariableThatNobodyKnowsIsPointedOut() {

@@ -175,6 +175,7 @@ extension AgentTests {
             #expect(!String(describing: found.spans).contains("secret"))
             #expect(found.spans[0].attributes["http.request.header.accept"] == .string("text/plain"))
             #expect(found.spans[0].attributes["http.response.header.location"] == .string("/b"))
+            #expect(found.spans[0].attributes["http.request.header.authorization"] == .string("REDACTED"))
         }
 
         // MARK: - One request, one count
@@ -206,7 +207,7 @@ extension AgentTests {
             let found = await recorded {
                 tracer.withSpan("GET", ofKind: .client) { span in
                     span.attributes = ["http.request.method": "GET", "url.full": "https://spans.example/a"]
-                    tracer.withSpan("attempt") { _ in ServiceContext.current?.noteClientRequest() }
+                    tracer.withSpan("attempt") { _ in ServiceContext.current?.requestSpan?.noteRequest(.client) }
                 }
                 tracer.request("/b")
             }
@@ -218,7 +219,7 @@ extension AgentTests {
                 tracer.withSpan("GET", ofKind: .server) { span in
                     span.attributes = ["http.request.method": "GET", "http.route": "/shop", "http.status_code": 200]
                     tracer.request("/a")
-                    ServiceContext.current?.noteClientRequest()
+                    ServiceContext.current?.requestSpan?.noteRequest(.client)
                 }
             }
             #expect(found.counts == ["client GET /a 200 - 1", "server GET /shop 200 - 1"])

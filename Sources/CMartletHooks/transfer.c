@@ -1,0 +1,113 @@
+#define _GNU_SOURCE
+#include "transfer.h"
+
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+// The ABI of libcurl, which never changes (curl.h): kinds of information, options, and the list of strings.
+enum { STRING = 0x100000, LONG = 0x200000, OFF_T = 0x600000 };
+enum {
+    PRIMARY_IP = STRING + 32,
+    NUM_CONNECTS = LONG + 26,
+    PRIMARY_PORT = LONG + 40,
+    HTTP_VERSION = LONG + 46,
+    SIZE_UPLOAD_T = OFF_T + 7,
+    SIZE_DOWNLOAD_T = OFF_T + 8,
+    TOTAL_TIME_T = OFF_T + 50,
+    NAMELOOKUP_TIME_T = OFF_T + 51,
+    CONNECT_TIME_T = OFF_T + 52,
+    PRETRANSFER_TIME_T = OFF_T + 53,
+    STARTTRANSFER_TIME_T = OFF_T + 54,
+    APPCONNECT_TIME_T = OFF_T + 56,
+};
+enum { PREREQFUNCTION = 20000 + 312, PREREQDATA = 10000 + 313 };
+
+struct string_list {
+    char *text;
+    struct string_list *next;
+};
+
+static int (*get_info)(void *easy, int info, ...);
+static int (*set_option)(void *easy, int option, ...);
+static void *(*append)(void *list, const char *text);
+
+static void look_up(void) {
+    get_info = (int (*)(void *, int, ...))dlsym(RTLD_DEFAULT, "curl_easy_getinfo");
+    set_option = (int (*)(void *, int, ...))dlsym(RTLD_DEFAULT, "curl_easy_setopt");
+    append = (void *(*)(void *, const char *))dlsym(RTLD_DEFAULT, "curl_slist_append");
+}
+
+static void look_up_once(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, look_up);
+}
+
+bool martlet_read_transfer(void *easy, struct martlet_transfer *transfer) {
+    look_up_once();
+    struct martlet_transfer read = {0};
+    long connections = 0;
+    if (!easy || !get_info || get_info(easy, TOTAL_TIME_T, &read.total) != 0) return false;
+    get_info(easy, NAMELOOKUP_TIME_T, &read.name_lookup);
+    get_info(easy, CONNECT_TIME_T, &read.connect);
+    get_info(easy, APPCONNECT_TIME_T, &read.tls);
+    get_info(easy, PRETRANSFER_TIME_T, &read.ready);
+    get_info(easy, STARTTRANSFER_TIME_T, &read.first_byte);
+    get_info(easy, SIZE_UPLOAD_T, &read.bytes_sent);
+    get_info(easy, SIZE_DOWNLOAD_T, &read.bytes_received);
+    get_info(easy, NUM_CONNECTS, &connections);
+    read.connections = connections;
+    *transfer = read;
+    return true;
+}
+
+int64_t martlet_http_version(void *easy) {
+    look_up_once();
+    long version = 0;
+    return easy && get_info && get_info(easy, HTTP_VERSION, &version) == 0 ? version : 0;
+}
+
+const char *martlet_peer(void *easy, int64_t *port) {
+    look_up_once();
+    long number = 0;
+    const char *address = NULL;
+    if (!easy || !get_info || get_info(easy, PRIMARY_IP, &address) != 0 || !address || !*address) return NULL;
+    get_info(easy, PRIMARY_PORT, &number);
+    *port = number;
+    return address;
+}
+
+bool martlet_set_before_request(void *easy, martlet_before_request callback, void *context) {
+    look_up_once();
+    return easy && set_option && set_option(easy, PREREQDATA, context) == 0 &&
+           set_option(easy, PREREQFUNCTION, callback) == 0;
+}
+
+static bool has(const struct string_list *headers, const char *name) {
+    size_t length = strlen(name);
+    for (; headers; headers = headers->next) {
+        const char *text = headers->text;
+        if (text && strncasecmp(text, name, length) == 0 && (text[length] == ':' || text[length] == ';')) return true;
+    }
+    return false;
+}
+
+bool martlet_add_trace_headers(
+    void *headers, uint64_t trace_high, uint64_t trace_low, uint64_t span, bool sampled, const char *trace_state) {
+    look_up_once();
+    if (!headers || !append || has(headers, "traceparent")) return false;
+    char line[80];
+    snprintf(line, sizeof line, "traceparent: 00-%016" PRIx64 "%016" PRIx64 "-%016" PRIx64 "-%02x", trace_high,
+        trace_low, span, sampled ? 1 : 0);
+    // Appending copies the text; it fails only without memory, and then leaves the list as it was.
+    if (!append(headers, line)) return false;
+    // W3C Trace Context, section 3.3.1.5: 512 characters have to be carried on, longer ones need not be.
+    char state[512 + sizeof "tracestate: "];
+    if (!trace_state || strlen(trace_state) > 512 || has(headers, "tracestate")) return true;
+    snprintf(state, sizeof state, "tracestate: %s", trace_state);
+    append(headers, state);
+    return true;
+}

@@ -1,0 +1,97 @@
+#if os(Linux)
+import Foundation
+import FoundationNetworking
+import MartletOTLP
+import MartletTelemetry
+
+/// What is kept of a request whose details are kept, until it is folded and a span is made of it. Holds no body beyond
+/// its limit, and not the request that might have one.
+struct RequestDetails: Sendable {
+    private let request: CapturedRequest
+    private var answer: RequestAnswer
+    private let url: URL
+    private let originalMethod: String?
+    private let context: TraceContext
+    private let parent: SpanID?
+    private let resends: Int
+    private let contents: DetailContents
+    private let requestHeaders: [String: String]
+    private let requestBody: BodySample?
+    private let responseBody: BodySample?
+
+    init(
+        of request: CapturedRequest, _ end: RequestObservation.End, answer: RequestAnswer, url: URL,
+        parent: TraceContext?, contents: DetailContents
+    ) {
+        let isFailure = request.outcome.isFailure(for: .client)
+        self.contents = contents
+        requestHeaders = contents.headers == .none ? [:] : end.request.allHTTPHeaderFields ?? [:]
+        requestBody = contents.sample(
+            end.request.httpBody, contentType: end.request.value(forHTTPHeaderField: "Content-Type"),
+            isFailure: isFailure)
+        responseBody = contents.sample(
+            answer.body, contentType: answer.response?.value(forHTTPHeaderField: "Content-Type"), isFailure: isFailure)
+        self.request = request
+        self.answer = answer
+        self.answer.body = nil
+        self.url = url
+        originalMethod = request.method == HTTPMethod.other ? end.request.httpMethod : nil
+        context = end.context
+        self.parent = parent?.spanID
+        resends = end.resends
+    }
+
+    /// Roughly what it holds.
+    var bytes: Int { 2048 + (requestBody?.bytes.count ?? 0) + (responseBody?.bytes.count ?? 0) }
+
+    func span(_ dimensions: RequestDimensions) -> SpanRecord {
+        var span = SpanRecord(
+            traceID: context.traceID, spanID: context.spanID, parentSpanID: parent,
+            name: SpanRecord.name(of: dimensions), kind: .client, start: request.start,
+            durationNanoseconds: request.durationNanoseconds)
+        span.traceState = context.traceState
+        span.request = dimensions
+        span.url = contents.redaction.url(url.absoluteString)
+        span.isError = request.outcome.isFailure(for: .client)
+        span.message = answer.message.map(contents.redaction.message)
+        span.bytesSent = request.bytesSent
+        span.bytesReceived = request.bytesReceived
+        span.attributes = attributes
+        return span
+    }
+
+    private var attributes: [String: SpanAttribute] {
+        var attributes: [String: SpanAttribute] = [:]
+        for phase in RequestPhase.allCases {
+            guard let nanoseconds = request.phases[phase] else { continue }
+            attributes["\(AttributeName.phase).\(phase.rawValue)"] = .double(Double(nanoseconds) / 1e9)
+        }
+        attributes[AttributeName.protocolVersion] = answer.httpVersion.map { .string($0) }
+        attributes[AttributeName.peerAddress] = answer.peer.map { .string($0.address) }
+        attributes[AttributeName.peerPort] = answer.peer.map { .integer(Int64($0.port)) }
+        attributes[AttributeName.originalMethod] = originalMethod.map { .string($0) }
+        if resends > 0 { attributes[AttributeName.resendCount] = .integer(Int64(resends)) }
+        if answer.figures?.isConnectionReused == true { attributes[AttributeName.connectionReused] = .boolean(true) }
+        attributes[AttributeName.requestBody] = requestBody?.text(contents.redaction).map { .string($0) }
+        attributes[AttributeName.responseBody] = responseBody?.text(contents.redaction).map { .string($0) }
+        attributes.merge(headers(AttributeName.requestHeader, requestHeaders)) { first, _ in first }
+        attributes.merge(headers(AttributeName.responseHeader, responseHeaders)) { first, _ in first }
+        return attributes
+    }
+
+    private var responseHeaders: [String: String] {
+        guard contents.headers != .none else { return [:] }
+        return (answer.response?.allHeaderFields ?? [:]).reduce(into: [:]) { fields, field in
+            if let name = field.key as? String, let value = field.value as? String { fields[name] = value }
+        }
+    }
+
+    /// Each a list of values, as the semantic conventions have it ("HTTP Spans", `http.request.header.<key>`).
+    private func headers(_ prefix: String, _ fields: [String: String]) -> [String: SpanAttribute] {
+        let wanted = fields.filter { contents.headers.contains($0.key) }.map { (name: $0.key, value: $0.value) }
+        return contents.redaction.headers(wanted).reduce(into: [:]) { attributes, field in
+            attributes["\(prefix).\(field.name.lowercased())"] = .array([.string(field.value)])
+        }
+    }
+}
+#endif

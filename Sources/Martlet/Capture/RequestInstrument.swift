@@ -1,0 +1,67 @@
+#if os(Linux)
+import Foundation
+import FoundationNetworking
+import MartletTelemetry
+
+/// What the agent makes of the requests of `URLSession`. Thread-safe.
+struct RequestInstrument: Sendable {
+    let recorder: Recorder
+
+    /// Puts an observer between a loader that is about to start and its client; `nil` where it is not to be seen.
+    func observe(_ loader: URLProtocol, of task: URLSessionTask) -> RequestObserver? {
+        let key = Unmanaged.passUnretained(task).toOpaque()
+        guard !OwnTask.isMarked(task), let client = loader.client, let url = loader.request.url,
+            recorder.settings.selection.contains(url)
+        else {
+            InFlightRequests.remove(key)
+            return nil
+        }
+        let observation = InFlightRequests.observation(of: key)
+        observation.begin(loader.request, sampler: recorder.settings.sampler)
+        let observer = RequestObserver(of: client, loader: loader, observation: observation, instrument: self)
+        loader.client = observer
+        return observer
+    }
+
+    func end(_ observation: RequestObservation, of task: URLSessionTask, with answer: RequestAnswer) {
+        guard let end = observation.end() else { return }
+        InFlightRequests.remove(Unmanaged.passUnretained(task).toOpaque())
+        // Whoever takes back a request that was asked for credentials has had its answer.
+        let isRefused = answer.error == .cancelled && end.challenged != nil
+        record(end, start: observation.start, answer: isRefused ? end.challenged ?? answer : answer)
+    }
+
+    /// Counts requests that are in flight for too long. What becomes of them later is not counted again.
+    func countHung() {
+        for observation in InFlightRequests.takeHung(after: recorder.settings.hung) {
+            guard let end = observation.end() else { continue }
+            var answer = end.challenged ?? RequestAnswer(error: .hung)
+            answer.error = .hung
+            answer.time = Clock.monotonic()
+            record(end, start: observation.start, answer: answer)
+        }
+    }
+
+    private func record(_ end: RequestObservation.End, start: RequestStart, answer: RequestAnswer) {
+        guard Capture.isOn.load(ordering: .relaxed), let url = end.request.url else { return }
+        let duration = answer.time &- start.monotonic
+        var request = CapturedRequest(
+            method: HTTPMethod.name(end.request.httpMethod ?? "GET"), destination: .url(url), status: answer.status,
+            error: answer.errorName, start: start.wall, durationNanoseconds: duration)
+        if let figures = answer.figures {
+            request.bytesSent = figures.bytesSent
+            request.bytesReceived = figures.bytesReceived
+            request.phases = figures.phases(ofRequestTaking: duration)
+        }
+        if recorder.keepsDetails(
+            isSampled: end.context.isSampled, isFailure: request.outcome.isFailure(for: .client), nanoseconds: duration)
+        {
+            let details = RequestDetails(
+                of: request, end, answer: answer, url: url, parent: start.parent, contents: recorder.settings.contents)
+            request.detailBytes = details.bytes
+            request.makeSpan = { details.span($0) }
+        }
+        recorder.record(request)
+    }
+}
+#endif

@@ -1,0 +1,74 @@
+#if os(Linux)
+import Foundation
+import FoundationNetworking
+import MartletTelemetry
+import Synchronization
+
+/// One request of a task from `resume` to its end, however many hops, loaders and challenges lie between. Thread-safe:
+/// it begins on the caller's thread, goes on on the session's queue, and the agent's thread looks at its age.
+final class RequestObservation: Sendable {
+    let start: RequestStart
+    private let state = Mutex(State())
+
+    private struct State {
+        var request: URLRequest?
+        var context: TraceContext?
+        /// How often libcurl wrote a request: more than once where redirects were followed or a challenge answered.
+        var requestsWritten = 0
+        /// What is known of a request whose server asked for credentials.
+        var challenged: RequestAnswer?
+        var isEnded = false
+    }
+
+    /// What there is to tell at the end.
+    struct End {
+        var request: URLRequest
+        var context: TraceContext
+        /// `http.request.resend_count`.
+        var resends: Int
+        var challenged: RequestAnswer?
+    }
+
+    init(_ start: RequestStart = RequestStart()) {
+        self.start = start
+    }
+
+    /// A loader starts with it: the first, or another one after a challenge, which goes on with what there is.
+    func begin(_ request: URLRequest, sampler: TraceSampler) {
+        let isFirst = state.withLock { state in
+            guard state.request == nil else { return false }
+            state.request = request
+            state.context = sampler.span(childOf: start.parent)
+            return true
+        }
+        if isFirst { start.enclosing?.noteRequest(.client) }
+    }
+
+    /// Whether it got as far as a loader.
+    var hasBegun: Bool { state.withLock { $0.request != nil } }
+
+    /// Only the first who asks gets an answer: a cancelled task fails twice, through its loader and through its session.
+    func end() -> End? {
+        state.withLock { state in
+            guard !state.isEnded, let request = state.request, let context = state.context else { return nil }
+            state.isEnded = true
+            return End(
+                request: request, context: context, resends: max(0, state.requestsWritten - 1),
+                challenged: state.challenged)
+        }
+    }
+
+    /// libcurl is about to write a request. Returns the context that it belongs to.
+    func noteRequestWritten() -> TraceContext? {
+        state.withLock { state in
+            state.requestsWritten += 1
+            return state.context
+        }
+    }
+
+    /// The server asked for credentials. The request goes on if the caller gives some, and may never end if not.
+    func noteChallenge(_ answer: RequestAnswer) {
+        state.withLock { $0.challenged = answer }
+    }
+}
+#endif

@@ -1,0 +1,25 @@
+/// Which header fields of requests and responses kept details have. Values of fields that may hold secrets are taken out
+/// whatever it says.
+public enum CapturedHeaders: Sendable, Equatable {
+    case none
+    /// By name, in lower case.
+    case named(Set<String>)
+    case all
+
+    /// Thread-safe.
+    ///
+    /// - Parameter name: in any case.
+    func contains(_ name: String) -> Bool {
+        switch self {
+        case .none: false
+        case .named(let names): names.contains(name.lowercased())
+        case .all: true
+        }
+    }
+
+    /// With its names in lower case.
+    var lowercased: CapturedHeaders {
+        guard case .named(let names) = self else { return self }
+        return .named(Set(names.map { $0.lowercased() }))
+    }
+}

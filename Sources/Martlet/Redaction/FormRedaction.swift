@@ -1,0 +1,24 @@
+/// Takes the values of sensitive names out of a form's body, and secrets out of all other values.
+struct FormRedaction {
+    let names: SensitiveNames
+    let isCutOff: Bool
+
+    func redact(_ form: [UInt8]) -> [UInt8] {
+        let pairs = form.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
+        return Array(pairs.map(pair).joined(separator: "&".utf8))
+    }
+
+    private func pair(_ pair: ArraySlice<UInt8>) -> [UInt8] {
+        let name = pair.prefix { $0 != UInt8(ascii: "=") }
+        guard name.count < pair.count else { return text(pair) }
+        let value = pair[(name.endIndex + 1)...]
+        return text(name) + "=".utf8 + (names.contain(name) ? Redaction.placeholderBytes : text(value))
+    }
+
+    /// As it stands where nothing is taken out of it.
+    private func text(_ text: ArraySlice<UInt8>) -> [UInt8] {
+        let decoded = PercentEncoding.decode(text)
+        let redacted = TextRedaction.redact(decoded, names: names, isCutOff: isCutOff)
+        return redacted == decoded ? Array(text) : PercentEncoding.encode(redacted)
+    }
+}

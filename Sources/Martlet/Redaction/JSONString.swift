@@ -1,0 +1,71 @@
+/// The escapes of a string literal (RFC 8259, section 7), and JavaScript's `\x41` beside them.
+enum JSONString {
+    /// - Parameter literal: without its quotes. An escape that is cut off is left out, one that means nothing stands for
+    ///   its last character.
+    static func decode(_ literal: ArraySlice<UInt8>) -> [UInt8] {
+        guard literal.contains(UInt8(ascii: "\\")) else { return Array(literal) }
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(literal.count)
+        var rest = literal
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "\\") {
+                decoded += escape(&rest)
+            } else {
+                decoded.append(byte)
+            }
+        }
+        return decoded
+    }
+
+    /// Without the quotes.
+    static func encode(_ text: [UInt8]) -> [UInt8] {
+        text.flatMap { byte -> [UInt8] in
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): [UInt8(ascii: "\\"), byte]
+            case 0x0a: Array("\\n".utf8)
+            case ..<0x20: "\\u00".utf8 + [.hexadecimalDigit(of: byte >> 4), .hexadecimalDigit(of: byte)]
+            default: [byte]
+            }
+        }
+    }
+
+    /// What the escape stands for that begins behind the backslash.
+    private static func escape(_ rest: inout ArraySlice<UInt8>) -> [UInt8] {
+        guard let kind = rest.popFirst() else { return [] }
+        switch kind {
+        case UInt8(ascii: "b"): return [0x08]
+        case UInt8(ascii: "f"): return [0x0c]
+        case UInt8(ascii: "n"): return [0x0a]
+        case UInt8(ascii: "r"): return [0x0d]
+        case UInt8(ascii: "t"): return [0x09]
+        case UInt8(ascii: "x"): return number(digits: 2, &rest).map { utf8([UInt16($0)]) } ?? [kind]
+        case UInt8(ascii: "u"): return unicode(&rest)
+        default: return [kind]
+        }
+    }
+
+    private static func unicode(_ rest: inout ArraySlice<UInt8>) -> [UInt8] {
+        guard let first = number(digits: 4, &rest) else {
+            // Cut off: the few digits mean nothing by themselves.
+            if rest.count < 4 { rest = [] }
+            return []
+        }
+        guard UTF16.isLeadSurrogate(first), rest.starts(with: "\\u".utf8) else { return utf8([first]) }
+        var behind = rest.dropFirst(2)
+        guard let second = number(digits: 4, &behind), UTF16.isTrailSurrogate(second) else { return utf8([first]) }
+        rest = behind
+        return utf8([first, second])
+    }
+
+    private static func number(digits: Int, _ rest: inout ArraySlice<UInt8>) -> UInt16? {
+        let values = rest.prefix(digits).compactMap(\.hexadecimalValue)
+        guard values.count == digits else { return nil }
+        rest.removeFirst(digits)
+        return values.reduce(0) { $0 << 4 | UInt16($1) }
+    }
+
+    /// A surrogate that stands alone becomes U+FFFD.
+    private static func utf8(_ units: [UInt16]) -> [UInt8] {
+        Array(String(decoding: units, as: UTF16.self).utf8)
+    }
+}

@@ -1,0 +1,43 @@
+/// Names of header fields, parameters, keys and elements whose values are secrets.
+///
+/// Names are compared without case and punctuation, so that `X-Api-Key`, `apiKey` and `api_key` are one. The semantic
+/// conventions list some in a certain case (`AWSAccessKeyId`, `Signature`, `sig`, `X-Goog-Signature`); here they count in
+/// any.
+struct SensitiveNames: Sendable {
+    /// A name that has one of these anywhere in it is sensitive.
+    private static let parts = [
+        "password", "passwd", "passphrase", "passcode", "secret", "token", "apikey", "accesskey", "privatekey",
+        "authorization", "bearer", "session", "signature", "credential", "cookie", "assertion", "samlresponse",
+    ].map { Array($0.utf8) }
+
+    /// Too short, or too common in other words, to be looked for inside a name.
+    private static let wholes = [
+        "auth", "xauth", "pass", "pwd", "pw", "pin", "otp", "totp", "sid", "sig", "jwt", "dpop", "nonce", "cvv", "cvc",
+        "ssn", "codeverifier", "wwwauthenticate", "proxyauthenticate", "authenticationinfo", "xforwardedclientcert",
+    ]
+
+    private let wholes: Set<[UInt8]>
+
+    /// - Parameter adding: whole names. One without a letter or digit is no name.
+    init(adding: [String] = []) {
+        wholes = Set((Self.wholes + adding).map { Self.plain(Array($0.utf8)[...]) }.filter { !$0.isEmpty })
+    }
+
+    /// - Parameter name: may be percent-encoded.
+    func contain(_ name: ArraySlice<UInt8>) -> Bool {
+        let name = Self.plain(name)
+        return wholes.contains(name)
+            || name.indices.contains { start in
+                Self.parts.contains { $0[0] == name[start] && name[start...].starts(with: $0) }
+            }
+    }
+
+    /// In lower case and without punctuation.
+    private static func plain(_ name: ArraySlice<UInt8>) -> [UInt8] {
+        var name = name.contains(UInt8(ascii: "%")) ? PercentEncoding.decode(name) : Array(name)
+        if name.contains(where: { $0 >= 0x80 }) {
+            name = Array(String(decoding: name, as: UTF8.self).lowercased().utf8)
+        }
+        return name.compactMap { $0.isASCIILetter ? $0 | 0x20 : $0.isASCIIDigit || $0 >= 0x80 ? $0 : nil }
+    }
+}

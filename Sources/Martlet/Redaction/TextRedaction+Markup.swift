@@ -1,0 +1,46 @@
+extension TextRedaction {
+    /// An element of XML or HTML, or just a sign that something is less.
+    mutating func tag() {
+        let name = (position + 1)..<end(from: position + 1) { !$0.isNamePart && $0 != UInt8(ascii: ":") }
+        let end = end(from: name.upperBound) { "<>".utf8.contains($0) }
+        if !name.isEmpty, names.contain(text[name]) {
+            element(name, endOfTag: end)
+        } else if !name.isEmpty, hasSensitiveAttribute(name.upperBound..<end) {
+            copy(to: name.upperBound)
+            replace(to: end, with: " ".utf8 + Redaction.placeholderBytes)
+            copy(to: min(end + 1, text.count))
+            replace(to: self.end(from: position) { $0 == UInt8(ascii: "<") })
+        } else {
+            copy(to: position + 1)
+        }
+    }
+
+    /// `<param name="password" value="…">`: which of the attributes is the value, nobody knows.
+    private func hasSensitiveAttribute(_ attributes: Range<Int>) -> Bool {
+        text[attributes].split { !$0.isNamePart }.contains { names.contain($0) }
+    }
+
+    /// Takes out attributes and content of an element whose name is sensitive.
+    private mutating func element(_ name: Range<Int>, endOfTag: Int) {
+        copy(to: name.upperBound)
+        guard endOfTag < text.count, text[endOfTag] == UInt8(ascii: ">") else { return replace(to: endOfTag) }
+        let isEmpty = text[endOfTag - 1] == UInt8(ascii: "/")
+        position = isEmpty ? endOfTag - 1 : endOfTag
+        copy(to: endOfTag + 1)
+        if !isEmpty { replace(to: startOfEndTag(of: text[name], from: position)) }
+    }
+
+    /// Elements of the same name may be nested.
+    private func startOfEndTag(of name: ArraySlice<UInt8>, from start: Int) -> Int {
+        var (index, depth) = (start, 1)
+        while let tag = text[index...].firstIndex(of: UInt8(ascii: "<")) {
+            index = tag + 1
+            let isEnd = text[index...].first == UInt8(ascii: "/")
+            let rest = text[(isEnd ? index + 1 : index)...]
+            guard rest.starts(with: name), !(rest.dropFirst(name.count).first?.isNamePart ?? false) else { continue }
+            depth += isEnd ? -1 : 1
+            if depth == 0 { return tag }
+        }
+        return text.count
+    }
+}

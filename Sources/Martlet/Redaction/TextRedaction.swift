@@ -1,0 +1,158 @@
+/// Takes secrets out of text of any kind, in one pass: the values of sensitive names in JSON, in `name=value` and
+/// `name: value`, in elements and their attributes; credentials of the schemes Bearer and Basic; JSON Web Tokens; users and
+/// passwords in URLs; PEM blocks.
+///
+/// Works on bytes, so that text in an unknown encoding and text that is cut off anywhere are no special cases: a value
+/// without an end goes to the end of the text. Every byte is looked at a few times at most, and once more for each level
+/// of strings within strings.
+struct TextRedaction {
+    let names: SensitiveNames
+    /// Whether a quote begins a literal. In other text quotes may be odd.
+    let isJSON: Bool
+    /// Whether more would follow behind the text's end.
+    let isCutOff: Bool
+    /// How many literals the text stands in.
+    let depth: Int
+    let text: [UInt8]
+    private(set) var output: [UInt8] = []
+    /// Everything before it is in the output, or was taken out.
+    var position = 0
+    private var previousWord = 0..<0
+
+    static func redact(
+        _ text: [UInt8], names: SensitiveNames, isJSON: Bool = false, isCutOff: Bool = false, depth: Int = 0
+    ) -> [UInt8] {
+        let first = text.first { !$0.isASCIIWhitespace }
+        let looksLikeJSON = first.map { "{[\"".utf8.contains($0) } ?? false
+        var redaction = TextRedaction(
+            names: names, isJSON: isJSON || looksLikeJSON, isCutOff: isCutOff, depth: depth, text: text)
+        redaction.run()
+        return redaction.output
+    }
+
+    private init(names: SensitiveNames, isJSON: Bool, isCutOff: Bool, depth: Int, text: [UInt8]) {
+        self.names = names
+        self.isJSON = isJSON
+        self.isCutOff = isCutOff
+        self.depth = depth
+        self.text = text
+        output.reserveCapacity(text.count)
+    }
+
+    private mutating func run() {
+        while position < text.count {
+            switch text[position] {
+            case UInt8(ascii: "\"") where isJSON: literal()
+            case UInt8(ascii: "<"): tag()
+            case UInt8(ascii: ":") where endOfSlashes != nil: authority()
+            case UInt8(ascii: "-") where text[position...].starts(with: "-----BEGIN".utf8): block()
+            case let byte where byte.isNamePart: word()
+            default: copy(to: position + 1)
+            }
+        }
+    }
+
+    // MARK: -
+
+    mutating func copy(to end: Int) {
+        output += text[position..<end]
+        position = end
+    }
+
+    mutating func write(_ bytes: some Sequence<UInt8>) { output += bytes }
+
+    /// Takes out what stands before `end`.
+    mutating func replace(to end: Int, with replacement: [UInt8] = Redaction.placeholderBytes) {
+        if end > position { output += replacement }
+        position = end
+    }
+
+    /// The first index from `start` on that `isEnd` holds for, or the text's end.
+    func end(from start: Int, where isEnd: (UInt8) -> Bool) -> Int {
+        text[start...].firstIndex(where: isEnd) ?? text.count
+    }
+
+    // MARK: -
+
+    /// A name with its value, a scheme with its credentials, a token, or none of them.
+    private mutating func word() {
+        let word = position..<end(from: position) { !$0.isNamePart }
+        defer { previousWord = word }
+        if let token = startOfToken(in: word) {
+            copy(to: token)
+            replace(to: end(from: token) { !$0.isTokenPart })
+        } else if let value = value(behind: word.upperBound), isSensitive(word) {
+            replaceValue(value)
+        } else if let credentials = startOfCredentials(behind: word) {
+            replaceCredentials(from: credentials)
+        } else {
+            copy(to: word.upperBound)
+        }
+    }
+
+    /// By itself, or with the word before it: `API key: …`.
+    private func isSensitive(_ word: Range<Int>) -> Bool {
+        if names.contain(text[word]) { return true }
+        return previousWord.upperBound + 1 == word.lowerBound && text[previousWord.upperBound].isASCIIWhitespace
+            && names.contain(text[previousWord.lowerBound..<word.upperBound])
+    }
+
+    /// JSON in Base64 begins like this, and so does every JSON Web Token (RFC 7519).
+    private func startOfToken(in word: Range<Int>) -> Int? {
+        guard let token = text[word].firstRange(of: "eyJ".utf8), word.upperBound - token.lowerBound > 5 else {
+            return nil
+        }
+        return token.lowerBound
+    }
+
+    /// RFC 7235, section 2.1.
+    private func startOfCredentials(behind word: Range<Int>) -> Int? {
+        let scheme = String(decoding: text[word], as: UTF8.self).lowercased()
+        guard ["bearer", "basic", "negotiate"].contains(scheme) else { return nil }
+        let start = end(from: word.upperBound) { !$0.isASCIIWhitespace }
+        return start > word.upperBound ? start : nil
+    }
+
+    private mutating func replaceCredentials(from start: Int) {
+        copy(to: start)
+        replace(to: end(from: start) { $0.isASCIIWhitespace || "\"'<>,;&".utf8.contains($0) })
+        // `Bearer token: …`
+        if text[position - 1] == UInt8(ascii: ":") || value(behind: position) != nil { position = endOfLine }
+    }
+
+    /// Where what may be an authority begins: behind `://`, in JavaScript also written `:\/\/`.
+    private var endOfSlashes: Int? {
+        let rest = text[(position + 1)...]
+        if rest.starts(with: "//".utf8) { return position + 3 }
+        return rest.starts(with: "\\/\\/".utf8) ? position + 5 : nil
+    }
+
+    private mutating func authority() {
+        copy(to: endOfSlashes ?? position + 1)
+        let end = end(from: position) { Self.endsURL($0) || "/?#\\".utf8.contains($0) }
+        let host = (text[position..<end].lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 }) ?? position
+        let mayBeUser = isCutOff && end == text.count
+        if mayBeUser || !URLRedaction.isHost(text[host..<end]) {
+            replace(to: self.end(from: end, where: Self.endsURL))
+        } else {
+            replace(to: host, with: URLRedaction.user)
+            copy(to: end)
+        }
+    }
+
+    private static func endsURL(_ byte: UInt8) -> Bool { byte.isASCIIWhitespace || "\"'<>".utf8.contains(byte) }
+
+    /// Armored as RFC 7468 has it.
+    private mutating func block() {
+        let end = text[position...].firstRange(of: "-----END".utf8)?.upperBound ?? text.count
+        replace(to: text[end...].firstRange(of: "-----".utf8)?.upperBound ?? text.count)
+    }
+}
+
+extension UInt8 {
+    /// What a name is made of in any of the formats; what is not ASCII is part of it.
+    var isNamePart: Bool { isASCIIAlphanumeric || self >= 0x80 || "_-.%$[]".utf8.contains(self) }
+
+    /// RFC 7235, section 2.1, `token68`.
+    fileprivate var isTokenPart: Bool { isASCIIAlphanumeric || "-._~+/=".utf8.contains(self) }
+}

@@ -1,0 +1,86 @@
+/// Takes the secrets out of a URL: user and password, every query value, the values of path parameters, the fragment. A
+/// path's segments stay, also where one looks like a secret.
+///
+/// Reads bytes, not a `URL`: what a server sends as `Location` may be anything, and a `Character` may hide a `?`.
+enum URLRedaction {
+    /// What stands for user and password (OpenTelemetry semantic conventions, "url.full").
+    static let user = placeholder + ":".utf8 + placeholder + "@".utf8
+    private static let placeholder = Redaction.placeholderBytes
+
+    static func redact(_ url: String) -> String {
+        let bytes = Array(url.utf8)
+        let start = bytes.firstIndex { $0 > UInt8(ascii: " ") } ?? bytes.endIndex
+        let reference = bytes[start...].prefix { $0 != UInt8(ascii: "#") }
+        let path = reference.prefix { $0 != UInt8(ascii: "?") }
+        return String(decoding: location(path) + query(reference[path.endIndex...]), as: UTF8.self)
+    }
+
+    /// All before the query.
+    private static func location(_ text: ArraySlice<UInt8>) -> [UInt8] {
+        let scheme = text.prefix(length(ofScheme: text))
+        let rest = text[scheme.endIndex...]
+        guard rest.starts(with: "//".utf8) else {
+            // `data:`, `mailto:` and their like are all value.
+            return scheme.isEmpty ? segments(text) : scheme + placeholder
+        }
+        let authority = rest.dropFirst(2).prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\\") }
+        let host = authority[(authority.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? authority.startIndex)...]
+        // With a port that is no number it cannot be told where a password ends.
+        guard isHost(host) else { return scheme + "//".utf8 + placeholder }
+        return scheme + "//".utf8 + (host.count < authority.count ? user : []) + host
+            + segments(text[authority.endIndex...])
+    }
+
+    /// With its colon; 0 for none (RFC 3986, section 3.1).
+    private static func length(ofScheme text: ArraySlice<UInt8>) -> Int {
+        let scheme = text.prefix { $0.isASCIIAlphanumeric || "+-.".utf8.contains($0) }
+        return !scheme.isEmpty && text[scheme.endIndex...].first == UInt8(ascii: ":") ? scheme.count + 1 : 0
+    }
+
+    /// Whether it is a name or an address, and perhaps a port.
+    static func isHost(_ host: ArraySlice<UInt8>) -> Bool {
+        let name =
+            host.first == UInt8(ascii: "[")
+            ? host.prefix { $0 != UInt8(ascii: "]") } : host.prefix { $0 != UInt8(ascii: ":") }
+        let port = host[name.endIndex...].drop { $0 == UInt8(ascii: "]") }
+        return port.isEmpty || port.first == UInt8(ascii: ":") && port.dropFirst().allSatisfy(\.isASCIIDigit)
+    }
+
+    private static func segments(_ path: ArraySlice<UInt8>) -> [UInt8] {
+        Array(
+            path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map(segment)
+                .joined(separator: "/".utf8))
+    }
+
+    /// A segment may carry values behind semicolons, `cart;jsessionid=1`, and a URL in it a user and a password.
+    private static func segment(_ segment: ArraySlice<UInt8>) -> [UInt8] {
+        let name = segment.prefix { $0 != UInt8(ascii: ";") }
+        let parameters = segment[name.endIndex...].split(separator: UInt8(ascii: ";")).flatMap { ";".utf8 + pair($0) }
+        guard let at = name.lastIndex(of: UInt8(ascii: "@")), name[..<at].contains(UInt8(ascii: ":")) else {
+            return name + parameters
+        }
+        return user + name[(at + 1)...] + parameters
+    }
+
+    private static func query(_ query: ArraySlice<UInt8>) -> [UInt8] {
+        guard !query.isEmpty else { return [] }
+        let pairs = query.dropFirst().split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
+        return "?".utf8 + Array(pairs.map(pair).joined(separator: "&".utf8))
+    }
+
+    /// A name stays; what stands alone is a value, and so is a name that does not look like one.
+    private static func pair(_ pair: ArraySlice<UInt8>) -> [UInt8] {
+        guard !pair.isEmpty else { return [] }
+        let name = pair.prefix { $0 != UInt8(ascii: "=") }
+        guard name.count < pair.count, isName(name) else { return placeholder }
+        return name + "=".utf8 + (name.count + 1 < pair.count ? placeholder : [])
+    }
+
+    private static func isName(_ name: ArraySlice<UInt8>) -> Bool {
+        guard (1...MartletLimits.parameterName).contains(name.count),
+            name.allSatisfy({ $0.isASCIIAlphanumeric || "-_.[]$:".utf8.contains($0) }),
+            case .name = SegmentShape(of: name)
+        else { return false }
+        return true
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import FoundationNetworking
+import Testing
+
+@testable import Martlet
+
+extension AgentTests {
+    @Suite struct ChallengeTests {
+        @Test func aChallengeThatIsAnsweredIsOneRequestWithItsFinalStatus() async throws {
+            try await withAgent({ $0.sampleRate = 1 }) { agent, collector, base in
+                let session = Self.session(.useCredential)
+                let (_, response) = try await session.data(from: base / "basic")
+                #expect((response as? HTTPURLResponse)?.statusCode == 200)
+                await agent.flush()
+                let (outcomes, counts) = (try collector.outcomes(), try collector.counts())
+                #expect(outcomes == ["/basic 200 -"])
+                #expect(counts == ["/basic": 1])
+                #expect(agent.status.inFlight == 0)
+                let span = try #require(try collector.spans().first)
+                #expect(span.attributes.contains { $0.key == "http.request.resend_count" && $0.value.intValue == 1 })
+            }
+        }
+
+        @Test func aChallengeThatIsRefusedIsTheStatusThatTheServerGave() async throws {
+            try await withAgent { agent, collector, base in
+                let session = Self.session(.cancelAuthenticationChallenge)
+                let error = await #expect(throws: URLError.self) { try await session.data(from: base / "basic") }
+                #expect(error?.code == .cancelled)
+                await agent.flush()
+                let seen = try collector.outcomes()
+                #expect(seen == ["/basic 401 401"])
+            }
+        }
+
+        @Test func aChallengeThatFoundationDoesNotKnowIsAnAnswerLikeOthers() async throws {
+            try await withAgent { agent, collector, base in
+                let (_, response) = try await URLSession(configuration: .ephemeral).data(from: base / "bearer")
+                #expect((response as? HTTPURLResponse)?.statusCode == 401)
+                await agent.flush()
+                let seen = try collector.outcomes()
+                #expect(seen == ["/bearer 401 401"])
+            }
+        }
+
+        /// On 6.3.1 the caller of such a request never hears of it again.
+        @Test func aChallengeThatNobodyAnswersCountsAsHung() async throws {
+            try await withAgent({ $0.hung = .milliseconds(100) }) { agent, collector, base in
+                let session = URLSession(configuration: .ephemeral)
+                let task = session.dataTask(with: base / "basic") { _, _, _ in }
+                task.resume()
+                // Nothing tells that the answer came but what the agent says of it.
+                while try collector.counts()["/basic"] == nil {
+                    _ = try await session.data(from: base / "hello/x")
+                    await agent.flush()
+                }
+                let outcomes = try collector.outcomes()
+                #expect(outcomes == ["/basic 401 hung", "/hello/x 200 -"])
+                #expect(agent.status.inFlight == 0)
+                task.cancel()
+                await agent.flush()
+                let counts = try collector.counts()
+                #expect(counts["/basic"] == 1)
+            }
+        }
+
+        @Test(arguments: [
+            ("Basic realm=\"x\"", true), ("basic  realm=x", true), ("Digest a=b, Basic realm=\"x\"", true),
+            ("Bearer realm=\"x\"", false), ("Basic", false), ("", false), ("Basic charset=\"UTF-8\"", false),
+        ])
+        func onlyBasicWithARealmIsAskedOfTheCaller(field: String, isAsked: Bool) {
+            #expect(AuthenticationChallenge.isBasic(field) == isAsked)
+        }
+
+        private static func session(_ answer: URLSession.AuthChallengeDisposition) -> URLSession {
+            URLSession(configuration: .ephemeral, delegate: Answering(answer), delegateQueue: nil)
+        }
+    }
+}
+
+/// Answers every challenge alike.
+private final class Answering: NSObject, URLSessionTaskDelegate, Sendable {
+    private let answer: URLSession.AuthChallengeDisposition
+
+    init(_ answer: URLSession.AuthChallengeDisposition) { self.answer = answer }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        completionHandler(answer, URLCredential(user: "ada", password: "lovelace", persistence: .none))
+    }
+}

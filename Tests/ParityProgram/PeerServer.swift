@@ -1,0 +1,81 @@
+import Foundation
+import ParityTrust
+import Synchronization
+
+/// `server.py` as a child of the program's; it ends with the program.
+final class PeerServer: Sendable {
+    enum Role: String, CaseIterable {
+        case http, http2, tls, untrusted, proxy, ftp
+        /// A port that refuses connections.
+        case nobody
+    }
+
+    /// A request as the server received it.
+    struct Received: Codable {
+        let connection: Int
+        let role: String
+        let head: [String]
+        let body: String
+    }
+
+    private struct Announcement: Decodable {
+        let ports: [String: Int]
+        let authority: String
+    }
+
+    private let ports: [String: Int]
+    private let process: Mutex<Process>
+    private let input = Pipe()
+    private let output = Pipe()
+
+    init() throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["python3", "-u", Self.script]
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        self.process = Mutex(process)
+        let line = Self.readLine(output)
+        let announcement = try JSONDecoder().decode(Announcement.self, from: line)
+        ports = announcement.ports
+        parity_trust(announcement.authority)
+    }
+
+    func authority(of role: Role) -> String { "127.0.0.1:\(ports[role.rawValue] ?? 0)" }
+
+    /// The requests since the last call; answers that wait go on.
+    func take() throws -> [Received] {
+        input.fileHandleForWriting.write(Data("take\n".utf8))
+        return try JSONDecoder().decode([Received].self, from: Self.readLine(output))
+    }
+
+    /// Lets answers that wait go on.
+    func go() { input.fileHandleForWriting.write(Data("go\n".utf8)) }
+
+    func stop() {
+        try? input.fileHandleForWriting.close()
+        process.withLock { $0.waitUntilExit() }
+    }
+
+    /// The same text in every run: a name in place of a port, of a time and of the date that nginx answers with.
+    func normalized(_ text: String) -> String {
+        let named = ports.reduce(text) { text, port in
+            text.replacing("127.0.0.1:\(port.value)", with: "127.0.0.1:{\(port.key)}")
+                .replacing("127.0.0.1 port \(port.value)", with: "127.0.0.1 port {\(port.key)}")
+        }
+        return named.replacing(/after [0-9]+ (ms|milliseconds)/) { "after {n} \($0.output.1)" }
+            .replacing(/Date: [^"]+ GMT/, with: "Date: {now}")
+    }
+
+    private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("server.py").path
+
+    private static func readLine(_ pipe: Pipe) -> Data {
+        var line = Data()
+        while let byte = try? pipe.fileHandleForReading.read(upToCount: 1), !byte.isEmpty, byte != Data("\n".utf8) {
+            line += byte
+        }
+        return line
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import FoundationNetworking
+import Martlet
+import Synchronization
+
+/// What a cell works with: addresses, sessions as the mode has them, and the transcript.
+final class Stage: Sendable {
+    let transcript = Transcript()
+    let server: PeerServer
+    private let mode: Mode
+    private let sessions = Mutex<[URLSession]>([])
+
+    init(mode: Mode, server: PeerServer) {
+        self.mode = mode
+        self.server = server
+    }
+
+    func url(_ path: String, at role: PeerServer.Role = .http) -> URL {
+        let scheme =
+            switch role {
+            case .http2, .tls, .untrusted: "https"
+            case .ftp: "ftp"
+            case .http, .proxy, .nobody: "http"
+            }
+        return URL(string: "\(scheme)://\(server.authority(of: role))/\(path)") ?? URL(fileURLWithPath: "/")
+    }
+
+    func request(_ path: String, at role: PeerServer.Role = .http, method: String = "GET") -> URLRequest {
+        var request = URLRequest(url: url(path, at: role))
+        request.httpMethod = method
+        return request
+    }
+
+    /// A session as a service makes it; in explicit mode its configuration is captured when it is otherwise complete.
+    func session(
+        _ configuration: URLSessionConfiguration = .default, delegate: RecordingDelegate? = nil,
+        queue: OperationQueue? = nil, afterCapture change: (URLSessionConfiguration) -> Void = { _ in }
+    ) -> URLSession {
+        if mode == .explicit { configuration.captureWithMartlet() }
+        change(configuration)
+        let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
+        sessions.withLock { $0.append(session) }
+        return session
+    }
+
+    func delegate(_ answers: RecordingDelegate.Answers = .init()) -> RecordingDelegate {
+        RecordingDelegate(transcript, answers)
+    }
+
+    func forEachSession(_ body: (URLSession) -> Void) { sessions.withLock { $0 }.forEach(body) }
+
+    /// Ends the sessions of the cell; their delegates see that, too.
+    func close() async {
+        for session in sessions.withLock({ $0 }) {
+            session.invalidateAndCancel()
+            guard let delegate = session.delegate as? RecordingDelegate else { continue }
+            if await !delegate.invalidated.wait(atMost: .seconds(2)) { transcript.note("session", "not invalidated") }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Testing
+
+/// The same program without the agent and with it, in either mode: whatever the program can see is the same.
+///
+/// Each test is one cell of the matrix; the cells are in `Tests/ParityProgram/Cells`.
+struct ParityTests {
+    @Test(arguments: try await ParityRun.cellNames(), ParityRun.Mode.withAgent)
+    func theProgramSeesNoDifference(in cell: String, mode: ParityRun.Mode) async throws {
+        let bare = try #require(try await ParityRun.of(.bare).cell(cell))
+        let agent = try #require(try await ParityRun.of(mode).cell(cell))
+        #expect(agent.saw.changes(since: bare.saw) == [])
+    }
+
+    @Test(arguments: try await ParityRun.cellNames(), ParityRun.Mode.withAgent)
+    func theServerSeesNoDifference(in cell: String, mode: ParityRun.Mode) async throws {
+        let bare = try #require(try await ParityRun.of(.bare).cell(cell))
+        let agent = try #require(try await ParityRun.of(mode).cell(cell))
+        // The one thing that the agent adds.
+        let received = agent.received.map(\.withoutTraceHeaders)
+        #expect(received.map(\.text).changes(since: bare.received.map(\.text)) == [])
+    }
+
+    @Test(arguments: try await ParityRun.cellNames(), ParityRun.Mode.withAgent)
+    func everyRequestIsCaptured(in cell: String, mode: ParityRun.Mode) async throws {
+        let agent = try #require(try await ParityRun.of(mode).cell(cell))
+        #expect(agent.captured == Captured.requests(in: cell, mode: mode))
+    }
+
+    @Test(arguments: ParityRun.Mode.withAgent)
+    func theAgentCapturesAsItWasAskedTo(mode: ParityRun.Mode) async throws {
+        #expect(try await ParityRun.of(mode).captureMode == mode.rawValue)
+        #expect(try await ParityRun.of(.bare).captureMode == nil)
+    }
+
+    @Test(arguments: ParityRun.Mode.allCases)
+    func everyCellRanToItsEnd(mode: ParityRun.Mode) async throws {
+        let run = try await ParityRun.of(mode)
+        #expect(try await run.cells.map(\.name) == ParityRun.cellNames())
+        #expect(run.cells.filter { cell in cell.saw.contains { $0.hasPrefix("the cell failed") } }.map(\.name) == [])
+        #expect(Set(run.cells.map(\.name)).count == run.cells.count)
+    }
+}
+
+extension ParityRun.Received {
+    var text: String { "\(connection) \(role) \(head) \(body)" }
+
+    var withoutTraceHeaders: Self {
+        let added = ["traceparent:", "tracestate:"]
+        return Self(
+            connection: connection, role: role,
+            head: head.filter { line in !added.contains { line.lowercased().hasPrefix($0) } }, body: body)
+    }
+}
+
+extension [String] {
+    /// Lines that came and went, with their places.
+    fileprivate func changes(since other: [String]) -> [String] {
+        difference(from: other).map { change in
+            switch change {
+            case .insert(let line, let text, _): "+ \(line): \(text)"
+            case .remove(let line, let text, _): "- \(line): \(text)"
+            }
+        }
+    }
+}
