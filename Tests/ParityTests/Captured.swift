@@ -10,6 +10,7 @@ enum Captured {
         // Explicit mode cannot see a session that it was not given.
         "shared session, completion handler": (1, 0),
         "shared session, async": (1, 0),
+        "session whose protocols are replaced after the capture": (1, 0),
 
         // More than one request.
         "session with cookies": (2, 2),
