@@ -87,6 +87,8 @@ public final class MartletAgent: Service {
         return MartletStatus(
             captureMode: capture.mode, captureReason: capture.reason, captureLimits: capture.limits,
             inFlight: inFlight, oldestInFlight: oldest, internalErrors: Capture.faults,
+            cpuTime: .nanoseconds(Int64(clamping: shipping.threadCPU &+ AgentCost.nanoseconds)),
+            memoryBytes: recorder.estimatedBytes,
             ledger: shipping.ledger(captured: recorder.captured), droppedDetails: recorder.droppedDetails,
             bufferedBytes: shipping.bufferedBytes, bufferDirectory: shipping.bufferDirectory,
             bufferError: shipping.bufferError, lastUpload: shipping.lastUpload, uploadError: shipping.uploadError)

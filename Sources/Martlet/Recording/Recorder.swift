@@ -31,6 +31,8 @@ final class Recorder: Sendable {
 
     fileprivate struct State {
         let namer: EndpointNamer
+        /// Takes turns with the backlog, so that neither has to grow anew: fresh memory costs more than all else here.
+        var folding: [CapturedRequest] = []
         var budget: EndpointBudget
         var interval: RecordedInterval
     }
@@ -87,11 +89,13 @@ final class Recorder: Sendable {
     func fold() {
         state.withLock { state in
             // Taken under the other lock, so that whoever drains finds all that was recorded before.
-            let (requests, spans) = backlog.withLock { backlog in
-                defer { (backlog.requests, backlog.spans) = ([], []) }
-                return (backlog.requests, backlog.spans)
+            let spans = backlog.withLock { backlog in
+                swap(&backlog.requests, &state.folding)
+                defer { backlog.spans = [] }
+                return backlog.spans
             }
-            for request in requests { state.count(request) }
+            for request in state.folding { state.count(request) }
+            state.folding.removeAll(keepingCapacity: state.folding.count < MartletLimits.longestBacklog)
             state.interval.details += spans
         }
     }
