@@ -46,6 +46,8 @@ class Handler(BaseHTTPRequestHandler):
 
 server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+# The test starts it from a thread that blocks signals, and a process inherits that.
+signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
 print(f"listening on http://127.0.0.1:{server.server_address[1]}", flush=True)
 try:
     server.serve_forever()
