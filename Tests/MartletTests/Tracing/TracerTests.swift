@@ -25,7 +25,7 @@ extension AgentTests {
         }
 
         @Test func aSpanIsKeptWithAllThatItWasTold() async throws {
-            let found = try await recorded {
+            let found = await recorded {
                 let other = tracer.startSpan("other")
                 let span = tracer.startSpan("work", ofKind: .producer)
                 span.operationName = "harder work"
@@ -62,8 +62,8 @@ extension AgentTests {
 
         @Test func theSpanThatRunsIsTheParentOfThoseWithinIt() async throws {
             let found = await recorded {
-                await tracer.withSpan("outer", context: extracted(parent), ofKind: .server) { _ in
-                    await tracer.withSpan("middle") { _ in
+                tracer.withSpan("outer", context: extracted(parent), ofKind: .server) { _ in
+                    tracer.withSpan("middle") { _ in
                         tracer.withSpan("inner", ofKind: .client) { _ in }
                     }
                 }
