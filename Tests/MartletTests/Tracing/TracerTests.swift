@@ -25,7 +25,7 @@ extension AgentTests {
         }
 
         @Test func aSpanIsKeptWithAllThatItWasTold() async throws {
-            let found = try await recorded {
+            let found = await recorded {
                 let other = tracer.startSpan("other")
                 let span = tracer.startSpan("work", ofKind: .producer)
                 span.operationName = "harder work"
@@ -64,6 +64,7 @@ extension AgentTests {
             let found = await recorded {
                 await tracer.withSpan("outer", context: extracted(parent), ofKind: .server) { _ in
                     await tracer.withSpan("middle") { _ in
+                        await Task.yield()
                         tracer.withSpan("inner", ofKind: .client) { _ in }
                     }
                 }
