@@ -133,11 +133,15 @@ let package = Package(
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
             path: "Tests/ChainService", exclude: ["python_service.py"]),
+        .executableTarget(
+            name: "TracerProgram",
+            dependencies: ["Martlet", .product(name: "Tracing", package: "swift-distributed-tracing")],
+            path: "Tests/TracerProgram"),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
                 "ChainService", "Fixtures", "MartletReports", "MartletSQLiteStorage", "MartletStorage",
-                "MartletTelemetry", "ProbeService", "martlet-collector",
+                "MartletTelemetry", "ProbeService", "TracerProgram", "martlet-collector",
                 .product(name: "Hummingbird", package: "hummingbird"),
             ]),
         // The same program with and without the agent: everything that it can see is compared.

@@ -13,6 +13,7 @@ package final class ChildProcess: Sendable {
         package static let martletCollector = built("martlet-collector")
         package static let probeService = built("ProbeService")
         package static let chainService = built("ChainService")
+        package static let tracerProgram = built("TracerProgram")
         package static let parityProgram = built("ParityProgram")
 
         package let url: URL

@@ -73,10 +73,12 @@ struct EndedSpan: Sendable {
     /// Stands for the endpoint of a server's request that no route took.
     static let unmatchedRoute = "{unmatched}"
 
-    /// The paths that a server does not know are whatever its visitors try, so they are no endpoints.
+    /// The paths that a server does not know are whatever its visitors try, so they are no endpoints. Hummingbird says
+    /// `NotFound` for the route there.
     private func route(of http: HTTPSpanAttributes) -> String? {
-        if let route = http.route { return route.cut(toBytes: MartletLimits.spanName) }
-        return kind == .server && (http.status == 404 || http.status == 405) ? Self.unmatchedRoute : nil
+        let isMissing = kind == .server && (http.status == 404 || http.status == 405)
+        if isMissing, http.route == nil || http.route == "NotFound" { return Self.unmatchedRoute }
+        return http.route?.cut(toBytes: MartletLimits.spanName)
     }
 
     /// `error.type` (semantic conventions, "HTTP Spans"): what the instrument says, else the status where it is a failure,
@@ -96,6 +98,7 @@ struct EndedSpan: Sendable {
         _ span: SpanRecord, of request: CapturedRequest, _ http: HTTPSpanAttributes, _ redaction: Redaction
     ) -> @Sendable (RequestDimensions) -> SpanRecord {
         let url = (http.url ?? http.path ?? "").cut(toBytes: MartletLimits.urlLength)
+        // By the method, the route, or as Hummingbird does before it knows the route.
         let isNamedByInstrument = [http.method, http.route].contains(span.name) || span.name.hasPrefix("HTTP ")
         return { dimensions in
             var span = span

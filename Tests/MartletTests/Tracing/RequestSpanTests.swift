@@ -86,6 +86,7 @@ extension AgentTests {
             #expect(await counts(.server, request(404, "/users/{name}")) == ["server GET /users/{name} 404 - 1"])
             #expect(await counts(.server, request(500, "/users/{name}")) == ["server GET /users/{name} 500 500 1"])
             #expect(await counts(.server, request(404, nil)) == ["server GET {unmatched} 404 - 1"])
+            #expect(await counts(.server, request(404, "NotFound")) == ["server GET {unmatched} 404 - 1"])
             #expect(await counts(.server, request(200, nil)) == ["server GET /users/anna 200 - 1"])
         }
 
@@ -118,6 +119,30 @@ extension AgentTests {
             all.merge(attributes)
             let found = await recorded { span(.client, all, error: Broken.badly, status: status) }
             #expect(found.requests.keys.map(\.error) == [error])
+        }
+
+        /// As AsyncHTTPClient and NIO say it.
+        @Test(arguments: [
+            ("HTTPClientError.connectTimeout", "timeout"), ("HTTPClientError.deadlineExceeded", "timeout"),
+            ("connection reset (error set): Connection refused) (errno: 111)", "connection_refused"),
+            (
+                "DNS error: SocketAddressError.UnknownHost: Name or service not known (error -2) for host x, port 80",
+                "dns"
+            ),
+            ("read(descriptor:pointer:size:): Connection reset by peer) (errno: 104)", "connection_reset"),
+            ("HTTPClientError.remoteConnectionClosed", "connection_reset"),
+            ("handshakeFailed(NIOSSL.BoringSSLError.sslError([Error: 268435703]))", "tls"),
+            ("HTTPClientError.redirectCycleDetected", "too_many_redirects"),
+            ("HTTPClientError.unsupportedScheme(\"foo\")", "invalid_request"),
+            ("HTTPClientError.cancelled", "cancelled"),
+        ])
+        func anErrorWithoutAResponseIsOneOfFew(said: String, type: String) async {
+            let found = await recorded {
+                span(
+                    .client, ["http.request.method": "GET", "url.full": "https://spans.example/"],
+                    error: Said(description: said))
+            }
+            #expect(found.requests.keys.map(\.error) == [type])
         }
 
         @Test func aRequestThatItsCallerTookBackIsNoFailure() async throws {
@@ -160,7 +185,8 @@ extension AgentTests {
                 let attributes: SpanAttributes = [
                     "http.request.method": "GET", "url.full": "https://ada:secret@spans.example/a?token=secret#secret",
                     "url.query": "token=secret", "http.request.header.authorization": "Bearer secret",
-                    "http.request.header.set_cookie": .stringArray(["secret"]), "http.request.header.accept": "text/plain",
+                    "http.request.header.set_cookie": .stringArray(["secret"]),
+                    "http.request.header.accept": "text/plain",
                     "http.response.header.location": "/b?secret",
                 ]
                 span(.client, attributes)
@@ -235,4 +261,8 @@ extension AgentTests {
             #expect(found.counts == ["client GET /a - MartletTests.Broken 1"])
         }
     }
+}
+
+private struct Said: Error, CustomStringConvertible {
+    let description: String
 }

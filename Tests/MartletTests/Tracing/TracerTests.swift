@@ -62,8 +62,9 @@ extension AgentTests {
 
         @Test func theSpanThatRunsIsTheParentOfThoseWithinIt() async throws {
             let found = await recorded {
-                tracer.withSpan("outer", context: extracted(parent), ofKind: .server) { _ in
-                    tracer.withSpan("middle") { _ in
+                await tracer.withSpan("outer", context: extracted(parent), ofKind: .server) { _ in
+                    await tracer.withSpan("middle") { _ in
+                        await Task.yield()
                         tracer.withSpan("inner", ofKind: .client) { _ in }
                     }
                 }

@@ -1,0 +1,45 @@
+import Fixtures
+import Testing
+
+/// Tracing is bootstrapped once a process and traps the second time, so each case is a process.
+@Suite struct TracingBootstrapTests {
+    let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func run(
+        _ before: String, environment: [String: String] = [:]
+    ) async throws -> (lines: [String], errors: String) {
+        let own = ["MARTLET_BUFFER_DIR": folder.path("buffer"), "MARTLET_ENDPOINT": "http://127.0.0.1:1"]
+        let (status, output, errors) = try await ChildProcess(
+            .tracerProgram, [before], environment: own.merging(environment) { $1 }
+        ).finish()
+        #expect(status == 0)
+        return (output.split(separator: "\n").map(String.init), errors)
+    }
+
+    @Test func theTracerThatIsInstalledOnceServesEveryAgentThatFollows() async throws {
+        let (lines, errors) = try await run("nothing")
+        #expect(
+            lines == ["MartletTracer records", "MartletTracer rests", "MartletTracer records", "MartletTracer rests"])
+        #expect(!errors.contains("racing"))
+    }
+
+    @Test func switchedOffNothingIsInstalled() async throws {
+        let (lines, _) = try await run("nothing", environment: ["MARTLET_ENABLED": "false"])
+        #expect(lines == Array(repeating: "NoOpInstrument rests", count: 4))
+    }
+
+    @Test func aServiceThatAsksForNoTracerGetsNone() async throws {
+        let (lines, _) = try await run("told-not-to")
+        #expect(lines == Array(repeating: "NoOpInstrument rests", count: 4))
+    }
+
+    @Test func aTracerThatIsThereStaysAndTheLogSaysSo() async throws {
+        let (lines, errors) = try await run("bootstrapped")
+        #expect(lines == Array(repeating: "OtherTracer rests", count: 4))
+        #expect(errors.contains("Tracing is bootstrapped with OtherTracer already"))
+    }
+}

@@ -1,0 +1,35 @@
+// Starts an agent, ends it and starts another, and prints after each step what the process's tracer is and whether its spans
+// record anything.
+//
+//     TracerProgram nothing|bootstrapped|told-not-to
+import Foundation
+import Martlet
+import Tracing
+
+/// A tracer that is not Martlet's.
+struct OtherTracer: Instrument {
+    func extract<Carrier, Extract: Extractor>(
+        _ carrier: Carrier, into context: inout ServiceContext, using extractor: Extract
+    ) where Extract.Carrier == Carrier {}
+
+    func inject<Carrier, Inject: Injector>(
+        _ context: ServiceContext, into carrier: inout Carrier, using injector: Inject
+    ) where Inject.Carrier == Carrier {}
+}
+
+func show() {
+    let span = startSpan("work", ofKind: .client)
+    defer { span.end() }
+    print(type(of: InstrumentationSystem.instrument), span.isRecording ? "records" : "rests")
+}
+
+let before = CommandLine.arguments.dropFirst().first
+if before == "bootstrapped" { InstrumentationSystem.bootstrap(OtherTracer()) }
+var configuration = MartletConfiguration.fromEnvironment().configuration
+configuration.bootstrapsTracing = before != "told-not-to"
+for _ in 0..<2 {
+    let agent = MartletAgent.start(configuration)
+    show()
+    await agent.shutdown()
+    show()
+}
