@@ -5,7 +5,7 @@ import Synchronization
 final class Agents: Sendable {
     private let mode: Options.Mode
     private let current: Mutex<MartletAgent?>
-    private let ended = Mutex<[MartletStatus]>([])
+    private let ended = Mutex<[MartletAgent]>([])
 
     init(_ mode: Options.Mode) {
         self.mode = mode
@@ -21,13 +21,13 @@ final class Agents: Sendable {
 
     var inFlight: Int { current.withLock { $0?.status.inFlight } ?? 0 }
 
-    /// Of each, at its end.
-    var statuses: [MartletStatus] { ended.withLock { $0 } }
+    /// Of those that were shut down.
+    var statuses: [MartletStatus] { ended.withLock { $0.map(\.status) } }
 
     func shutdown() async {
         guard let agent = current.withLock({ $0 }) else { return }
         await agent.shutdown(within: .seconds(20))
-        ended.withLock { $0.append(agent.status) }
+        ended.withLock { $0.append(agent) }
     }
 
     func disturb(_ disturbance: Disturbance) async {

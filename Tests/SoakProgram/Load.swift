@@ -31,18 +31,22 @@ struct Load: Sendable {
 
     /// All at once, to an answer that takes seconds, over a connection each. Returns how many it made, and the most that
     /// `inFlight` told of.
-    func burst(_ count: Int, options: Options, inFlight: () -> Int) async -> (made: Int, peak: Int) {
+    func burst(_ count: Int, options: Options, inFlight: @escaping @Sendable () -> Int) async -> (made: Int, peak: Int) {
         guard count > 0 else { return (0, 0) }
         let session = options.session(connections: count)
         let (ends, ended) = AsyncStream.makeStream(of: Void.self)
-        for _ in 0..<count { session.dataTask(with: options.url("slow")) { _, _, _ in ended.yield() }.resume() }
-        var (made, peak) = (0, 0)
-        for await _ in ends {
-            if made == 0 { peak = inFlight() }
-            made += 1
-            if made == count { break }
+        let peak = Task {
+            var peak = 0
+            while peak < count, !Task.isCancelled {
+                peak = max(peak, inFlight())
+                try? await Task.sleep(for: .milliseconds(10))
+            }
+            return peak
         }
+        for _ in 0..<count { session.dataTask(with: options.url("slow")) { _, _, _ in ended.yield() }.resume() }
+        for await _ in ends.prefix(count) {}
+        peak.cancel()
         session.finishTasksAndInvalidate()
-        return (made, peak)
+        return (count, await peak.value)
     }
 }
