@@ -19,6 +19,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
         .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.0"),
+        // The tests' alone.
+        .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
     ],
     targets: [
         // What a service links.
@@ -108,6 +110,7 @@ let package = Package(
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "ServiceContextModule", package: "swift-service-context"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]),
         .testTarget(
             name: "CollectorTests",
@@ -122,10 +125,19 @@ let package = Package(
             ]),
         // Real processes: a service with the agent in it, the collector, its command.
         .executableTarget(name: "ProbeService", dependencies: ["Martlet"], path: "Tests/ProbeService"),
+        .executableTarget(
+            name: "ChainService",
+            dependencies: [
+                "Martlet", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ],
+            path: "Tests/ChainService", exclude: ["python_service.py"]),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "Fixtures", "MartletReports", "MartletStorage", "ProbeService", "martlet-collector",
+                "ChainService", "Fixtures", "MartletReports", "MartletSQLiteStorage", "MartletStorage",
+                "MartletTelemetry", "ProbeService", "martlet-collector",
                 .product(name: "Hummingbird", package: "hummingbird"),
             ]),
         // The same program with and without the agent: everything that it can see is compared.

@@ -8,6 +8,7 @@ let package = Package(
     dependencies: [
         .package(name: "martlet", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing.git", from: "1.6.0"),
     ],
     targets: [
         .executableTarget(
@@ -15,7 +16,14 @@ let package = Package(
             dependencies: [
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Martlet", package: "martlet"),
-            ])
+            ]),
+        .executableTarget(
+            name: "SpanBenchmark",
+            dependencies: [
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+                .product(name: "Martlet", package: "martlet"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

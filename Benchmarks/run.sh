@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What a URLSession request costs with and without the agent: builds the benchmark, starts an nginx of its own for it on
-# loopback, and prints one table. Arguments are those of `RequestBenchmark drive`.
+# What the agent adds to a URLSession request: builds the benchmark, starts an nginx of its own for it on
+# loopback, and prints one table. Arguments are those of `RequestBenchmark`.
 set -euo pipefail
 cd "$(dirname "$0")"
 PATH=$PATH:/usr/sbin
@@ -77,12 +77,12 @@ for _ in {1..10}; do
 done
 [[ -n $nginx ]] || fail "nginx did not start:"$'\n'"$(<"$work/error.log")"
 
-# An interval shorter than the default, so that storing, packing and uploading is part of what is measured.
-export MARTLET_ENDPOINT=http://127.0.0.1:$port MARTLET_INTERVAL=${MARTLET_INTERVAL:-1s} MARTLET_BUFFER_DIR=$work/buffer
+# The interval is the default: storing, packing and uploading is part of what is measured.
+export MARTLET_ENDPOINT=http://127.0.0.1:$port MARTLET_BUFFER_DIR=$work/buffer
 
 echo
 echo "$(date -u +'%F %R') UTC, $(nproc) cores, load $(cut -d ' ' -f 1 /proc/loadavg), $(uname -sr), $(nginx -v 2>&1 | grep -o 'nginx/.*')"
 swift --version 2>/dev/null | head -n 1
-echo "The agent ships every $MARTLET_INTERVAL. This takes a few minutes."
+echo "This takes a few minutes."
 echo
-"$benchmark" drive --server "http://127.0.0.1:$port" "$@"
+"$benchmark" --server "http://127.0.0.1:$port" "$@"

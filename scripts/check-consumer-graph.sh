@@ -23,7 +23,7 @@ MANIFEST
 graph=$(swift package --package-path "$consumer" show-dependencies --format json)
 echo "$graph"
 
-unwanted=$(grep -oiE '"identity": "(hummingbird|swift-nio[^"]*|grdb\.swift|swift-argument-parser)"' <<<"$graph" | sort -u || true)
+unwanted=$(grep -oiE '"identity": "(hummingbird|async-http-client|swift-nio[^"]*|grdb\.swift|swift-argument-parser)"' <<<"$graph" | sort -u || true)
 if [[ -n $unwanted ]]; then
     echo "A consumer of Martlet has to resolve what it does not need:" "$unwanted" >&2
     exit 1

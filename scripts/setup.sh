@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes sure that what the build needs is there; installs what is missing where apt-get can.
-# With `test`, what the tests need as well: libcurl, which a service that is linked statically wants, and the servers of
-# the parity tests.
+# With `test`, what the tests need as well: libcurl, which a service that is linked statically wants, the servers of the
+# parity tests, and in .build/python the OpenTelemetry SDK for Python.
 set -euo pipefail
 
 fail() {
@@ -28,6 +28,7 @@ missing_packages() {
     has_header sqlite3.h || echo libsqlite3-dev
     [[ $1 == test ]] || return 0
     has_header curl/curl.h || echo libcurl4-openssl-dev
+    python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
     local program
     for program in python3 openssl nginx; do
         PATH=$PATH:/usr/sbin command -v "$program" >/dev/null || echo "${program/nginx/nginx-light}"
@@ -41,8 +42,20 @@ install() {
         "${apt[@]}" update && "${apt[@]}" install --yes --no-install-recommends "$@" >/dev/null
 }
 
+install_python_packages() {
+    local python=.build/python/bin/python
+    "$python" -c 'import opentelemetry.sdk, opentelemetry.exporter.otlp.proto.http' 2>/dev/null && return
+    echo "Installing the OpenTelemetry SDK for Python in .build/python"
+    python3 -m venv .build/python &&
+        "$python" -m pip install --quiet --disable-pip-version-check \
+            'opentelemetry-sdk~=1.38' 'opentelemetry-exporter-otlp-proto-http~=1.38'
+}
+
+cd "$(dirname "$0")/.."
 require_swift
 mapfile -t packages < <(missing_packages "${1:-}")
-((${#packages[@]} == 0)) && exit
-echo "Installing ${packages[*]}"
-install "${packages[@]}" || fail "Please install ${packages[*]} (Debian's names) and try again."
+if ((${#packages[@]} > 0)); then
+    echo "Installing ${packages[*]}"
+    install "${packages[@]}" || fail "Please install ${packages[*]} (Debian's names) and try again."
+fi
+[[ ${1:-} != test ]] || install_python_packages || fail "The OpenTelemetry SDK could not be installed from PyPI."

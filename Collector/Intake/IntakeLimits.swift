@@ -1,3 +1,5 @@
+import MartletTelemetry
+
 /// What a sender may ask of the collector.
 package struct IntakeLimits: Sendable, Equatable {
     /// Of a body, before inflating and again after it (OTLP specification, "OTLP/HTTP Request": 64 MiB is recommended).
@@ -9,8 +11,25 @@ package struct IntakeLimits: Sendable, Equatable {
     /// Requests in one point. More cannot have happened, and sums of sums would overflow.
     package var maxRequestsPerPoint: UInt64 = 1 << 40
 
+    /// Attributes of a span, and of each of its events and links; more are left out and counted.
+    package var maxSpanAttributes = 128
+    /// Events of a span, likewise.
+    package var maxSpanEvents = 128
+    /// Links of a span, likewise.
+    package var maxSpanLinks = 128
+    /// Elements of an attribute that is an array; it is cut to them.
+    package var maxAttributeElements = 128
+    /// Of a body that an agent was asked to keep; agents send no more.
+    package var maxBodyTextBytes = 1024 * 1024
+    /// Of the names and values of all other attributes of a span, its events and its links. What finds no room is left out.
+    package var maxSpanBytes = 64 * 1024
+
     /// Of the sentence that an agent says why it captures as it does. What is longer is cut.
     static let captureReasonBytes = 1024
 
     package init() {}
+
+    var attributeRoom: AttributeRoom {
+        AttributeRoom(count: maxSpanAttributes, nameBytes: maxAttributeBytes, bytes: maxSpanBytes)
+    }
 }

@@ -19,6 +19,9 @@ extension TelemetryResource {
             agent: agent.isEmpty ? nil : agent)
     }
 
+    /// Whether the sender is an agent of Martlet's.
+    var isMartlet: Bool { agent?.hasPrefix("\(OTLPScope.name) ") ?? false }
+
     /// Whether every text that tells senders apart is short enough to be an index's key.
     func fits(_ limits: IntakeLimits) -> Bool {
         [service, version, environment, instance, host, captureMode, agent]

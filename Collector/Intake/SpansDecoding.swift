@@ -1,7 +1,7 @@
 import MartletOTLP
 import MartletTelemetry
 
-/// The spans of one resource that are requests; others are passed over.
+/// The spans of one resource.
 struct SpansDecoding {
     let limits: IntakeLimits
     private(set) var refusals: Refusals
@@ -11,7 +11,7 @@ struct SpansDecoding {
         self.refusals = refusals
     }
 
-    /// `nil` when nothing in it is for Martlet.
+    /// `nil` when there is none to keep.
     mutating func decode(_ part: OTLPResourceSpans) -> DetailsBatch? {
         let resource = TelemetryResource(part.resource)
         let spans = part.scopeSpans.flatMap(\.spans)
@@ -22,7 +22,7 @@ struct SpansDecoding {
         var details: [SpanRecord] = []
         for span in spans {
             do throws(PointRefusal) {
-                if let detail = try SpanRecord(span, limits: limits) { details.append(detail) }
+                details.append(try SpanRecord(span, isOwn: resource.isMartlet, limits: limits))
             } catch {
                 refusals.add(error.reason)
             }
@@ -32,38 +32,87 @@ struct SpansDecoding {
 }
 
 extension SpanRecord {
-    /// `nil` for a span that is no HTTP request.
-    fileprivate init?(_ span: OTLPSpan, limits: IntakeLimits) throws(PointRefusal) {
-        guard let kind = RequestKind(span.kind), span.attributes.text(AttributeName.method) != nil else { return nil }
+    /// Refused is only what cannot be a span; what is too much is left out and counted.
+    ///
+    /// - Parameter isOwn: sent by a Martlet agent, which took secrets out of URLs and left the rest.
+    fileprivate init(_ span: OTLPSpan, isOwn: Bool, limits: IntakeLimits) throws(PointRefusal) {
         guard let traceID = TraceID(bytes: span.traceID), let spanID = SpanID(bytes: span.spanID),
             [0, 8].contains(span.parentSpanID.count)
         else { throw PointRefusal(reason: "a span without valid ids") }
         guard span.startTimeUnixNano <= span.endTimeUnixNano, span.endTimeUnixNano <= UInt64(Int64.max) else {
             throw PointRefusal(reason: "a span that ends before it starts")
         }
-        let dimensions = RequestDimensions(kind: kind, attributes: span.attributes)
-        guard dimensions.fits(limits) else { throw PointRefusal(reason: "an attribute of the span is too long") }
         self.init(
-            traceID: traceID, spanID: spanID, parentSpanID: SpanID(bytes: span.parentSpanID), name: span.name,
-            kind: kind == .client ? .client : .server, start: span.startTimeUnixNano,
-            durationNanoseconds: span.endTimeUnixNano - span.startTimeUnixNano)
-        let requestBytes = UInt64(clamping: span.attributes.integer(AttributeName.requestBodySize) ?? 0)
-        let responseBytes = UInt64(clamping: span.attributes.integer(AttributeName.responseBodySize) ?? 0)
-        request = dimensions
+            traceID: traceID, spanID: spanID, parentSpanID: SpanID(bytes: span.parentSpanID),
+            name: span.name.cut(toBytes: limits.maxAttributeBytes), kind: Kind(span.kind),
+            start: span.startTimeUnixNano, durationNanoseconds: span.endTimeUnixNano - span.startTimeUnixNano)
+        traceState = span.traceState.cut(toBytes: limits.maxAttributeBytes)
         isError = span.status.code == .error
-        url = PlainURL.text(of: span.attributes.text(AttributeName.urlFull) ?? "").cut(toBytes: limits.maxTextBytes)
-        bytesSent = kind == .client ? requestBytes : responseBytes
-        bytesReceived = kind == .client ? responseBytes : requestBytes
         message = span.status.message.isEmpty ? nil : span.status.message.cut(toBytes: limits.maxTextBytes)
+        let request = takeRequest(of: span, isOwn: isOwn, limits)
+        takeContent(of: span, isCovered: { HTTPSpanAttributes.covers($0, of: request) }, limits)
+    }
+
+    /// Returns its kind; `nil` for a span that is no request.
+    private mutating func takeRequest(of span: OTLPSpan, isOwn: Bool, _ limits: IntakeLimits) -> RequestKind? {
+        guard let kind = RequestKind(kind),
+            let http = HTTPSpanAttributes(kind, value: { span.attributes.spanAttribute($0, limits) })
+        else { return nil }
+        request = RequestDimensions(kind: kind, http, limits)
+        let url = http.url ?? http.path ?? ""
+        self.url = (isOwn ? url : PlainURL.text(of: url)).cut(toBytes: limits.maxTextBytes)
+        bytesSent = kind == .client ? http.requestBodySize : http.responseBodySize
+        bytesReceived = kind == .client ? http.responseBodySize : http.requestBodySize
+        return kind
+    }
+
+    private static let bodies = [AttributeName.requestBody, AttributeName.responseBody]
+
+    private mutating func takeContent(of span: OTLPSpan, isCovered: (String) -> Bool, _ limits: IntakeLimits) {
+        var room = limits.attributeRoom
+        let rest = span.attributes.filter { !isCovered($0.key) }
+        attributes = room.take(rest.filter { !Self.bodies.contains($0.key) }.named(limits))
+        for body in Self.bodies {
+            attributes[body] = rest.text(body).map { .string($0.cut(toBytes: limits.maxBodyTextBytes)) }
+        }
+        events = span.events.prefix(limits.maxSpanEvents).map { event in
+            SpanEvent(
+                name: event.name.cut(toBytes: limits.maxAttributeBytes), time: event.timeUnixNano,
+                attributes: room.take(event.attributes.named(limits)))
+        }
+        links = span.links.prefix(limits.maxSpanLinks).compactMap { link in
+            guard let traceID = TraceID(bytes: link.traceID), let spanID = SpanID(bytes: link.spanID) else {
+                return nil
+            }
+            return SpanLink(
+                traceID: traceID, spanID: spanID, attributes: room.take(link.attributes.named(limits)))
+        }
+        droppedAttributes = span.droppedAttributesCount &+ room.dropped
+        droppedEvents = span.droppedEventsCount &+ UInt32(clamping: span.events.count - events.count)
+        droppedLinks = span.droppedLinksCount &+ UInt32(clamping: span.links.count - links.count)
+    }
+}
+
+extension SpanRecord.Kind {
+    /// An unspecified kind is `internal`, as the protocol has it.
+    fileprivate init(_ kind: OTLPSpan.SpanKind) {
+        self =
+            switch kind {
+            case .server: .server
+            case .client: .client
+            case .producer: .producer
+            case .consumer: .consumer
+            case .internal, .unspecified, .UNRECOGNIZED: .internal
+            }
     }
 }
 
 extension RequestKind {
-    fileprivate init?(_ kind: OTLPSpan.SpanKind) {
+    fileprivate init?(_ kind: SpanRecord.Kind) {
         switch kind {
         case .client: self = .client
         case .server: self = .server
-        default: return nil
+        case .internal, .producer, .consumer: return nil
         }
     }
 }

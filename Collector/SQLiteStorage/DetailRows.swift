@@ -4,21 +4,53 @@ import MartletTelemetry
 
 enum DetailRows {
     static func insert(_ detail: SpanRecord, resource: Int64, at now: UnixNanoseconds, in db: Database) throws {
-        guard let request = detail.request else { return }
         let statement = try db.cachedStatement(
             sql: """
                 INSERT INTO detail (received, resource_id, kind, method, host, port, endpoint, status, error,
-                    trace_id, span_id, parent_span_id, start_time, duration, url, bytes_sent, bytes_received, message)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    trace_id, span_id, parent_span_id, start_time, duration, url, bytes_sent, bytes_received, message,
+                    name, span_kind, is_error, trace_state, attributes, events, links,
+                    dropped_attributes, dropped_events, dropped_links)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """)
-        let rest: StatementArguments = [
-            Data(detail.traceID.bytes), Data(detail.spanID.bytes), Data(detail.parentSpanID?.bytes ?? []),
-            Int64(clamping: detail.start),
-            Int64(clamping: detail.durationNanoseconds), detail.url, Int64(clamping: detail.bytesSent),
-            Int64(clamping: detail.bytesReceived), detail.message ?? "",
+        let request = detail.request.map(SeriesRows.columns) ?? noRequest
+        let place: StatementArguments = [
+            detail.traceID.blob, detail.spanID.blob, detail.parentSpanID?.blob ?? Data(),
+            Int64(clamping: detail.start), Int64(clamping: detail.durationNanoseconds), detail.url,
+            Int64(clamping: detail.bytesSent), Int64(clamping: detail.bytesReceived), detail.message ?? "",
         ]
-        try statement.execute(
-            arguments: [Int64(clamping: now), resource] + SeriesRows.columns(of: request) + rest)
+        let span: StatementArguments = [
+            detail.name, detail.kind.rawValue, detail.isError, detail.traceState,
+            try SpanJSON.encode(detail.attributes),
+            try SpanJSON.encode(detail.events), try SpanJSON.encode(detail.links), Int64(detail.droppedAttributes),
+            Int64(detail.droppedEvents), Int64(detail.droppedLinks),
+        ]
+        try statement.execute(arguments: [Int64(clamping: now), resource] + request + place + span)
+    }
+
+    /// `nil` for a row that is no span.
+    static func decode(_ row: Row) throws -> SpanRecord? {
+        let (trace, id, parent): (Data, Data, Data) = (row["trace_id"], row["span_id"], row["parent_span_id"])
+        guard let traceID = TraceID(bytes: trace), let spanID = SpanID(bytes: id),
+            let kind = SpanRecord.Kind(rawValue: row["span_kind"])
+        else { return nil }
+        var span = SpanRecord(
+            traceID: traceID, spanID: spanID, parentSpanID: SpanID(bytes: parent), name: row["name"], kind: kind,
+            start: unsigned(row["start_time"]), durationNanoseconds: unsigned(row["duration"]))
+        span.traceState = row["trace_state"]
+        span.isError = row["is_error"]
+        let message: String = row["message"]
+        span.message = message.isEmpty ? nil : message
+        span.request = SeriesRows.decode(row)
+        span.url = row["url"]
+        span.bytesSent = unsigned(row["bytes_sent"])
+        span.bytesReceived = unsigned(row["bytes_received"])
+        span.attributes = try SpanJSON.attributes(row["attributes"])
+        span.events = try SpanJSON.events(row["events"])
+        span.links = try SpanJSON.links(row["links"])
+        span.droppedAttributes = UInt32(clamping: unsigned(row["dropped_attributes"]))
+        span.droppedEvents = UInt32(clamping: unsigned(row["dropped_events"]))
+        span.droppedLinks = UInt32(clamping: unsigned(row["dropped_links"]))
+        return span
     }
 
     /// Deletes as many of the oldest rows as the limits ask for: about as many as came in, so it is never much at once.
@@ -28,4 +60,17 @@ enum DetailRows {
         try db.cachedStatement(sql: "DELETE FROM detail WHERE id <= (SELECT max(id) FROM detail) - ?")
             .execute(arguments: [limits.maxDetails])
     }
+
+    /// In the order of ``SeriesRows``.
+    private static var noRequest: StatementArguments { ["", "", "", 0, "", 0, ""] }
+
+    private static func unsigned(_ number: Int64) -> UInt64 { UInt64(clamping: number) }
+}
+
+extension TraceID {
+    var blob: Data { Data(bytes) }
+}
+
+extension SpanID {
+    var blob: Data { Data(bytes) }
 }

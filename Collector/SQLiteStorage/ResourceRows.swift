@@ -20,11 +20,15 @@ enum ResourceRows {
             arguments: [
                 resource.service, resource.version ?? "", resource.environment ?? "", resource.instance,
                 resource.host ?? "", resource.captureMode ?? "", resource.captureReason ?? "", resource.agent ?? "",
-                time,
-                time,
+                time, time,
             ])
         guard let id else { throw DatabaseError(message: "a resource has no id") }
         return id
+    }
+
+    static func find(_ id: Int64, in db: Database) throws -> TelemetryResource? {
+        let statement = try db.cachedStatement(sql: "SELECT * FROM resource WHERE id = ?")
+        return try Row.fetchOne(statement, arguments: [id]).map(decode)
     }
 
     static func decode(_ row: Row) -> TelemetryResource {

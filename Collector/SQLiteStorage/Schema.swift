@@ -13,6 +13,7 @@ enum Schema {
             try db.execute(sql: resources + points + batches + ledgers + details)
         }
         migrator.registerMigration("2 phases, capture reason") { try $0.execute(sql: phases + captureReason) }
+        migrator.registerMigration("3 spans") { try $0.execute(sql: spans) }
         return migrator
     }
 
@@ -99,5 +100,24 @@ enum Schema {
 
     private static let captureReason = """
         ALTER TABLE resource ADD COLUMN capture_reason TEXT NOT NULL DEFAULT '';
+        """
+
+    /// Details are spans, also those that are no requests: these have `''` as their kind. What was kept before were
+    /// requests, and a client's kind of span is its kind of request.
+    private static let spans = """
+        ALTER TABLE detail ADD COLUMN name TEXT NOT NULL DEFAULT '';
+        ALTER TABLE detail ADD COLUMN span_kind TEXT NOT NULL DEFAULT '';
+        ALTER TABLE detail ADD COLUMN is_error INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE detail ADD COLUMN trace_state TEXT NOT NULL DEFAULT '';
+        -- JSON.
+        ALTER TABLE detail ADD COLUMN attributes TEXT NOT NULL DEFAULT '';
+        ALTER TABLE detail ADD COLUMN events TEXT NOT NULL DEFAULT '';
+        ALTER TABLE detail ADD COLUMN links TEXT NOT NULL DEFAULT '';
+        -- By a limit of the sender's or the collector's.
+        ALTER TABLE detail ADD COLUMN dropped_attributes INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE detail ADD COLUMN dropped_events INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE detail ADD COLUMN dropped_links INTEGER NOT NULL DEFAULT 0;
+        UPDATE detail SET span_kind = kind, name = method || ' ' || endpoint, is_error = error != '';
+        CREATE INDEX detail_by_trace ON detail (trace_id);
         """
 }

@@ -11,6 +11,9 @@ package protocol Storage: Sendable {
     /// Everything in the answer is of one moment.
     func statistics(_ query: StatisticsQuery) async throws -> StatisticsAnswer
 
+    /// What was kept of a trace, in the order of the starts; empty for a trace that is not known.
+    func spans(ofTrace trace: TraceID) async throws -> [StoredSpan]
+
     /// Every sender that was ever seen, the most recently seen first.
     func agents() async throws -> [AgentRecord]
 

@@ -58,9 +58,17 @@ public final class MartletAgent: Service {
         if let reason = capture.reason { log.warning("Capture is \(capture.mode.rawValue): \(reason)") }
         for limit in capture.limits { log.warning(limit) }
         Capture.connect(to: recorder)
+        if configuration.bootstrapsTracing, let present = TracingBootstrap.install() {
+            log.warning(
+                "Tracing is bootstrapped with \(type(of: present)) already; a MultiplexInstrument can hold MartletTracer too")
+        }
         shipper.start(
             configuration, resource: TelemetryResource(configuration), capture: capture, recorder: recorder, log: log)
     }
+
+    /// The backend of swift-distributed-tracing that the start installed, unless it was told not to
+    /// (``MartletConfiguration/bootstrapsTracing``) or the service had another.
+    public var tracer: MartletTracer { MartletTracer() }
 
     /// The switch: `false`, and no request is seen until it is `true` again. Requests go on as they would; one that ends
     /// while it is off is not counted. `true` also where the agent switched itself off (``MartletStatus/captureReason``).
@@ -79,6 +87,8 @@ public final class MartletAgent: Service {
         return MartletStatus(
             captureMode: capture.mode, captureReason: capture.reason, captureLimits: capture.limits,
             inFlight: inFlight, oldestInFlight: oldest, internalErrors: Capture.faults,
+            cpuTime: .nanoseconds(Int64(clamping: shipping.threadCPU &+ AgentCost.nanoseconds)),
+            memoryBytes: recorder.estimatedBytes,
             ledger: shipping.ledger(captured: recorder.captured), droppedDetails: recorder.droppedDetails,
             bufferedBytes: shipping.bufferedBytes, bufferDirectory: shipping.bufferDirectory,
             bufferError: shipping.bufferError, lastUpload: shipping.lastUpload, uploadError: shipping.uploadError)

@@ -14,6 +14,22 @@ enum MartletLimits {
     static let urlLength = 2048
     /// What an error said is cut to this many bytes.
     static let messageLength = 512
+    /// A span's name, and the route or the template that an instrument names, are cut to this many bytes.
+    static let spanName = 256
+    /// Attributes of a span, and of each of its events and links (the OpenTelemetry specification's default).
+    static let attributes = 128
+    /// Events of a span (the specification's default).
+    static let spanEvents = 128
+    /// Links of a span (the specification's default).
+    static let spanLinks = 128
+    /// An attribute with a longer name is left out; so many bytes.
+    static let attributeName = 256
+    /// The text of an attribute is cut to this many bytes.
+    static let attributeText = 2048
+    /// Elements of an attribute that is an array; it is cut to them.
+    static let attributeElements = 128
+    /// Names and values of all attributes of a span, its events and links together; what finds no room is left out.
+    static let spanBytes = 32 << 10
     /// The most that `MARTLET_BODY_LIMIT` allows: a body is held in memory until its request is through.
     static let bodyLimit = 1 << 20
     /// The agent's CPU time is judged over so long: at its start it needs more for a moment.

@@ -18,6 +18,11 @@ public struct MartletStatus: Sendable {
     public var oldestInFlight: Duration
     /// Things inside the agent that were not as they should be since capture was switched on; the tenth switches it off.
     public var internalErrors: Int
+    /// CPU time that the agent has taken since its start: that of its own thread, and an estimate of its steps on the
+    /// service's. `MARTLET_MAX_CPU` limits it.
+    public var cpuTime: Duration
+    /// Roughly what the agent holds in memory, in bytes. `MARTLET_MAX_MEMORY` limits it.
+    public var memoryBytes: Int
     /// `captured = delivered + waiting + dropped`, in requests of this process.
     public var ledger: Ledger
     /// Details that were not kept because of a limit, or could not be stored; what is counted does not depend on it.

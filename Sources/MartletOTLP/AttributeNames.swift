@@ -16,6 +16,7 @@ package enum AttributeName {
     package static let serverPort = "server.port"
     package static let urlTemplate = "url.template"
     package static let urlFull = "url.full"
+    package static let urlPath = "url.path"
     package static let route = "http.route"
     package static let status = "http.response.status_code"
     package static let errorType = "error.type"
@@ -34,6 +35,8 @@ package enum AttributeName {
     package static let peerPort = "network.peer.port"
 
     package static let phase = "martlet.phase"
+    /// False on a span that is an HTTP request and not counted as one, because a request within it was.
+    package static let isCounted = "martlet.counted"
     package static let connectionReused = "martlet.connection.reused"
     package static let ledgerState = "martlet.state"
     package static let ledgerReason = "martlet.reason"

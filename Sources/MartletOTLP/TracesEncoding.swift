@@ -28,7 +28,12 @@ extension OTLPSpan {
         kind = SpanKind(span.kind)
         startTimeUnixNano = span.start
         endTimeUnixNano = span.start &+ span.durationNanoseconds
-        attributes = span.request.map { span.attributes(of: $0) } ?? []
+        attributes = (span.request.map { span.attributes(of: $0) } ?? []) + [OTLPKeyValue](span.attributes)
+        events = span.events.map(OTLPSpan.Event.init)
+        links = span.links.map(OTLPSpan.Link.init)
+        droppedAttributesCount = span.droppedAttributes
+        droppedEventsCount = span.droppedEvents
+        droppedLinksCount = span.droppedLinks
         if span.isError {
             status.code = .error
             status.message = span.message ?? ""
@@ -36,11 +41,31 @@ extension OTLPSpan {
     }
 }
 
+extension OTLPSpan.Event {
+    fileprivate init(_ event: SpanEvent) {
+        self.init()
+        name = event.name
+        timeUnixNano = event.time
+        attributes = [OTLPKeyValue](event.attributes)
+    }
+}
+
+extension OTLPSpan.Link {
+    fileprivate init(_ link: SpanLink) {
+        self.init()
+        traceID = Data(link.traceID.bytes)
+        spanID = Data(link.spanID.bytes)
+        attributes = [OTLPKeyValue](link.attributes)
+    }
+}
+
 extension SpanRecord {
     fileprivate func attributes(of request: RequestDimensions) -> [OTLPKeyValue] {
         let isClient = request.kind == .client
         var attributes = [OTLPKeyValue](request)
-        if !url.isEmpty { attributes.append(OTLPKeyValue(AttributeName.urlFull, url)) }
+        // Of its URL a server is told the path.
+        let urlName = isClient ? AttributeName.urlFull : AttributeName.urlPath
+        if !url.isEmpty { attributes.append(OTLPKeyValue(urlName, url)) }
         let requestSize = isClient ? bytesSent : bytesReceived
         let responseSize = isClient ? bytesReceived : bytesSent
         if requestSize > 0 {

@@ -16,6 +16,14 @@ package struct TraceID: Sendable, Hashable, CustomStringConvertible {
         self.init(high: UInt64(bigEndian: bytes.prefix(8)), low: UInt64(bigEndian: bytes.dropFirst(8)))
     }
 
+    /// `nil` unless there are 32 lower-case hexadecimal digits in ASCII, not all zero.
+    package init?(hexDigits: some Collection<UInt8>) {
+        guard hexDigits.count == 32, let high = UInt64(hexDigits: hexDigits.prefix(16)),
+            let low = UInt64(hexDigits: hexDigits.dropFirst(16))
+        else { return nil }
+        self.init(high: high, low: low)
+    }
+
     package var bytes: [UInt8] { high.bigEndianBytes + low.bigEndianBytes }
 
     /// 32 lower-case hexadecimal digits.
@@ -38,6 +46,12 @@ package struct SpanID: Sendable, Hashable, CustomStringConvertible {
         self.init(UInt64(bigEndian: bytes))
     }
 
+    /// `nil` unless there are 16 lower-case hexadecimal digits in ASCII, not all zero.
+    package init?(hexDigits: some Collection<UInt8>) {
+        guard hexDigits.count == 16, let value = UInt64(hexDigits: hexDigits) else { return nil }
+        self.init(value)
+    }
+
     package var bytes: [UInt8] { value.bigEndianBytes }
 
     /// 16 lower-case hexadecimal digits.
@@ -56,5 +70,17 @@ extension UInt64 {
     fileprivate var sixteenHexDigits: String {
         let digits = String(self, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    /// `nil` where a byte is no lower-case hexadecimal digit. At most 16 of them.
+    package init?(hexDigits: some Collection<UInt8>) {
+        self = 0
+        for digit in hexDigits {
+            switch digit {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): self = self << 4 | UInt64(digit - UInt8(ascii: "0"))
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): self = self << 4 | UInt64(digit - UInt8(ascii: "a") + 10)
+            default: return nil
+            }
+        }
     }
 }

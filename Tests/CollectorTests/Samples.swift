@@ -67,5 +67,26 @@ enum Samples {
         return span
     }
 
+    /// A detail with something in every property.
+    static func span(_ number: UInt8) -> SpanRecord {
+        var span = detail(number)
+        let other = detail(number &+ 100)
+        span.parentSpanID = other.spanID
+        span.traceState = "vendor=1"
+        span.name = "ask"
+        span.attributes = [
+            "text": .string("a \"b\" / é"), "number": .integer(.max), "whole": .double(2), "share": .double(0.1),
+            "huge": .double(.infinity), "yes": .boolean(true), "no": .array([]),
+            "list": .array([.string("a"), .integer(-1), .double(3), .boolean(false)]),
+        ]
+        span.events = [
+            SpanEvent(name: "first", time: time(1)),
+            SpanEvent(name: "second", time: time(2), attributes: ["x": .integer(1)]),
+        ]
+        span.links = [SpanLink(traceID: other.traceID, spanID: other.spanID, attributes: ["why": .string("because")])]
+        (span.droppedAttributes, span.droppedEvents, span.droppedLinks) = (1, 2, 3)
+        return span
+    }
+
     static let everything = TimeWindow(from: time(0) - 1, to: time(100_000))
 }

@@ -24,6 +24,8 @@ import Testing
                 sql: """
                     INSERT INTO resource VALUES (1, 'checkout', '1.2', 'test', 'i-1', 'web-1', 'automatic', 'martlet', 1, 1);
                     INSERT INTO series VALUES (1, 1, 'client', 'GET', 'api.example.com', 443, '/users/{id}', 200, '');
+                    INSERT INTO detail VALUES (1, 1, 1, 'client', 'GET', 'api.example.com', 443, '/users/{id}', 503, '503',
+                        x'01000000000000000000000000000001', x'0000000000000001', x'', 1, 2, 'u', 3, 4, 'no');
                     """)
             try db.execute(
                 sql: "INSERT INTO point VALUES (?, ?, 1, 2, 1, 2, ?)",
@@ -46,6 +48,16 @@ import Testing
         #expect(all.duration.count == 4)
         #expect(all.phases == later.statistics.phases)
         #expect(try await storage.agents().map(\.resource.captureReason) == [nil])
+    }
+
+    @Test func aStoreFromBeforeSpansIsBroughtUpToDateAndKeepsItsDetails() async throws {
+        let trace = try #require(TraceID(high: 1 << 56, low: 1))
+        let stored = try #require(try await SQLiteStorage(path: path).spans(ofTrace: trace).first)
+        #expect(stored.span.name == "GET /users/{id}")
+        #expect(stored.span.kind == .client)
+        #expect(stored.span.isError)
+        #expect(stored.span.request == Samples.dimensions(status: 503, error: "503"))
+        #expect(stored.resource.service == "checkout")
     }
 
     @Test func itIsNotReadBeforeItIsUpToDate() {

@@ -12,6 +12,7 @@ package final class ChildProcess: Sendable {
     package struct Program: Sendable {
         package static let martletCollector = built("martlet-collector")
         package static let probeService = built("ProbeService")
+        package static let chainService = built("ChainService")
         package static let parityProgram = built("ParityProgram")
 
         package let url: URL

@@ -41,6 +41,13 @@ extension Stage {
         transcript.note("task after", Described.task(task))
     }
 
+    /// Waits for a task and for its session, which ends with it and lets go of its delegate after it told it.
+    func end(_ task: URLSessionTask, with session: URLSession, _ delegate: RecordingDelegate) async {
+        if await !delegate.invalidated.wait(atMost: Stage.limit) { transcript.note("session", "not invalidated") }
+        await delegateCalls(of: session)
+        await end(task, at: delegate.completed)
+    }
+
     /// An async function; in a task of its own, as it may never return.
     ///
     /// It returns on one thread while a task's delegate is called on another, in no order: the result is noted when all

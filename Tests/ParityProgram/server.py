@@ -320,8 +320,8 @@ def ftp(control):
     say("220 parity")
     head = []
     for line in lines:
-        command, _, _ = line.decode().strip().partition(" ")
-        head.append(line.decode().strip())
+        command, _, _ = line.decode("latin-1").strip().partition(" ")
+        head.append(line.decode("latin-1").strip())
         if command == "USER":
             say("331 password")
         elif command == "PWD":
@@ -385,7 +385,7 @@ def free_port():
 
 
 def end_with_parent():
-    ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def start_http2(folder, certificate, key, upstream):
@@ -457,7 +457,8 @@ def main():
                 if line.strip() == "take":
                     print(json.dumps(journal.take()), flush=True)
         finally:
-            nginx.terminate()
+            # Nothing of it is worth a polite end, and the signal for that is blocked in a child of a task's thread.
+            nginx.kill()
             nginx.wait()
 
 

@@ -10,18 +10,7 @@ enum Captured {
         // Explicit mode cannot see a session that it was not given.
         "shared session, completion handler": (1, 0),
         "shared session, async": (1, 0),
-
-        // An answer to a challenge is a second request, made by a loader that explicit mode does not see.
-        "challenge answered by a session delegate": (2, 1),
-        "challenge answered by a delegate, upload": (2, 1),
-        "challenge answered, async with a task delegate's session": (2, 1),
-        "challenge answered wrongly, then cancelled": (3, 1),
-        "challenge answered wrongly, then rightly": (3, 1),
-        "challenge answered from a storage of the service's own": (2, 1),
-        "challenge answered wrongly from a storage of the service's own": (2, 1),
-        "challenge handled by default, with a credential proposed": (2, 1),
-        "challenge over tls": (2, 1),
-        "challenge over http2": (2, 1),
+        "session whose protocols are replaced after the capture": (1, 0),
 
         // More than one request.
         "session with cookies": (2, 2),

@@ -2,22 +2,23 @@ import Foundation
 
 /// Two rounds that ran one after the other.
 struct Pair {
-    var bare: Round
+    /// With capture off.
+    var off: Round
     var other: Round
 
-    func ratio(_ figure: KeyPath<Round, Double>) -> Double { other[keyPath: figure] / bare[keyPath: figure] }
+    func ratio(_ figure: KeyPath<Round, Double>) -> Double { other[keyPath: figure] / off[keyPath: figure] }
 }
 
-/// A worker of some mode against a bare one. Bare against bare is the floor: what it is away from 1 is noise.
+/// Capture on against off, or off against off: that is the floor, and what it is away from 1 is noise.
 struct Comparison {
     let load: Load
-    let mode: Mode
+    let isCapturing: Bool
     var pairs: [Pair] = []
 
     static func table(_ comparisons: [Comparison]) -> String {
         let head = [
-            "concurrency", "compared", "bare µs", "other µs", "CPU ratio [quartiles]", "of totals",
-            "bare p50 ms", "p50 ratio", "p99 ratio", "requests each",
+            "concurrency", "compared", "off µs", "CPU ratio [quartiles]", "of totals", "off p50 ms",
+            "p50 ratio [quartiles]", "p99 ratio", "requests each",
         ]
         let rows = [head] + comparisons.map(\.row)
         let widths = head.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
@@ -27,18 +28,20 @@ struct Comparison {
     }
 
     private var row: [String] {
-        let bareCPU = pairs.map(\.bare.cpu)
-        let otherCPU = pairs.map(\.other.cpu)
-        let ratios = pairs.map { $0.ratio(\.cpu) }
+        let off = pairs.map(\.off.cpu).reduce(0, +)
         return [
-            "\(load.concurrency)", "\(mode) : bare", format(bareCPU.median, "%.1f"), format(otherCPU.median, "%.1f"),
-            format(ratios.median, "%.3f") + " [" + format(ratios.quantile(0.25), "%.3f") + ", "
-                + format(ratios.quantile(0.75), "%.3f") + "]",
+            "\(load.concurrency)", isCapturing ? "on : off" : "off : off", format(pairs.map(\.off.cpu).median, "%.1f"),
+            quartiles(\.cpu),
             // A median leaves out what few rounds have, an upload for instance; the totals have all of it.
-            format(otherCPU.reduce(0, +) / bareCPU.reduce(0, +), "%.3f"), format(pairs.map(\.bare.p50).median, "%.3f"),
-            format(pairs.map { $0.ratio(\.p50) }.median, "%.3f"), format(pairs.map { $0.ratio(\.p99) }.median, "%.3f"),
-            "\(pairs.count * load.requests)",
+            format(pairs.map(\.other.cpu).reduce(0, +) / off, "%.3f"), format(pairs.map(\.off.p50).median, "%.3f"),
+            quartiles(\.p50), format(pairs.map { $0.ratio(\.p99) }.median, "%.3f"), "\(pairs.count * load.requests)",
         ]
+    }
+
+    private func quartiles(_ figure: KeyPath<Round, Double>) -> String {
+        let ratios = pairs.map { $0.ratio(figure) }
+        return format(ratios.median, "%.3f") + " [" + format(ratios.quantile(0.25), "%.3f") + ", "
+            + format(ratios.quantile(0.75), "%.3f") + "]"
     }
 
     private func format(_ value: Double, _ format: String) -> String { String(format: format, value) }

@@ -12,8 +12,6 @@ struct RequestAnswer: Sendable {
     /// What the error said.
     var message: String?
     var figures: TransferFigures?
-    var httpVersion: String?
-    var peer: (address: String, port: Int)?
     /// As far as it went through the loader's client.
     var body: Data?
 
@@ -22,8 +20,6 @@ struct RequestAnswer: Sendable {
         self.error = error.map(ErrorType.init(of:))
         message = error.map { ($0 as NSError).localizedDescription }
         figures = handle?.figures
-        httpVersion = handle?.httpVersion
-        peer = handle?.peer
         self.body = body
     }
 

@@ -14,6 +14,8 @@ struct RequestDetails: Sendable {
     private let context: TraceContext
     private let parent: SpanID?
     private let resends: Int
+    private let httpVersion: String?
+    private let peer: (address: String, port: Int)?
     private let contents: DetailContents
     private let requestHeaders: [String: String]
     private let requestBody: BodySample?
@@ -21,10 +23,12 @@ struct RequestDetails: Sendable {
 
     init(
         of request: CapturedRequest, _ end: RequestObservation.End, answer: RequestAnswer, url: URL,
-        parent: TraceContext?, contents: DetailContents
+        parent: TraceContext?, contents: DetailContents, handle: EasyHandle?
     ) {
         let isFailure = request.outcome.isFailure(for: .client)
         self.contents = contents
+        httpVersion = handle?.httpVersion
+        peer = handle?.peer
         requestHeaders = contents.headers == .none ? [:] : end.request.allHTTPHeaderFields ?? [:]
         requestBody = contents.sample(
             end.request.httpBody, contentType: end.request.value(forHTTPHeaderField: "Content-Type"),
@@ -66,9 +70,9 @@ struct RequestDetails: Sendable {
             guard let nanoseconds = request.phases[phase] else { continue }
             attributes["\(AttributeName.phase).\(phase.rawValue)"] = .double(Double(nanoseconds) / 1e9)
         }
-        attributes[AttributeName.protocolVersion] = answer.httpVersion.map { .string($0) }
-        attributes[AttributeName.peerAddress] = answer.peer.map { .string($0.address) }
-        attributes[AttributeName.peerPort] = answer.peer.map { .integer(Int64($0.port)) }
+        attributes[AttributeName.protocolVersion] = httpVersion.map { .string($0) }
+        attributes[AttributeName.peerAddress] = peer.map { .string($0.address) }
+        attributes[AttributeName.peerPort] = peer.map { .integer(Int64($0.port)) }
         attributes[AttributeName.originalMethod] = originalMethod.map { .string($0) }
         if resends > 0 { attributes[AttributeName.resendCount] = .integer(Int64(resends)) }
         if answer.figures?.isConnectionReused == true { attributes[AttributeName.connectionReused] = .boolean(true) }

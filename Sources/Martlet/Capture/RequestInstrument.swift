@@ -23,12 +23,14 @@ struct RequestInstrument: Sendable {
         return observer
     }
 
-    func end(_ observation: RequestObservation, of task: URLSessionTask, with answer: RequestAnswer) {
+    func end(
+        _ observation: RequestObservation, of task: URLSessionTask, with answer: RequestAnswer, handle: EasyHandle?
+    ) {
         guard let end = observation.end() else { return }
         InFlightRequests.remove(Unmanaged.passUnretained(task).toOpaque())
         // Whoever takes back a request that was asked for credentials has had its answer.
         let isRefused = answer.error == .cancelled && end.challenged != nil
-        record(end, start: observation.start, answer: isRefused ? end.challenged ?? answer : answer)
+        record(end, start: observation.start, answer: isRefused ? end.challenged ?? answer : answer, handle: handle)
     }
 
     /// Counts requests that are in flight for too long. What becomes of them later is not counted again.
@@ -38,11 +40,13 @@ struct RequestInstrument: Sendable {
             var answer = end.challenged ?? RequestAnswer(error: .hung)
             answer.error = .hung
             answer.time = Clock.monotonic()
-            record(end, start: observation.start, answer: answer)
+            answer.figures = nil
+            record(end, start: observation.start, answer: answer, handle: nil)
         }
     }
 
-    private func record(_ end: RequestObservation.End, start: RequestStart, answer: RequestAnswer) {
+    private func record(_ end: RequestObservation.End, start: RequestStart, answer: RequestAnswer, handle: EasyHandle?)
+    {
         guard Capture.isOn.load(ordering: .relaxed), let url = end.request.url else { return }
         let duration = answer.time &- start.monotonic
         var request = CapturedRequest(
@@ -57,7 +61,8 @@ struct RequestInstrument: Sendable {
             isSampled: end.context.isSampled, isFailure: request.outcome.isFailure(for: .client), nanoseconds: duration)
         {
             let details = RequestDetails(
-                of: request, end, answer: answer, url: url, parent: start.parent, contents: recorder.settings.contents)
+                of: request, end, answer: answer, url: url, parent: start.parent, contents: recorder.settings.contents,
+                handle: handle)
             request.detailBytes = details.bytes
             request.makeSpan = { details.span($0) }
         }

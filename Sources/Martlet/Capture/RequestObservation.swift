@@ -35,11 +35,13 @@ final class RequestObservation: Sendable {
 
     /// A loader starts with it: the first, or another one after a challenge, which goes on with what there is.
     func begin(_ request: URLRequest, sampler: TraceSampler) {
-        state.withLock { state in
-            guard state.request == nil else { return }
+        let isFirst = state.withLock { state in
+            guard state.request == nil else { return false }
             state.request = request
             state.context = sampler.span(childOf: start.parent)
+            return true
         }
+        if isFirst { start.enclosing?.noteRequest(.client) }
     }
 
     /// Whether it got as far as a loader.

@@ -85,7 +85,7 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
             if goesOn(after: answer) {
                 observation.noteChallenge(answer)
             } else {
-                instrument.end(observation, of: task, with: answer)
+                instrument.end(observation, of: task, with: answer, handle: handle)
             }
         }
     }

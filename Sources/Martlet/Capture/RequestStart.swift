@@ -5,5 +5,13 @@ import ServiceContextModule
 struct RequestStart: Sendable {
     let wall = Clock.wall()
     let monotonic = Clock.monotonic()
-    let parent = ServiceContext.current?.traceContext
+    let parent: TraceContext?
+    /// The span of the caller's that is not to be counted as well, where it is a client's request.
+    let enclosing: SpanRecording?
+
+    init() {
+        let context = ServiceContext.current
+        parent = context?.traceContext
+        enclosing = context?.requestSpan
+    }
 }

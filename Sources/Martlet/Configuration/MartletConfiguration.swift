@@ -16,6 +16,10 @@ public struct MartletConfiguration: Sendable {
     public var endpoint = URL(string: "http://127.0.0.1:4318") ?? URL(fileURLWithPath: "/")
     /// Sent as `Authorization: Bearer …`, and never logged. `MARTLET_TOKEN`, default none.
     public var token: String?
+    /// Whether the start makes ``MartletAgent/tracer`` the process's tracer. To be turned off where the service calls
+    /// `InstrumentationSystem.bootstrap(_:)` itself, which traps when it is called a second time. No variable, default
+    /// `true`.
+    public var bootstrapsTracing = true
     /// Which requests are seen. `MARTLET_CAPTURE`, default `automatic`.
     public var capture = Capture.automatic
     /// Globs on `host[:port][/path]` of the requests to see, `*` standing for any characters: `*.example.com`,

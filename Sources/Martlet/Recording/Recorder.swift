@@ -21,6 +21,7 @@ final class Recorder: Sendable {
 
     private struct Backlog {
         var requests: [CapturedRequest] = []
+        var spans: [SpanRecord] = []
         var captured: UInt64 = 0
         var sampler: DetailSampler
         var allowsDetails = true
@@ -30,6 +31,8 @@ final class Recorder: Sendable {
 
     fileprivate struct State {
         let namer: EndpointNamer
+        /// Takes turns with the backlog, so that neither has to grow anew: fresh memory costs more than all else here.
+        var folding: [CapturedRequest] = []
         var budget: EndpointBudget
         var interval: RecordedInterval
     }
@@ -72,20 +75,28 @@ final class Recorder: Sendable {
         if waiting >= MartletLimits.longestBacklog { fold() }
     }
 
-    /// Keeps a span that is no request.
-    func keep(_ span: SpanRecord) {
-        state.withLock { $0.interval.details.append(span) }
+    /// Keeps a span that is no request, after ``keepsDetails(isSampled:isFailure:nanoseconds:)`` said so.
+    ///
+    /// - Parameter bytes: what it holds, roughly.
+    func keep(_ span: SpanRecord, bytes: Int) {
+        backlog.withLock { backlog in
+            backlog.spans.append(span)
+            backlog.detailBytes += bytes
+        }
     }
 
     /// Counts what was put down.
     func fold() {
         state.withLock { state in
             // Taken under the other lock, so that whoever drains finds all that was recorded before.
-            let requests = backlog.withLock { backlog in
-                defer { backlog.requests = [] }
-                return backlog.requests
+            let spans = backlog.withLock { backlog in
+                swap(&backlog.requests, &state.folding)
+                defer { backlog.spans = [] }
+                return backlog.spans
             }
-            for request in requests { state.count(request) }
+            for request in state.folding { state.count(request) }
+            state.folding.removeAll(keepingCapacity: state.folding.count < MartletLimits.longestBacklog)
+            state.interval.details += spans
         }
     }
 

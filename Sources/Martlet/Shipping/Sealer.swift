@@ -51,9 +51,8 @@ struct Sealer {
     mutating func seal(into outbox: borrowing Outbox, isAsked: Bool) {
         let (interval, captured) = recorder.drain()
         let capture = capture.now
-        guard !interval.series.isEmpty || capture.mode != lastMode || isHeartbeatDue(isAsked: isAsked) else {
-            return recorder.restore(interval)
-        }
+        let isNew = !interval.series.isEmpty || !interval.details.isEmpty || capture.mode != lastMode
+        guard isNew || isHeartbeatDue(isAsked: isAsked) else { return recorder.restore(interval) }
         var resource = identity
         resource.captureMode = capture.mode.rawValue
         resource.captureReason = capture.reason

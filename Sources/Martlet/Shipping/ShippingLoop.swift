@@ -41,6 +41,7 @@ struct ShippingLoop: ~Copyable {
             if isAsked || Clock.monotonic() >= nextSeal { seal(isAsked: isAsked) }
             deliver(isAsked: isAsked)
             if isStopping { close() }
+            shipper.update { $0.threadCPU = Clock.threadCPU() }
             for done in flushes { done() }
             if isStopping { return }
         }

@@ -1,5 +1,4 @@
 import MartletTelemetry
-import ServiceContextModule
 
 /// A span's place in its trace: what W3C Trace Context carries from one service to the next.
 struct TraceContext: Sendable, Hashable {
@@ -9,17 +8,4 @@ struct TraceContext: Sendable, Hashable {
     var isSampled: Bool
     /// Of other vendors, carried on unchanged (section 3.3); empty for none.
     var traceState = ""
-}
-
-extension ServiceContext {
-    private enum TraceContextKey: ServiceContextKey {
-        typealias Value = TraceContext
-        static var nameOverride: String? { "martlet-trace-context" }
-    }
-
-    /// The span that runs, or the remote one that called; `nil` outside any trace.
-    var traceContext: TraceContext? {
-        get { self[TraceContextKey.self] }
-        set { self[TraceContextKey.self] = newValue }
-    }
 }

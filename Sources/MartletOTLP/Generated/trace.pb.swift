@@ -78,39 +78,94 @@ package nonisolated struct OTLPScopeSpans: Sendable {
   fileprivate var _scope: OTLPInstrumentationScope? = nil
 }
 
-package nonisolated struct OTLPSpan: Sendable {
+package nonisolated struct OTLPSpan: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  package var traceID: Data = Data()
+  package var traceID: Data {
+    get {_storage._traceID}
+    set {_uniqueStorage()._traceID = newValue}
+  }
 
-  package var spanID: Data = Data()
+  package var spanID: Data {
+    get {_storage._spanID}
+    set {_uniqueStorage()._spanID = newValue}
+  }
 
-  package var traceState: String = String()
+  package var traceState: String {
+    get {_storage._traceState}
+    set {_uniqueStorage()._traceState = newValue}
+  }
 
-  package var parentSpanID: Data = Data()
+  package var parentSpanID: Data {
+    get {_storage._parentSpanID}
+    set {_uniqueStorage()._parentSpanID = newValue}
+  }
 
-  package var name: String = String()
+  package var name: String {
+    get {_storage._name}
+    set {_uniqueStorage()._name = newValue}
+  }
 
-  package var kind: OTLPSpan.SpanKind = .unspecified
+  package var kind: OTLPSpan.SpanKind {
+    get {_storage._kind}
+    set {_uniqueStorage()._kind = newValue}
+  }
 
-  package var startTimeUnixNano: UInt64 = 0
+  package var startTimeUnixNano: UInt64 {
+    get {_storage._startTimeUnixNano}
+    set {_uniqueStorage()._startTimeUnixNano = newValue}
+  }
 
-  package var endTimeUnixNano: UInt64 = 0
+  package var endTimeUnixNano: UInt64 {
+    get {_storage._endTimeUnixNano}
+    set {_uniqueStorage()._endTimeUnixNano = newValue}
+  }
 
-  package var attributes: [OTLPKeyValue] = []
+  package var attributes: [OTLPKeyValue] {
+    get {_storage._attributes}
+    set {_uniqueStorage()._attributes = newValue}
+  }
+
+  package var droppedAttributesCount: UInt32 {
+    get {_storage._droppedAttributesCount}
+    set {_uniqueStorage()._droppedAttributesCount = newValue}
+  }
+
+  package var events: [OTLPSpan.Event] {
+    get {_storage._events}
+    set {_uniqueStorage()._events = newValue}
+  }
+
+  package var droppedEventsCount: UInt32 {
+    get {_storage._droppedEventsCount}
+    set {_uniqueStorage()._droppedEventsCount = newValue}
+  }
+
+  package var links: [OTLPSpan.Link] {
+    get {_storage._links}
+    set {_uniqueStorage()._links = newValue}
+  }
+
+  package var droppedLinksCount: UInt32 {
+    get {_storage._droppedLinksCount}
+    set {_uniqueStorage()._droppedLinksCount = newValue}
+  }
 
   package var status: OTLPStatus {
-    get {_status ?? OTLPStatus()}
-    set {_status = newValue}
+    get {_storage._status ?? OTLPStatus()}
+    set {_uniqueStorage()._status = newValue}
   }
   /// Returns true if `status` has been explicitly set.
-  package var hasStatus: Bool {self._status != nil}
+  package var hasStatus: Bool {_storage._status != nil}
   /// Clears the value of `status`. Subsequent reads from it will return its default value.
-  package mutating func clearStatus() {self._status = nil}
+  package mutating func clearStatus() {_uniqueStorage()._status = nil}
 
-  package var flags: UInt32 = 0
+  package var flags: UInt32 {
+    get {_storage._flags}
+    set {_uniqueStorage()._flags = newValue}
+  }
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -164,9 +219,49 @@ package nonisolated struct OTLPSpan: Sendable {
 
   }
 
+  package nonisolated struct Event: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var timeUnixNano: UInt64 = 0
+
+    package var name: String = String()
+
+    package var attributes: [OTLPKeyValue] = []
+
+    package var droppedAttributesCount: UInt32 = 0
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+  }
+
+  package nonisolated struct Link: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var traceID: Data = Data()
+
+    package var spanID: Data = Data()
+
+    package var traceState: String = String()
+
+    package var attributes: [OTLPKeyValue] = []
+
+    package var droppedAttributesCount: UInt32 = 0
+
+    package var flags: UInt32 = 0
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+  }
+
   package init() {}
 
-  fileprivate var _status: OTLPStatus? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 package nonisolated struct OTLPStatus: Sendable {
@@ -315,7 +410,231 @@ nonisolated extension OTLPScopeSpans: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension OTLPSpan: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Span"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}trace_id\0\u{3}span_id\0\u{3}trace_state\0\u{3}parent_span_id\0\u{1}name\0\u{1}kind\0\u{3}start_time_unix_nano\0\u{3}end_time_unix_nano\0\u{1}attributes\0\u{2}\u{6}status\0\u{1}flags\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}trace_id\0\u{3}span_id\0\u{3}trace_state\0\u{3}parent_span_id\0\u{1}name\0\u{1}kind\0\u{3}start_time_unix_nano\0\u{3}end_time_unix_nano\0\u{1}attributes\0\u{3}dropped_attributes_count\0\u{1}events\0\u{3}dropped_events_count\0\u{1}links\0\u{3}dropped_links_count\0\u{1}status\0\u{1}flags\0")
+
+  fileprivate class _StorageClass {
+    var _traceID: Data = Data()
+    var _spanID: Data = Data()
+    var _traceState: String = String()
+    var _parentSpanID: Data = Data()
+    var _name: String = String()
+    var _kind: OTLPSpan.SpanKind = .unspecified
+    var _startTimeUnixNano: UInt64 = 0
+    var _endTimeUnixNano: UInt64 = 0
+    var _attributes: [OTLPKeyValue] = []
+    var _droppedAttributesCount: UInt32 = 0
+    var _events: [OTLPSpan.Event] = []
+    var _droppedEventsCount: UInt32 = 0
+    var _links: [OTLPSpan.Link] = []
+    var _droppedLinksCount: UInt32 = 0
+    var _status: OTLPStatus? = nil
+    var _flags: UInt32 = 0
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _traceID = source._traceID
+      _spanID = source._spanID
+      _traceState = source._traceState
+      _parentSpanID = source._parentSpanID
+      _name = source._name
+      _kind = source._kind
+      _startTimeUnixNano = source._startTimeUnixNano
+      _endTimeUnixNano = source._endTimeUnixNano
+      _attributes = source._attributes
+      _droppedAttributesCount = source._droppedAttributesCount
+      _events = source._events
+      _droppedEventsCount = source._droppedEventsCount
+      _links = source._links
+      _droppedLinksCount = source._droppedLinksCount
+      _status = source._status
+      _flags = source._flags
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularBytesField(value: &_storage._traceID) }()
+        case 2: try { try decoder.decodeSingularBytesField(value: &_storage._spanID) }()
+        case 3: try { try decoder.decodeSingularStringField(value: &_storage._traceState) }()
+        case 4: try { try decoder.decodeSingularBytesField(value: &_storage._parentSpanID) }()
+        case 5: try { try decoder.decodeSingularStringField(value: &_storage._name) }()
+        case 6: try { try decoder.decodeSingularEnumField(value: &_storage._kind) }()
+        case 7: try { try decoder.decodeSingularFixed64Field(value: &_storage._startTimeUnixNano) }()
+        case 8: try { try decoder.decodeSingularFixed64Field(value: &_storage._endTimeUnixNano) }()
+        case 9: try { try decoder.decodeRepeatedMessageField(value: &_storage._attributes) }()
+        case 10: try { try decoder.decodeSingularUInt32Field(value: &_storage._droppedAttributesCount) }()
+        case 11: try { try decoder.decodeRepeatedMessageField(value: &_storage._events) }()
+        case 12: try { try decoder.decodeSingularUInt32Field(value: &_storage._droppedEventsCount) }()
+        case 13: try { try decoder.decodeRepeatedMessageField(value: &_storage._links) }()
+        case 14: try { try decoder.decodeSingularUInt32Field(value: &_storage._droppedLinksCount) }()
+        case 15: try { try decoder.decodeSingularMessageField(value: &_storage._status) }()
+        case 16: try { try decoder.decodeSingularFixed32Field(value: &_storage._flags) }()
+        default: break
+        }
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if !_storage._traceID.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._traceID, fieldNumber: 1)
+      }
+      if !_storage._spanID.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._spanID, fieldNumber: 2)
+      }
+      if !_storage._traceState.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._traceState, fieldNumber: 3)
+      }
+      if !_storage._parentSpanID.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._parentSpanID, fieldNumber: 4)
+      }
+      if !_storage._name.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._name, fieldNumber: 5)
+      }
+      if _storage._kind != .unspecified {
+        try visitor.visitSingularEnumField(value: _storage._kind, fieldNumber: 6)
+      }
+      if _storage._startTimeUnixNano != 0 {
+        try visitor.visitSingularFixed64Field(value: _storage._startTimeUnixNano, fieldNumber: 7)
+      }
+      if _storage._endTimeUnixNano != 0 {
+        try visitor.visitSingularFixed64Field(value: _storage._endTimeUnixNano, fieldNumber: 8)
+      }
+      if !_storage._attributes.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._attributes, fieldNumber: 9)
+      }
+      if _storage._droppedAttributesCount != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._droppedAttributesCount, fieldNumber: 10)
+      }
+      if !_storage._events.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._events, fieldNumber: 11)
+      }
+      if _storage._droppedEventsCount != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._droppedEventsCount, fieldNumber: 12)
+      }
+      if !_storage._links.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._links, fieldNumber: 13)
+      }
+      if _storage._droppedLinksCount != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._droppedLinksCount, fieldNumber: 14)
+      }
+      try { if let v = _storage._status {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 15)
+      } }()
+      if _storage._flags != 0 {
+        try visitor.visitSingularFixed32Field(value: _storage._flags, fieldNumber: 16)
+      }
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: OTLPSpan, rhs: OTLPSpan) -> Bool {
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._traceID != rhs_storage._traceID {return false}
+        if _storage._spanID != rhs_storage._spanID {return false}
+        if _storage._traceState != rhs_storage._traceState {return false}
+        if _storage._parentSpanID != rhs_storage._parentSpanID {return false}
+        if _storage._name != rhs_storage._name {return false}
+        if _storage._kind != rhs_storage._kind {return false}
+        if _storage._startTimeUnixNano != rhs_storage._startTimeUnixNano {return false}
+        if _storage._endTimeUnixNano != rhs_storage._endTimeUnixNano {return false}
+        if _storage._attributes != rhs_storage._attributes {return false}
+        if _storage._droppedAttributesCount != rhs_storage._droppedAttributesCount {return false}
+        if _storage._events != rhs_storage._events {return false}
+        if _storage._droppedEventsCount != rhs_storage._droppedEventsCount {return false}
+        if _storage._links != rhs_storage._links {return false}
+        if _storage._droppedLinksCount != rhs_storage._droppedLinksCount {return false}
+        if _storage._status != rhs_storage._status {return false}
+        if _storage._flags != rhs_storage._flags {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension OTLPSpan.SpanKind: SwiftProtobuf._ProtoNameProviding {
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0SPAN_KIND_UNSPECIFIED\0\u{1}SPAN_KIND_INTERNAL\0\u{1}SPAN_KIND_SERVER\0\u{1}SPAN_KIND_CLIENT\0\u{1}SPAN_KIND_PRODUCER\0\u{1}SPAN_KIND_CONSUMER\0")
+}
+
+nonisolated extension OTLPSpan.Event: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = OTLPSpan.protoMessageName + ".Event"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}time_unix_nano\0\u{1}name\0\u{1}attributes\0\u{3}dropped_attributes_count\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularFixed64Field(value: &self.timeUnixNano) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 3: try { try decoder.decodeRepeatedMessageField(value: &self.attributes) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.droppedAttributesCount) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.timeUnixNano != 0 {
+      try visitor.visitSingularFixed64Field(value: self.timeUnixNano, fieldNumber: 1)
+    }
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 2)
+    }
+    if !self.attributes.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.attributes, fieldNumber: 3)
+    }
+    if self.droppedAttributesCount != 0 {
+      try visitor.visitSingularUInt32Field(value: self.droppedAttributesCount, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: OTLPSpan.Event, rhs: OTLPSpan.Event) -> Bool {
+    if lhs.timeUnixNano != rhs.timeUnixNano {return false}
+    if lhs.name != rhs.name {return false}
+    if lhs.attributes != rhs.attributes {return false}
+    if lhs.droppedAttributesCount != rhs.droppedAttributesCount {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension OTLPSpan.Link: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = OTLPSpan.protoMessageName + ".Link"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}trace_id\0\u{3}span_id\0\u{3}trace_state\0\u{1}attributes\0\u{3}dropped_attributes_count\0\u{1}flags\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -326,24 +645,15 @@ nonisolated extension OTLPSpan: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       case 1: try { try decoder.decodeSingularBytesField(value: &self.traceID) }()
       case 2: try { try decoder.decodeSingularBytesField(value: &self.spanID) }()
       case 3: try { try decoder.decodeSingularStringField(value: &self.traceState) }()
-      case 4: try { try decoder.decodeSingularBytesField(value: &self.parentSpanID) }()
-      case 5: try { try decoder.decodeSingularStringField(value: &self.name) }()
-      case 6: try { try decoder.decodeSingularEnumField(value: &self.kind) }()
-      case 7: try { try decoder.decodeSingularFixed64Field(value: &self.startTimeUnixNano) }()
-      case 8: try { try decoder.decodeSingularFixed64Field(value: &self.endTimeUnixNano) }()
-      case 9: try { try decoder.decodeRepeatedMessageField(value: &self.attributes) }()
-      case 15: try { try decoder.decodeSingularMessageField(value: &self._status) }()
-      case 16: try { try decoder.decodeSingularFixed32Field(value: &self.flags) }()
+      case 4: try { try decoder.decodeRepeatedMessageField(value: &self.attributes) }()
+      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.droppedAttributesCount) }()
+      case 6: try { try decoder.decodeSingularFixed32Field(value: &self.flags) }()
       default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
     if !self.traceID.isEmpty {
       try visitor.visitSingularBytesField(value: self.traceID, fieldNumber: 1)
     }
@@ -353,52 +663,28 @@ nonisolated extension OTLPSpan: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     if !self.traceState.isEmpty {
       try visitor.visitSingularStringField(value: self.traceState, fieldNumber: 3)
     }
-    if !self.parentSpanID.isEmpty {
-      try visitor.visitSingularBytesField(value: self.parentSpanID, fieldNumber: 4)
-    }
-    if !self.name.isEmpty {
-      try visitor.visitSingularStringField(value: self.name, fieldNumber: 5)
-    }
-    if self.kind != .unspecified {
-      try visitor.visitSingularEnumField(value: self.kind, fieldNumber: 6)
-    }
-    if self.startTimeUnixNano != 0 {
-      try visitor.visitSingularFixed64Field(value: self.startTimeUnixNano, fieldNumber: 7)
-    }
-    if self.endTimeUnixNano != 0 {
-      try visitor.visitSingularFixed64Field(value: self.endTimeUnixNano, fieldNumber: 8)
-    }
     if !self.attributes.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.attributes, fieldNumber: 9)
+      try visitor.visitRepeatedMessageField(value: self.attributes, fieldNumber: 4)
     }
-    try { if let v = self._status {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 15)
-    } }()
+    if self.droppedAttributesCount != 0 {
+      try visitor.visitSingularUInt32Field(value: self.droppedAttributesCount, fieldNumber: 5)
+    }
     if self.flags != 0 {
-      try visitor.visitSingularFixed32Field(value: self.flags, fieldNumber: 16)
+      try visitor.visitSingularFixed32Field(value: self.flags, fieldNumber: 6)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: OTLPSpan, rhs: OTLPSpan) -> Bool {
+  package static func ==(lhs: OTLPSpan.Link, rhs: OTLPSpan.Link) -> Bool {
     if lhs.traceID != rhs.traceID {return false}
     if lhs.spanID != rhs.spanID {return false}
     if lhs.traceState != rhs.traceState {return false}
-    if lhs.parentSpanID != rhs.parentSpanID {return false}
-    if lhs.name != rhs.name {return false}
-    if lhs.kind != rhs.kind {return false}
-    if lhs.startTimeUnixNano != rhs.startTimeUnixNano {return false}
-    if lhs.endTimeUnixNano != rhs.endTimeUnixNano {return false}
     if lhs.attributes != rhs.attributes {return false}
-    if lhs._status != rhs._status {return false}
+    if lhs.droppedAttributesCount != rhs.droppedAttributesCount {return false}
     if lhs.flags != rhs.flags {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
-}
-
-nonisolated extension OTLPSpan.SpanKind: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0SPAN_KIND_UNSPECIFIED\0\u{1}SPAN_KIND_INTERNAL\0\u{1}SPAN_KIND_SERVER\0\u{1}SPAN_KIND_CLIENT\0\u{1}SPAN_KIND_PRODUCER\0\u{1}SPAN_KIND_CONSUMER\0")
 }
 
 nonisolated extension OTLPStatus: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {

@@ -200,9 +200,9 @@ import Testing
     }
 
     /// A piece of six characters gives a secret away.
-    @Test(arguments: 1...12 as ClosedRange<UInt64>)
+    @Test(arguments: 1...9 as ClosedRange<UInt64>)
     func noPieceOfASecretIsLeftWhereverJSONIsCutOff(seed: UInt64) {
-        let json = SecretJSON(seed: seed &* 0x9e37_79b9_7f4a_7c15)
+        let json = SecretJSON(seed: seed)
         let bytes = Array(json.text.utf8)
         for length in 0...bytes.count {
             for type in ["application/json", "text/plain"] {

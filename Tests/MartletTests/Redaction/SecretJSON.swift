@@ -1,12 +1,14 @@
-/// Random JSON with a secret in every place where one is found. The same seed gives the same text.
+/// Random JSON with secrets in it. The same seed gives the same text, and ``kinds`` seeds in a row have a secret in every
+/// place where one is found.
 struct SecretJSON {
     private(set) var secrets: [String] = []
     private(set) var text = ""
     private var random: SeededRandom
 
     init(seed: UInt64) {
-        random = SeededRandom(state: seed)
-        text = object(depth: 0, isSecret: false)
+        random = SeededRandom(state: seed &* 0x9e37_79b9_7f4a_7c15)
+        let sentence = literal(sentence(Int(seed % Self.kinds)))
+        text = "[" + blank() + sentence + "," + object(depth: 0, isSecret: false) + "]"
     }
 
     /// The pieces of a secret that are long enough to give it away.
@@ -43,14 +45,16 @@ struct SecretJSON {
             return isSecret
                 ? secret("123456789", length: 12) : ["-1.5e3", "true", "null", "0"].randomElement(using: &random) ?? ""
         case 3 where depth < 4: return literal(object(depth: depth + 1, isSecret: isSecret))
-        default: return literal(isSecret ? secret() : sentence())
+        default: return literal(isSecret ? secret() : sentence(Int.random(in: 0..<Int(Self.kinds), using: &random)))
         }
     }
 
+    static let kinds: UInt64 = 9
+
     /// What is no secret by its key, with one in it.
-    private mutating func sentence() -> String {
+    private mutating func sentence(_ kind: Int) -> String {
         let word = Self.words.randomElement(using: &random) ?? ""
-        switch Int.random(in: 0...8, using: &random) {
+        switch kind {
         case 0: return "\(word) Bearer \(secret()) \(word)"
         case 1: return "Authorization: Basic \(secret())=\r\nHost: \(word)"
         case 2: return "see https://\(secret()):\(secret())@\(word).example/path?\(word)=1"

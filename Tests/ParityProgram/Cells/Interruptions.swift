@@ -35,8 +35,10 @@ extension Cell {
         },
         Cell("cancelled by its session") { stage in
             let delegate = stage.delegate(.init(data: { _ in stage.cancelSessions() }))
-            let task = stage.session(delegate: delegate).dataTask(with: stage.request("halves"))
-            await stage.finish(task, at: delegate.completed)
+            let session = stage.session(delegate: delegate)
+            let task = session.dataTask(with: stage.request("halves"))
+            task.resume()
+            await stage.end(task, with: session, delegate)
         },
         Cell("cancelled by its progress") {
             await $0.delegated($0.request("halves"), .init(data: { $0.progress.cancel() }))

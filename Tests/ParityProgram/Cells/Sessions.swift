@@ -29,6 +29,10 @@ extension Cell {
             request.setValue("request", forHTTPHeaderField: "x-both")
             await stage.data(stage.session(configuration), request)
         },
+        Cell("session whose protocols are replaced after the capture") { stage in
+            let native = URLSessionConfiguration.default.protocolClasses
+            await stage.data(stage.session { $0.protocolClasses = native }, stage.request("hello"))
+        },
         Cell("session with cookies") { stage in
             let session = stage.session(.ephemeral)
             for path in ["set-cookie", "hello"] { await stage.data(session, stage.request(path)) }
@@ -106,7 +110,7 @@ extension Cell {
             let task = session.dataTask(with: stage.request("hello"))
             task.resume()
             session.finishTasksAndInvalidate()
-            await stage.end(task, at: delegate.completed)
+            await stage.end(task, with: session, delegate)
         },
     ]
 }

@@ -1,7 +1,7 @@
 /// A URL without what may be secret in it. Senders other than Martlet may leave credentials and queries in.
-enum PlainURL {
+package enum PlainURL {
     /// Scheme, host, port and path.
-    static func text(of url: String) -> String {
+    package static func text(of url: String) -> String {
         let plain = url.prefix { $0 != "?" && $0 != "#" }
         guard let slashes = plain.firstRange(of: "://") else { return String(plain) }
         let authority = plain[slashes.upperBound...].prefix { $0 != "/" }

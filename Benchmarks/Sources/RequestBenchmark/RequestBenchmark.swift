@@ -1,0 +1,75 @@
+import ArgumentParser
+import Foundation
+import FoundationNetworking
+import Martlet
+
+/// One process that makes the same requests with capture switched off and on in turns, in short rounds, and compares each
+/// round with its neighbour: both met the same machine and the same memory, so that the ratio holds where the absolute
+/// figures drift.
+@main
+struct RequestBenchmark: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "What the agent adds to a URLSession request.")
+
+    @Option(help: "A server that answers every GET with two bytes.")
+    var server: String
+
+    @Option(help: "Pairs of rounds of each comparison.")
+    var pairs = 200
+
+    private static let loads = [Load(concurrency: 1, requests: 250), Load(concurrency: 16, requests: 600)]
+
+    func run() async throws {
+        let agent = MartletAgent.start()
+        guard agent.status.captureMode == .automatic else { throw Failure("Capture is \(agent.status.captureMode).") }
+        // One endpoint, many URLs: naming it is part of the agent's work.
+        let urls = (0..<100).compactMap { URL(string: "\(server)/users/\(4000 + $0)/orders") }
+        let bench = Bench(agent: agent, session: URLSession(configuration: .default), urls: urls)
+        var comparisons: [Comparison] = []
+        for load in Self.loads {
+            _ = try await (bench.round(load, isCapturing: true), bench.round(load, isCapturing: false))
+            for isCapturing in [false, true] {
+                comparisons.append(try await compare(load, isCapturing: isCapturing, in: bench))
+            }
+        }
+        await agent.shutdown()
+        let status = agent.status
+        try check(status.ledger)
+        print(Comparison.table(comparisons))
+        let own = Double(status.cpuTime / .nanoseconds(1)) / 1e3 / Double(status.ledger.captured)
+        print("\nThe agent's own account of its CPU time: \(String(format: "%.2f", own)) µs a request")
+    }
+
+    /// Who comes first alternates (AB BA), so that a steady drift cancels out.
+    private func compare(_ load: Load, isCapturing: Bool, in bench: Bench) async throws -> Comparison {
+        var comparison = Comparison(load: load, isCapturing: isCapturing)
+        for number in 0..<pairs {
+            if number.isMultiple(of: 2) {
+                let off = try await bench.round(load, isCapturing: false)
+                comparison.pairs.append(Pair(off: off, other: try await bench.round(load, isCapturing: isCapturing)))
+            } else {
+                let other = try await bench.round(load, isCapturing: isCapturing)
+                comparison.pairs.append(Pair(off: try await bench.round(load, isCapturing: false), other: other))
+            }
+        }
+        return comparison
+    }
+
+    /// A figure stands only if the agent did all of its work for it.
+    private func check(_ ledger: MartletStatus.Ledger) throws {
+        let expected = Self.loads.reduce(0) { $0 + $1.requests * (pairs + 1) }
+        guard ledger.captured == expected, ledger.delivered == expected else {
+            throw Failure("The agent captured \(ledger.captured) and delivered \(ledger.delivered) of \(expected).")
+        }
+    }
+}
+
+struct Load {
+    var concurrency: Int
+    var requests: Int
+}
+
+struct Failure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import InMemoryTracing
+import Martlet
+import Tracing
+
+/// What a span costs the thread that makes it, beside the tracer that does nothing and the one that only remembers.
+@main
+enum SpanBenchmark {
+    /// Of one round; below what an interval keeps, so that every sampled span is kept.
+    private static let spans = 500
+    private static let rounds = 60
+
+    static func main() async {
+        let noOp = Contender("no-op tracer", NoOpTracer())
+        let memory = InMemoryTracer()
+        let inMemory = Contender("in-memory tracer, 8 attributes", memory)
+        var results = Results([noOp.name, inMemory.name])
+        for rate in [0.0, 1] {
+            let agent = MartletAgent.start(configuration(rate))
+            let contenders = [
+                noOp, inMemory,
+                Contender("Martlet, rate \(Int(rate)), internal", agent.tracer),
+                Contender("Martlet, rate \(Int(rate)), request with 8 attributes", agent.tracer, kind: .client),
+            ]
+            for round in 0..<rounds {
+                for contender in round.isMultiple(of: 2) ? contenders : contenders.reversed() {
+                    let nanoseconds = contender.run(spans)
+                    if round > 0 { results.add(nanoseconds, of: contender.name) }
+                    await agent.flush()
+                    memory.clearFinishedSpans()
+                }
+            }
+            await agent.shutdown()
+        }
+        results.show(against: inMemory.name)
+    }
+
+    private static func configuration(_ rate: Double) -> MartletConfiguration {
+        var configuration = MartletConfiguration.fromEnvironment().configuration
+        configuration.sampleRate = rate
+        configuration.bufferDirectory = FileManager.default.temporaryDirectory
+            .appendingPathComponent("martlet-span-benchmark")
+        return configuration
+    }
+}

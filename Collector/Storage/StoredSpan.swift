@@ -1,0 +1,12 @@
+import MartletTelemetry
+
+/// A kept span and who sent it.
+package struct StoredSpan: Sendable, Equatable {
+    package var resource: TelemetryResource
+    package var span: SpanRecord
+
+    package init(resource: TelemetryResource, span: SpanRecord) {
+        self.resource = resource
+        self.span = span
+    }
+}

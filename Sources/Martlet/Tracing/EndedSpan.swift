@@ -1,0 +1,142 @@
+import Foundation
+import MartletOTLP
+import MartletTelemetry
+import Tracing
+
+import enum MartletTelemetry.SpanAttribute
+
+/// A span at its end: decides whether it is a request, what is counted of it, and what is kept.
+struct EndedSpan: Sendable {
+    let trace: TraceContext
+    let parent: SpanID?
+    let kind: SpanRecord.Kind
+    let start: UnixNanoseconds
+    let durationNanoseconds: UInt64
+    let content: SpanContent
+    /// `nil` where it is no HTTP request.
+    private let http: HTTPSpanAttributes?
+
+    init(
+        trace: TraceContext, parent: SpanID?, kind: SpanRecord.Kind, start: UnixNanoseconds,
+        durationNanoseconds: UInt64, content: SpanContent
+    ) {
+        self.trace = trace
+        self.parent = parent
+        self.kind = kind
+        self.start = start
+        self.durationNanoseconds = durationNanoseconds
+        self.content = content
+        http = kind.request.flatMap { request in
+            HTTPSpanAttributes(request) { content.attributes.get($0).flatMap(SpanAttribute.init) }
+        }
+    }
+
+    var isRequest: Bool { http != nil }
+
+    func record(in recorder: Recorder) {
+        guard let http, let kind = kind.request, !content.encloses else { return keep(in: recorder) }
+        let url = http.url.flatMap(URL.init(string:))
+        // Patterns are on what a service asks for, not on what it is asked for.
+        if kind == .client, let url, !recorder.settings.selection.contains(url) { return }
+        var request = CapturedRequest(
+            kind: kind, method: HTTPMethod.name(http.method),
+            destination: url.map(RequestDestination.url) ?? .target(RequestTarget(http)),
+            route: route(of: http), status: http.status, error: error(of: http, kind), start: start,
+            durationNanoseconds: durationNanoseconds)
+        request.bytesSent = kind == .client ? http.requestBodySize : http.responseBodySize
+        request.bytesReceived = kind == .client ? http.responseBodySize : http.requestBodySize
+        let isFailure = request.outcome.isFailure(for: kind)
+        if recorder.keepsDetails(
+            isSampled: trace.isSampled, isFailure: isFailure, nanoseconds: durationNanoseconds)
+        {
+            let redaction = recorder.settings.contents.redaction
+            let (span, bytes) = record(isError: isFailure, request: kind, redaction)
+            request.detailBytes = bytes
+            request.makeSpan = details(span, of: request, http, redaction)
+        }
+        recorder.record(request)
+    }
+
+    /// Only sampling keeps what is no request.
+    private func keep(in recorder: Recorder) {
+        guard trace.isSampled,
+            recorder.keepsDetails(isSampled: true, isFailure: false, nanoseconds: durationNanoseconds)
+        else { return }
+        var (span, bytes) = record(
+            isError: content.status?.code == .error, request: nil, recorder.settings.contents.redaction)
+        if isRequest { span.attributes[AttributeName.isCounted] = .boolean(false) }
+        recorder.keep(span, bytes: bytes)
+    }
+
+    // MARK: - What is counted
+
+    /// Stands for the endpoint of a server's request that no route took.
+    static let unmatchedRoute = "{unmatched}"
+
+    /// The paths that a server does not know are whatever its visitors try, so they are no endpoints.
+    private func route(of http: HTTPSpanAttributes) -> String? {
+        if let route = http.route { return route.cut(toBytes: MartletLimits.spanName) }
+        return kind == .server && (http.status == 404 || http.status == 405) ? Self.unmatchedRoute : nil
+    }
+
+    /// `error.type` (semantic conventions, "HTTP Spans"): what the instrument says, else the status where it is a failure,
+    /// else the error that was recorded.
+    private func error(of http: HTTPSpanAttributes, _ kind: RequestKind) -> String? {
+        if let type = http.errorType { return type.cut(toBytes: MartletLimits.spanName) }
+        if let status = http.status, status >= (kind == .client ? 400 : 500) { return String(status) }
+        let isError = content.status?.code == .error
+        if kind == .server, http.status != nil { return nil }
+        guard isError || http.status == nil else { return nil }
+        return content.error?.requestErrorType ?? (isError ? "_OTHER" : nil)
+    }
+
+    // MARK: - What is kept
+
+    private func details(
+        _ span: SpanRecord, of request: CapturedRequest, _ http: HTTPSpanAttributes, _ redaction: Redaction
+    ) -> @Sendable (RequestDimensions) -> SpanRecord {
+        let url = (http.url ?? http.path ?? "").cut(toBytes: MartletLimits.urlLength)
+        let isNamedByInstrument = [http.method, http.route].contains(span.name) || span.name.hasPrefix("HTTP ")
+        return { dimensions in
+            var span = span
+            span.request = dimensions
+            if isNamedByInstrument { span.name = SpanRecord.name(of: dimensions) }
+            span.url = redaction.url(url)
+            span.bytesSent = request.bytesSent
+            span.bytesReceived = request.bytesReceived
+            return span
+        }
+    }
+
+    /// - Parameter request: what of a request it is kept as; `nil` for as no request.
+    private func record(
+        isError: Bool, request: RequestKind?, _ redaction: Redaction
+    ) -> (span: SpanRecord, bytes: Int) {
+        var span = SpanRecord(
+            traceID: trace.traceID, spanID: trace.spanID, parentSpanID: parent,
+            name: content.name.cut(toBytes: MartletLimits.spanName), kind: kind, start: start,
+            durationNanoseconds: durationNanoseconds)
+        span.traceState = trace.traceState
+        span.isError = isError
+        span.message = isError ? message.map(redaction.message) : nil
+        var room = SpanRoom(redaction)
+        span.attributes = room.take(content.attributes) { HTTPSpanAttributes.covers($0, of: request) }
+        span.events = content.events.map { room.take($0) }
+        span.links = content.links.compactMap { room.take($0) }
+        span.droppedAttributes = content.droppedAttributes &+ room.dropped
+        span.droppedEvents = content.droppedEvents
+        span.droppedLinks = content.droppedLinks
+        return (span, room.bytes)
+    }
+
+    private var message: String? {
+        content.status?.message?.cut(toBytes: MartletLimits.messageLength) ?? content.error?.message
+    }
+}
+
+extension RequestTarget {
+    /// Of a request whose instrument names no URL.
+    fileprivate init(_ http: HTTPSpanAttributes) {
+        self.init(host: http.host?.lowercased() ?? "", port: http.port ?? 0, path: http.path ?? "/")
+    }
+}

@@ -1,0 +1,111 @@
+import MartletTelemetry
+import Synchronization
+import Tracing
+
+/// A span that runs and is recorded. Thread-safe. Nothing else knows of it: a span that is never ended goes with the last
+/// context that names it.
+final class SpanRecording: Sendable {
+    let trace: TraceContext
+    let kind: SpanRecord.Kind
+    private let parent: SpanID?
+    private let start: UnixNanoseconds
+    private let clocks = ClockPair()
+    private let state: Mutex<State>
+
+    private struct State {
+        var content: SpanContent
+        var isRunning = true
+        /// The nearest client or server span of this process that it runs within; given up at the end, so that spans do
+        /// not keep each other alive.
+        var enclosing: SpanRecording?
+    }
+
+    /// - Parameters:
+    ///   - parent: this process's or a remote one.
+    ///   - surrounding: the nearest around it that may be a request.
+    ///   - start: by the clock of the caller.
+    init(
+        _ name: String, _ trace: TraceContext, parent: SpanID?, within surrounding: SpanRecording?,
+        kind: SpanRecord.Kind, start: UnixNanoseconds
+    ) {
+        self.trace = trace
+        self.kind = kind
+        self.parent = parent
+        self.start = start
+        state = Mutex(State(content: SpanContent(name: name), enclosing: surrounding))
+    }
+
+    var isRunning: Bool { state.withLock(\.isRunning) }
+
+    var name: String {
+        get { state.withLock(\.content.name) }
+        set { change { $0.name = newValue } }
+    }
+
+    var attributes: SpanAttributes {
+        get { state.withLock(\.content.attributes) }
+        set { change { $0.setAttributes(newValue) } }
+    }
+
+    func setStatus(_ status: SpanStatus) { change { $0.status = status } }
+
+    func add(_ event: Tracing.SpanEvent) {
+        if trace.isSampled { change { $0.add(event) } }
+    }
+
+    func add(_ link: Tracing.SpanLink) {
+        if trace.isSampled { change { $0.add(link) } }
+    }
+
+    func record(_ error: any Error, attributes: SpanAttributes, at instant: @autoclosure () -> some TracerInstant) {
+        let recorded = SpanError(error)
+        change { $0.error = recorded }
+        if trace.isSampled { add(recorded.event(at: instant(), attributes)) }
+    }
+
+    /// Only the first end counts. The span goes to the statistics where it is an HTTP request, and to the details where
+    /// they are kept.
+    func end(at end: UnixNanoseconds) {
+        let duration = clocks.duration(from: start, to: end)
+        let ended = state.withLock { state -> State? in
+            guard state.isRunning else { return nil }
+            let ended = state
+            state.isRunning = false
+            state.enclosing = nil
+            return ended
+        }
+        guard let ended else { return }
+        let span = EndedSpan(
+            trace: trace, parent: parent, kind: kind, start: start, durationNanoseconds: duration,
+            content: ended.content)
+        if let kind = kind.request, span.isRequest { ended.enclosing?.noteRequest(kind) }
+        if let recorder = Capture.recorder { span.record(in: recorder) }
+    }
+
+    private func change(_ body: (inout SpanContent) -> Void) {
+        state.withLock { state in
+            if state.isRunning { body(&state.content) }
+        }
+    }
+}
+
+// MARK: - One request, one count
+
+extension SpanRecording {
+    /// Where two instruments see one request, the one that is closer to the wire counts it. Called for a request that was
+    /// made within this span and is counted on its own, before this span ends: a span of the same kind is then kept as a
+    /// span and not counted.
+    func noteRequest(_ kind: RequestKind) {
+        if self.kind.request == kind { change { $0.encloses = true } }
+    }
+
+    /// Itself where it may be a request, else the nearest span around it that may.
+    fileprivate var requestSpan: SpanRecording? {
+        kind.request == nil ? state.withLock(\.enclosing) : self
+    }
+}
+
+extension ServiceContext {
+    /// The nearest span of this process around what runs in the context that may be a request; `nil` where there is none.
+    var requestSpan: SpanRecording? { spanRecording?.requestSpan }
+}

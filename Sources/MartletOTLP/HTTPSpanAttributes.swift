@@ -1,0 +1,74 @@
+import MartletTelemetry
+
+/// What a span's attributes tell of an HTTP request, by the names of the stable semantic conventions and by those that
+/// instruments used before ("HTTP semantic convention stability migration").
+package struct HTTPSpanAttributes: Sendable, Equatable {
+    package var method: String
+    /// As the instrument wrote it, with whatever may be secret in it.
+    package var url: String?
+    /// The server's name or address.
+    package var host: String?
+    package var port: Int?
+    /// Percent-encoded or not, as the instrument has it; without the query.
+    package var path: String?
+    /// A server's route or a client's template.
+    package var route: String?
+    package var status: Int?
+    package var errorType: String?
+    package var requestBodySize: UInt64
+    package var responseBodySize: UInt64
+
+    /// `nil` for a span that is no HTTP request, or says that it is not to be counted.
+    ///
+    /// - Parameter value: looks an attribute up.
+    package init?(_ kind: RequestKind, value: (String) -> SpanAttribute?) {
+        guard let method = Self.text(AttributeName.method, "http.method", value),
+            value(AttributeName.isCounted) != .boolean(false)
+        else { return nil }
+        let (oldHost, oldPort) = Self.oldServerNames(for: kind)
+        self.method = method
+        url = Self.text(AttributeName.urlFull, "http.url", value)
+        host = Self.text(AttributeName.serverAddress, oldHost, value)
+        port = Self.integer(AttributeName.serverPort, oldPort, value)
+        path = Self.text(AttributeName.urlPath, "http.target", value).map { String($0.prefix { $0 != "?" }) }
+        route = Self.text(kind == .client ? AttributeName.urlTemplate : AttributeName.route, nil, value)
+        status = Self.integer(AttributeName.status, "http.status_code", value)
+        errorType = Self.text(AttributeName.errorType, nil, value)
+        requestBodySize = Self.size(AttributeName.requestBodySize, "http.request_content_length", value)
+        responseBodySize = Self.size(AttributeName.responseBodySize, "http.response_content_length", value)
+    }
+
+    /// Whether ``SpanRecord/request``, ``SpanRecord/url`` and the sizes of a request have what the attribute says; never
+    /// where the span is no request.
+    package static func covers(_ name: String, of kind: RequestKind?) -> Bool {
+        guard let kind else { return false }
+        let (oldHost, oldPort) = oldServerNames(for: kind)
+        return names.contains(name) || name == oldHost || name == oldPort
+    }
+
+    private static let names: Set<String> = [
+        AttributeName.method, "http.method", AttributeName.urlFull, "http.url", AttributeName.serverAddress,
+        AttributeName.serverPort, AttributeName.urlPath, "http.target", AttributeName.urlTemplate, AttributeName.route,
+        AttributeName.status, "http.status_code", AttributeName.errorType, AttributeName.requestBodySize,
+        "http.request_content_length", AttributeName.responseBodySize, "http.response_content_length",
+    ]
+
+    /// Before `server.address` a client called the server its peer.
+    private static func oldServerNames(for kind: RequestKind) -> (host: String, port: String) {
+        kind == .client ? ("net.peer.name", "net.peer.port") : ("net.host.name", "net.host.port")
+    }
+
+    private static func text(_ name: String, _ old: String?, _ value: (String) -> SpanAttribute?) -> String? {
+        if case .string(let text)? = value(name), !text.isEmpty { return text }
+        return old.flatMap { Self.text($0, nil, value) }
+    }
+
+    private static func integer(_ name: String, _ old: String?, _ value: (String) -> SpanAttribute?) -> Int? {
+        if case .integer(let number)? = value(name) { return Int(exactly: number) }
+        return old.flatMap { integer($0, nil, value) }
+    }
+
+    private static func size(_ name: String, _ old: String, _ value: (String) -> SpanAttribute?) -> UInt64 {
+        UInt64(max(0, integer(name, old, value) ?? 0))
+    }
+}

@@ -1,0 +1,41 @@
+/// What instruments put into the attributes of spans and may be secret.
+package enum SpanSecrets {
+    /// What stands where a secret was (OpenTelemetry semantic conventions, "url.full").
+    package static let placeholder = "REDACTED"
+
+    /// The attribute as it may be kept: a URL without user, password, query and fragment, and a placeholder for a header
+    /// that carries credentials. `nil` for one that may not be kept, a query.
+    package static func plain(_ value: SpanAttribute, named name: String) -> SpanAttribute? {
+        guard name.hasPrefix("url.") || name.hasPrefix("http.") else { return value }
+        if name == "url.query" { return nil }
+        let header = header(named: name)
+        if header.map(credentials.contains) == true { return value.mapText { _ in placeholder } }
+        let isURL = urls.contains(name) || header.map(urlHeaders.contains) == true
+        return isURL ? value.mapText(PlainURL.text) : value
+    }
+
+    /// The header whose value the attribute has; `nil` for other attributes. Some instruments write `_` for `-`.
+    package static func header(named name: String) -> String? {
+        ["http.request.header.", "http.response.header."].first(where: name.hasPrefix)
+            .map { name.dropFirst($0.count).lowercased().replacing("_", with: "-") }
+    }
+
+    private static let urls: Set<String> = ["url.full", "url.original", "http.url", "http.target"]
+    private static let urlHeaders: Set<String> = ["location", "content-location", "referer"]
+    private static let credentials: Set<String> = [
+        "authorization", "proxy-authorization", "authentication-info", "www-authenticate", "proxy-authenticate",
+        "cookie", "set-cookie", "x-api-key", "api-key", "x-auth-token", "x-access-token", "x-csrf-token",
+        "x-amz-security-token",
+    ]
+}
+
+extension SpanAttribute {
+    /// With each text in it changed.
+    package func mapText(_ change: (String) -> String) -> SpanAttribute {
+        switch self {
+        case .string(let text): .string(change(text))
+        case .array(let elements): .array(elements.map { $0.mapText(change) })
+        case .integer, .double, .boolean: self
+        }
+    }
+}

@@ -1,0 +1,238 @@
+import MartletTelemetry
+import Testing
+import Tracing
+
+@testable import Martlet
+
+extension AgentTests {
+    /// Spans that are HTTP requests.
+    @Suite struct RequestSpanTests {
+        private let tracer = MartletTracer()
+
+        private func span(
+            _ kind: SpanKind, _ attributes: SpanAttributes, error: (any Error)? = nil, status: SpanStatus? = nil
+        ) {
+            let span = tracer.startSpan("span", ofKind: kind)
+            span.attributes = attributes
+            if let error { span.recordError(error) }
+            if let status { span.setStatus(status) }
+            span.end()
+        }
+
+        private func counts(_ kind: SpanKind, _ attributes: SpanAttributes) async -> [String] {
+            await recorded { span(kind, attributes) }.counts
+        }
+
+        @Test(arguments: [0.0, 1])
+        func everyRequestIsCountedWhateverTheSampling(rate: Double) async {
+            let found = await recorded({ $0.sampleRate = rate }) {
+                for number in 0..<100 { tracer.request("/users/\(number)?secret=1") }
+            }
+            #expect(found.counts == ["client GET /users/{id} 200 - 100"])
+            #expect(found.spans.count == (rate == 1 ? 100 : 0))
+        }
+
+        @Test func detailsOfFailedRequestsAreKeptWhateverTheRate() async throws {
+            let found = await recorded({ $0.sampleRate = 0 }) {
+                tracer.request("/users/7", status: 503) { $0.attributes["peer"] = "x" }
+                tracer.request("/users/7", status: 200)
+            }
+            #expect(found.spans.count == 1)
+            let kept = try #require(found.spans.first)
+            #expect(kept.name == "GET /users/{id}")
+            #expect(kept.request?.status == 503)
+            #expect(kept.isError)
+            #expect(kept.attributes == ["peer": .string("x")])
+            #expect(kept.url == "https://\(SpanFixture.host)/users/7")
+        }
+
+        @Test func namesOfBeforeTheStableConventionsAreUnderstood() async {
+            #expect(
+                await counts(
+                    .client,
+                    ["http.method": "POST", "http.url": "http://\(SpanFixture.host)/a?b=c", "http.status_code": 404])
+                    == ["client POST /a 404 404 1"])
+            #expect(
+                await counts(
+                    .client,
+                    [
+                        "http.method": "GET", "net.peer.name": .string(SpanFixture.host), "net.peer.port": 8080,
+                        "http.target": "/orders/8?x=y", "http.status_code": 200,
+                    ]) == ["client GET /orders/{id} 200 - 1"])
+            #expect(
+                await counts(
+                    .server, ["http.method": "GET", "http.target": "/users/7?x=y", "http.status_code": 200])
+                    == ["server GET /users/{id} 200 - 1"])
+        }
+
+        @Test func aTemplateOfTheInstrumentNamesTheEndpoint() async {
+            #expect(
+                await counts(
+                    .client,
+                    [
+                        "http.request.method": "GET", "url.full": "https://spans.example/shop/blue",
+                        "url.template": "/shop/{color}", "http.response.status_code": 200,
+                    ]) == ["client GET /shop/{color} 200 - 1"])
+        }
+
+        @Test func aServersRequestsAreNamedByTheirRoute() async {
+            let request: (Int, String?) -> SpanAttributes = { status, route in
+                var attributes: SpanAttributes = ["http.request.method": "GET", "url.path": "/users/anna"]
+                attributes["http.response.status_code"] = status
+                attributes["http.route"] = route
+                return attributes
+            }
+            #expect(await counts(.server, request(200, "/users/{name}")) == ["server GET /users/{name} 200 - 1"])
+            #expect(await counts(.server, request(404, "/users/{name}")) == ["server GET /users/{name} 404 - 1"])
+            #expect(await counts(.server, request(500, "/users/{name}")) == ["server GET /users/{name} 500 500 1"])
+            #expect(await counts(.server, request(404, nil)) == ["server GET {unmatched} 404 - 1"])
+            #expect(await counts(.server, request(200, nil)) == ["server GET /users/anna 200 - 1"])
+        }
+
+        @Test func aServersFailuresAreItsOwn() async {
+            let found = await recorded({ $0.sampleRate = 0 }) {
+                for status in [404, 500] {
+                    span(
+                        .server,
+                        [
+                            "http.request.method": "GET", "http.route": "/a",
+                            "http.response.status_code": .int(Int64(status)),
+                        ],
+                        error: Broken.badly)
+                }
+            }
+            #expect(found.spans.map(\.request?.status) == [500])
+        }
+
+        @Test(
+            arguments: [
+                (["http.status_code": 404], nil, "404"), ([:], nil, "MartletTests.Broken"),
+                (["http.status_code": 200], nil, nil),
+                (["http.status_code": 200], SpanStatus(code: .error), "MartletTests.Broken"),
+                (["error.type": "dns"], SpanStatus(code: .error), "dns"),
+            ] as [(SpanAttributes, SpanStatus?, String?)])
+        func theErrorOfAClientsRequestIsWhatSaysMost(
+            attributes: SpanAttributes, status: SpanStatus?, error: String?
+        ) async {
+            var all: SpanAttributes = ["http.request.method": "GET", "url.full": "https://spans.example/"]
+            all.merge(attributes)
+            let found = await recorded { span(.client, all, error: Broken.badly, status: status) }
+            #expect(found.requests.keys.map(\.error) == [error])
+        }
+
+        @Test func aRequestThatItsCallerTookBackIsNoFailure() async throws {
+            let found = await recorded {
+                span(
+                    .client, ["http.request.method": "GET", "url.full": "https://spans.example/"],
+                    error: CancellationError(), status: SpanStatus(code: .error))
+            }
+            #expect(found.counts == ["client GET / - cancelled 1"])
+            #expect(try #require(found.spans.first).isError == false)
+        }
+
+        @Test func whatIsNotToBeSeenIsNeitherCountedNorKept() async {
+            let found = await recorded({ $0.exclude = ["spans.example/health"] }) {
+                tracer.request("/health")
+                tracer.request("/a")
+            }
+            #expect(found.counts == ["client GET /a 200 - 1"])
+            #expect(found.spans.count == 1)
+        }
+
+        @Test func sizesAreThoseOfTheBodies() async throws {
+            let sizes: SpanAttributes = ["http.request.body.size": 3, "http.response.body.size": 5]
+            let found = await recorded {
+                for kind in [SpanKind.client, .server] {
+                    var attributes: SpanAttributes = [
+                        "http.request.method": "GET", "url.full": "https://spans.example/",
+                    ]
+                    attributes.merge(sizes)
+                    span(kind, attributes)
+                }
+            }
+            let sent = Dictionary(
+                uniqueKeysWithValues: found.spans.map { ($0.kind, [$0.bytesSent, $0.bytesReceived]) })
+            #expect(sent == [.client: [3, 5], .server: [5, 3]])
+        }
+
+        @Test func noSecretOfAnAttributeIsKept() async throws {
+            let found = await recorded {
+                let attributes: SpanAttributes = [
+                    "http.request.method": "GET", "url.full": "https://ada:secret@spans.example/a?token=secret#secret",
+                    "url.query": "token=secret", "http.request.header.authorization": "Bearer secret",
+                    "http.request.header.set_cookie": .stringArray(["secret"]), "http.request.header.accept": "text/plain",
+                    "http.response.header.location": "/b?secret",
+                ]
+                span(.client, attributes)
+                // The same around another request, and where it is none.
+                tracer.withSpan("outer", ofKind: .client) { outer in
+                    outer.attributes = attributes
+                    tracer.request("/inner")
+                }
+                span(.internal, attributes)
+            }
+            #expect(found.spans.count == 4)
+            #expect(!String(describing: found.spans).contains("secret"))
+            #expect(found.spans[0].attributes["http.request.header.accept"] == .string("text/plain"))
+            #expect(found.spans[0].attributes["http.response.header.location"] == .string("/b"))
+            #expect(found.spans[0].attributes["http.request.header.authorization"] == .string("REDACTED"))
+        }
+
+        // MARK: - One request, one count
+
+        @Test func ofClientSpansWithinEachOtherTheInnermostIsCounted() async throws {
+            let found = await recorded {
+                tracer.withSpan("outermost", ofKind: .client) { outermost in
+                    outermost.attributes = [
+                        "http.request.method": "GET", "url.full": "https://spans.example/outermost",
+                    ]
+                    tracer.withSpan("outer", ofKind: .client) { outer in
+                        outer.attributes = ["http.request.method": "GET", "url.full": "https://spans.example/outer"]
+                        tracer.withSpan("attempt") { _ in tracer.request("/inner", status: 503) }
+                        tracer.withSpan("attempt") { _ in tracer.request("/inner") }
+                    }
+                }
+            }
+            #expect(found.counts == ["client GET /inner 200 - 1", "client GET /inner 503 503 1"])
+            #expect(found.spans.count == 6)
+            for name in ["outermost", "outer"] {
+                let outer = try #require(found.span(name))
+                #expect(outer.request == nil)
+                #expect(outer.attributes["martlet.counted"] == .boolean(false))
+                #expect(outer.attributes["http.request.method"] == .string("GET"))
+            }
+        }
+
+        @Test func aSpanAroundARequestOfAnotherInstrumentIsNotCounted() async {
+            let found = await recorded {
+                tracer.withSpan("GET", ofKind: .client) { span in
+                    span.attributes = ["http.request.method": "GET", "url.full": "https://spans.example/a"]
+                    tracer.withSpan("attempt") { _ in ServiceContext.current?.requestSpan?.noteRequest(.client) }
+                }
+                tracer.request("/b")
+            }
+            #expect(found.counts == ["client GET /b 200 - 1"])
+        }
+
+        @Test func aServersRequestAndThoseThatItMakesAreAllCounted() async {
+            let found = await recorded {
+                tracer.withSpan("GET", ofKind: .server) { span in
+                    span.attributes = ["http.request.method": "GET", "http.route": "/shop", "http.status_code": 200]
+                    tracer.request("/a")
+                    ServiceContext.current?.requestSpan?.noteRequest(.client)
+                }
+            }
+            #expect(found.counts == ["client GET /a 200 - 1", "server GET /shop 200 - 1"])
+        }
+
+        @Test func aRequestThatFailedBeforeAnyOtherInstrumentSawItIsCounted() async {
+            let found = await recorded {
+                try? tracer.withSpan("GET", ofKind: .client) { span in
+                    span.attributes = ["http.request.method": "GET", "url.full": "https://spans.example/a"]
+                    throw Broken.badly
+                }
+            }
+            #expect(found.counts == ["client GET /a - MartletTests.Broken 1"])
+        }
+    }
+}
