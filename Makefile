@@ -1,6 +1,6 @@
 sources := $(shell find Package.swift Sources Collector Examples Tests -name '*.swift' -not -path '*/Generated/*')
 
-.PHONY: demo test check format bench setup
+.PHONY: demo test soak sanitize check format bench setup
 
 demo: setup
 	@scripts/demo.sh
@@ -11,6 +11,15 @@ test:
 	swift test --disable-xctest --skip-build --skip EndToEndTests --skip ParityTests
 	swift test --disable-xctest --skip-build --filter EndToEndTests
 	swift test --disable-xctest --skip-build --filter ParityTests
+	scripts/soak.sh 5000
+
+soak:
+	@scripts/setup.sh test
+	@scripts/soak.sh
+
+sanitize:
+	@scripts/setup.sh test
+	@scripts/sanitize.sh
 
 check: setup
 	@swift format lint --strict --parallel $(sources)

@@ -1,3 +1,4 @@
+import Foundation
 import Martlet
 import Synchronization
 
@@ -38,6 +39,7 @@ final class Agents: Sendable {
             case .restarting:
                 await shutdown()
                 current.withLock { $0 = Self.start(mode) }
+            case .leaving: exit(0)
             }
         }
         current.withLock { $0?.isCapturing = true }
@@ -50,11 +52,14 @@ enum Disturbance: String {
     case switching
     /// The agent is shut down, and another one started.
     case restarting
+    /// The process exits.
+    case leaving
 
     var pause: Duration {
         switch self {
         case .switching: .milliseconds(10)
         case .restarting: .milliseconds(200)
+        case .leaving: .seconds(1)
         }
     }
 }

@@ -2,7 +2,7 @@
 // agent counted and how much memory the process held along the way.
 //
 //     SoakProgram --server URL [--mode bare|automatic|explicit] [--requests N] [--concurrency N] [--burst N]
-//                 [--disturb switching|restarting]
+//                 [--disturb switching|restarting|leaving]
 //
 // Fails when a request is not counted, or counted twice; under a disturbance some rightly go uncounted.
 import Foundation

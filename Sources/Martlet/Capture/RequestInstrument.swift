@@ -47,7 +47,8 @@ struct RequestInstrument: Sendable {
 
     private func record(_ end: RequestObservation.End, start: RequestStart, answer: RequestAnswer, handle: EasyHandle?)
     {
-        guard Capture.isOn.load(ordering: .relaxed), let url = end.request.url else { return }
+        // The agent that runs now: the one that saw the request begin may have been shut down, and would keep it.
+        guard let recorder = Capture.recorder, let url = end.request.url else { return }
         let duration = answer.time &- start.monotonic
         var request = CapturedRequest(
             method: HTTPMethod.name(end.request.httpMethod ?? "GET"), destination: .url(url), status: answer.status,

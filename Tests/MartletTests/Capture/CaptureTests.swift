@@ -1,3 +1,4 @@
+import Fixtures
 import Foundation
 import FoundationNetworking
 import Hummingbird
@@ -28,6 +29,30 @@ extension AgentTests {
                 await agent.flush()
                 let seen = try collector.counts()
                 #expect(seen == expected)
+            }
+        }
+
+        @Test func aRequestThatOutlivesItsAgentIsCountedByTheNext() async throws {
+            try await withAgent { first, _, base in
+                let (ends, end) = AsyncStream.makeStream(of: Never.self)
+                let (arrived, arrival) = AsyncStream.makeStream(of: Never.self)
+                let task = URLSession.shared.dataTask(with: base / "never") { _, _, _ in end.finish() }
+                arrivals.onArrival { arrival.finish() }
+                task.resume()
+                for await _ in arrived {}
+                await first.shutdown()
+
+                let folder = try TemporaryFolder()
+                var configuration = MartletConfiguration()
+                configuration.endpoint = base
+                configuration.bufferDirectory = folder.url
+                let second = MartletAgent.start(configuration)
+                task.cancel()
+                for await _ in ends {}
+                #expect(first.status.ledger.captured == 0)
+                #expect(second.status.ledger.captured == 1)
+                await second.shutdown()
+                #expect(second.status.ledger.delivered == 1)
             }
         }
 
