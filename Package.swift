@@ -150,6 +150,8 @@ let package = Package(
             name: "ParityProgram", dependencies: ["CMartletZlib", "Martlet", "ParityTrust"],
             path: "Tests/ParityProgram", exclude: ["server.py"]),
         .testTarget(name: "ParityTests", dependencies: ["Fixtures", "ParityProgram"]),
+        // A service under load: `make soak`, `make sanitize`.
+        .executableTarget(name: "SoakProgram", dependencies: ["Martlet"], path: "Tests/SoakProgram"),
         // What tests of more than one target stand on.
         .target(
             name: "Fixtures",

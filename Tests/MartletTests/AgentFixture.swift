@@ -79,6 +79,11 @@ private func service(with collector: StubCollector) -> Router<BasicRequestContex
     router.get("bearer") { _, _ in
         Response(status: .unauthorized, headers: [.wwwAuthenticate: "Bearer realm=\"engine\""])
     }
+    router.post("secretive") { _, _ in
+        Response(
+            status: .ok, headers: [.contentType: "application/json", .setCookie: "session=hunter2x9f8e7d6c5b"],
+            body: .init(byteBuffer: ByteBuffer(string: AgentTests.DetailContentsTests.secretiveJSON)))
+    }
     router.get("trace") { request, _ in
         ["traceparent", "tracestate"].compactMap { name in
             HTTPField.Name(name).flatMap { request.headers[values: $0].joined(separator: ",") }

@@ -33,10 +33,10 @@ struct RequestBenchmark: AsyncParsableCommand {
         }
         await agent.shutdown()
         let status = agent.status
-        try check(status.ledger)
         print(Comparison.table(comparisons))
         let own = Double(status.cpuTime / .nanoseconds(1)) / 1e3 / Double(status.ledger.captured)
         print("\nThe agent's own account of its CPU time: \(String(format: "%.2f", own)) µs a request")
+        try check(status.ledger)
     }
 
     /// Who comes first alternates (AB BA), so that a steady drift cancels out.

@@ -1,0 +1,52 @@
+import Foundation
+import FoundationNetworking
+
+/// Makes requests of all kinds, in their shares, so many at a time.
+struct Load: Sendable {
+    private let kinds: [RequestKind]
+    private let concurrency: Int
+    /// Of each thousand, whose turn it is.
+    private let turns: [Int]
+
+    init(kinds: [RequestKind], concurrency: Int) {
+        self.kinds = kinds
+        self.concurrency = concurrency
+        turns = kinds.indices.flatMap { Array(repeating: $0, count: kinds[$0].share) }
+    }
+
+    /// Returns how many it made.
+    func run(_ count: Int) async -> Int {
+        await withTaskGroup(of: Void.self) { group in
+            for caller in 0..<concurrency {
+                group.addTask {
+                    for number in stride(from: caller, to: count, by: concurrency) { await make(number) }
+                }
+            }
+        }
+        return count
+    }
+
+    /// Kinds follow one another as a shuffled pack would have it, the same in every run: 613 and 1000 share no factor.
+    private func make(_ number: Int) async { await kinds[turns[number * 613 % turns.count]].make(number) }
+
+    /// All at once, to an answer that takes seconds, over a connection each. Returns how many it made, and the most that
+    /// `inFlight` told of.
+    func burst(_ count: Int, options: Options, inFlight: @escaping @Sendable () -> Int) async -> (made: Int, peak: Int) {
+        guard count > 0 else { return (0, 0) }
+        let session = options.session(connections: count)
+        let (ends, ended) = AsyncStream.makeStream(of: Void.self)
+        let peak = Task {
+            var peak = 0
+            while peak < count, !Task.isCancelled {
+                peak = max(peak, inFlight())
+                try? await Task.sleep(for: .milliseconds(10))
+            }
+            return peak
+        }
+        for _ in 0..<count { session.dataTask(with: options.url("slow")) { _, _, _ in ended.yield() }.resume() }
+        for await _ in ends.prefix(count) {}
+        peak.cancel()
+        session.finishTasksAndInvalidate()
+        return (count, await peak.value)
+    }
+}

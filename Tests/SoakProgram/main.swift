@@ -1,0 +1,39 @@
+// A service under load: makes many requests of every kind with the agent in it, or without, and prints as JSON what the
+// agent counted and how much memory the process held along the way.
+//
+//     SoakProgram --server URL [--mode bare|automatic|explicit] [--requests N] [--concurrency N] [--burst N]
+//                 [--disturb switching|restarting]
+//
+// Fails when a request is not counted, or counted twice; under a disturbance some rightly go uncounted.
+import Foundation
+import FoundationNetworking
+import Martlet
+
+guard let options = Options(CommandLine.arguments.dropFirst()) else {
+    FileHandle.standardError.write(
+        Data("usage: SoakProgram --server URL [--mode M] [--requests N] [--concurrency N] [--burst N] [--disturb D]\n".utf8))
+    exit(64)
+}
+
+let agents = Agents(options.mode)
+let load = Load(kinds: RequestKind.all(options), concurrency: options.concurrency)
+var account = Account()
+
+let disturbance = options.disturbance.map { disturbance in Task { await agents.disturb(disturbance) } }
+for _ in 0..<Account.samples {
+    account.made += await load.run(options.requests / Account.samples)
+    account.residentKiB.append(ResidentMemory.kibibytes)
+}
+(account.burst, account.peakInFlight) = await load.burst(options.burst, options: options) { agents.inFlight }
+account.made += account.burst
+disturbance?.cancel()
+await disturbance?.value
+account.inFlight = agents.inFlight
+await agents.shutdown()
+account.take(agents)
+
+print(String(decoding: try JSONEncoder().encode(account), as: UTF8.self))
+if let complaint = account.complaint(options) {
+    FileHandle.standardError.write(Data("\(complaint)\n".utf8))
+    exit(1)
+}

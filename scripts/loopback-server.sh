@@ -1,0 +1,73 @@
+# Sourced: an nginx on a free loopback port that answers what SoakProgram asks for and, below /v1/, takes whatever a
+# collector would. start_server WORK sets `server`; stop_server ends it. WORK is a directory that the caller removes.
+PATH=$PATH:/usr/sbin
+nginx=
+
+# Every path is named, because nginx's own belong to the system's server.
+server_configuration() {
+    cat <<CONFIGURATION
+daemon off;
+worker_processes 1;
+worker_rlimit_nofile 16384;
+pid $1/nginx.pid;
+error_log $1/error.log crit;
+events { worker_connections 8192; }
+http {
+    access_log off;
+    keepalive_requests 1000000000;
+    client_max_body_size 64m;
+    client_body_temp_path $1/body;
+    proxy_temp_path $1/proxy;
+    fastcgi_temp_path $1/fastcgi;
+    uwsgi_temp_path $1/uwsgi;
+    scgi_temp_path $1/scgi;
+    limit_req_zone \$server_name zone=silent:1m rate=1r/m;
+    server {
+        listen 127.0.0.1:$2 backlog=4096;
+        root $1/files;
+        location / { return 200 "ok"; }
+        location /v1/ { return 200; }
+        location /redirect { return 302 /landed; }
+        location /missing { return 404 "no"; }
+        location /broken { return 503 "no"; }
+        location /file { try_files /file =404; }
+        location /detour { return 302 /slow; }
+        location /paced { limit_rate 30000; try_files /file =404; }  # About a second.
+        location /slow { limit_rate 256; try_files /slow =404; }  # About four seconds.
+        location /silent { limit_req zone=silent burst=10000; return 200; }  # All but the first wait for a minute.
+    }
+}
+CONFIGURATION
+}
+
+try_server() {
+    server_configuration "$1" "$2" >"$1/nginx.conf"
+    nginx -p "$1" -c "$1/nginx.conf" -e "$1/error.log" &
+    nginx=$!
+    for _ in {1..50}; do
+        [[ -s $1/nginx.pid ]] && return
+        kill -0 "$nginx" 2>/dev/null || break
+        sleep 0.1
+    done
+    wait "$nginx" || true
+    nginx=
+    return 1
+}
+
+start_server() {
+    local port
+    mkdir "$1/files"
+    head -c 40000 /dev/zero >"$1/files/file"
+    head -c 1024 /dev/zero >"$1/files/slow"
+    chmod -R a+rX "$1"  # nginx's worker is another user when root starts it.
+    for _ in {1..10}; do
+        port=$((RANDOM % 10000 + 20000))  # Below the range that the kernel gives to clients.
+        try_server "$1" "$port" 2>/dev/null && break
+    done
+    [[ -n $nginx ]] || { echo "nginx did not start:"$'\n'"$(<"$1/error.log")" >&2; return 1; }
+    server=http://127.0.0.1:$port
+}
+
+stop_server() {
+    [[ -z $nginx ]] || { kill "$nginx" && wait "$nginx"; } || true
+}
