@@ -24,6 +24,7 @@ package struct AttributeRoom: Sendable {
         _ attributes: some Sequence<(name: String, value: SpanAttribute?)>
     ) -> [String: SpanAttribute] {
         var kept: [String: SpanAttribute] = [:]
+        kept.reserveCapacity(min(attributes.underestimatedCount, count))
         for (name, value) in attributes where kept[name] == nil {
             guard let value else {
                 dropped &+= 1

@@ -16,10 +16,13 @@ package enum SpanSecrets {
 
     /// The header whose value the attribute has; `nil` for other attributes. Some instruments write `_` for `-`.
     package static func header(named name: String) -> String? {
-        ["http.request.header.", "http.response.header."].first(where: name.hasPrefix)
-            .map { name.dropFirst($0.count).lowercased().replacing("_", with: "-") }
+        let prefix = name.hasPrefix(requestHeader) ? requestHeader : responseHeader
+        guard name.hasPrefix(prefix) else { return nil }
+        return name.dropFirst(prefix.count).lowercased().replacing("_", with: "-")
     }
 
+    private static let requestHeader = "http.request.header."
+    private static let responseHeader = "http.response.header."
     private static let urls: Set<String> = ["url.full", "url.original", "http.url", "http.target"]
     private static let urlHeaders: Set<String> = ["location", "content-location", "referer"]
     private static let credentials: Set<String> = [

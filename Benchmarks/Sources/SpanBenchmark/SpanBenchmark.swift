@@ -9,6 +9,8 @@ enum SpanBenchmark {
     /// Of one round; below what an interval keeps, so that every sampled span is kept.
     private static let spans = 500
     private static let rounds = 60
+    private static let buffer = FileManager.default.temporaryDirectory
+        .appendingPathComponent("martlet-\(UUID().uuidString)")
 
     static func main() async {
         let noOp = Contender("no-op tracer", NoOpTracer())
@@ -32,14 +34,14 @@ enum SpanBenchmark {
             }
             await agent.shutdown()
         }
+        try? FileManager.default.removeItem(at: buffer)
         results.show(against: inMemory.name)
     }
 
     private static func configuration(_ rate: Double) -> MartletConfiguration {
         var configuration = MartletConfiguration.fromEnvironment().configuration
         configuration.sampleRate = rate
-        configuration.bufferDirectory = FileManager.default.temporaryDirectory
-            .appendingPathComponent("martlet-span-benchmark")
+        configuration.bufferDirectory = buffer
         return configuration
     }
 }
