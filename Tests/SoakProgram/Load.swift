@@ -31,7 +31,8 @@ struct Load: Sendable {
 
     /// All at once, to an answer that takes seconds, over a connection each. Returns how many it made, and the most that
     /// `inFlight` told of.
-    func burst(_ count: Int, options: Options, inFlight: @escaping @Sendable () -> Int) async -> (made: Int, peak: Int) {
+    func burst(_ count: Int, options: Options, inFlight: @escaping @Sendable () -> Int) async -> (made: Int, peak: Int)
+    {
         guard count > 0 else { return (0, 0) }
         let session = options.session(connections: count)
         let (ends, ended) = AsyncStream.makeStream(of: Void.self)

@@ -87,7 +87,8 @@ struct RequestKind: Sendable {
         [
             RequestKind(10) { _ in
                 let session = options.session()
-                await session.answer(to: URLRequest(url: options.url("file"))) { _ in session.finishTasksAndInvalidate() }
+                await session.answer(to: URLRequest(url: options.url("file"))) { _ in session.finishTasksAndInvalidate()
+                }
             },
             RequestKind(10) { _ in
                 let session = options.session(TaskEnds())

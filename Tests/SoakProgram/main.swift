@@ -11,7 +11,9 @@ import Martlet
 
 guard let options = Options(CommandLine.arguments.dropFirst()) else {
     FileHandle.standardError.write(
-        Data("usage: SoakProgram --server URL [--mode M] [--requests N] [--concurrency N] [--burst N] [--disturb D]\n".utf8))
+        Data(
+            "usage: SoakProgram --server URL [--mode M] [--requests N] [--concurrency N] [--burst N] [--disturb D]\n"
+                .utf8))
     exit(64)
 }
 

@@ -56,6 +56,8 @@ extension MartletConfiguration {
             } ?? endpoints
         maxEndpoints =
             reader.value("MARTLET_MAX_ENDPOINTS", default: "1000", as: EnvironmentValue.positiveInteger) ?? maxEndpoints
+        bootstrapsTracing =
+            reader.value("MARTLET_TRACING", default: "true", as: EnvironmentValue.boolean) ?? bootstrapsTracing
         propagate =
             reader.value("MARTLET_PROPAGATE", default: "true", as: EnvironmentValue.boolean)
             ?? reader.fallback(

@@ -17,8 +17,8 @@ public struct MartletConfiguration: Sendable {
     /// Sent as `Authorization: Bearer …`, and never logged. `MARTLET_TOKEN`, default none.
     public var token: String?
     /// Whether the start makes ``MartletAgent/tracer`` the process's tracer. To be turned off where the service calls
-    /// `InstrumentationSystem.bootstrap(_:)` itself, which traps when it is called a second time. No variable, default
-    /// `true`.
+    /// `InstrumentationSystem.bootstrap(_:)` itself, which traps when it is called a second time. `MARTLET_TRACING`,
+    /// default `true`.
     public var bootstrapsTracing = true
     /// Which requests are seen. `MARTLET_CAPTURE`, default `automatic`.
     public var capture = Capture.automatic

@@ -43,7 +43,8 @@ import Testing
             "MARTLET_INCLUDE": "*.example.com, 10.0.0.*:80/x/*", "MARTLET_EXCLUDE": "a.example.com",
             "MARTLET_ENDPOINTS": "/users/{id}, /static/*",
             "MARTLET_MAX_ENDPOINTS": "12", "MARTLET_SAMPLE_RATE": "0.25", "MARTLET_KEEP_FAILURES": "no",
-            "MARTLET_SLOW": "500ms", "MARTLET_PROPAGATE": "0", "MARTLET_CAPTURE_HEADERS": "via,Server",
+            "MARTLET_SLOW": "500ms", "MARTLET_PROPAGATE": "0", "MARTLET_TRACING": "off",
+            "MARTLET_CAPTURE_HEADERS": "via,Server",
             "MARTLET_CAPTURE_BODIES": "Failures", "MARTLET_BODY_LIMIT": "16KiB", "MARTLET_REDACT": "ssn, card number",
             "MARTLET_HUNG": "90s", "MARTLET_MAX_CPU": "1.5%", "MARTLET_MAX_MEMORY": "8MiB", "MARTLET_INTERVAL": "2",
             "MARTLET_BUFFER_DIR": "/var/lib/x",
@@ -66,6 +67,7 @@ import Testing
         #expect(configuration.keepFailures == false)
         #expect(configuration.slow == .milliseconds(500))
         #expect(configuration.propagate == false)
+        #expect(configuration.bootstrapsTracing == false)
         #expect(configuration.captureHeaders == .named(["via", "server"]))
         #expect(configuration.captureBodies == .failures)
         #expect(configuration.bodyLimit == 16384)
