@@ -78,10 +78,14 @@ extension Cell {
             await stage.finish(task, at: delegate.completed)
         },
         Cell("resumed twice") { stage in
-            let delegate = stage.delegate()
-            let task = stage.session(delegate: delegate).dataTask(with: stage.request("hello"))
+            // The answer waits for the second call, which would find a task that has ended.
+            let (server, first) = (stage.server, Once())
+            let delegate = stage.delegate(.init(data: { _ in if !first.isFirst() { server.go() } }))
+            let task = stage.session(delegate: delegate).dataTask(with: stage.request("halves"))
             task.resume()
-            await stage.finish(task, at: delegate.completed)
+            task.resume()
+            if !first.isFirst() { server.go() }
+            await stage.end(task, at: delegate.completed)
         },
         // On Linux the request is made once more, from its beginning.
         Cell("suspended during the body") { stage in
