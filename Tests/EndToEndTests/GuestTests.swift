@@ -16,11 +16,11 @@ import Testing
         let probe = Probe(folder: folder, collector: "http://127.0.0.1:1")
         try await shop.run { server in
             let service = try probe.start(
-                server, requests: 100, environment: ["MARTLET_ENABLED": "\(isEnabled)", "MARTLET_INTERVAL": "100ms"])
+                server, requests: 300, environment: ["MARTLET_ENABLED": "\(isEnabled)", "MARTLET_INTERVAL": "100ms"])
             await shop.awaitAnswers(150)
             #expect(service.threadNames().contains("martlet") == isEnabled)
             let result = try await probe.finish(service)
-            #expect(result.captured == (isEnabled ? 600 : 0))
+            #expect(result.captured == (isEnabled ? 1800 : 0))
             // Foundation itself keeps a cache in the home directory.
             let own = folder.contents().filter { $0.hasPrefix("buffer") || $0.contains("martlet") }
             #expect(own.isEmpty == !isEnabled)
@@ -31,7 +31,7 @@ import Testing
         let probe = Probe(folder: folder, collector: "http://127.0.0.1:1")
         let names = [
             "ENABLED", "SERVICE_NAME", "SERVICE_VERSION", "ENVIRONMENT", "ENDPOINT", "TOKEN", "CAPTURE", "INCLUDE",
-            "EXCLUDE", "ENDPOINTS", "MAX_ENDPOINTS", "SAMPLE_RATE", "KEEP_FAILURES", "SLOW", "PROPAGATE",
+            "EXCLUDE", "ENDPOINTS", "MAX_ENDPOINTS", "SAMPLE_RATE", "KEEP_FAILURES", "SLOW", "PROPAGATE", "TRACING",
             "CAPTURE_HEADERS", "CAPTURE_BODIES", "BODY_LIMIT", "REDACT", "HUNG", "MAX_CPU", "MAX_MEMORY", "INTERVAL",
             "BUFFER_DIR", "BUFFER_MAX", "COMPRESSION", "EXPORT_TIMEOUT", "LOG_LEVEL",
         ].map { "MARTLET_\($0)" }
