@@ -160,7 +160,8 @@ extension AgentTests {
                 let attributes: SpanAttributes = [
                     "http.request.method": "GET", "url.full": "https://ada:secret@spans.example/a?token=secret#secret",
                     "url.query": "token=secret", "http.request.header.authorization": "Bearer secret",
-                    "http.request.header.set_cookie": .stringArray(["secret"]), "http.request.header.accept": "text/plain",
+                    "http.request.header.set_cookie": .stringArray(["secret"]),
+                    "http.request.header.accept": "text/plain",
                     "http.response.header.location": "/b?secret",
                 ]
                 span(.client, attributes)
@@ -201,6 +202,21 @@ extension AgentTests {
                 #expect(outer.attributes["martlet.counted"] == .boolean(false))
                 #expect(outer.attributes["http.request.method"] == .string("GET"))
             }
+        }
+
+        /// The span of a library between them: kind client, and not of HTTP.
+        @Test func aSpanAroundARequestIsNotCountedWhateverLiesBetween() async throws {
+            let found = await recorded {
+                tracer.withSpan("outer", ofKind: .client) { outer in
+                    outer.attributes = ["http.request.method": "GET", "url.full": "https://spans.example/outer"]
+                    tracer.withSpan("S3.GetObject", ofKind: .client) { call in
+                        call.attributes = ["rpc.system": "aws-api"]
+                        tracer.request("/inner")
+                    }
+                }
+            }
+            #expect(found.counts == ["client GET /inner 200 - 1"])
+            #expect(found.spans.count == 3)
         }
 
         @Test func aSpanAroundARequestOfAnotherInstrumentIsNotCounted() async {
