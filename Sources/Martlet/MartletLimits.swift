@@ -30,6 +30,9 @@ enum MartletLimits {
     static let attributeElements = 128
     /// Names and values of all attributes of a span, its events and links together; what finds no room is left out.
     static let spanBytes = 32 << 10
+    /// Names and values of the header fields that are kept of a request, and as many of its response: a server may send any
+    /// number of them. What finds no room is left out.
+    static let headerBytes = 32 << 10
     /// The most that `MARTLET_BODY_LIMIT` allows: a body is held in memory until its request is through.
     static let bodyLimit = 1 << 20
     /// The agent's CPU time is judged over so long: at its start it needs more for a moment.

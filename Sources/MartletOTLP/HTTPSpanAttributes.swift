@@ -30,7 +30,9 @@ package struct HTTPSpanAttributes: Sendable, Equatable {
         url = Self.text(AttributeName.urlFull, "http.url", value)
         host = Self.text(AttributeName.serverAddress, oldHost, value)
         port = Self.integer(AttributeName.serverPort, oldPort, value)
-        path = Self.text(AttributeName.urlPath, "http.target", value).map { String($0.prefix { $0 != "?" }) }
+        path = Self.text(AttributeName.urlPath, "http.target", value).map { text in
+            String(Substring(text.utf8.prefix { $0 != UInt8(ascii: "?") }))
+        }
         route = Self.text(kind == .client ? AttributeName.urlTemplate : AttributeName.route, nil, value)
         status = Self.integer(AttributeName.status, "http.status_code", value)
         errorType = Self.text(AttributeName.errorType, nil, value)

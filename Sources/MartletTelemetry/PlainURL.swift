@@ -1,11 +1,11 @@
 /// A URL without what may be secret in it. Senders other than Martlet may leave credentials and queries in.
 package enum PlainURL {
-    /// Scheme, host, port and path.
+    /// Scheme, host, port and path. Reads bytes: a `Character` may hide a `?` or an `@`.
     package static func text(of url: String) -> String {
-        let plain = url.prefix { $0 != "?" && $0 != "#" }
-        guard let slashes = plain.firstRange(of: "://") else { return String(plain) }
-        let authority = plain[slashes.upperBound...].prefix { $0 != "/" }
-        guard let at = authority.lastIndex(of: "@") else { return String(plain) }
-        return String(plain[..<slashes.upperBound] + plain[plain.index(after: at)...])
+        let plain = url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        guard let slashes = plain.firstRange(of: "://".utf8) else { return String(Substring(plain)) }
+        let authority = plain[slashes.upperBound...].prefix { $0 != UInt8(ascii: "/") }
+        guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return String(Substring(plain)) }
+        return String(Substring(plain[..<slashes.upperBound])) + String(Substring(plain[plain.index(after: at)...]))
     }
 }

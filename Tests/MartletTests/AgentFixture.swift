@@ -71,13 +71,24 @@ private func service(with collector: StubCollector) -> Router<BasicRequestContex
     router.post("echo") { request, _ in
         Response(status: .ok, body: .init(byteBuffer: try await request.body.collect(upTo: 1 << 24)))
     }
-    router.get("basic") { request, _ in
-        request.headers[.authorization] == "Basic " + Data("ada:lovelace".utf8).base64EncodedString()
-            ? Response(status: .ok)
-            : Response(status: .unauthorized, headers: [.wwwAuthenticate: "Basic realm=\"engine\""])
+    for (path, challenge) in [
+        ("basic", "Basic realm=\"engine\""), ("basic-utf8", "Basic charset=\"UTF-8\", realm=\"engine\""),
+        ("basic-realmless", "Basic realm="),
+    ] {
+        router.get(RouterPath(path)) { request, _ in
+            request.headers[.authorization] == "Basic " + Data("ada:lovelace".utf8).base64EncodedString()
+                ? Response(status: .ok) : Response(status: .unauthorized, headers: [.wwwAuthenticate: challenge])
+        }
     }
     router.get("bearer") { _, _ in
         Response(status: .unauthorized, headers: [.wwwAuthenticate: "Bearer realm=\"engine\""])
+    }
+    router.get("wordy") { _, _ in
+        var headers = HTTPFields()
+        for number in 0..<64 {
+            if let name = HTTPField.Name("X-\(number)") { headers[name] = String(repeating: "word ", count: 200) }
+        }
+        return Response(status: .ok, headers: headers)
     }
     router.post("secretive") { _, _ in
         Response(

@@ -17,11 +17,37 @@ struct DetailContents: Sendable {
     /// Whether bodies may be asked for.
     var hasBodies: Bool { bodies != .none }
 
+    /// The fields that were asked for, in the order of their names, as far as they find room.
+    func fields(of all: [AnyHashable: Any]?) -> HeaderFields {
+        var fields = HeaderFields()
+        guard headers != .none, let all else { return fields }
+        let named = all.compactMap { name, value in
+            (name as? String).flatMap { name in (value as? String).map { (name: name, value: $0) } }
+        }
+        for field in named.sorted(by: { $0.name < $1.name }) where headers.contains(field.name) { fields.add(field) }
+        return fields
+    }
+
     /// The beginning of a body, copied, so that no more of it stays in memory; `nil` where it is not asked for.
     func sample(_ body: Data?, contentType: String?, isFailure: Bool) -> BodySample? {
         guard let body, !body.isEmpty, bodies == .all || (bodies == .failures && isFailure) else { return nil }
         return BodySample(
             bytes: [UInt8](body.prefix(bodyLimit)), contentType: contentType, isTruncated: body.count > bodyLimit)
+    }
+}
+
+/// Header fields within ``MartletLimits/headerBytes``.
+struct HeaderFields: Sendable {
+    private(set) var kept: [(name: String, value: String)] = []
+    private(set) var bytes = 0
+    /// Fields that found no room.
+    private(set) var dropped: UInt32 = 0
+
+    fileprivate mutating func add(_ field: (name: String, value: String)) {
+        let size = field.name.utf8.count + field.value.utf8.count
+        guard size <= MartletLimits.headerBytes - bytes else { return dropped &+= 1 }
+        kept.append(field)
+        bytes += size
     }
 }
 

@@ -18,10 +18,11 @@ enum InFlightRequests {
     /// On the caller's thread. A task that is resumed after a pause, or by a challenge that was answered, goes on.
     static func resume(_ task: Key) {
         let new = RequestObservation()
-        requests.withLock { requests in
+        _ = requests.withLock { requests in
             let known = requests[UInt(bitPattern: task)]
-            guard known?.hasBegun != true, known != nil || requests.count < limit else { return }
+            guard known?.stage ?? .resumed == .resumed, known != nil || requests.count < limit else { return known }
             requests[UInt(bitPattern: task)] = new
+            return known
         }
     }
 
@@ -36,29 +37,33 @@ enum InFlightRequests {
     }
 
     static func remove(_ task: Key) {
-        requests.withLock { _ = $0.removeValue(forKey: UInt(bitPattern: task)) }
+        // Released when the lock is open: what a span was told may be of the service's own types.
+        _ = requests.withLock { $0.removeValue(forKey: UInt(bitPattern: task)) }
     }
 
-    /// How many there are, and the age of the oldest.
+    /// How many there are, and the age of the oldest; not those that counted as hung.
     static var summary: (count: Int, oldest: Duration) {
-        let starts = requests.withLock { $0.values.filter(\.hasBegun).map(\.start.monotonic) }
+        let starts = requests.withLock { $0.values.filter { $0.stage == .begun }.map(\.start.monotonic) }
         let now = Clock.monotonic()
         return (starts.count, .nanoseconds(Int64(clamping: starts.min().map { now - min(now, $0) } ?? 0)))
     }
 
-    /// Takes out those that are older than `age`.
-    static func takeHung(after age: Duration) -> [RequestObservation] {
-        requests.withLock { requests in
-            var hung: [RequestObservation] = []
-            requests = requests.filter { _, observation in
-                let hasBegun = observation.hasBegun
-                guard Clock.hasPassed(hasBegun ? age : longestWayToLoader, since: observation.start.monotonic) else {
-                    return true
-                }
-                if hasBegun { hung.append(observation) }
-                return false
+    /// Those that are older than `age` and did not end. They stay known until their task ends, so that what becomes of
+    /// them is not another request.
+    static func hung(after age: Duration) -> [RequestObservation] {
+        forgetAbandoned()
+        return requests.withLock {
+            $0.values.filter { $0.stage == .begun && Clock.hasPassed(age, since: $0.start.monotonic) }
+        }
+    }
+
+    private static func forgetAbandoned() {
+        _ = requests.withLock { requests in
+            let abandoned = requests.filter { _, observation in
+                observation.stage == .resumed && Clock.hasPassed(longestWayToLoader, since: observation.start.monotonic)
             }
-            return hung
+            for task in abandoned.keys { requests[task] = nil }
+            return abandoned
         }
     }
 }

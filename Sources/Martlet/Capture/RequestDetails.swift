@@ -4,8 +4,8 @@ import FoundationNetworking
 import MartletOTLP
 import MartletTelemetry
 
-/// What is kept of a request whose details are kept, until it is folded and a span is made of it. Holds no body beyond
-/// its limit, and not the request that might have one.
+/// What is kept of a request whose details are kept, until it is folded and a span is made of it. Holds no body and no
+/// header fields beyond their limits, and neither the request nor the response that have more.
 struct RequestDetails: Sendable {
     private let request: CapturedRequest
     private var answer: RequestAnswer
@@ -17,7 +17,8 @@ struct RequestDetails: Sendable {
     private let httpVersion: String?
     private let peer: (address: String, port: Int)?
     private let contents: DetailContents
-    private let requestHeaders: [String: String]
+    private let requestHeaders: HeaderFields
+    private let responseHeaders: HeaderFields
     private let requestBody: BodySample?
     private let responseBody: BodySample?
 
@@ -29,7 +30,8 @@ struct RequestDetails: Sendable {
         self.contents = contents
         httpVersion = handle?.httpVersion
         peer = handle?.peer
-        requestHeaders = contents.headers == .none ? [:] : end.request.allHTTPHeaderFields ?? [:]
+        requestHeaders = contents.fields(of: end.request.allHTTPHeaderFields)
+        responseHeaders = contents.fields(of: answer.response?.allHeaderFields)
         requestBody = contents.sample(
             end.request.httpBody, contentType: end.request.value(forHTTPHeaderField: "Content-Type"),
             isFailure: isFailure)
@@ -38,6 +40,7 @@ struct RequestDetails: Sendable {
         self.request = request
         self.answer = answer
         self.answer.body = nil
+        self.answer.response = nil
         self.url = url
         originalMethod = request.method == HTTPMethod.other ? end.request.httpMethod : nil
         context = end.context
@@ -46,7 +49,10 @@ struct RequestDetails: Sendable {
     }
 
     /// Roughly what it holds.
-    var bytes: Int { 2048 + (requestBody?.bytes.count ?? 0) + (responseBody?.bytes.count ?? 0) }
+    var bytes: Int {
+        2048 + requestHeaders.bytes + responseHeaders.bytes + (requestBody?.bytes.count ?? 0)
+            + (responseBody?.bytes.count ?? 0)
+    }
 
     func span(_ dimensions: RequestDimensions) -> SpanRecord {
         var span = SpanRecord(
@@ -61,6 +67,7 @@ struct RequestDetails: Sendable {
         span.bytesSent = request.bytesSent
         span.bytesReceived = request.bytesReceived
         span.attributes = attributes
+        span.droppedAttributes = requestHeaders.dropped &+ responseHeaders.dropped
         return span
     }
 
@@ -83,17 +90,9 @@ struct RequestDetails: Sendable {
         return attributes
     }
 
-    private var responseHeaders: [String: String] {
-        guard contents.headers != .none else { return [:] }
-        return (answer.response?.allHeaderFields ?? [:]).reduce(into: [:]) { fields, field in
-            if let name = field.key as? String, let value = field.value as? String { fields[name] = value }
-        }
-    }
-
     /// Each a list of values, as the semantic conventions have it ("HTTP Spans", `http.request.header.<key>`).
-    private func headers(_ prefix: String, _ fields: [String: String]) -> [String: SpanAttribute] {
-        let wanted = fields.filter { contents.headers.contains($0.key) }.map { (name: $0.key, value: $0.value) }
-        return contents.redaction.headers(wanted).reduce(into: [:]) { attributes, field in
+    private func headers(_ prefix: String, _ fields: HeaderFields) -> [String: SpanAttribute] {
+        contents.redaction.headers(fields.kept).reduce(into: [:]) { attributes, field in
             attributes["\(prefix).\(field.name.lowercased())"] = .array([.string(field.value)])
         }
     }

@@ -26,8 +26,8 @@ struct RequestInstrument: Sendable {
     func end(
         _ observation: RequestObservation, of task: URLSessionTask, with answer: RequestAnswer, handle: EasyHandle?
     ) {
-        guard let end = observation.end() else { return }
         InFlightRequests.remove(Unmanaged.passUnretained(task).toOpaque())
+        guard let end = observation.end() else { return }
         // Whoever takes back a request that was asked for credentials has had its answer.
         let isRefused = answer.error == .cancelled && end.challenged != nil
         record(end, start: observation.start, answer: isRefused ? end.challenged ?? answer : answer, handle: handle)
@@ -35,7 +35,7 @@ struct RequestInstrument: Sendable {
 
     /// Counts requests that are in flight for too long. What becomes of them later is not counted again.
     func countHung() {
-        for observation in InFlightRequests.takeHung(after: recorder.settings.hung) {
+        for observation in InFlightRequests.hung(after: recorder.settings.hung) {
             guard let end = observation.end() else { continue }
             var answer = end.challenged ?? RequestAnswer(error: .hung)
             answer.error = .hung

@@ -44,8 +44,14 @@ final class RequestObservation: Sendable {
         if isFirst { start.enclosing?.noteRequest(.client) }
     }
 
-    /// Whether it got as far as a loader.
-    var hasBegun: Bool { state.withLock { $0.request != nil } }
+    enum Stage {
+        case resumed
+        /// It got as far as a loader.
+        case begun
+        case ended
+    }
+
+    var stage: Stage { state.withLock { $0.isEnded ? .ended : $0.request == nil ? .resumed : .begun } }
 
     /// Only the first who asks gets an answer: a cancelled task fails twice, through its loader and through its session.
     func end() -> End? {

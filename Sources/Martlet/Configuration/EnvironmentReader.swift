@@ -34,6 +34,6 @@ struct EnvironmentReader {
 
     /// Printable, short, and without what may be a credential in a URL.
     private func shown(_ text: String, secret: Bool) -> String {
-        secret || text.contains("@") ? "(hidden)" : "\"\(text.printable(upTo: 100))\""
+        secret || text.utf8.contains { "@?".utf8.contains($0) } ? "(hidden)" : "\"\(text.printable(upTo: 100))\""
     }
 }

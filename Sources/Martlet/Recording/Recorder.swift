@@ -103,19 +103,24 @@ final class Recorder: Sendable {
     /// Takes out what was recorded since the last drain, and tells how many requests were captured until now.
     func drain(at now: UnixNanoseconds = Clock.wall()) -> (interval: RecordedInterval, captured: UInt64) {
         fold()
-        let captured = backlog.withLock { backlog in
+        let (captured, detailBytes) = backlog.withLock { backlog in
             backlog.sampler.startInterval()
-            backlog.detailBytes = 0
-            return backlog.captured
+            defer { backlog.detailBytes = 0 }
+            return (backlog.captured, backlog.detailBytes)
         }
-        return (state.withLock { $0.take(at: now) }, captured)
+        var interval = state.withLock { $0.take(at: now) }
+        interval.detailBytes = detailBytes
+        return (interval, captured)
     }
 
     /// Puts back what was drained and could not be stored: counts and distributions merge exactly, so that only the
     /// resolution in time is lost, and details beyond the limit of one interval.
     func restore(_ interval: RecordedInterval) {
         let dropped = state.withLock { $0.restore(interval) }
-        countDroppedDetails(dropped)
+        backlog.withLock { backlog in
+            backlog.detailBytes += interval.detailBytes
+            backlog.sampler.countDropped(dropped)
+        }
     }
 
     func countDroppedDetails(_ number: Int) { backlog.withLock { $0.sampler.countDropped(number) } }
@@ -175,4 +180,6 @@ struct RecordedInterval: Sendable {
     var end: UnixNanoseconds = 0
     var series: [RequestDimensions: RequestStatistics] = [:]
     var details: [SpanRecord] = []
+    /// Roughly what the details hold.
+    var detailBytes = 0
 }

@@ -78,7 +78,8 @@ final class SpanRecording: Sendable {
         let span = EndedSpan(
             trace: trace, parent: parent, kind: kind, start: start, durationNanoseconds: duration,
             content: ended.content)
-        if let kind = kind.request, span.isRequest { ended.enclosing?.noteRequest(kind) }
+        // Also from what is no request itself, but lies around one.
+        if let kind = kind.request, span.isRequest || ended.content.encloses { ended.enclosing?.noteRequest(kind) }
         if let recorder = Capture.recorder { span.record(in: recorder) }
     }
 

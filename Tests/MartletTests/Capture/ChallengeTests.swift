@@ -42,6 +42,51 @@ extension AgentTests {
             }
         }
 
+        @Test func aRealmBehindOtherParametersIsAChallengeToo() async throws {
+            try await withAgent { agent, collector, base in
+                let session = Self.session(.useCredential)
+                let (_, response) = try await session.data(from: base / "basic-utf8")
+                #expect((response as? HTTPURLResponse)?.statusCode == 200)
+                await agent.flush()
+                let (outcomes, counts) = (try collector.outcomes(), try collector.counts())
+                #expect(outcomes == ["/basic-utf8 200 -"])
+                #expect(counts == ["/basic-utf8": 1])
+            }
+        }
+
+        @Test func aChallengeWithoutARealmIsAnAnswerLikeOthers() async throws {
+            try await withAgent { agent, collector, base in
+                let (_, response) = try await URLSession(configuration: .ephemeral).data(from: base / "basic-realmless")
+                #expect((response as? HTTPURLResponse)?.statusCode == 401)
+                await agent.flush()
+                let seen = try collector.outcomes()
+                #expect(seen == ["/basic-realmless 401 401"])
+                #expect(agent.status.inFlight == 0)
+            }
+        }
+
+        @Test func whatCountedAsHungIsNotCountedAgainWhenItsChallengeIsAnswered() async throws {
+            try await withAgent({ $0.hung = .milliseconds(100) }) { agent, collector, base in
+                let hesitating = Hesitating()
+                let session = URLSession(configuration: .ephemeral, delegate: hesitating, delegateQueue: nil)
+                let task = session.dataTask(with: base / "basic")
+                task.resume()
+                let answer = await hesitating.asked()
+                let other = URLSession(configuration: .ephemeral)
+                while try collector.counts()["/basic"] == nil {
+                    _ = try await other.data(from: base / "hello/x")
+                    await agent.flush()
+                }
+                #expect(agent.status.inFlight == 0)
+                answer(.useCredential, URLCredential(user: "ada", password: "lovelace", persistence: .none))
+                #expect(await hesitating.ended() == 200)
+                await agent.flush()
+                let (outcomes, counts) = (try collector.outcomes(), try collector.counts())
+                #expect(outcomes == ["/basic 401 hung", "/hello/x 200 -"])
+                #expect(counts["/basic"] == 1)
+            }
+        }
+
         /// On 6.3.1 the caller of such a request never hears of it again.
         @Test func aChallengeThatNobodyAnswersCountsAsHung() async throws {
             try await withAgent({ $0.hung = .milliseconds(100) }) { agent, collector, base in
@@ -66,6 +111,10 @@ extension AgentTests {
         @Test(arguments: [
             ("Basic realm=\"x\"", true), ("basic  realm=x", true), ("Digest a=b, Basic realm=\"x\"", true),
             ("Bearer realm=\"x\"", false), ("Basic", false), ("", false), ("Basic charset=\"UTF-8\"", false),
+            ("Basic charset=\"UTF-8\", realm=\"x\"", true), ("Basic a=\"\\\"\", realm = x", true),
+            ("Bearer error=\"a, basic realm=b\"", true), ("Basic realm=a b", true), ("Basic realm=\"\"", true),
+            ("Basic realm=", false), ("Basic realm", false), ("Basic realm=\"x", false), ("Basic realms=x", false),
+            (", Basic realm=x", false), ("Basic\trealm=x", false),
         ])
         func onlyBasicWithARealmIsAskedOfTheCaller(field: String, isAsked: Bool) {
             #expect(AuthenticationChallenge.isBasic(field) == isAsked)
@@ -88,5 +137,35 @@ private final class Answering: NSObject, URLSessionTaskDelegate, Sendable {
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         completionHandler(answer, URLCredential(user: "ada", password: "lovelace", persistence: .none))
+    }
+}
+
+/// Answers its challenge when it is told to.
+private final class Hesitating: NSObject, URLSessionDataDelegate, Sendable {
+    typealias Answer = @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+
+    private let challenges = AsyncStream<Answer>.makeStream()
+    private let ends = AsyncStream<Int?>.makeStream()
+
+    func asked() async -> Answer {
+        for await answer in challenges.stream { return answer }
+        return { _, _ in }
+    }
+
+    /// The status at the end.
+    func ended() async -> Int? {
+        for await status in ends.stream { return status }
+        return nil
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        challenges.continuation.yield(completionHandler)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        ends.continuation.yield((task.response as? HTTPURLResponse)?.statusCode)
     }
 }

@@ -62,6 +62,18 @@ extension AgentTests {
             }
         }
 
+        @Test func ofHeadersNoMoreAreKeptThanFindRoom() async throws {
+            try await withAgent(Self.everything) { agent, collector, base in
+                _ = try await URLSession.shared.data(from: base / "wordy")
+                await agent.flush()
+                let span = try #require(try collector.spans().first { $0.name == "GET /wordy" })
+                let headers = span.attributes.filter { $0.key.hasPrefix("http.response.header.x-") }
+                let bytes = headers.flatMap(\.value.arrayValue.values).reduce(0) { $0 + $1.stringValue.utf8.count }
+                #expect((20 << 10...32 << 10).contains(bytes))
+                #expect(Int(span.droppedAttributesCount) >= 64 - headers.count)
+            }
+        }
+
         /// Secrets in every place, every option on, and a collector that takes nothing at first, so that files are there.
         @Test func noSecretReachesAFileAnUploadOrTheLog() async throws {
             let log = InMemoryLogHandler()

@@ -132,8 +132,9 @@ import Testing
         #expect(warnings.first?.contains("dG9w") == false)
     }
 
-    @Test func aPasswordInAnEndpointThatCannotBeUsedIsNotShown() {
-        let warnings = MartletConfiguration.fromEnvironment(["MARTLET_ENDPOINT": "ftp://user:hunter2@host"]).warnings
+    @Test(arguments: ["ftp://user:hunter2@host", "https://host/?api-key=hunter2"])
+    func aSecretInAnEndpointThatCannotBeUsedIsNotShown(endpoint: String) {
+        let warnings = MartletConfiguration.fromEnvironment(["MARTLET_ENDPOINT": endpoint]).warnings
         #expect(warnings.count == 1)
         #expect(warnings.first?.contains("hunter2") == false)
     }

@@ -47,6 +47,22 @@ import Testing
         #expect(try #require(second.series.first).value.duration.count == 2)
     }
 
+    @Test func detailsThatArePutBackTakeUpRoom() {
+        var configuration = MartletConfiguration()
+        configuration.maxMemory = 1 << 20
+        let recorder = Recorder(configuration)
+        let span = SpanRecord(
+            traceID: TraceIDs.nextTrace(), spanID: TraceIDs.nextSpan(), name: "large", kind: .internal, start: 0,
+            durationNanoseconds: 1)
+        recorder.keep(span, bytes: 1 << 19)
+        let interval = recorder.drain().interval
+        #expect(recorder.keepsDetails(isSampled: true, isFailure: false, nanoseconds: 1))
+        recorder.restore(interval)
+        #expect(!recorder.keepsDetails(isSampled: true, isFailure: false, nanoseconds: 1))
+        #expect(recorder.estimatedBytes >= 1 << 19)
+        #expect(recorder.drain().interval.details == [span])
+    }
+
     @Test func aSpanIsMadeWithTheEndpointThatItsRequestWasCountedTo() throws {
         var configuration = MartletConfiguration()
         configuration.maxEndpoints = 1

@@ -229,6 +229,21 @@ extension AgentTests {
             }
         }
 
+        /// The span of a library between them: kind client, and not of HTTP.
+        @Test func aSpanAroundARequestIsNotCountedWhateverLiesBetween() async throws {
+            let found = await recorded {
+                tracer.withSpan("outer", ofKind: .client) { outer in
+                    outer.attributes = ["http.request.method": "GET", "url.full": "https://spans.example/outer"]
+                    tracer.withSpan("S3.GetObject", ofKind: .client) { call in
+                        call.attributes = ["rpc.system": "aws-api"]
+                        tracer.request("/inner")
+                    }
+                }
+            }
+            #expect(found.counts == ["client GET /inner 200 - 1"])
+            #expect(found.spans.count == 3)
+        }
+
         @Test func aSpanAroundARequestOfAnotherInstrumentIsNotCounted() async {
             let found = await recorded {
                 tracer.withSpan("GET", ofKind: .client) { span in
