@@ -8,10 +8,9 @@ server_configuration() {
     cat <<CONFIGURATION
 daemon off;
 worker_processes 1;
-worker_rlimit_nofile 16384;
 pid $1/nginx.pid;
 error_log $1/error.log crit;
-events { worker_connections 8192; }
+events { worker_connections 1024; }
 http {
     access_log off;
     keepalive_requests 1000000000;
@@ -21,10 +20,11 @@ http {
     fastcgi_temp_path $1/fastcgi;
     uwsgi_temp_path $1/uwsgi;
     scgi_temp_path $1/scgi;
-    limit_req_zone \$server_name zone=silent:1m rate=1r/m;
+    limit_req_zone \$server_port zone=silent:1m rate=1r/m;
     server {
-        listen 127.0.0.1:$2 backlog=4096;
+        listen 127.0.0.1:$2;
         root $1/files;
+        add_header Cache-Control no-store always;  # What Foundation has in its cache is there at once.
         location / { return 200 "ok"; }
         location /v1/ { return 200; }
         location /redirect { return 302 /landed; }
@@ -34,7 +34,7 @@ http {
         location /detour { return 302 /slow; }
         location /paced { limit_rate 30000; try_files /file =404; }  # About a second.
         location /slow { limit_rate 256; try_files /slow =404; }  # About four seconds.
-        location /silent { limit_req zone=silent burst=10000; return 200; }  # All but the first wait for a minute.
+        location /silent { limit_req zone=silent burst=10000; try_files /file =404; }  # A minute, but for the first.
     }
 }
 CONFIGURATION
@@ -55,7 +55,7 @@ try_server() {
 }
 
 start_server() {
-    local port
+    local port first
     mkdir "$1/files"
     head -c 40000 /dev/zero >"$1/files/file"
     head -c 1024 /dev/zero >"$1/files/slow"
@@ -66,6 +66,10 @@ start_server() {
     done
     [[ -n $nginx ]] || { echo "nginx did not start:"$'\n'"$(<"$1/error.log")" >&2; return 1; }
     server=http://127.0.0.1:$port
+    exec {first}<>"/dev/tcp/127.0.0.1/$port"
+    printf 'GET /silent HTTP/1.0\r\n\r\n' >&"$first"
+    cat <&"$first" >"$1/first"
+    exec {first}>&-
 }
 
 stop_server() {

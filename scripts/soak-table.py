@@ -24,13 +24,13 @@ def show(name, figure):
 
 print(f"{'':<34}{'bare':>12}{'agent':>12}")
 show("requests made", lambda account: account["made"])
-for name in ["captured", "delivered", "waiting", "dropped", "inFlight", "burst", "peakInFlight", "droppedDetails"]:
+for name in ["captured", "delivered", "waiting", "dropped", "inFlight", "droppedDetails"]:
     show(name, lambda account: account[name])
 for tenth in range(len(bare["residentKiB"])):
     show(f"resident KiB at {tenth + 1}0 %", lambda account: account["residentKiB"][tenth])
 show("growth after the warm-up, KiB", growth)
 
-requests = agent["made"] - agent["burst"]
+requests = agent["made"]
 surplus = growth(agent) - growth(bare)
 print(f"The agent adds {surplus:,} KiB, {surplus * 1024 / (requests * (1 - WARM_UP)):.1f} bytes a request.")
 if requests < JUDGED_FROM:

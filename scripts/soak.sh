@@ -13,7 +13,7 @@ trap 'stop_server; rm -rf "$work"' EXIT
 
 swift build --product SoakProgram
 program=$(swift build --show-bin-path)/SoakProgram
-ulimit -n 8192 2>/dev/null || true  # A connection each.
+ulimit -n 8192 2>/dev/null || true  # The 2,000 have a connection each, and both its ends are here.
 start_server "$work"
 
 # The agent's budget is tested elsewhere; here capture has to stay on, whatever the load and the build cost.

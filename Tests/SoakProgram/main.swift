@@ -26,8 +26,7 @@ for _ in 0..<Account.samples {
     account.made += await load.run(options.requests / Account.samples)
     account.residentKiB.append(ResidentMemory.kibibytes)
 }
-(account.burst, account.peakInFlight) = await load.burst(options.burst, options: options) { agents.inFlight }
-account.made += account.burst
+account.made += await load.burst(options.burst, options: options)
 disturbance?.cancel()
 await disturbance?.value
 account.inFlight = agents.inFlight
