@@ -60,7 +60,8 @@ public final class MartletAgent: Service {
         Capture.connect(to: recorder)
         if configuration.bootstrapsTracing, let present = TracingBootstrap.install() {
             log.warning(
-                "Tracing is bootstrapped with \(type(of: present)) already; a MultiplexInstrument can hold MartletTracer too")
+                "Tracing is bootstrapped with \(type(of: present)) already; a MultiplexInstrument can hold MartletTracer too"
+            )
         }
         shipper.start(
             configuration, resource: TelemetryResource(configuration), capture: capture, recorder: recorder, log: log)
