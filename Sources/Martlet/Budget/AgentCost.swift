@@ -9,9 +9,10 @@ enum AgentCost {
     /// Nanoseconds since the process started.
     static var nanoseconds: UInt64 { estimate.load(ordering: .relaxed) }
 
-    /// Runs a step. The clock's last bits are as good as chance and cost less than a counter that threads share.
+    /// Runs a step. The clock is as good as chance and costs less than a counter that threads share; its bits are mixed
+    /// because on some machines the last of them never change (Knuth's multiplicative hash).
     static func measure<Result>(_ step: () -> Result) -> Result {
-        guard Clock.monotonic() % share == 0 else { return step() }
+        guard (Clock.monotonic() &* 0x9e37_79b9_7f4a_7c15) >> 58 == 0 else { return step() }
         let start = Clock.threadCPU()
         defer { estimate.wrappingAdd((Clock.threadCPU() &- start) &* share, ordering: .relaxed) }
         return step()

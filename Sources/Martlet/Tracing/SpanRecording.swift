@@ -44,7 +44,14 @@ final class SpanRecording: Sendable {
 
     var attributes: SpanAttributes {
         get { state.withLock(\.content.attributes) }
-        set { change { $0.setAttributes(newValue) } }
+        set {
+            // What is replaced goes when the lock is open: values may be of the service's own types, whose end may come
+            // back here.
+            _ = state.withLock { state in
+                defer { if state.isRunning { state.content.setAttributes(newValue) } }
+                return state.content.attributes
+            }
+        }
     }
 
     func setStatus(_ status: SpanStatus) { change { $0.status = status } }

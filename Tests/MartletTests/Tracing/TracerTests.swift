@@ -217,6 +217,17 @@ extension AgentTests {
             #expect(found.counts == ["client GET /users/{id} 200 - 4000"])
         }
 
+        @Test func aValueMayComeBackToItsSpanWhenItIsReplaced() async throws {
+            let found = await recorded {
+                let span = tracer.startSpan("work")
+                span.attributes.set("value", value: .stringConvertible(Farewell(to: span)))
+                span.attributes["value"] = 1
+                span.end()
+            }
+            let span = try #require(found.span("work"))
+            #expect(span.attributes == ["farewell": .boolean(true)])
+        }
+
         @Test func oneSpanMayBeChangedByManyThreads() async throws {
             let found = await recorded {
                 let span = tracer.startSpan("shared")
@@ -233,6 +244,17 @@ extension AgentTests {
             #expect(Set(try #require(found.span("shared")).events.map(\.name)).count == 100)
         }
     }
+}
+
+/// Tells a span of its own end.
+private final class Farewell: CustomStringConvertible, Sendable {
+    private let span: MartletSpan
+
+    init(to span: MartletSpan) { self.span = span }
+
+    var description: String { "farewell" }
+
+    deinit { span.attributes = ["farewell": true] }
 }
 
 enum Broken: Error {
