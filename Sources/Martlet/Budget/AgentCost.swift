@@ -6,6 +6,12 @@ enum AgentCost {
     private static let share: UInt64 = 64
     private static let estimate = Atomic<UInt64>(0)
 
+    /// Reading the clock is a system call, and no part of the step.
+    private static let clockNanoseconds = (0..<16).map { _ in
+        let start = Clock.threadCPU()
+        return Clock.threadCPU() &- start
+    }.min() ?? 0
+
     /// Nanoseconds since the process started.
     static var nanoseconds: UInt64 { estimate.load(ordering: .relaxed) }
 
@@ -14,7 +20,10 @@ enum AgentCost {
     static func measure<Result>(_ step: () -> Result) -> Result {
         guard (Clock.monotonic() &* 0x9e37_79b9_7f4a_7c15) >> 58 == 0 else { return step() }
         let start = Clock.threadCPU()
-        defer { estimate.wrappingAdd((Clock.threadCPU() &- start) &* share, ordering: .relaxed) }
+        defer {
+            let taken = Clock.threadCPU() &- start
+            estimate.wrappingAdd((taken - min(taken, clockNanoseconds)) &* share, ordering: .relaxed)
+        }
         return step()
     }
 }
