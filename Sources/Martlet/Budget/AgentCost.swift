@@ -7,10 +7,11 @@ enum AgentCost {
     private static let estimate = Atomic<UInt64>(0)
 
     /// Reading the clock is a system call, and no part of the step.
-    private static let clockNanoseconds = (0..<16).map { _ in
-        let start = Clock.threadCPU()
-        return Clock.threadCPU() &- start
-    }.min() ?? 0
+    private static let clockNanoseconds =
+        (0..<16).map { _ in
+            let start = Clock.threadCPU()
+            return Clock.threadCPU() &- start
+        }.min() ?? 0
 
     /// Nanoseconds since the process started.
     static var nanoseconds: UInt64 { estimate.load(ordering: .relaxed) }
