@@ -34,7 +34,8 @@ struct Load: Sendable {
         guard count > 0, let gathering = Gathering(of: count) else { return 0 }
         let session = options.session(connections: count)
         let (ends, ended) = AsyncStream.makeStream(of: Void.self)
-        let request = URLRequest(url: gathering.url, timeoutInterval: 600)
+        var request = URLRequest(url: gathering.url)
+        request.timeoutInterval = 600
         for _ in 0..<count { session.dataTask(with: request) { _, _, _ in ended.yield() }.resume() }
         for await _ in ends.prefix(count) {}
         session.finishTasksAndInvalidate()

@@ -27,6 +27,9 @@ struct RequestKind: Sendable {
 
     private static func answers(_ options: Options, _ session: URLSession) -> [RequestKind] {
         let refused = URL(string: "http://127.0.0.1:1/refused") ?? options.url("refused")
+        // Foundation (6.3.1) does not heed the time-out that the initializer takes.
+        var impatient = URLRequest(url: options.url("silent"))
+        impatient.timeoutInterval = 1
         return [
             RequestKind(245) { _ = try? await session.data(from: options.url("users/\($0)/orders?token=secret")) },
             RequestKind(245) { await session.answer(to: URLRequest(url: options.url("items/\($0)"))) },
@@ -34,9 +37,7 @@ struct RequestKind: Sendable {
             RequestKind(40) { _ = try? await session.data(from: options.url("missing/\($0)")) },
             RequestKind(20) { _ in await session.answer(to: URLRequest(url: options.url("broken"))) },
             RequestKind(30) { _ in await session.answer(to: URLRequest(url: refused)) },
-            RequestKind(1) { _ in
-                await session.answer(to: URLRequest(url: options.url("silent"), timeoutInterval: 1))
-            },
+            RequestKind(1) { [impatient] _ in await session.answer(to: impatient) },
         ]
     }
 
@@ -87,7 +88,8 @@ struct RequestKind: Sendable {
         [
             RequestKind(10) { _ in
                 let session = options.session()
-                await session.answer(to: URLRequest(url: options.url("file"))) { _ in session.finishTasksAndInvalidate()
+                await session.answer(to: URLRequest(url: options.url("file"))) { _ in
+                    session.finishTasksAndInvalidate()
                 }
             },
             RequestKind(10) { _ in

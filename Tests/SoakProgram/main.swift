@@ -10,10 +10,8 @@ import FoundationNetworking
 import Martlet
 
 guard let options = Options(CommandLine.arguments.dropFirst()) else {
-    FileHandle.standardError.write(
-        Data(
-            "usage: SoakProgram --server URL [--mode M] [--requests N] [--concurrency N] [--burst N] [--disturb D]\n"
-                .utf8))
+    let usage = "SoakProgram --server URL [--mode M] [--requests N] [--concurrency N] [--burst N] [--disturb D]"
+    FileHandle.standardError.write(Data("usage: \(usage)\n".utf8))
     exit(64)
 }
 
@@ -33,7 +31,9 @@ account.inFlight = agents.inFlight
 await agents.shutdown()
 account.take(agents)
 
-print(String(decoding: try JSONEncoder().encode(account), as: UTF8.self))
+let encoder = JSONEncoder()
+encoder.outputFormatting = [.sortedKeys]
+print(String(decoding: try encoder.encode(account), as: UTF8.self))
 if let complaint = account.complaint(options) {
     FileHandle.standardError.write(Data("\(complaint)\n".utf8))
     exit(1)
