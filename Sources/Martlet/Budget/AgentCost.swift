@@ -8,7 +8,7 @@ enum AgentCost {
 
     /// Reading the clock is a system call, and no part of the step.
     private static let clockNanoseconds =
-        (0..<16).map { _ in
+        (0..<16).map { _ -> UInt64 in
             let start = Clock.threadCPU()
             return Clock.threadCPU() &- start
         }.min() ?? 0
