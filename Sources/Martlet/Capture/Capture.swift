@@ -33,6 +33,9 @@ enum Capture {
     }
 
     static func switchOn() {
+        #if os(Linux)
+        if !isOn.load(ordering: .relaxed) { InFlightRequests.forgetWaiting() }
+        #endif
         ownReason.withLock { $0 = nil }
         faultCount.store(0, ordering: .relaxed)
         isOn.store(true, ordering: .releasing)

@@ -41,6 +41,16 @@ enum InFlightRequests {
         _ = requests.withLock { $0.removeValue(forKey: UInt(bitPattern: task)) }
     }
 
+    /// To be called before capture is switched on again. In the meantime a task that waited for a loader may have ended
+    /// unseen, and another one may have its address: that one is not to be taken for it.
+    static func forgetWaiting() {
+        _ = requests.withLock { requests in
+            let waiting = requests.filter(\.value.waitsForLoader)
+            for task in waiting.keys { requests[task] = nil }
+            return waiting
+        }
+    }
+
     /// How many there are, and the age of the oldest; not those that counted as hung.
     static var summary: (count: Int, oldest: Duration) {
         let starts = requests.withLock { $0.values.filter { $0.stage == .begun }.map(\.start.monotonic) }

@@ -7,10 +7,11 @@ import MartletTelemetry
 struct RequestInstrument: Sendable {
     let recorder: Recorder
 
-    /// Puts an observer between a loader that is about to start and its client; `nil` where it is not to be seen.
+    /// Puts an observer between a loader that is about to start and its client; `nil` where it is not to be seen. A task
+    /// that has its error was cancelled ahead of its loader, and nothing more will be heard of it.
     func observe(_ loader: URLProtocol, of task: URLSessionTask) -> RequestObserver? {
         let key = Unmanaged.passUnretained(task).toOpaque()
-        guard !OwnTask.isMarked(task), let client = loader.client, let url = loader.request.url,
+        guard task.error == nil, !OwnTask.isMarked(task), let client = loader.client, let url = loader.request.url,
             recorder.settings.selection.contains(url)
         else {
             InFlightRequests.remove(key)

@@ -53,6 +53,9 @@ final class RequestObservation: Sendable {
 
     var stage: Stage { state.withLock { $0.isEnded ? .ended : $0.request == nil ? .resumed : .begun } }
 
+    /// Its first loader has not started, or the one that follows a challenge.
+    var waitsForLoader: Bool { state.withLock { $0.request == nil || $0.challenged != nil } }
+
     /// Only the first who asks gets an answer: a cancelled task fails twice, through its loader and through its session.
     func end() -> End? {
         state.withLock { state in

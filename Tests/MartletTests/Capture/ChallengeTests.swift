@@ -87,6 +87,28 @@ extension AgentTests {
             }
         }
 
+        /// The task goes on unseen, and another one may have its address soon.
+        @Test func aChallengeAnsweredWhileCaptureIsOffLeavesLaterRequestsAlone() async throws {
+            try await withAgent { agent, collector, base in
+                for _ in 0..<20 {
+                    let hesitating = Hesitating()
+                    let session = URLSession(configuration: .ephemeral, delegate: hesitating, delegateQueue: nil)
+                    session.dataTask(with: base / "basic").resume()
+                    let answer = await hesitating.asked()
+                    agent.isCapturing = false
+                    answer(.useCredential, URLCredential(user: "ada", password: "lovelace", persistence: .none))
+                    _ = await hesitating.ended()
+                    session.finishTasksAndInvalidate()
+                    agent.isCapturing = true
+                    #expect(agent.status.inFlight == 0)
+                    for _ in 0..<10 { _ = try await URLSession.shared.data(from: base / "hello/x") }
+                }
+                await agent.flush()
+                let counts = try collector.counts()
+                #expect(counts == ["/hello/x": 200])
+            }
+        }
+
         /// On 6.3.1 the caller of such a request never hears of it again.
         @Test func aChallengeThatNobodyAnswersCountsAsHung() async throws {
             try await withAgent({ $0.hung = .milliseconds(100) }) { agent, collector, base in
