@@ -16,10 +16,18 @@ struct BudgetWatch {
 
     mutating func check() {
         let isOn = Capture.isOn.load(ordering: .relaxed)
-        if isOn, !wasOn { budget.restart(at: Self.cost(of: recorder)) }
+        if isOn, !wasOn { restart() }
         if isOn { judge() }
         wasOn = Capture.isOn.load(ordering: .relaxed)
         if let reason = Capture.offReason { log.once(.off, "Capture is off: \(reason)") }
+    }
+
+    /// Somebody switched capture on again: with all that it may keep.
+    private mutating func restart() {
+        budget.restart(at: Self.cost(of: recorder))
+        recorder.allowDetails(true)
+        log.again(.details, "Details of requests are kept again")
+        log.again(.off, "Capture is on again")
     }
 
     private mutating func judge() {

@@ -31,6 +31,26 @@ extension AgentTests {
     }
 
     @Suite struct FaultTests {
+        @Test func captureThatIsSwitchedOnAgainKeepsDetailsAgain() {
+            var configuration = MartletConfiguration()
+            configuration.maxMemory = 1000
+            let recorder = Recorder(configuration)
+            Capture.connect(to: recorder)
+            defer { Capture.disconnect() }
+            var watch = BudgetWatch(configuration, recorder: recorder, log: AgentLog(configuration))
+            var request = RecorderTests.request("http://host/a")
+            request.detailBytes = 2000
+            recorder.record(request)
+            watch.check()
+            watch.check()
+            #expect(Capture.offReason != nil)
+            _ = recorder.drain()
+            #expect(!recorder.keepsDetails(isSampled: true, isFailure: false, nanoseconds: 1))
+            Capture.switchOn()
+            watch.check()
+            #expect(recorder.keepsDetails(isSampled: true, isFailure: false, nanoseconds: 1))
+        }
+
         @Test func theTenthInternalErrorSwitchesCaptureOffAndIsSaid() async throws {
             try await withAgent { agent, collector, base in
                 for _ in 1..<MartletLimits.faults { Capture.note(.noHandle) }
