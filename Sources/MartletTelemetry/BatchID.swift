@@ -5,35 +5,57 @@ package enum Signal: String, Sendable, Hashable, CaseIterable {
 }
 
 /// A batch's identity, the same at every attempt to send it: the collector stores it with the batch's points, so that a
-/// batch that was sent twice counts once. On the wire the value of the ``headerName`` header: `instance/sequence/signal`.
+/// batch that was sent twice counts once. On the wire the value of the ``headerName`` header: `instance/sequence/signal`,
+/// `instance/first-sequence/signal` for several intervals that were merged, `instance/sequence.part/signal` for a part of
+/// a batch that was too large.
 package struct BatchID: Sendable, Hashable, CustomStringConvertible {
     package static let headerName = "Martlet-Batch"
     /// A longer instance is refused, so that a hostile header cannot grow the collector's index.
     package static let maxInstanceLength = 64
+    /// The same for a part.
+    package static let maxPartLength = 16
 
     /// `service.instance.id` of the process that recorded it: letters, digits, `-`, `_` and `.`.
     package var instance: String
-    /// 1 for an instance's first batch, and one more for each that follows.
+    /// Of the interval that it stands for, the last one where they were merged: 1 for an instance's first, and one more
+    /// for each that follows.
     package var sequence: UInt64
+    /// Of the first interval that it stands for.
+    package var first: UInt64
+    /// Which part of the batch: each halving adds a `0` or a `1`. Empty for the whole.
+    package var part: String
     package var signal: Signal
 
-    package init(instance: String, sequence: UInt64, signal: Signal) {
+    /// - Parameter first: `nil` for a batch of one interval.
+    package init(instance: String, sequence: UInt64, first: UInt64? = nil, part: String = "", signal: Signal) {
         self.instance = instance
         self.sequence = sequence
+        self.first = first ?? sequence
+        self.part = part
         self.signal = signal
     }
 
-    /// `nil` when the text is not `instance/sequence/signal`.
+    /// `nil` when the text is not of one of the forms above.
     package init?(_ text: some StringProtocol) {
-        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 3, let sequence = UInt64(parts[1]), let signal = Signal(rawValue: String(parts[2])),
-            (1...Self.maxInstanceLength).contains(parts[0].utf8.count),
-            parts[0].utf8.allSatisfy(Self.isAllowed)
+        let fields = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard fields.count == 3, let signal = Signal(rawValue: String(fields[2])),
+            (1...Self.maxInstanceLength).contains(fields[0].utf8.count),
+            fields[0].utf8.allSatisfy(Self.isAllowed)
         else { return nil }
-        self.init(instance: String(parts[0]), sequence: sequence, signal: signal)
+        let whole = fields[1].split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        let range = whole[0].split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+        let part = whole.count > 1 ? String(whole[1]) : ""
+        guard let first = UInt64(range[0]), let sequence = UInt64(range[range.count - 1]), first <= sequence,
+            whole.count == 1 || (1...Self.maxPartLength).contains(part.utf8.count),
+            part.utf8.allSatisfy({ $0 == UInt8(ascii: "0") || $0 == UInt8(ascii: "1") })
+        else { return nil }
+        self.init(instance: String(fields[0]), sequence: sequence, first: first, part: part, signal: signal)
     }
 
-    package var description: String { "\(instance)/\(sequence)/\(signal.rawValue)" }
+    package var description: String {
+        let range = first == sequence ? "\(sequence)" : "\(first)-\(sequence)"
+        return "\(instance)/\(range)\(part.isEmpty ? "" : ".\(part)")/\(signal.rawValue)"
+    }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {

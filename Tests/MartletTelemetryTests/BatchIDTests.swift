@@ -8,8 +8,17 @@ import Testing
         #expect(BatchID(id.description) == id)
     }
 
+    @Test func aMergedBatchNamesItsFirstIntervalAndAPartItsHalves() {
+        let merged = BatchID(instance: "a", sequence: 12, first: 5, part: "01", signal: .metrics)
+        #expect(merged.description == "a/5-12.01/metrics")
+        #expect(BatchID(merged.description) == merged)
+        #expect(BatchID("a/12/metrics")?.first == 12)
+    }
+
     @Test(arguments: [
-        "", "a/1", "a/b/metrics", "a/1/logs", "/1/metrics", "a b/1/metrics", "a/-1/metrics", "a/1/metrics/",
+        "a/12-5/metrics", "a/5-/metrics", "a/-5/metrics", "a/5./metrics", "a/5.2/metrics",
+        "a/5.01010101010101010/metrics", "a/5-6-7/metrics", "",
+        "a/1", "a/b/metrics", "a/1/logs", "/1/metrics", "a b/1/metrics", "a/-1/metrics", "a/1/metrics/",
     ])
     func whatIsNoBatchIDIsRefused(text: String) {
         #expect(BatchID(text) == nil)

@@ -1,0 +1,28 @@
+import Synchronization
+
+/// The moments between which a process may die, in their order. What stands on disk at each of them, and what the next
+/// owner makes of it, is in docs/buffer.md.
+enum ShippingStep: String, CaseIterable {
+    /// The segments of the interval are closed; no batch stands for them yet.
+    case closed
+    /// The batch is in the outbox, and its segments are still there.
+    case stored
+    /// The segments are gone.
+    case released
+    /// The batch is marked as sent, and nothing has been sent.
+    case marked
+    /// The collector has answered.
+    case answered
+    /// The account knows, and the file is still there.
+    case settled
+    /// The file is gone.
+    case removed
+
+    /// What is called at each step: tests let the process die there. Nothing else listens.
+    static let listener = Mutex<(@Sendable (ShippingStep) -> Void)?>(nil)
+
+    func reach() {
+        let listener = Self.listener.withLock { $0 }
+        listener?(self)
+    }
+}
