@@ -35,7 +35,7 @@ package enum AgentsTable {
             notes.append("dropped " + reasons.map { "\($0.value) \($0.key)" }.joined(separator: ", "))
         }
         if let count = agent.overlappingBatches {
-            notes.append("\(count) batches overlap with earlier ones, so that some requests may count twice")
+            notes.append("some requests may count twice, batches that overlap with earlier ones: \(count)")
         }
         return notes
     }

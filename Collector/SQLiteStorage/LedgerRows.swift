@@ -20,12 +20,13 @@ enum LedgerRows {
         ])
     }
 
-    /// The latest account, brought up to date: it was written before its own batch and those waiting with it arrived.
+    /// The latest account, brought up to date: it was written before its own batch and those waiting with it arrived. The
+    /// latest is the one that had captured most, for a sender's clock may be set back.
     static func latest(of resource: Int64, in db: Database) throws -> LedgerReading? {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT *, (SELECT sum(requests) FROM ledger WHERE resource_id = :resource) AS arrived
-                FROM ledger WHERE resource_id = :resource ORDER BY time DESC LIMIT 1
+                FROM ledger WHERE resource_id = :resource ORDER BY captured DESC, time DESC LIMIT 1
                 """)
         return try Row.fetchOne(statement, arguments: ["resource": resource]).map(decode)
     }

@@ -128,4 +128,24 @@ import Testing
         let highest = try #require(arrived.max())
         #expect(try await arrivals()?.missing == highest - UInt64(arrived.count))
     }
+
+    /// Against the set of the eighths that arrived.
+    @Test(arguments: [UInt64(1), 2, 3]) func soDoParts(seed: UInt64) async throws {
+        var numbers = SplitMix64(seed: seed)
+        var arrived: [UInt64: Set<Int>] = [:]
+        for _ in 0..<300 {
+            let sequence = UInt64.random(in: 1...20, using: &numbers)
+            let depth = Int.random(in: 0...3, using: &numbers)
+            let number = Int.random(in: 0..<1 << depth, using: &numbers)
+            let digits = String(number, radix: 2)
+            let part = depth == 0 ? "" : "." + String(repeating: "0", count: depth - digits.count) + digits
+            let eighths = Set(number << (3 - depth)..<(number + 1) << (3 - depth))
+            let known = eighths.intersection(arrived[sequence] ?? [])
+            let expected: StoreOutcome = known == eighths ? .duplicate : known.isEmpty ? .stored : .overlapping
+            #expect(try await store("\(sequence)\(part)") == [expected], "seed \(seed), \(sequence)\(part)")
+            arrived[sequence, default: []].formUnion(eighths)
+        }
+        let highest = try #require(arrived.keys.max())
+        #expect(try await arrivals()?.missing == highest - UInt64(arrived.values.count { $0.count == 8 }))
+    }
 }

@@ -15,12 +15,12 @@ import Testing
 
     private var store: String { folder.path("collector.sqlite") }
 
-    /// Kills, of which `MARTLET_TEST_KILLS` asks for more, at moments that the seed decides as far as machines do the same
+    /// Kills, of which `COLLECTOR_KILLS` asks for more, at moments that the seed decides as far as machines do the same
     /// twice.
     @Test func whatWasAcknowledgedIsThereOnceAndWhatWasNotCountsOnceWhenItComesAgain() async throws {
         let environment = ProcessInfo.processInfo.environment
-        let kills = environment["MARTLET_TEST_KILLS"].flatMap(Int.init) ?? 12
-        let seed = environment["MARTLET_TEST_SEED"].flatMap(UInt64.init) ?? .random(in: 0 ... .max)
+        let kills = environment["COLLECTOR_KILLS"].flatMap(Int.init) ?? 12
+        let seed = environment["COLLECTOR_KILLS_SEED"].flatMap(UInt64.init) ?? .random(in: 0 ... .max)
         var numbers = SplitMix64(seed: seed)
         var senders = (1...4).map { Sender(instance: "i-\($0)") }
         for _ in 0..<kills {

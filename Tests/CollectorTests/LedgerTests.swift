@@ -35,6 +35,13 @@ import Testing
         #expect(try await ledger(storage) == reading)
     }
 
+    @Test func aClockThatWasSetBackDoesNotBringAnOldAccountBack() async throws {
+        let storage = try SQLiteStorage(path: folder.path("collector.sqlite"))
+        try await store(requests: 10, LedgerReading(time: 3600, captured: 10, waiting: 10), in: storage)
+        try await store(requests: 5, LedgerReading(time: 10, captured: 16, waiting: 6), in: storage)
+        #expect(try await ledger(storage) == LedgerReading(time: 10, captured: 16, delivered: 15, waiting: 1))
+    }
+
     /// An account as an agent sends it, with these losses.
     private func body(_ reasons: [(String?, Int64)]) throws -> [UInt8] {
         let batch = MetricsBatch(

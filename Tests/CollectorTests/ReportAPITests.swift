@@ -130,7 +130,7 @@ import Testing
             #expect(second.agent.missingBatches == 0)
             let third = try await agent(after: "4-5")
             #expect(third.agent.overlappingBatches == 1)
-            #expect(third.table.contains("\ncheckout i-1: 1 batches overlap"))
+            #expect(third.table.contains("that overlap with earlier ones: 1\n"))
         }
     }
 
