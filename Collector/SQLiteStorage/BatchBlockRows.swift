@@ -5,19 +5,21 @@ import MartletTelemetry
 /// Which sequences of a stream arrived whole.
 enum BatchBlockRows {
     /// How many of the sequences did.
-    static func count(of sequences: ClosedRange<UInt64>, stream: Int64, in db: Database) throws -> UInt64 {
-        var count = 0
-        for slice in slices(of: sequences) {
-            count += try find(slice.block, stream: stream, in: db)?.count(in: slice.positions) ?? 0
+    static func count(of sequences: ClosedRange<UInt64>, stream: Int64, in db: Database) throws -> Int {
+        try slices(of: sequences).reduce(0) { count, slice in
+            try count + (find(slice.block, stream: stream, in: db)?.count(in: slice.positions) ?? 0)
         }
-        return UInt64(count)
     }
 
     /// - Parameter oldest: blocks of the stream of which nothing arrived since are forgotten where a new one begins.
     static func insert(
         _ sequences: ClosedRange<UInt64>, stream: Int64, at now: Int64, forgetting oldest: Int64, in db: Database
     ) throws {
-        let statement = try db.cachedStatement(sql: "INSERT OR REPLACE INTO batch_block VALUES (?, ?, ?, ?)")
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT INTO batch_block (stream_id, block, received, bits) VALUES (?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET received = max(received, excluded.received), bits = excluded.bits
+                """)
         for slice in slices(of: sequences) {
             let known = try find(slice.block, stream: stream, in: db)
             if known == nil {

@@ -18,21 +18,27 @@ enum BatchRows {
         var stream = try BatchStream.findOrMake(for: batch, at: now, forgetting: oldest, in: db)
         let sequences = batch.first...batch.sequence
         let known = try BatchBlockRows.count(of: sequences, stream: stream.id, in: db)
-        let asked = batch.sequence - batch.first + 1
-        if known == asked { return .duplicate }
-        if try BatchPartRows.hasWhole(batch, stream: stream.id, in: db) { return .duplicate }
-        let isOverlapping = try known > 0 || BatchPartRows.hasSome(batch, stream: stream.id, in: db)
-        if try BatchPartRows.insert(batch, stream: stream.id, at: now, forgetting: oldest, in: db) {
+        let before = try BatchPartRows.find(of: batch, stream: stream.id, in: db)
+        if known == sequences.count || before.contains(batch.part) { return .duplicate }
+        let isOverlapping = known > 0 || before.overlaps(batch.part)
+
+        var parts = before
+        parts.insert(batch.part)
+        if !batch.part.isEmpty || !before.parts.isEmpty {
+            try BatchPartRows.replace(
+                with: parts, of: batch, stream: stream.id, at: now, forgetting: oldest, in: db)
+        }
+        if parts.isWhole {
             try BatchBlockRows.insert(sequences, stream: stream.id, at: now, forgetting: oldest, in: db)
-            stream.arrived += asked - known
+            stream.arrived &+= UInt64(sequences.count - known)
         }
         stream.highest = max(stream.highest, batch.sequence)
-        if isOverlapping { stream.overlapping += 1 }
+        if isOverlapping { stream.overlapping &+= 1 }
         try stream.update(at: now, in: db)
         return isOverlapping ? .overlapping : .stored
     }
 
-    /// Remembers what an earlier version did, in a table with a row for each batch.
+    /// For a migration: remembers what an earlier version did, in a table with a row for each batch.
     static func take(over table: String, in db: Database) throws {
         let rows = try Row.fetchCursor(db, sql: "SELECT * FROM \(table)")
         while let row = try rows.next() {

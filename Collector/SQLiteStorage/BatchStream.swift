@@ -41,7 +41,10 @@ struct BatchStream {
 
     func update(at now: Int64, in db: Database) throws {
         let statement = try db.cachedStatement(
-            sql: "UPDATE batch_stream SET highest = ?, arrived = ?, overlapping = ?, received = ? WHERE id = ?")
+            sql: """
+                UPDATE batch_stream SET highest = ?, arrived = ?, overlapping = ?, received = max(received, ?)
+                WHERE id = ?
+                """)
         // All 64 bits count: two sequences must never become one.
         try statement.execute(arguments: [
             Int64(bitPattern: highest), Int64(bitPattern: arrived), Int64(bitPattern: overlapping), now, id,

@@ -101,8 +101,10 @@ import Testing
             #expect(try await storage.store([Samples.metrics(end: 10)], of: batch) == .stored)
         }
         clock.time = 1101
-        let later = BatchID(instance: "i-1", sequence: 1_000_000, signal: .metrics)
-        #expect(try await storage.store([Samples.metrics(end: 20)], of: later) == .stored)
+        for part in ["", "0"] {
+            let later = BatchID(instance: "i-1", sequence: part.isEmpty ? 5000 : 5001, part: part, signal: .metrics)
+            #expect(try await storage.store([Samples.metrics(end: 20)], of: later) == .stored)
+        }
         for batch in [batch, half] {
             #expect(try await storage.store([Samples.metrics(end: 10)], of: batch) == .stored)
         }
