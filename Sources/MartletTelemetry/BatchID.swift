@@ -10,8 +10,7 @@ package enum Signal: String, Sendable, Hashable, CaseIterable {
 /// a batch that was too large.
 package struct BatchID: Sendable, Hashable, CustomStringConvertible {
     package static let headerName = "Martlet-Batch"
-    /// In the answer to a batch of metrics of which some points were not taken: for how many requests these stood, so that
-    /// the agent's ledger can tell. The same in the answer to each attempt.
+    /// Of an answer: how many requests the data points of this batch stood for that were not taken.
     package static let rejectedHeaderName = "Martlet-Rejected-Requests"
     /// A longer instance is refused, so that a hostile header cannot grow the collector's index.
     package static let maxInstanceLength = 64
