@@ -12,7 +12,6 @@ struct Sealer: ~Copyable {
     private let log: AgentLog
     private let shipper: Shipper
     private var keeper: JournalKeeper
-    private var closedSequence: UInt64 = 0
     private var pending: Pending?
     private var lastSeal: UInt64?
     private var lastMeasure: UInt64?
@@ -69,12 +68,8 @@ struct Sealer: ~Copyable {
 
     /// `false` while a service's thread is still writing a record: it is a matter of nanoseconds, or the thread was stopped.
     private mutating func takeInterval() -> Bool {
-        if !keeper.isClosed {
-            let sequence = keeper.sequence
-            guard recorder.noteClosed({ keeper.close() }) else { return false }
-            closedSequence = sequence
-        }
-        guard let segments = awaitWritten() else { return false }
+        if keeper.closedSequence == nil { guard recorder.noteClosed({ keeper.close() }) else { return false } }
+        guard let sequence = keeper.closedSequence, let segments = awaitWritten() else { return false }
         ShippingStep.closed.reach()
         for segment in segments { recorder.fold(segment) }
         let (interval, captured) = recorder.drain()
@@ -83,7 +78,7 @@ struct Sealer: ~Copyable {
         resource.captureMode = capture.mode.rawValue
         resource.captureReason = capture.reason
         lastMode = capture.mode
-        pending = Pending(sequence: closedSequence, resource: resource, interval: interval, captured: captured)
+        pending = Pending(sequence: sequence, resource: resource, interval: interval, captured: captured)
         return true
     }
 
