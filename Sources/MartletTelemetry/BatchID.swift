@@ -10,6 +10,8 @@ package enum Signal: String, Sendable, Hashable, CaseIterable {
 /// a batch that was too large.
 package struct BatchID: Sendable, Hashable, CustomStringConvertible {
     package static let headerName = "Martlet-Batch"
+    /// Of an answer: how many requests the data points of this batch stood for that were not taken.
+    package static let rejectedHeaderName = "Martlet-Rejected-Requests"
     /// A longer instance is refused, so that a hostile header cannot grow the collector's index.
     package static let maxInstanceLength = 64
     /// The same for a part.

@@ -14,7 +14,10 @@ struct Sealer {
     private var sequence: UInt64 = 0
     private var lastSeal: UInt64?
     private var lastMeasure: UInt64?
-    private(set) var service: URL?
+    /// Room in the place of the outbox.
+    private var room: BufferRoom?
+    /// All places where batches of the service may wait, the preferred one first.
+    let places: [URL]
 
     init(
         _ configuration: MartletConfiguration, resource: TelemetryResource, capture: CaptureState, recorder: Recorder,
@@ -28,15 +31,17 @@ struct Sealer {
         self.recorder = recorder
         self.log = log
         self.shipper = shipper
+        places = BufferDirectory.candidates(
+            for: configuration, environment: ProcessInfo.processInfo.environment)
     }
 
     /// The first directory that can be written; `nil`, and a reason in `status`, when none can.
     mutating func makeOutbox() -> Outbox? {
         var problems: [String] = []
-        let environment = ProcessInfo.processInfo.environment
-        for candidate in BufferDirectory.candidates(for: configuration, environment: environment) {
+        let account = shipper.status.account
+        for candidate in places {
             do {
-                let outbox = try Outbox.create(instance: identity.instance, in: candidate)
+                let outbox = try Outbox.create(instance: identity.instance, in: candidate, account: account)
                 use(candidate, insteadOf: problems)
                 return outbox
             } catch {
@@ -47,8 +52,14 @@ struct Sealer {
         return nil
     }
 
+    /// Takes note of what the outbox leaves behind that can be used no more.
+    func leave(_ outbox: inout Outbox) {
+        _ = outbox.batches()
+        note(outbox.account)
+    }
+
     /// One batch of metrics and, where details were kept, one of traces. What cannot be stored goes back to the recorder.
-    mutating func seal(into outbox: borrowing Outbox, isAsked: Bool) {
+    mutating func seal(into outbox: inout Outbox, isAsked: Bool) {
         let (interval, captured) = recorder.drain()
         let capture = capture.now
         let isNew = !interval.series.isEmpty || !interval.details.isEmpty || capture.mode != lastMode
@@ -61,8 +72,8 @@ struct Sealer {
             resource: resource, start: interval.start, end: interval.end, series: interval.series,
             instanceStart: recorder.start, ledger: ledger)
         do {
-            try store(metrics.otlp(), .metrics, requests: metrics.requests, in: outbox)
-            storeDetails(interval.details, of: resource, in: outbox)
+            try store(metrics.otlp(), .metrics, requests: metrics.requests, in: &outbox)
+            storeDetails(interval.details, of: resource, in: &outbox)
             lastMode = capture.mode
             sequence += 1
             lastSeal = Clock.monotonic()
@@ -75,10 +86,12 @@ struct Sealer {
     }
 
     /// Details go first where something has to go: the batch of metrics stands without them.
-    private func storeDetails(_ details: [SpanRecord], of resource: TelemetryResource, in outbox: borrowing Outbox) {
+    private mutating func storeDetails(
+        _ details: [SpanRecord], of resource: TelemetryResource, in outbox: inout Outbox
+    ) {
         guard !details.isEmpty else { return }
         do {
-            try store(DetailsBatch(resource: resource, details: details).otlp(), .traces, in: outbox)
+            try store(DetailsBatch(resource: resource, details: details).otlp(), .traces, in: &outbox)
         } catch {
             recorder.countDroppedDetails(details.count)
         }
@@ -86,9 +99,9 @@ struct Sealer {
 
     /// Counts what is in the buffer anew, now and then: other instances of the service change it too.
     mutating func measureBuffer() {
-        guard let cap, Clock.hasPassed(MartletLimits.bufferMeasure, since: lastMeasure) else { return }
+        guard let room, Clock.hasPassed(MartletLimits.bufferMeasure, since: lastMeasure) else { return }
         lastMeasure = Clock.monotonic()
-        shipper.update { $0.bufferedBytes = cap.size }
+        shipper.update { $0.bufferedBytes = room.size }
     }
 
     // MARK: -
@@ -97,41 +110,40 @@ struct Sealer {
         !isAsked && Clock.hasPassed(MartletLimits.heartbeat, since: lastSeal)
     }
 
-    private func store(_ bytes: [UInt8], _ signal: Signal, requests: UInt64 = 0, in outbox: borrowing Outbox) throws {
+    private mutating func store(
+        _ bytes: [UInt8], _ signal: Signal, requests: UInt64 = 0, in outbox: inout Outbox
+    ) throws {
         let isCompressed = configuration.compression == .gzip
         let body = isCompressed ? try Gzip.compress(bytes) : bytes
         let file = BatchFile(
-            sequence: sequence + 1, signal: signal, requests: requests, isCompressed: isCompressed)
-        guard makeRoom(for: body.count) else { return drop(requests, wasStored: false) }
-        try outbox.store(body, as: file)
-        shipper.update {
-            $0.store(requests)
-            $0.bufferedBytes += body.count
+            sequence: sequence + 1, signal: signal, requests: requests, isCompressed: isCompressed, body: body)
+        defer { note(outbox.account) }
+        if makeRoom(for: body.count, in: &outbox) {
+            try outbox.store(body, as: file)
+            shipper.update { $0.bufferedBytes += body.count }
+        } else {
+            outbox.drop(requests, .bufferFull)
         }
+    }
+
+    private func note(_ account: OutboxAccount) {
+        if account.dropped[.bufferFull] != shipper.status.account.dropped[.bufferFull] {
+            log.once(.bufferFull, "The buffer is full (MARTLET_BUFFER_MAX); the oldest batches make room")
+        }
+        shipper.update { $0.account = account }
     }
 
     /// Looks at the files only when the count says that room is short.
-    private func makeRoom(for bytes: Int) -> Bool {
-        guard shipper.status.bufferedBytes + bytes > configuration.bufferMax, let cap else { return true }
-        let evicted = cap.makeRoom(for: bytes)
-        for entry in evicted ?? [] where entry.instance == identity.instance {
-            drop(entry.file.requests, wasStored: true)
-        }
-        shipper.update { $0.bufferedBytes = cap.size }
-        return evicted != nil
-    }
-
-    private var cap: BufferCap? {
-        service.map { BufferCap(service: $0, limit: configuration.bufferMax) }
-    }
-
-    private func drop(_ requests: UInt64, wasStored: Bool) {
-        shipper.update { $0.drop(requests, .bufferFull, wasStored: wasStored) }
-        log.once(.bufferFull, "The buffer is full (MARTLET_BUFFER_MAX); the oldest batches make room")
+    private mutating func makeRoom(for bytes: Int, in outbox: inout Outbox) -> Bool {
+        guard var room, room.isShort(at: shipper.status.bufferedBytes + bytes) else { return true }
+        let isThere = room.make(for: bytes, own: &outbox)
+        shipper.update { $0.bufferedBytes = room.size }
+        self.room = room
+        return isThere
     }
 
     private mutating func use(_ directory: URL, insteadOf problems: [String]) {
-        service = directory
+        room = BufferRoom(service: directory, limit: configuration.bufferMax)
         shipper.update {
             $0.bufferDirectory = directory
             $0.bufferError = nil

@@ -53,10 +53,11 @@ struct ShippingLoop: ~Copyable {
         delivery.close()
     }
 
-    /// Tried again at every seal, so that a disk that comes back is used, and a directory that was removed is made anew.
+    /// Tried again at every seal, so that a disk that comes back is used, a directory that was removed is made anew, and
+    /// one that cannot be written any more is left for the next place.
     private mutating func openOutbox() {
-        if let open = outbox.take() {
-            if open.isInPlace { outbox = consume open } else { open.close() }
+        if var open = outbox.take() {
+            if open.isInPlace { outbox = consume open } else { sealer.leave(&open) }
         }
         if outbox == nil { outbox = sealer.makeOutbox() }
     }
@@ -66,8 +67,8 @@ struct ShippingLoop: ~Copyable {
         Capture.countHung(into: recorder)
         budget.check()
         openOutbox()
-        guard let open = outbox.take() else { return }
-        sealer.seal(into: open, isAsked: isAsked)
+        guard var open = outbox.take() else { return }
+        sealer.seal(into: &open, isAsked: isAsked)
         outbox = consume open
     }
 
@@ -77,9 +78,9 @@ struct ShippingLoop: ~Copyable {
     }
 
     private mutating func deliverUntilNextSeal(isAsked: Bool) -> Bool {
-        guard let open = outbox.take() else { return true }
+        guard var open = outbox.take() else { return true }
         sealer.measureBuffer()
-        let isDone = delivery.deliver(own: open, service: sealer.service, isAsked: isAsked, pause: nextSeal)
+        let isDone = delivery.deliver(own: &open, places: sealer.places, isAsked: isAsked, pause: nextSeal)
         outbox = consume open
         return isDone
     }
