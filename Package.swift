@@ -104,7 +104,8 @@ let package = Package(
         .testTarget(
             name: "MartletOTLPTests",
             dependencies: [
-                "Fixtures", "MartletOTLP", "MartletTelemetry", .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+                "Fixtures", "MartletOTLP", "MartletTelemetry",
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ]),
         .testTarget(
             name: "MartletTests",

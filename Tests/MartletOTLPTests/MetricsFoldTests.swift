@@ -55,7 +55,8 @@ import Testing
         #expect(MetricsFold([]) == nil)
         #expect(MetricsFold([0xff, 0xff]) == nil)
         var cumulative = try OTLPExportMetricsServiceRequest(serializedBytes: batch)
-        cumulative.resourceMetrics[0].scopeMetrics[0].metrics[0].exponentialHistogram.aggregationTemporality = .cumulative
+        cumulative.resourceMetrics[0].scopeMetrics[0].metrics[0].exponentialHistogram.aggregationTemporality =
+            .cumulative
         #expect(try MetricsFold(cumulative.serializedBytes()) == nil)
         var fold = try #require(MetricsFold(batch))
         for other in [try cumulative.serializedBytes(), Array(batch.dropLast(3))] {

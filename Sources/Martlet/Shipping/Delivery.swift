@@ -35,10 +35,10 @@ struct Delivery {
     mutating func deliver(own: inout Outbox, places: [URL], isAsked: Bool, pause: UInt64) -> Bool {
         let now = Clock.monotonic()
         held = Set(Signal.allCases.filter { circuits[$0]?.allows(at: now, isAsked: isAsked) == false })
-        if isOver { return true }
-        pending = []
         self.pause = pause
         isPaused = false
+        if isOver { return true }
+        pending = []
         for place in places { deliverAbandoned(in: place, except: own.instance) }
         deliverAll(of: &own, isOwn: true)
         return !isPaused

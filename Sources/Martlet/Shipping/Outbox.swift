@@ -34,7 +34,9 @@ struct Outbox: ~Copyable {
         let path = lockPath(of: instance, in: service)
         let directory = service.appendingPathComponent(instance, isDirectory: true)
         // A process that starts has its lock ahead of its directory.
-        guard !isMissing(directory.path) || isLeftOver(path, of: instance), let lock = FileLock(path: path, isNew: false) else { return nil }
+        guard !isMissing(directory.path) || isLeftOver(path, of: instance),
+            let lock = FileLock(path: path, isNew: false)
+        else { return nil }
         var outbox = Outbox(instance: instance, in: service, lock: lock)
         outbox.recover(nil)
         return outbox

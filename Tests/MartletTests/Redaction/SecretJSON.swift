@@ -1,4 +1,5 @@
 import Fixtures
+
 /// Random JSON with secrets in it. The same seed gives the same text, and ``kinds`` seeds in a row have a secret in every
 /// place where one is found.
 struct SecretJSON {

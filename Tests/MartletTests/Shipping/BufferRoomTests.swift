@@ -216,14 +216,18 @@ import Testing
     private var size: Int { BufferRoom(service: temporary.url, limit: 0).size }
 
     private func ranges(of instance: String) -> [[UInt64]] {
-        (StoredBatch.all(in: temporary.url.appendingPathComponent(instance)) ?? []).map { [$0.file.first, $0.file.sequence] }
+        (StoredBatch.all(in: temporary.url.appendingPathComponent(instance)) ?? []).map {
+            [$0.file.first, $0.file.sequence]
+        }
     }
 
     private static func requests(of outbox: inout Outbox) throws -> UInt64 {
         try (outbox.batches() ?? []).reduce(0) { sum, batch in
             let plain = outbox.read(batch.file).flatMap { batch.file.plain($0) }
-            return try OTLPExportMetricsServiceRequest(serializedBytes: try #require(plain)).resourceMetrics.flatMap(\.scopeMetrics)
-                .flatMap(\.metrics).flatMap(\.exponentialHistogram.dataPoints).reduce(sum) { $0 + $1.count }
+            return try OTLPExportMetricsServiceRequest(serializedBytes: try #require(plain)).resourceMetrics.flatMap(
+                \.scopeMetrics
+            )
+            .flatMap(\.metrics).flatMap(\.exponentialHistogram.dataPoints).reduce(sum) { $0 + $1.count }
         }
     }
 

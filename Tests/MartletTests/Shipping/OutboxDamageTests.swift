@@ -129,7 +129,9 @@ private struct Scene {
     func fill(_ random: inout SeededRandom) throws {
         try open { outbox in
             for sequence in 1...UInt64.random(in: 2...12, using: &random) {
-                let body = (0..<Int.random(in: 0...40, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
+                let body = (0..<Int.random(in: 0...40, using: &random)).map { _ in
+                    UInt8.random(in: 0...255, using: &random)
+                }
                 var file = Self.file(sequence, requests: .random(in: 0...50, using: &random), body)
                 if Bool.random(using: &random) { file.signal = .traces; file.requests = 0 }
                 file.isSent = Int.random(in: 0..<4, using: &random) == 0

@@ -13,7 +13,9 @@ import Testing
 
     @Test func theLedgerOutlivesTheProcessAndIsContinuedByTheNext() throws {
         try open { outbox in
-            for sequence in 1...4 as ClosedRange<UInt64> { try outbox.store([1], as: Self.file(sequence, requests: 10)) }
+            for sequence in 1...4 as ClosedRange<UInt64> {
+                try outbox.store([1], as: Self.file(sequence, requests: 10))
+            }
             outbox.settle(Self.file(1, requests: 10), as: .delivered(rejected: 3))
             outbox.settle(Self.file(2, requests: 10), as: .dropped(.tooLarge))
             outbox.drop(5, .bufferFull)
@@ -22,7 +24,8 @@ import Testing
             #expect(
                 outbox.ledger(unsealed: 0)
                     == Ledger(
-                        captured: 45, delivered: 7, waiting: 20, dropped: [.rejected: 3, .tooLarge: 10, .bufferFull: 5]))
+                        captured: 45, delivered: 7, waiting: 20, dropped: [.rejected: 3, .tooLarge: 10, .bufferFull: 5])
+            )
             #expect(outbox.sealed == 4)
             outbox.settle(Self.file(3, requests: 10), as: .delivered(rejected: 0))
             outbox.settle(Self.file(4, requests: 10), as: .delivered(rejected: 0))
@@ -142,7 +145,9 @@ import Testing
     @Test func whatAMergedBatchStandsForIsRemoved() throws {
         let merged = BatchFile(sequence: 4, first: 2, signal: .metrics, requests: 30, isCompressed: false, body: [7])
         try open { outbox in
-            for sequence in 1...4 as ClosedRange<UInt64> { try outbox.store([1], as: Self.file(sequence, requests: 10)) }
+            for sequence in 1...4 as ClosedRange<UInt64> {
+                try outbox.store([1], as: Self.file(sequence, requests: 10))
+            }
             try outbox.store([7], as: merged)
         }
         try open { outbox in
@@ -155,7 +160,9 @@ import Testing
     @Test func aMergedBatchThatIsNotWholeStandsForNothing() throws {
         let merged = BatchFile(sequence: 3, first: 2, signal: .metrics, requests: 20, isCompressed: false, body: [7])
         try open { outbox in
-            for sequence in 2...3 as ClosedRange<UInt64> { try outbox.store([1], as: Self.file(sequence, requests: 10)) }
+            for sequence in 2...3 as ClosedRange<UInt64> {
+                try outbox.store([1], as: Self.file(sequence, requests: 10))
+            }
             try outbox.store([8], as: merged)
         }
         try open { outbox in
