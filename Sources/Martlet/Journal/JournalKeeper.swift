@@ -122,11 +122,18 @@ struct JournalKeeper: ~Copyable {
         prepare(bank)
     }
 
-    /// The last use: removes the files, but for those of an interval that is no batch yet.
-    mutating func finish() {
-        for bank in banks where bank.extents == nil || bank.extents?.allSatisfy({ $0.records == 0 }) == true {
-            for memory in bank.memories { memory?.remove() }
+    /// The last use: lets nothing in any more, and removes the files, but for those of an interval that is no batch yet.
+    ///
+    /// - Returns: how many requests are in those that were open.
+    mutating func finish() -> Int {
+        var left = 0
+        for bank in banks.indices {
+            let extents = banks[bank].extents ?? closeSegments(of: bank)
+            let records = extents.reduce(0) { $0 + $1.records }
+            if banks[bank].extents == nil { left += records }
+            if records == 0 { for memory in banks[bank].memories { memory?.remove() } }
         }
+        return left
     }
 
     // MARK: -
@@ -175,7 +182,7 @@ struct JournalKeeper: ~Copyable {
         let count = JournalFormat.headerBytes + journal.capacity
         do throws(WholeFile.Failure) {
             guard let directory else { return try SegmentMemory(count: count) }
-            return try SegmentMemory(path: directory.appendingPathComponent("\(index).journal").path, count: count)
+            return try SegmentMemory(path: directory.appendingPathComponent("\(index)\(JournalFormat.fileSuffix)").path, count: count)
         } catch {
             problem = error.description
             return try? SegmentMemory(count: count)
