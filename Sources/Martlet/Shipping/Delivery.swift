@@ -10,6 +10,7 @@ struct Delivery {
     private let log: AgentLog
     private let timeout: UInt64
     private let recovery: JournalRecovery
+    private let whileWaiting: () -> Void
     private var circuits: [Signal: UploadCircuit] = [:]
     /// Not sent in this round.
     private var held: Set<Signal> = []
@@ -18,10 +19,14 @@ struct Delivery {
     private var pause: UInt64 = .max
     private var isPaused = false
 
-    init(_ configuration: MartletConfiguration, log: AgentLog, shipper: Shipper) {
+    /// - Parameter whileWaiting: called now and then during an upload, which may take its time.
+    init(
+        _ configuration: MartletConfiguration, log: AgentLog, shipper: Shipper, whileWaiting: @escaping () -> Void
+    ) {
         uploader = Uploader(configuration) { shipper.signal() }
         timeout = configuration.exportTimeout.nanoseconds
         recovery = JournalRecovery(configuration)
+        self.whileWaiting = whileWaiting
         self.shipper = shipper
         self.log = log
     }
@@ -154,6 +159,7 @@ struct Delivery {
                 return UploadOutcome(transportError: "no answer in time")
             }
             shipper.wait(until: deadline)
+            whileWaiting()
         }
     }
 

@@ -11,7 +11,7 @@ struct Sealer: ~Copyable {
     private let recorder: Recorder
     private let log: AgentLog
     private let shipper: Shipper
-    private var keeper: JournalKeeper
+    private let keeper: JournalKeeper
     private var pending: Pending?
     private var lastSeal: UInt64?
     private var lastMeasure: UInt64?
@@ -22,8 +22,7 @@ struct Sealer: ~Copyable {
 
     init(
         _ configuration: MartletConfiguration, resource: TelemetryResource, capture: CaptureState, recorder: Recorder,
-        log: AgentLog,
-        shipper: Shipper
+        log: AgentLog, shipper: Shipper, keeper: JournalKeeper
     ) {
         self.configuration = configuration
         identity = resource
@@ -32,7 +31,7 @@ struct Sealer: ~Copyable {
         self.recorder = recorder
         self.log = log
         self.shipper = shipper
-        keeper = JournalKeeper(recorder.journal)
+        self.keeper = keeper
         places = BufferDirectory.candidates(
             for: configuration, environment: ProcessInfo.processInfo.environment)
     }
@@ -148,7 +147,7 @@ struct Sealer: ~Copyable {
     }
 
     /// Segments are made in the outbox's directory from now on.
-    mutating func keepJournal(in outbox: borrowing Outbox) {
+    func keepJournal(in outbox: borrowing Outbox) {
         // Without it the requests of a killed process go by the name of whoever finds them: better than not at all.
         try? outbox.keep(identity)
         keeper.move(to: outbox.directory)
@@ -158,11 +157,8 @@ struct Sealer: ~Copyable {
     /// Whether some of the journal is still where the outbox was before.
     var isJournalMoving: Bool { keeper.isMoving }
 
-    /// Makes room for what is recorded while the interval goes on; `true` where it should rather end.
-    mutating func makeRoomInJournal() -> Bool { keeper.makeRoom() }
-
     /// The last use. What is no batch yet stays in the journal, for the service's next start.
-    mutating func close() { _ = recorder.noteClosed { keeper.finish() } }
+    func close() { _ = recorder.noteClosed { keeper.finish() } }
 
     // MARK: -
 

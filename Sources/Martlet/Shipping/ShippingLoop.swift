@@ -7,6 +7,7 @@ struct ShippingLoop: ~Copyable {
     private var nextSeal: UInt64
     private let shipper: Shipper
     private let recorder: Recorder
+    private let keeper: JournalKeeper
     private var sealer: Sealer
     private var budget: BudgetWatch
     private var delivery: Delivery
@@ -16,17 +17,19 @@ struct ShippingLoop: ~Copyable {
 
     init(
         _ configuration: MartletConfiguration, resource: TelemetryResource, capture: CaptureState, recorder: Recorder,
-        log: AgentLog,
-        shipper: Shipper
+        log: AgentLog, shipper: Shipper
     ) {
         interval = configuration.interval.nanoseconds
         nextSeal = Clock.monotonic() &+ interval
         self.shipper = shipper
         self.recorder = recorder
         budget = BudgetWatch(configuration, recorder: recorder, log: log)
+        let keeper = JournalKeeper(recorder.journal)
+        self.keeper = keeper
         sealer = Sealer(
-            configuration, resource: resource, capture: capture, recorder: recorder, log: log, shipper: shipper)
-        delivery = Delivery(configuration, log: log, shipper: shipper)
+            configuration, resource: resource, capture: capture, recorder: recorder, log: log, shipper: shipper,
+            keeper: keeper)
+        delivery = Delivery(configuration, log: log, shipper: shipper) { _ = keeper.makeRoom() }
         outbox = nil
         former = nil
     }
@@ -39,7 +42,7 @@ struct ShippingLoop: ~Copyable {
             let flushes = shipper.takeFlushes()
             let isStopping = shipper.stopBy != nil
             let isAsked = !flushes.isEmpty || isStopping
-            if sealer.makeRoomInJournal() { nextSeal = 0 }
+            if keeper.makeRoom() { nextSeal = 0 }
             guard isAsked || Clock.monotonic() >= min(nextSeal, delivery.nextAttempt) else { continue }
             if isAsked || Clock.monotonic() >= nextSeal { seal(isAsked: isAsked) }
             deliver(isAsked: isAsked)

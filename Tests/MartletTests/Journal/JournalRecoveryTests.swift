@@ -15,7 +15,7 @@ import Testing
         var outbox = try Outbox.create(instance: dead.instance, in: service)
         try outbox.keep(dead)
         let recorder = Recorder(MartletConfiguration())
-        var keeper = JournalKeeper(recorder.journal)
+        let keeper = JournalKeeper(recorder.journal)
         keeper.move(to: outbox.directory)
         for _ in 0..<requests { recorder.record(RecorderTests.request("http://host/users/4711")) }
         if sealed {
