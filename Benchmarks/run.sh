@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What the agent adds to a URLSession request: builds the benchmark, starts an nginx of its own for it on
-# loopback, and prints one table. Arguments are those of `RequestBenchmark`.
+# What the agent adds to a URLSession request, and what recording one costs: builds the benchmarks, starts an nginx of its
+# own on loopback, and prints a table of each. Arguments are those of `RequestBenchmark`.
 set -euo pipefail
 cd "$(dirname "$0")"
 PATH=$PATH:/usr/sbin
@@ -68,7 +68,11 @@ start_nginx() {
     return 1
 }
 
-swift build -c release
+swift build -c release --product RequestBenchmark
+# It looks into the library, which is built for it apart.
+testing=(-c release --product RecordingBenchmark --scratch-path .build/testing -Xswiftc -enable-testing)
+swift build "${testing[@]}"
+recording=$(swift build "${testing[@]}" --show-bin-path)/RecordingBenchmark
 benchmark=$(swift build -c release --show-bin-path)/RequestBenchmark
 
 for _ in {1..10}; do
@@ -84,5 +88,7 @@ echo
 echo "$(date -u +'%F %R') UTC, $(nproc) cores, load $(cut -d ' ' -f 1 /proc/loadavg), $(uname -sr), $(nginx -v 2>&1 | grep -o 'nginx/.*')"
 swift --version 2>/dev/null | head -n 1
 echo "This takes a few minutes."
+echo
+"$recording"
 echo
 "$benchmark" --server "http://127.0.0.1:$port" "$@"

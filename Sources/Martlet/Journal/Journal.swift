@@ -36,8 +36,11 @@ final class Journal: @unchecked Sendable {
 
     /// From any thread. `false` where there is no room: the request is to be counted in another way.
     func append(_ request: CapturedRequest) -> Bool {
-        withUnsafeTemporaryAllocation(byteCount: JournalRecord.room(for: request), alignment: 16) { scratch in
-            let length = JournalRecord.write(request, to: scratch)
+        // Asked once: a URL puts its text together anew.
+        let url = request.destination.url?.absoluteString
+        let room = JournalRecord.room(for: request, url: url)
+        return withUnsafeTemporaryAllocation(byteCount: room, alignment: JournalFormat.granule) { scratch in
+            let length = JournalRecord.write(request, url: url, to: scratch)
             return append(UnsafeMutableRawBufferPointer(rebasing: scratch[..<length]))
         }
     }

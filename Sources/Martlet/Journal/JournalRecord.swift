@@ -27,14 +27,17 @@ enum JournalRecord {
     private static let hasError: UInt8 = 2
 
     /// Room for the fixed part and for texts of so many bytes.
-    static func room(for request: CapturedRequest) -> Int {
-        let texts = request.destination.bytes + request.method.utf8.count + (request.route?.utf8.count ?? 0)
+    static func room(for request: CapturedRequest, url: String?) -> Int {
+        let destination = url?.utf8.count ?? request.destination.target.bytes
+        let texts = destination + request.method.utf8.count + (request.route?.utf8.count ?? 0)
         return min(
             JournalFormat.roundedUp(Field.texts + texts + (request.error?.utf8.count ?? 0)), JournalFormat.longestRecord)
     }
 
     /// Writes all but the first word, and returns how long the record is. Texts that find no room are cut.
-    static func write(_ request: CapturedRequest, to bytes: UnsafeMutableRawBufferPointer) -> Int {
+    ///
+    /// - Parameter url: where it went; `nil` where its destination is no URL.
+    static func write(_ request: CapturedRequest, url: String?, to bytes: UnsafeMutableRawBufferPointer) -> Int {
         bytes.storeBytes(of: request.start, toByteOffset: Field.start, as: UInt64.self)
         bytes.storeBytes(of: request.durationNanoseconds, toByteOffset: Field.duration, as: UInt64.self)
         bytes.storeBytes(of: request.bytesSent, toByteOffset: Field.bytesSent, as: UInt64.self)
@@ -46,7 +49,7 @@ enum JournalRecord {
         bytes.storeBytes(of: request.kind == .client ? 0 : 1, toByteOffset: Field.kind, as: UInt8.self)
         var flags: UInt8 = 0
         var texts = TextWriter(bytes)
-        let port = texts.append(request.destination)
+        let port = url.map { texts.append(url: $0) } ?? texts.append(request.destination.target)
         bytes.storeBytes(of: UInt32(clamping: port), toByteOffset: Field.port, as: UInt32.self)
         if let route = request.route {
             flags |= hasRoute
@@ -129,27 +132,27 @@ private struct TextWriter {
     }
 
     /// Host and path; returns the port.
-    mutating func append(_ destination: RequestDestination) -> Int {
-        switch destination {
-        case .url(let url):
-            let text = url.absoluteString
-            let port = text.utf8.withContiguousStorageIfAvailable { text in
-                let target = PlainTarget(of: text)
-                lengths(
-                    host: append(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(text)[target.host]), 1024),
-                    path: append(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(text)[target.path]), 2048))
-                return target.port
-            }
-            guard let port else {
-                lengths(host: 0, path: 0)
-                return 0
-            }
-            return port
-        case .target(let target):
-            lengths(host: append(target.host, upTo: 1024), path: append(target.path, upTo: 2048))
+    mutating func append(url text: String) -> Int {
+        let port = text.utf8.withContiguousStorageIfAvailable { text in
+            let target = PlainTarget(of: text)
+            let bytes = UnsafeRawBufferPointer(text)
+            lengths(
+                host: append(UnsafeRawBufferPointer(rebasing: bytes[target.host]), Self.host),
+                path: append(UnsafeRawBufferPointer(rebasing: bytes[target.path]), Self.path))
             return target.port
         }
+        if port == nil { lengths(host: 0, path: 0) }
+        return port ?? 0
     }
+
+    mutating func append(_ target: RequestTarget) -> Int {
+        lengths(host: append(target.host, upTo: Self.host), path: append(target.path, upTo: Self.path))
+        return target.port
+    }
+
+    /// The longest that is kept.
+    private static let host = 1024
+    private static let path = 2048
 
     private func lengths(host: Int, path: Int) {
         bytes.storeBytes(of: UInt16(host), toByteOffset: JournalRecord.Field.hostLength, as: UInt16.self)
@@ -175,12 +178,6 @@ private struct TextWriter {
     }
 }
 
-extension RequestDestination {
-    /// What its texts take at most.
-    fileprivate var bytes: Int {
-        switch self {
-        case .url(let url): url.absoluteString.utf8.count
-        case .target(let target): target.host.utf8.count + target.path.utf8.count
-        }
-    }
+extension RequestTarget {
+    fileprivate var bytes: Int { host.utf8.count + path.utf8.count }
 }

@@ -35,6 +35,10 @@ enum RequestDestination: Sendable {
     case url(URL)
     case target(RequestTarget)
 
+    var url: URL? {
+        if case .url(let url) = self { url } else { nil }
+    }
+
     var target: RequestTarget {
         switch self {
         case .url(let url): RequestTarget(url)
