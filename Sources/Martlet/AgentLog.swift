@@ -9,6 +9,7 @@ final class AgentLog: Sendable {
         case directory
         case buffer
         case bufferFull
+        case journal
         case upload(Signal)
         case rejected
         case details

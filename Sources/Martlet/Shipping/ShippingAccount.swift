@@ -6,6 +6,8 @@ struct ShippingAccount: Sendable {
     /// Of this instance, as its outbox has it.
     var account = OutboxAccount()
     var bufferedBytes = 0
+    /// Of the journal's segments.
+    var journalBytes = 0
     /// CPU time of the agent's thread, in nanoseconds.
     var threadCPU: UInt64 = 0
     var bufferDirectory: URL?

@@ -1,0 +1,107 @@
+import MartletTelemetry
+
+/// The statistics of each series in one interval. A plain value.
+struct SeriesStatistics: Sendable {
+    private let namer: EndpointNamer
+    private var budget: EndpointBudget
+    private var start: UnixNanoseconds
+    /// When the last request ended that the journal had.
+    private var lastEnd: UnixNanoseconds = 0
+    private var series: [(dimensions: RequestDimensions, statistics: RequestStatistics)] = []
+    private var places: [RequestDimensions: Int] = [:]
+    /// Places by what the records of a series have in common: most requests are like one before.
+    private var known: [RecordIdentity: Int] = [:]
+
+    /// Exact; hashed by the checksum of its texts alone.
+    private struct RecordIdentity: Hashable {
+        let bytes: [UInt8]
+        let checksum: UInt32
+
+        init(_ record: UnsafeRawBufferPointer) {
+            bytes = [UInt8](record[JournalRecord.Field.port...])
+            checksum = JournalChecksum.of(
+                UnsafeRawBufferPointer(rebasing: record[JournalRecord.Field.hostLength...]), seed: 0)
+        }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(checksum) }
+    }
+
+    init(_ configuration: MartletConfiguration, start: UnixNanoseconds) {
+        namer = EndpointNamer(templates: configuration.endpoints)
+        budget = EndpointBudget(limit: configuration.maxEndpoints)
+        self.start = start
+    }
+
+    var isEmpty: Bool { series.isEmpty }
+
+    /// Roughly its memory.
+    var estimatedBytes: Int { series.reduce(0) { $0 + $1.statistics.estimatedBytes } }
+
+    mutating func count(_ request: CapturedRequest) {
+        let place = place(of: dimensions(of: request))
+        series[place].statistics.record(
+            seconds: Double(request.durationNanoseconds) / 1e9, bytesSent: request.bytesSent,
+            bytesReceived: request.bytesReceived, phases: request.phases)
+    }
+
+    /// A record of the journal. `false` for one that cannot be read, which is not counted.
+    @discardableResult
+    mutating func count(_ record: UnsafeRawBufferPointer) -> Bool {
+        guard let place = place(of: record) else { return false }
+        let figures = JournalRecord.figures(record)
+        series[place].statistics.record(
+            seconds: Double(figures.duration) / 1e9, bytesSent: figures.bytesSent,
+            bytesReceived: figures.bytesReceived, phases: figures.phases)
+        let (end, isBeyond) = figures.start.addingReportingOverflow(figures.duration)
+        if !isBeyond { lastEnd = max(lastEnd, end) }
+        return true
+    }
+
+    mutating func dimensions(of request: CapturedRequest) -> RequestDimensions {
+        name(
+            JournalRecord.Identity(
+                kind: request.kind, method: request.method, target: request.destination.target, route: request.route,
+                status: request.status, error: request.error))
+    }
+
+    private mutating func place(of record: UnsafeRawBufferPointer) -> Int? {
+        let identity = RecordIdentity(record)
+        if let place = known[identity] { return place }
+        guard let read = JournalRecord.read(record) else { return nil }
+        let place = place(of: name(read))
+        if known.count >= MartletLimits.knownSeries { known.removeAll(keepingCapacity: true) }
+        known[identity] = place
+        return place
+    }
+
+    private mutating func place(of dimensions: RequestDimensions) -> Int {
+        if let place = places[dimensions] { return place }
+        places[dimensions] = series.count
+        series.append((dimensions, RequestStatistics()))
+        return series.count - 1
+    }
+
+    /// Where the interval does not have the series yet, the budget decides.
+    private mutating func name(_ identity: JournalRecord.Identity) -> RequestDimensions {
+        let target = identity.target
+        let dimensions = RequestDimensions(
+            kind: identity.kind, method: identity.method, host: target.host, port: target.port,
+            endpoint: identity.route ?? namer.endpoint(ofPath: target.path), status: identity.status,
+            error: identity.error)
+        return places[dimensions] == nil ? budget.admit(dimensions) : dimensions
+    }
+
+    /// - Parameter now: when the interval ends; `nil` for when its last request did.
+    mutating func take(at now: UnixNanoseconds?) -> RecordedInterval {
+        let end = now ?? max(lastEnd, start &+ 1)
+        // A clock set back must not make an interval that ends before it starts, nor one in the future.
+        let interval = RecordedInterval(
+            start: min(start, end &- 1), end: end,
+            series: Dictionary(series.map { ($0.dimensions, $0.statistics) }) { first, _ in first })
+        (start, lastEnd) = (end, 0)
+        series.removeAll(keepingCapacity: true)
+        places.removeAll(keepingCapacity: true)
+        known.removeAll(keepingCapacity: true)
+        return interval
+    }
+}
