@@ -3,7 +3,7 @@ import MartletTelemetry
 
 /// The journal's segments, from the side of the agent's thread: gives them memory, takes the interval that is over out of
 /// the way of those who write, and makes what became a batch ready to be used again.
-struct JournalKeeper: ~Copyable {
+final class JournalKeeper {
     private let journal: Journal
     private var directory: URL?
     private var banks = [Bank](repeating: Bank(), count: Journal.banks)
@@ -39,7 +39,7 @@ struct JournalKeeper: ~Copyable {
     var closedSequence: UInt64? { closedBank.map { banks[$0].sequence } }
 
     /// From now on segments are made there. Those of the interval that goes on stay where they are until it has ended.
-    mutating func move(to directory: URL) {
+    func move(to directory: URL) {
         self.directory = directory
         guard let inUse else { return begin() }
         let other = (inUse + 1) % Journal.banks
@@ -51,7 +51,7 @@ struct JournalKeeper: ~Copyable {
         prepare(other)
     }
 
-    private mutating func begin() {
+    private func begin() {
         for bank in banks.indices { prepare(bank) }
         journal.use(bank: 0)
         inUse = 0
@@ -61,7 +61,7 @@ struct JournalKeeper: ~Copyable {
     var isMoving: Bool { memories.contains { $0.path != nil && !isInPlace($0) } }
 
     /// Makes the segment ready that comes after the one in use. `true` where the bank is nearly used up.
-    mutating func makeRoom() -> Bool {
+    func makeRoom() -> Bool {
         guard let inUse else { return false }
         let next = journal.slotInUse + 1
         if next < Journal.slots { prepare(inUse, slot: next) }
@@ -71,7 +71,7 @@ struct JournalKeeper: ~Copyable {
     /// Ends the interval: requests go into the other bank. `nil` where that one is not free yet.
     ///
     /// - Returns: how many requests the interval has.
-    mutating func close() -> Int? {
+    func close() -> Int? {
         guard let inUse, banks[inUse].extents == nil else { return nil }
         let other = (inUse + 1) % Journal.banks
         guard banks[other].extents == nil else { return nil }
@@ -106,7 +106,7 @@ struct JournalKeeper: ~Copyable {
     }
 
     /// The interval is a batch now, or has come to nothing: its segments are made ready for the one after next.
-    mutating func release() {
+    func release() {
         guard let bank = closedBank, let extents = banks[bank].extents else { return }
         for (slot, extent) in extents.enumerated() {
             guard let memory = banks[bank].memories[slot] else { continue }
@@ -122,11 +122,18 @@ struct JournalKeeper: ~Copyable {
         prepare(bank)
     }
 
-    /// The last use: removes the files, but for those of an interval that is no batch yet.
-    mutating func finish() {
-        for bank in banks where bank.extents == nil || bank.extents?.allSatisfy({ $0.records == 0 }) == true {
-            for memory in bank.memories { memory?.remove() }
+    /// The last use: lets nothing in any more, and removes the files, but for those of an interval that is no batch yet.
+    ///
+    /// - Returns: how many requests are in those that were open.
+    func finish() -> Int {
+        var left = 0
+        for bank in banks.indices {
+            let extents = banks[bank].extents ?? closeSegments(of: bank)
+            let records = extents.reduce(0) { $0 + $1.records }
+            if banks[bank].extents == nil { left += records }
+            if records == 0 { for memory in banks[bank].memories { memory?.remove() } }
         }
+        return left
     }
 
     // MARK: -
@@ -142,12 +149,12 @@ struct JournalKeeper: ~Copyable {
         return path.hasPrefix(directory.path + "/") && access(path, F_OK) == 0
     }
 
-    private mutating func removeMemory(_ bank: Int, slot: Int) {
+    private func removeMemory(_ bank: Int, slot: Int) {
         banks[bank].memories[slot]?.remove()
         banks[bank].memories[slot] = nil
     }
 
-    private mutating func prepare(_ bank: Int) {
+    private func prepare(_ bank: Int) {
         lastSequence += 1
         banks[bank].sequence = lastSequence
         banks[bank].start = Clock.wall()
@@ -155,7 +162,7 @@ struct JournalKeeper: ~Copyable {
         for slot in 0..<Self.spare { prepare(bank, slot: slot) }
     }
 
-    private mutating func prepare(_ bank: Int, slot: Int) {
+    private func prepare(_ bank: Int, slot: Int) {
         let index = bank * Journal.slots + slot
         let known = banks[bank].memories[slot]
         guard let memory = known ?? makeMemory(index) else { return }
@@ -171,11 +178,11 @@ struct JournalKeeper: ~Copyable {
             capacity: UInt64(journal.capacity), start: banks[bank].start)
     }
 
-    private mutating func makeMemory(_ index: Int) -> SegmentMemory? {
+    private func makeMemory(_ index: Int) -> SegmentMemory? {
         let count = JournalFormat.headerBytes + journal.capacity
         do throws(WholeFile.Failure) {
             guard let directory else { return try SegmentMemory(count: count) }
-            return try SegmentMemory(path: directory.appendingPathComponent("\(index).journal").path, count: count)
+            return try SegmentMemory(path: directory.appendingPathComponent("\(index)\(JournalFormat.fileSuffix)").path, count: count)
         } catch {
             problem = error.description
             return try? SegmentMemory(count: count)

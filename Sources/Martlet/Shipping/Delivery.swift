@@ -9,6 +9,8 @@ struct Delivery {
     private let shipper: Shipper
     private let log: AgentLog
     private let timeout: UInt64
+    private let recovery: JournalRecovery
+    private let whileWaiting: () -> Void
     private var circuits: [Signal: UploadCircuit] = [:]
     /// Not sent in this round.
     private var held: Set<Signal> = []
@@ -17,9 +19,14 @@ struct Delivery {
     private var pause: UInt64 = .max
     private var isPaused = false
 
-    init(_ configuration: MartletConfiguration, log: AgentLog, shipper: Shipper) {
+    /// - Parameter whileWaiting: called now and then during an upload, which may take its time.
+    init(
+        _ configuration: MartletConfiguration, log: AgentLog, shipper: Shipper, whileWaiting: @escaping () -> Void
+    ) {
         uploader = Uploader(configuration) { shipper.signal() }
         timeout = configuration.exportTimeout.nanoseconds
+        recovery = JournalRecovery(configuration)
+        self.whileWaiting = whileWaiting
         self.shipper = shipper
         self.log = log
     }
@@ -54,6 +61,7 @@ struct Delivery {
     private mutating func deliverAbandoned(in place: URL, except own: String) {
         for instance in BufferDirectory.instances(in: place) where instance != own && !isOver {
             guard var outbox = Outbox.adopt(instance: instance, in: place) else { continue }
+            recovery.recover(&outbox)
             deliverAll(of: &outbox, isOwn: false)
             outbox.close()
         }
@@ -151,6 +159,7 @@ struct Delivery {
                 return UploadOutcome(transportError: "no answer in time")
             }
             shipper.wait(until: deadline)
+            whileWaiting()
         }
     }
 

@@ -65,6 +65,9 @@ struct Outbox: ~Copyable {
         list(isFirst: true)
     }
 
+    /// Whether the directory is there, writable or not.
+    var isThere: Bool { !Self.isMissing(directory.path) }
+
     /// `false` once somebody has removed the directory or its lock, or it cannot be written any more.
     var isInPlace: Bool {
         access(directory.path, W_OK) == 0 && !Self.isMissing(Self.lockPath(of: instance, in: service))

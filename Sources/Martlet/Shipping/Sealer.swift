@@ -11,7 +11,7 @@ struct Sealer: ~Copyable {
     private let recorder: Recorder
     private let log: AgentLog
     private let shipper: Shipper
-    private var keeper: JournalKeeper
+    private let keeper: JournalKeeper
     private var pending: Pending?
     private var lastSeal: UInt64?
     private var lastMeasure: UInt64?
@@ -22,8 +22,7 @@ struct Sealer: ~Copyable {
 
     init(
         _ configuration: MartletConfiguration, resource: TelemetryResource, capture: CaptureState, recorder: Recorder,
-        log: AgentLog,
-        shipper: Shipper
+        log: AgentLog, shipper: Shipper, keeper: JournalKeeper
     ) {
         self.configuration = configuration
         identity = resource
@@ -32,7 +31,7 @@ struct Sealer: ~Copyable {
         self.recorder = recorder
         self.log = log
         self.shipper = shipper
-        keeper = JournalKeeper(recorder.journal)
+        self.keeper = keeper
         places = BufferDirectory.candidates(
             for: configuration, environment: ProcessInfo.processInfo.environment)
     }
@@ -128,7 +127,9 @@ struct Sealer: ~Copyable {
     }
 
     /// Details go first where something has to go: the batch of metrics stands without them.
-    private mutating func storeDetails(_ details: [SpanRecord], of pending: Pending, in outbox: inout Outbox) {
+    private mutating func storeDetails(
+        _ details: [SpanRecord], of pending: Pending, in outbox: inout Outbox
+    ) {
         guard !details.isEmpty else { return }
         do {
             let batch = DetailsBatch(resource: pending.resource, details: details)
@@ -145,17 +146,19 @@ struct Sealer: ~Copyable {
         shipper.update { $0.bufferedBytes = room.size }
     }
 
-    /// Segments are made in the outbox's directory from now on; `nil` for in memory.
-    mutating func keepJournal(in outbox: borrowing Outbox) {
+    /// Segments are made in the outbox's directory from now on.
+    func keepJournal(in outbox: borrowing Outbox) {
+        // Without it the requests of a killed process go by the name of whoever finds them: better than not at all.
+        try? outbox.keep(identity)
         keeper.move(to: outbox.directory)
         noteJournal()
     }
 
-    /// Makes room for what is recorded while the interval goes on; `true` where it should rather end.
-    mutating func makeRoomInJournal() -> Bool { keeper.makeRoom() }
+    /// Whether some of the journal is still where the outbox was before.
+    var isJournalMoving: Bool { keeper.isMoving }
 
-    /// The last use.
-    mutating func close() { keeper.finish() }
+    /// The last use. What is no batch yet stays in the journal, for the service's next start.
+    func close() { _ = recorder.noteClosed { keeper.finish() } }
 
     // MARK: -
 
@@ -198,6 +201,8 @@ struct Sealer: ~Copyable {
 
     /// Looks at the files only when the count says that room is short.
     private mutating func makeRoom(for bytes: Int, in outbox: inout Outbox) -> Bool {
+        // The journal's part is the buffer's too; where that is very small, no more than a quarter.
+        let bytes = bytes + min(keeper.fileBytes, configuration.bufferMax / 4)
         guard var room, room.isShort(at: shipper.status.bufferedBytes + bytes) else { return true }
         let isThere = room.make(for: bytes, own: &outbox)
         shipper.update { $0.bufferedBytes = room.size }

@@ -7,25 +7,31 @@ struct ShippingLoop: ~Copyable {
     private var nextSeal: UInt64
     private let shipper: Shipper
     private let recorder: Recorder
+    private let keeper: JournalKeeper
     private var sealer: Sealer
     private var budget: BudgetWatch
     private var delivery: Delivery
     private var outbox: Outbox?
+    /// The one before, whose lock is held as long as there is something of the journal in it.
+    private var former: Outbox?
 
     init(
         _ configuration: MartletConfiguration, resource: TelemetryResource, capture: CaptureState, recorder: Recorder,
-        log: AgentLog,
-        shipper: Shipper
+        log: AgentLog, shipper: Shipper
     ) {
         interval = configuration.interval.nanoseconds
         nextSeal = Clock.monotonic() &+ interval
         self.shipper = shipper
         self.recorder = recorder
         budget = BudgetWatch(configuration, recorder: recorder, log: log)
+        let keeper = JournalKeeper(recorder.journal)
+        self.keeper = keeper
         sealer = Sealer(
-            configuration, resource: resource, capture: capture, recorder: recorder, log: log, shipper: shipper)
-        delivery = Delivery(configuration, log: log, shipper: shipper)
+            configuration, resource: resource, capture: capture, recorder: recorder, log: log, shipper: shipper,
+            keeper: keeper)
+        delivery = Delivery(configuration, log: log, shipper: shipper) { _ = keeper.makeRoom() }
         outbox = nil
+        former = nil
     }
 
     mutating func run() {
@@ -36,7 +42,7 @@ struct ShippingLoop: ~Copyable {
             let flushes = shipper.takeFlushes()
             let isStopping = shipper.stopBy != nil
             let isAsked = !flushes.isEmpty || isStopping
-            if sealer.makeRoomInJournal() { nextSeal = 0 }
+            if keeper.makeRoom() { nextSeal = 0 }
             guard isAsked || Clock.monotonic() >= min(nextSeal, delivery.nextAttempt) else { continue }
             if isAsked || Clock.monotonic() >= nextSeal { seal(isAsked: isAsked) }
             deliver(isAsked: isAsked)
@@ -57,12 +63,18 @@ struct ShippingLoop: ~Copyable {
     /// Tried again at every seal, so that a disk that comes back is used, a directory that was removed is made anew, and
     /// one that cannot be written any more is left for the next place.
     private mutating func openOutbox() {
-        if var open = outbox.take() {
-            if open.isInPlace { outbox = consume open } else { sealer.leave(&open) }
+        if let open = outbox.take() {
+            if open.isInPlace { outbox = consume open } else { leave(open) }
         }
         guard outbox == nil, let new = sealer.makeOutbox() else { return }
         sealer.keepJournal(in: new)
         outbox = consume new
+    }
+
+    private mutating func leave(_ outbox: consuming Outbox) {
+        var outbox = outbox
+        sealer.leave(&outbox)
+        if outbox.isThere { former = consume outbox }
     }
 
     private mutating func seal(isAsked: Bool) {
@@ -73,6 +85,7 @@ struct ShippingLoop: ~Copyable {
         guard var open = outbox.take() else { return }
         sealer.seal(into: &open, isAsked: isAsked)
         outbox = consume open
+        if !sealer.isJournalMoving { former = nil }
     }
 
     /// A long way through the buffer is interrupted where the next interval ends.

@@ -9,7 +9,7 @@ import Testing
 final class JournalFixture {
     let folder: TemporaryFolder
     let recorder: Recorder
-    private var keeper: JournalKeeper
+    private let keeper: JournalKeeper
 
     init(_ change: (inout MartletConfiguration) -> Void = { _ in }) throws {
         folder = try TemporaryFolder()
@@ -38,7 +38,7 @@ final class JournalFixture {
 
     @discardableResult func makeRoom() -> Bool { keeper.makeRoom() }
 
-    func finish() { keeper.finish() }
+    func finish() { _ = keeper.finish() }
 
     /// What a killed process leaves.
     func segmentFiles() throws -> [(name: String, bytes: [UInt8])] {

@@ -1,0 +1,86 @@
+import Fixtures
+import Foundation
+import MartletTelemetry
+import Testing
+
+@testable import Martlet
+
+@Suite struct JournalRecoveryTests {
+    private let service = try? TemporaryFolder()
+    private let dead = TelemetryResource(service: "checkout", version: "1.2", instance: "dead", host: "h1")
+
+    /// An instance that recorded `requests` in its first interval and was killed: its lock is free.
+    private func leaveInstance(requests: Int, sealed: Bool = false) throws -> URL {
+        let service = try #require(service).url
+        var outbox = try Outbox.create(instance: dead.instance, in: service)
+        try outbox.keep(dead)
+        let recorder = Recorder(MartletConfiguration())
+        let keeper = JournalKeeper(recorder.journal)
+        keeper.move(to: outbox.directory)
+        for _ in 0..<requests { recorder.record(RecorderTests.request("http://host/users/4711")) }
+        if sealed {
+            let body: [UInt8] = [1, 2, 3]
+            try outbox.store(
+                body,
+                as: BatchFile(
+                    sequence: 1, signal: .metrics, requests: UInt64(requests), isCompressed: false, body: body))
+        }
+        return outbox.directory
+    }
+
+    /// The names of batches after the recovery, and the account of the instance.
+    private func recover() throws -> (batches: [BatchFile], ledger: Ledger, resource: TelemetryResource?) {
+        let service = try #require(service).url
+        guard var outbox = Outbox.adopt(instance: dead.instance, in: service) else { throw CocoaError(.fileLocking) }
+        JournalRecovery(MartletConfiguration()).recover(&outbox)
+        return ((outbox.batches() ?? []).map(\.file), outbox.ledger(unsealed: 0), outbox.resource)
+    }
+
+    private func journals(in directory: URL) -> [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
+        return names.filter { $0.hasSuffix(".journal") }
+    }
+
+    @Test func whatADeadInstanceDidNotSealBecomesABatchOfItsOwn() throws {
+        let directory = try leaveInstance(requests: 40)
+        let recovered = try recover()
+        #expect(recovered.batches.map(\.requests) == [40])
+        #expect(recovered.batches.map(\.sequence) == [1])
+        #expect(recovered.ledger == Ledger(captured: 40, waiting: 40))
+        #expect(recovered.resource == dead)
+        #expect(journals(in: directory).isEmpty)
+        #expect(try recover().batches.map(\.requests) == [40])
+    }
+
+    @Test func aSegmentWhoseBatchIsThereIsNotCountedAgain() throws {
+        let directory = try leaveInstance(requests: 40, sealed: true)
+        #expect(try recover().batches.map(\.requests) == [40])
+        #expect(journals(in: directory).isEmpty)
+    }
+
+    @Test func aSegmentThatCannotBeReadIsPutAside() throws {
+        let directory = try leaveInstance(requests: 40)
+        let path = directory.appendingPathComponent("0.journal").path
+        let file = try #require(FileHandle(forUpdatingAtPath: path))
+        try file.write(contentsOf: Data([1, 2, 3]))
+        try file.close()
+        #expect(try recover().batches.isEmpty)
+        #expect(journals(in: directory).isEmpty)
+        #expect(
+            FileManager.default.fileExists(atPath: directory.appendingPathComponent("quarantine/0.journal").path))
+    }
+
+    @Test func aSegmentOfEveryLengthIsRecovered() throws {
+        let directory = try leaveInstance(requests: 5)
+        let path = directory.appendingPathComponent("0.journal").path
+        let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
+        for length in stride(from: 0, to: JournalFormat.headerBytes + 1024, by: 37) {
+            try Data(bytes[..<length]).write(to: URL(fileURLWithPath: path))
+            for batch in try recover().batches {
+                #expect(batch.requests <= 5)
+                unlink(directory.appendingPathComponent(batch.name).path)
+            }
+            #expect(journals(in: directory).isEmpty)
+        }
+    }
+}
