@@ -78,7 +78,9 @@ extension BatchFile {
         else { return nil }
         let place = fields[0].split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         let range = place[0].split(separator: "+", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let first = UInt64(range[0]), let sequence = UInt64(range[range.count - 1]), first <= sequence else {
+        guard let first = UInt64(range[0]), let sequence = UInt64(range[range.count - 1]), first <= sequence,
+            sequence - first < BatchID.maxIntervals
+        else {
             return nil
         }
         part = place.count > 1 ? String(place[1]) : ""

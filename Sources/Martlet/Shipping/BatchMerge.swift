@@ -30,7 +30,9 @@ struct BatchMerge {
         var run = metrics[..<0]
         var bytes = 0
         for (index, batch) in metrics.enumerated() {
-            if let last = run.last, batch.follows(last, in: window), bytes + batch.size <= MartletLimits.mergeBytes,
+            if let first = run.first, let last = run.last, batch.follows(last, in: window),
+                batch.file.sequence - first.file.first < BatchID.maxIntervals,
+                bytes + batch.size <= MartletLimits.mergeBytes,
                 !apart.contains(Pair(first: last.file, second: batch.file))
             {
                 run = metrics[run.startIndex...index]

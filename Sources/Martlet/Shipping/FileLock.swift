@@ -6,7 +6,7 @@ struct FileLock: ~Copyable {
 
     /// `nil` when another process holds it, or the file cannot be made or is not there. Never waits.
     init?(path: String, isNew: Bool) {
-        let descriptor = open(path, (isNew ? O_CREAT : 0) | O_RDWR | O_CLOEXEC, 0o600)
+        let descriptor = open(path, (isNew ? O_CREAT : 0) | O_RDONLY | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return nil }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             close(descriptor)
@@ -21,5 +21,9 @@ struct FileLock: ~Copyable {
         self.descriptor = descriptor
     }
 
-    deinit { close(descriptor) }
+    /// Unlocked ahead of closing: a child that was forked just now has the descriptor too, until it executes its program.
+    deinit {
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 }

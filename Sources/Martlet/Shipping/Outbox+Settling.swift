@@ -29,7 +29,7 @@ extension Outbox {
     /// Counts requests that were never stored.
     mutating func drop(_ requests: UInt64, _ reason: DropReason) {
         account.drop(requests, reason)
-        isAccountSaved = false
+        saving = .due
         removeSettled()
     }
 
@@ -48,9 +48,9 @@ extension Outbox {
     /// Puts one batch into the place of several that stand for the same requests. Throws, and nothing has changed, when
     /// it cannot be stored.
     mutating func fold(_ files: [StoredBatch], into merged: BatchFile, body: [UInt8]) throws {
-        try store(body, as: merged)
+        try WholeFile.write(body, to: path(of: merged), in: directory.path)
         // What is left of them is removed by the next listing, and until then neither is sent.
-        for batch in files where unlink(path(of: batch.file)) == 0 { waiting &-= batch.file.requests }
+        for batch in files { unlink(path(of: batch.file)) }
         guard let last = files.last else { return }
         // As old as what it is made of.
         let time = Double(last.modified) / 1e9
@@ -79,16 +79,21 @@ extension Outbox {
                 batches.removeAll { files.contains($0.file) }
                 if !left.isEmpty { held.insert(whole) }
             } else {
-                let requests = files.reduce(0) { $0 &+ $1.requests }
-                account.drop(whole.requests - min(requests, whole.requests), .corrupt)
-                account.settled.insert(whole.name)
-                quarantine.take(path(of: whole), as: whole.name)
-                isAccountSaved = false
+                let left = files.reduce(0) { $0 &+ $1.requests }
+                loseWhole(whole, requests: whole.requests - min(left, whole.requests))
                 batches.removeAll { $0.file == whole }
             }
         }
         count(batches, isFirst: isFirst)
         return batches.filter { !held.contains($0.file) }
+    }
+
+    private mutating func loseWhole(_ file: BatchFile, requests: UInt64) {
+        account.drop(requests, .corrupt)
+        waiting -= min(requests, waiting)
+        account.settled.insert(file.name)
+        saveAccount()
+        if saving == .saved { quarantine.take(path(of: file), as: file.name) }
     }
 
     private func isWhole(_ file: BatchFile) -> Bool {
@@ -100,7 +105,7 @@ extension Outbox {
         defer { waiting = requests }
         guard !isFirst, requests != waiting else { return }
         if requests < waiting { account.drop(waiting - requests, .gone) } else { account.find(requests - waiting) }
-        isAccountSaved = false
+        saving = .due
     }
 
     private mutating func conclude(_ file: BatchFile, isWhole: Bool = true) {
@@ -111,26 +116,32 @@ extension Outbox {
             saveAccount()
         }
         ShippingStep.settled.reach()
-        if !isWhole, isAccountSaved { quarantine.take(path(of: file), as: file.name) }
+        if !isWhole, saving == .saved { quarantine.take(path(of: file), as: file.name) }
         if !account.settled.contains(file.name), unlink(path(of: file)) != 0, errno != ENOENT {
             account.settled.insert(file.name)
-            isAccountSaved = false
+            saving = .due
         }
         removeSettled()
         ShippingStep.removed.reach()
     }
 
-    /// Removes the files that are accounted for, if the account is safe.
+    /// Removes the files that are accounted for, if the account is safe. On a full disk it is the other way round, because
+    /// only what is removed makes room for it: who is killed just then has an account that lacks these files.
     private mutating func removeSettled() {
-        if !isAccountSaved { saveAccount() }
-        guard isAccountSaved else { return }
+        if saving != .saved { saveAccount() }
+        if saving == .due { return }
         account.settled = account.settled.filter { name in unlink(path(name)) != 0 && errno != ENOENT }
+        if saving == .withoutRoom { saveAccount() }
     }
 
     private mutating func saveAccount() {
-        let written: Void? = try? WholeFile.replace(
-            path(OutboxAccount.fileName), with: Array(account.text.utf8), in: directory.path)
-        isAccountSaved = written != nil
+        do throws(WholeFile.Failure) {
+            try WholeFile.replace(
+                path(OutboxAccount.fileName), with: Array(account.text.utf8), in: directory.path)
+            saving = .saved
+        } catch {
+            saving = [ENOSPC, EDQUOT].contains(error.code) ? .withoutRoom : .due
+        }
     }
 
     /// A broken account begins anew, and with it the instance's ledger: it is right for what waits and what comes, and

@@ -10,9 +10,17 @@ struct Outbox: ~Copyable {
     private let lock: FileLock
     /// In memory ahead of the disk only while it cannot be written.
     var account: OutboxAccount
-    var isAccountSaved = true
+    var saving = AccountSaving.saved
     /// Requests in its files, as far as this process knows.
     var waiting: UInt64 = 0
+
+    enum AccountSaving {
+        case saved
+        /// It is to be written, or that failed.
+        case due
+        /// The disk is full.
+        case withoutRoom
+    }
 
     /// Makes the directory of an instance that starts.
     ///

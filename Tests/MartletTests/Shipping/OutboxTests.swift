@@ -23,7 +23,7 @@ import Testing
     @Test(arguments: [true, false])
     func aFilesNameSaysWhatItHolds(isCompressed: Bool) {
         for (sequence, first, part) in [
-            (12, nil, ""), (.max, nil, ""), (12, 5, ""), (12, nil, "01"), (.max, 0, "1111000011110000"),
+            (12, nil, ""), (.max, nil, ""), (12, 5, ""), (12, nil, "01"), (.max, .max - 99, "1111000011110000"),
         ] as [(UInt64, UInt64?, String)] {
             for signal in Signal.allCases {
                 var file = BatchFile(
@@ -47,6 +47,7 @@ import Testing
         "00000000000000000002+00000000000000000001-metrics-2-00000000.otlp",
         "00000000000000000001.-metrics-2-00000000.otlp", "00000000000000000001-metrics-2-00000000.sent.sent.otlp",
         "00000000000000000001.00000000000000000-metrics-2-00000000.otlp",
+        "00000000000000000001+00000000000009999999-metrics-2-00000000.otlp",
     ])
     func whatIsNoBatchIsLeftAlone(name: String) throws {
         #expect(BatchFile(name: name) == nil)

@@ -83,6 +83,42 @@ import Testing
         try open { outbox in #expect(outbox.ledger(unsealed: 0) == Ledger(captured: 10, delivered: 10)) }
     }
 
+    @Test(.enabled(if: SmallDisk.isPossible, "a file system of a given size can only be mounted by root"))
+    func onADiskThatIsFullDeliveryMakesRoom() throws {
+        let disk = try SmallDisk(bytes: 64 << 10)
+        var outbox = try Outbox.create(instance: "a", in: disk.url.appendingPathComponent("shop"))
+        let body = [UInt8](repeating: 7, count: 5000)
+        var stored: [BatchFile] = []
+        while let file = try? store(body, UInt64(stored.count + 1), in: &outbox) { stored.append(file) }
+        #expect(stored.count > 3)
+        try disk.fill()
+        for file in stored {
+            let sent = outbox.mark(file)
+            outbox.settle(try #require(sent), as: .delivered(rejected: 0))
+        }
+        #expect(sequences(of: &outbox) == [])
+        #expect(outbox.saving == .saved)
+        let account = try String(contentsOf: outbox.directory.appendingPathComponent("account"), encoding: .utf8)
+        #expect(OutboxAccount(text: account)?.delivered == UInt64(stored.count))
+        outbox.close()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: disk.url.appendingPathComponent("shop").path) == [])
+    }
+
+    @Test(.enabled(if: SmallDisk.isPossible, "a file system of a given size can only be mounted by root"))
+    func aDiskThatTurnsReadOnlyIsNotInPlace() throws {
+        let disk = try SmallDisk(bytes: 64 << 10)
+        let service = disk.url.appendingPathComponent("shop")
+        var outbox = try Outbox.create(instance: "a", in: service)
+        let file = try store([1], 1, in: &outbox)
+        var isInPlace = outbox.isInPlace
+        #expect(isInPlace)
+        try disk.turnReadOnly()
+        isInPlace = outbox.isInPlace
+        #expect(!isInPlace)
+        #expect(outbox.mark(file) == nil)
+        #expect(throws: WholeFile.Failure.self) { try BufferDirectory.create(service) }
+    }
+
     @Test func aFileThatIsNotWhatWasWrittenGoesToQuarantineAndIsCounted() throws {
         try open { outbox in
             try outbox.store([1], as: Self.file(1, requests: 10))
@@ -175,9 +211,14 @@ import Testing
         let merged = BatchFile(sequence: 3, first: 2, signal: .metrics, requests: 20, isCompressed: false, body: [7])
         try open { outbox in
             try Self.makeUnremovable(url(Self.file(2, requests: 10).name))
-            try outbox.store([7], as: merged)
+            try outbox.store([1], as: Self.file(3, requests: 10))
+            outbox.waiting = 20
+            let batches = [Self.file(2, requests: 10), Self.file(3, requests: 10)].map {
+                StoredBatch(file: $0, size: 1, modified: 1_000_000_000)
+            }
+            try outbox.fold(batches, into: merged, body: [7])
             #expect(sequences(of: &outbox) == [])
-            #expect(outbox.waiting == 20)
+            #expect(outbox.ledger(unsealed: 0) == Ledger(captured: 20, waiting: 20))
             try FileManager.default.removeItem(at: url(Self.file(2, requests: 10).name))
             #expect(sequences(of: &outbox) == [3])
         }
@@ -273,6 +314,12 @@ import Testing
     private func open(_ body: (inout Outbox) throws -> Void) throws {
         var outbox = try Outbox.create(instance: "a", in: temporary.url)
         try body(&outbox)
+    }
+
+    private func store(_ body: [UInt8], _ sequence: UInt64, in outbox: inout Outbox) throws -> BatchFile {
+        let file = BatchFile(sequence: sequence, signal: .metrics, requests: 1, isCompressed: false, body: body)
+        try outbox.store(body, as: file)
+        return file
     }
 
     private func url(_ name: String) -> URL { temporary.url.appendingPathComponent("a/\(name)") }

@@ -1,0 +1,39 @@
+import Foundation
+
+/// A file system of its own, in memory and of a given size; unmounted with the value.
+package final class SmallDisk: Sendable {
+    package struct Failure: Error {}
+
+    /// Whether this process may mount one.
+    package static let isPossible = (try? SmallDisk(bytes: 4096)) != nil
+
+    private let folder: TemporaryFolder
+    package var url: URL { folder.url }
+
+    package init(bytes: Int) throws {
+        folder = try TemporaryFolder()
+        try Self.run("mount", "-t", "tmpfs", "-o", "size=\(bytes)", "tmpfs", folder.url.path)
+    }
+
+    deinit { try? Self.run("umount", "--lazy", folder.url.path) }
+
+    package func turnReadOnly() throws { try Self.run("mount", "-o", "remount,ro", folder.url.path) }
+
+    /// Leaves not a byte.
+    package func fill() throws {
+        FileManager.default.createFile(atPath: folder.path("filler"), contents: nil)
+        let filler = try FileHandle(forWritingTo: folder.url.appendingPathComponent("filler"))
+        defer { try? filler.close() }
+        while (try? filler.write(contentsOf: Data(repeating: 0, count: 512))) != nil {}
+    }
+
+    private static func run(_ command: String...) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = command
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw Failure() }
+    }
+}
