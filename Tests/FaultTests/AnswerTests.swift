@@ -5,23 +5,27 @@ import Testing
 extension FaultTests {
     /// What a collector, or something in its place, can answer or fail to answer.
     @Suite(.serialized) struct AnswerTests {
+        private static let passing: [Treatment] = [
+            .delay(400), .delay(1300), .hang, .reset, .drop, .storeThenReset, .storeThenHang, .cutRequest(50),
+            .cutAnswer(0), .cutAnswer(10), .duplicate, .answer(429), .answer(502), .answer(503), .answer(504),
+        ]
+
         /// The first uploads are treated so, all others pass: everything arrives.
-        @Test(arguments: [
-            Treatment.delay(400), .hang, .reset, .drop, .storeThenReset, .storeThenHang, .cutRequest(50), .cutAnswer(0),
-            .cutAnswer(10), .duplicate, .answer(429), .answer(502), .answer(503), .answer(504),
-        ])
-        func whatMayPassLosesNothingAndCountsNothingTwice(treatment: Treatment) async throws {
+        @Test(arguments: isFull ? passing.map { Array(repeating: $0, count: 10) } + [passing] : [passing])
+        func whatMayPassLosesNothingAndCountsNothingTwice(treatments: [Treatment]) async throws {
             try await Scene.run { scene in
-                let number = isFull ? 10 : 2
-                let (end, gate) = try await scene.serve { _, earlier in earlier.count < number ? treatment : .pass }
+                let (end, gate) = try await scene.serve { _, earlier in
+                    earlier.count < treatments.count ? treatments[earlier.count] : .pass
+                }
                 #expect(end.lost == 0, "\(scene.seed)")
-                #expect(gate.uploads.filter { $0.treatment == treatment }.count >= number, "\(scene.seed)")
+                #expect(gate.uploads.map(\.treatment).starts(with: treatments), "\(scene.seed)")
                 try await scene.expectEverythingCountedOnce()
             }
         }
 
         /// Also while somebody asks for a flush again and again.
-        @Test(arguments: [429, 503], [false, true])
+        @Test(
+            arguments: isFull ? [(429, false), (503, false), (429, true), (503, true)] : [(429, false), (503, true)])
         func retryAfterIsHeeded(status: Int, isDate: Bool) async throws {
             try await Scene.run { scene in
                 let (end, gate) = try await scene.serve(flushes: 1000) { _, earlier in

@@ -19,7 +19,7 @@ struct Connection: Sendable {
     /// What there is, at least a byte; empty at the end, which may be an error.
     func read() -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
-            count = max(0, recv(descriptor, buffer.baseAddress, buffer.count, 0))
+            count = max(0, Loopback.repeatedly { recv(descriptor, buffer.baseAddress, buffer.count, 0) })
         }
     }
 
@@ -33,7 +33,9 @@ struct Connection: Sendable {
     func write(_ bytes: some Collection<UInt8>) {
         var rest = Array(bytes)[...]
         while !rest.isEmpty {
-            let sent = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL.rawValue)) }
+            let sent = rest.withUnsafeBytes { bytes in
+                Loopback.repeatedly { send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)) }
+            }
             guard sent > 0 else { return }
             rest = rest.dropFirst(sent)
         }

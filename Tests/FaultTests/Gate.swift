@@ -29,10 +29,9 @@ final class Gate: Sendable {
         (listener, port) = try Loopback.listen()
         state = Mutex(State(collector: collector))
         Thread { [weak self, listener] in
-            while case let descriptor = accept4(listener, nil, nil, Int32(SOCK_CLOEXEC.rawValue)), descriptor >= 0 {
-                let connection = Connection(descriptor: descriptor)
+            while let connection = Loopback.accept(from: listener) {
                 guard let number = self?.open(connection) else { return connection.close() }
-                Thread { self?.serve(connection, number, decide) }.start()
+                Thread { [weak self] in self?.serve(connection, number, decide) }.start()
             }
         }.start()
     }

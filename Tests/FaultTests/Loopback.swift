@@ -26,4 +26,20 @@ enum Loopback {
         }
         return (descriptor, Int(in_port_t(bigEndian: address.sin_port)))
     }
+
+    /// `nil` once the listener was shut down.
+    static func accept(from listener: Int32) -> Connection? {
+        let descriptor = repeatedly { Foundation.accept(listener, nil, nil) }
+        guard descriptor >= 0 else { return nil }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        return Connection(descriptor: descriptor)
+    }
+
+    /// The end of a child process interrupts calls that wait.
+    static func repeatedly<Value: SignedInteger>(_ call: () -> Value) -> Value {
+        while true {
+            let result = call()
+            if result >= 0 || errno != EINTR { return result }
+        }
+    }
 }

@@ -31,7 +31,7 @@ final class Mount: Sendable {
 
     /// Not a byte fits any more, until ``empty()``.
     func fill() throws {
-        FileManager.default.createFile(atPath: filler.path, contents: nil)
+        try Data().write(to: filler)
         let handle = try FileHandle(forWritingTo: filler)
         defer { try? handle.close() }
         for size in [1 << 20, 1 << 12, 1] {

@@ -26,7 +26,7 @@ extension FaultTests {
                 for life in 0..<(isFull ? 20 : 3) {
                     let service = try scene.start(
                         "life-\(life)", collector: gate.port, requests: 1_000_000,
-                        environment: ["MARTLET_EXPORT_TIMEOUT": "500ms"])
+                        environment: ["MARTLET_EXPORT_TIMEOUT": "1s"])
                     await scene.server.await(scene.server.total + seed.draw(life, in: 1...500))
                     await service.stop(with: SIGKILL)
                 }

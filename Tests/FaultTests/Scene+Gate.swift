@@ -8,7 +8,7 @@ extension Scene {
     ) async throws -> (ServiceEnd, Gate) {
         let collector = try await collector()
         let gate = try Gate(collector: collector.port, decide)
-        let quick = ["MARTLET_EXPORT_TIMEOUT": "500ms"].merging(environment) { $1 }
+        let quick = ["MARTLET_EXPORT_TIMEOUT": "1s"].merging(environment) { $1 }
         let service = try start(
             "life", collector: gate.port, requests: requests, ["--flushes", "\(flushes)"] + options, environment: quick)
         let end = try await end(of: service)

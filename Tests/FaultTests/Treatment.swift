@@ -27,7 +27,7 @@ enum Treatment: Sendable, Equatable {
         let draw = { (which: Int, range: ClosedRange<Int>) in seed.draw(number * 2 + which, in: range) }
         return switch draw(0, 0...11) {
         case 0: .delay(draw(1, 1...300))
-        case 1: .delay(draw(1, 600...900))
+        case 1: .delay(draw(1, 1100...1600))
         case 2: .reset
         case 3: .drop
         case 4: .storeThenReset

@@ -33,7 +33,10 @@ struct UploadMessage: Sendable {
     var isMetrics: Bool { batch.hasSuffix(Signal.metrics.rawValue) }
 
     /// As it goes on to the collector, over a connection of its own.
-    var bytes: [UInt8] { Array((head + "\r\nConnection: close\r\n\r\n").utf8) + body }
+    var bytes: [UInt8] {
+        let lines = head.components(separatedBy: "\r\n").filter { !$0.lowercased().hasPrefix("connection:") }
+        return Array((lines + ["Connection: close", "", ""]).joined(separator: "\r\n").utf8) + body
+    }
 
     private static func field(_ name: String, in head: String) -> String? {
         for line in head.components(separatedBy: "\r\n") {
