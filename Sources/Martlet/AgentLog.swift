@@ -8,6 +8,7 @@ final class AgentLog: Sendable {
         case directory
         case buffer
         case bufferFull
+        case journal
         case upload
         case rejected
         case details

@@ -48,7 +48,7 @@ public final class MartletAgent: Service {
     private init(_ configuration: MartletConfiguration) {
         let shipper = configuration.isEnabled ? Shipper() : nil
         self.shipper = shipper
-        recorder = Recorder(configuration, onBacklog: { [weak shipper] in shipper?.signal() })
+        recorder = Recorder(configuration, onFullSegment: { [weak shipper] in shipper?.signal() })
         guard let shipper else {
             capture = CaptureState(mode: .off, reason: "MARTLET_ENABLED is false")
             return
@@ -89,7 +89,7 @@ public final class MartletAgent: Service {
             captureMode: capture.mode, captureReason: capture.reason, captureLimits: capture.limits,
             inFlight: inFlight, oldestInFlight: oldest, internalErrors: Capture.faults,
             cpuTime: .nanoseconds(Int64(clamping: shipping.threadCPU &+ AgentCost.nanoseconds)),
-            memoryBytes: recorder.estimatedBytes,
+            memoryBytes: recorder.estimatedBytes + shipping.journalBytes,
             ledger: shipping.ledger(captured: recorder.captured), droppedDetails: recorder.droppedDetails,
             bufferedBytes: shipping.bufferedBytes, bufferDirectory: shipping.bufferDirectory,
             bufferError: shipping.bufferError, lastUpload: shipping.lastUpload, uploadError: shipping.uploadError)

@@ -1,9 +1,16 @@
 /// Every limit that is not a setting, a sentence each.
 enum MartletLimits {
-    /// So many finished requests are counted at once by the agent's thread.
-    static let backlog = 512
-    /// At so many the thread that finished the last counts them itself.
-    static let longestBacklog = 4096
+    /// Bytes of a segment of the journal, some 3,000 requests; in a small buffer it is smaller.
+    static let segment = 512 << 10
+    /// The smallest segment.
+    static let smallestSegment = 64 << 10
+    /// How long an interval that is over waits for threads that are in the middle of a record; then it waits for the next
+    /// time that it is looked at.
+    static let lastRecord = Duration.milliseconds(20)
+    /// So many requests are folded at once: then who reads `status` has his turn.
+    static let fold = 512
+    /// Series whose names are remembered while an interval is folded.
+    static let knownSeries = 1024
     /// Details kept by sampling in one interval; what is sampled beyond is counted and not kept.
     static let sampledDetails = 1000
     /// Details of failed requests kept in one interval whatever the rate.

@@ -3,10 +3,15 @@
 package struct PhaseDurations: Sendable, Equatable {
     private static let none = UInt64.max
     /// ``none`` where the request did not have the phase.
-    private(set) var lanes = SIMD8<UInt64>(repeating: PhaseDurations.none)
+    package private(set) var lanes = SIMD8<UInt64>(repeating: PhaseDurations.none)
 
     /// Without any phase.
     package init() {}
+
+    /// - Parameter lanes: of another one; the last two are not used.
+    package init(lanes: SIMD8<UInt64>) {
+        self.lanes = lanes
+    }
 
     /// Nanoseconds; `nil` when the request did not have the phase.
     package subscript(phase: RequestPhase) -> UInt64? {

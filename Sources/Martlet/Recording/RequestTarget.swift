@@ -16,9 +16,13 @@ struct RequestTarget: Sendable {
     }
 
     init(_ url: URL) {
-        host = url.host(percentEncoded: true)?.lowercased() ?? ""
-        port = url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80)
-        path = url.path(percentEncoded: true)
+        var text = url.absoluteString
+        self = text.withUTF8 { text in
+            let target = PlainTarget(of: text)
+            return RequestTarget(
+                host: String(decoding: text[target.host], as: UTF8.self).lowercased(), port: target.port,
+                path: String(decoding: text[target.path], as: UTF8.self))
+        }
     }
 
     /// As a URL writes it.

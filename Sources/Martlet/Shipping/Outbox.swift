@@ -5,7 +5,7 @@ import MartletTelemetry
 struct Outbox: ~Copyable {
     let instance: String
     private let service: URL
-    private let directory: URL
+    let directory: URL
     private let lock: FileLock
 
     /// Makes the directory of an instance that starts.

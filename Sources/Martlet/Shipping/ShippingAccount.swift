@@ -9,6 +9,8 @@ struct ShippingAccount: Sendable {
     /// In this instance's files.
     var stored: UInt64 = 0
     var bufferedBytes = 0
+    /// Of the journal's segments.
+    var journalBytes = 0
     /// CPU time of the agent's thread, in nanoseconds.
     var threadCPU: UInt64 = 0
     var bufferDirectory: URL?

@@ -36,7 +36,7 @@ struct ShippingLoop: ~Copyable {
             let flushes = shipper.takeFlushes()
             let isStopping = shipper.stopBy != nil
             let isAsked = !flushes.isEmpty || isStopping
-            recorder.fold()
+            if sealer.makeRoomInJournal() { nextSeal = 0 }
             guard isAsked || Clock.monotonic() >= min(nextSeal, delivery.nextAttempt) else { continue }
             if isAsked || Clock.monotonic() >= nextSeal { seal(isAsked: isAsked) }
             deliver(isAsked: isAsked)
@@ -49,6 +49,7 @@ struct ShippingLoop: ~Copyable {
 
     /// Ahead of the answer to who asked for it: the process may end with that.
     private mutating func close() {
+        sealer.close()
         outbox.take()?.close()
         delivery.close()
     }
@@ -58,7 +59,9 @@ struct ShippingLoop: ~Copyable {
         if let open = outbox.take() {
             if open.isInPlace { outbox = consume open } else { open.close() }
         }
-        if outbox == nil { outbox = sealer.makeOutbox() }
+        guard outbox == nil, let new = sealer.makeOutbox() else { return }
+        sealer.keepJournal(in: new)
+        outbox = consume new
     }
 
     private mutating func seal(isAsked: Bool) {

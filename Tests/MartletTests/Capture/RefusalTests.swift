@@ -1,5 +1,6 @@
 import Foundation
 import FoundationNetworking
+import MartletTelemetry
 import Testing
 
 @testable import Martlet
@@ -40,6 +41,11 @@ extension AgentTests {
             var watch = BudgetWatch(configuration, recorder: recorder, log: AgentLog(configuration))
             var request = RecorderTests.request("http://host/a")
             request.detailBytes = 2000
+            request.makeSpan = { dimensions in
+                SpanRecord(
+                    traceID: TraceIDs.nextTrace(), spanID: TraceIDs.nextSpan(), name: dimensions.endpoint,
+                    kind: .client, start: 0, durationNanoseconds: 1)
+            }
             recorder.record(request)
             watch.check()
             watch.check()

@@ -35,19 +35,7 @@ import Testing
         #expect(interval.series.values.map(\.duration.count).sorted() == [2000, 2000])
     }
 
-    @Test func whatIsPutBackIsThereAtTheNextDrain() throws {
-        let recorder = Recorder(MartletConfiguration())
-        recorder.record(Self.request("http://host/a"))
-        let first = recorder.drain().interval
-        recorder.record(Self.request("http://host/a"))
-        recorder.restore(first)
-        let (second, captured) = recorder.drain()
-        #expect(captured == 2)
-        #expect(second.start == first.start)
-        #expect(try #require(second.series.first).value.duration.count == 2)
-    }
-
-    @Test func detailsThatArePutBackTakeUpRoom() {
+    @Test func detailsTakeUpRoomUntilTheyAreDrained() {
         var configuration = MartletConfiguration()
         configuration.maxMemory = 1 << 20
         let recorder = Recorder(configuration)
@@ -55,12 +43,10 @@ import Testing
             traceID: TraceIDs.nextTrace(), spanID: TraceIDs.nextSpan(), name: "large", kind: .internal, start: 0,
             durationNanoseconds: 1)
         recorder.keep(span, bytes: 1 << 19)
-        let interval = recorder.drain().interval
-        #expect(recorder.keepsDetails(isSampled: true, isFailure: false, nanoseconds: 1))
-        recorder.restore(interval)
         #expect(!recorder.keepsDetails(isSampled: true, isFailure: false, nanoseconds: 1))
         #expect(recorder.estimatedBytes >= 1 << 19)
         #expect(recorder.drain().interval.details == [span])
+        #expect(recorder.keepsDetails(isSampled: true, isFailure: false, nanoseconds: 1))
     }
 
     @Test func aSpanIsMadeWithTheEndpointThatItsRequestWasCountedTo() throws {
@@ -77,14 +63,6 @@ import Testing
             recorder.record(request)
         }
         #expect(recorder.drain().interval.details.map(\.name) == ["/a", "{other}"])
-    }
-
-    @Test func theOneWhoFindsTheBacklogFullFoldsIt() {
-        let recorder = Recorder(MartletConfiguration())
-        for _ in 0..<MartletLimits.longestBacklog * 2 + 1 { recorder.record(Self.request("http://host/a")) }
-        let (interval, captured) = recorder.drain()
-        #expect(captured == UInt64(MartletLimits.longestBacklog * 2 + 1))
-        #expect(interval.series.values.map(\.duration.count) == [captured])
     }
 
     @Test func aClockThatIsSetBackMakesNoIntervalInTheFuture() {

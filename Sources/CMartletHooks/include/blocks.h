@@ -1,0 +1,11 @@
+#ifndef MARTLET_BLOCKS_H
+#define MARTLET_BLOCKS_H
+
+#include <stdint.h>
+
+/// Allocates the blocks of an open file, so that writing to them through a mapping cannot fail for want of room.
+///
+/// Returns 0, or the errno; ENOTSUP on a file system that does not promise as much.
+int martlet_allocate_blocks(int descriptor, int64_t count);
+
+#endif

@@ -1,0 +1,90 @@
+import MartletTelemetry
+import Synchronization
+
+/// Where things stand in a segment of the journal. In words and with what recovery does: docs/buffer.md.
+///
+/// Numbers are in the machine's byte order: a segment is read by the program that wrote it, on the host that wrote it.
+enum JournalFormat {
+    /// "MARTLJ01", the last two for the version.
+    static let magic: UInt64 = 0x3130_4A4C_5452_414D
+    /// The header has a page of its own.
+    static let headerBytes = 4096
+    /// Every record begins on a multiple of it, and its checksum takes so many bytes at a time.
+    static let granule = 16
+    /// The most that a record can be: its texts have their own limits.
+    static let longestRecord = 4096
+
+    static func roundedUp(_ bytes: Int) -> Int { (bytes + granule - 1) & ~(granule - 1) }
+
+    /// Length and checksum of a record; never 0 for one that is there.
+    static func word(length: Int, checksum: UInt32) -> UInt64 { UInt64(length) << 32 | UInt64(checksum) }
+
+    static func length(ofWord word: UInt64) -> Int { Int(word >> 32) }
+
+    /// Writes the word that makes what was written before it count.
+    ///
+    /// - Parameter bytes: on a boundary of ``granule``, in a segment.
+    @inline(__always)
+    static func publish(_ word: UInt64, at bytes: UnsafeMutableRawBufferPointer) {
+        bytes.baseAddress?.assumingMemoryBound(to: Atomic<UInt64>.self).pointee.store(word, ordering: .releasing)
+    }
+
+    @inline(__always)
+    static func word(at bytes: UnsafeRawBufferPointer) -> UInt64 {
+        bytes.baseAddress?.assumingMemoryBound(to: Atomic<UInt64>.self).pointee.load(ordering: .acquiring) ?? 0
+    }
+}
+
+/// What a segment's header says.
+struct JournalHeader: Equatable {
+    var sequence: UInt64
+    var slot: UInt64
+    var capacity: UInt64
+    /// By the wall clock: when the interval began.
+    var start: UnixNanoseconds
+
+    /// The first word is the checksum's.
+    private var fields: [UInt64] { [0, JournalFormat.magic, sequence, slot, capacity, start] }
+
+    /// Mixed into the checksum of every record.
+    var seed: UInt64 { (sequence &* 64 &+ slot &+ 1) &* 0x9e37_79b9_7f4a_7c15 }
+
+    init(sequence: UInt64, slot: UInt64, capacity: UInt64, start: UnixNanoseconds) {
+        self.sequence = sequence
+        self.slot = slot
+        self.capacity = capacity
+        self.start = start
+    }
+
+    enum Reading: Equatable {
+        case header(JournalHeader)
+        /// Nothing was begun in it.
+        case blank
+        case damaged
+    }
+
+    static func read(_ bytes: UnsafeRawBufferPointer) -> Reading {
+        guard bytes.count >= JournalFormat.headerBytes else { return bytes.isEmpty ? .blank : .damaged }
+        let words = (0..<6).map { bytes.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self) }
+        if words[0] == 0 { return .blank }
+        let header = JournalHeader(sequence: words[2], slot: words[3], capacity: words[4], start: words[5])
+        let isWhole = words[1] == JournalFormat.magic && words[0] == header.checksum
+        return isWhole ? .header(header) : .damaged
+    }
+
+    /// The checksum comes last: until it is there the segment is blank.
+    func write(to bytes: UnsafeMutableRawBufferPointer) {
+        for (index, field) in fields.enumerated() {
+            bytes.storeBytes(of: field, toByteOffset: index * 8, as: UInt64.self)
+        }
+        JournalFormat.publish(checksum, at: bytes)
+    }
+
+    static func erase(_ bytes: UnsafeMutableRawBufferPointer) {
+        JournalFormat.publish(0, at: bytes)
+    }
+
+    private var checksum: UInt64 {
+        fields.withUnsafeBytes { UInt64(JournalChecksum.of($0, seed: 0)) | 1 << 32 }
+    }
+}

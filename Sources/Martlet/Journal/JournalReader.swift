@@ -1,0 +1,48 @@
+/// Goes through the records of a segment. What no checksum confirms is passed over, a boundary at a time: a record is whole
+/// or it is not there.
+struct JournalReader {
+    private let records: UnsafeRawBufferPointer
+    private let seed: UInt64
+    private var place = 0
+
+    init(_ records: UnsafeRawBufferPointer, seed: UInt64) {
+        self.records = records
+        self.seed = seed
+    }
+
+    /// The next record's bytes, at least as long as the fixed part.
+    mutating func next() -> UnsafeRawBufferPointer? {
+        while place + JournalRecord.Field.texts <= records.count {
+            let rest = UnsafeRawBufferPointer(rebasing: records[place...])
+            let word = JournalFormat.word(at: rest)
+            let length = JournalFormat.length(ofWord: word)
+            if Self.isPossible(length, in: rest.count) {
+                let record = UnsafeRawBufferPointer(rebasing: rest[..<length])
+                let checksum = JournalChecksum.of(record, seed: seed &+ UInt64(place))
+                if word == JournalFormat.word(length: length, checksum: checksum) {
+                    place += length
+                    return record
+                }
+            }
+            place += JournalFormat.granule
+        }
+        return nil
+    }
+
+    /// Whether every record up to there is written: of what is reserved the words come last.
+    static func isWritten(_ records: UnsafeRawBufferPointer) -> Bool {
+        var place = 0
+        while place < records.count {
+            let rest = UnsafeRawBufferPointer(rebasing: records[place...])
+            let length = JournalFormat.length(ofWord: JournalFormat.word(at: rest))
+            guard isPossible(length, in: rest.count) else { return false }
+            place += length
+        }
+        return true
+    }
+
+    private static func isPossible(_ length: Int, in room: Int) -> Bool {
+        length >= JournalRecord.Field.texts && length <= min(room, JournalFormat.longestRecord)
+            && length % JournalFormat.granule == 0
+    }
+}

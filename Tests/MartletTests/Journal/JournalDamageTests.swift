@@ -1,0 +1,68 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Martlet
+
+/// A seeded fuzzer over a segment: whatever is done to it, what is whole is read and nothing else is.
+@Suite final class JournalDamageTests {
+    private let random = Atomic<UInt64>(4711)
+
+    /// A segment with 40 records.
+    private static func segment() throws -> [UInt8] {
+        let fixture = try JournalFixture()
+        for number in 0..<40 {
+            fixture.recorder.record(RecorderTests.request("http://host/\(String(repeating: "p", count: number))"))
+        }
+        return try #require(try fixture.segmentFiles().first { $0.name == "0.journal" }).bytes
+    }
+
+    private func count(_ bytes: [UInt8]) -> UInt64 {
+        var statistics = recordsRead(bytes).statistics
+        return statistics.take(at: nil).requests
+    }
+
+    @Test func aSegmentCutAtEveryLengthGivesWhatLiesBeforeTheCut() throws {
+        let bytes = try Self.segment()
+        #expect(count(bytes) == 40)
+        let used = try #require(bytes.lastIndex { $0 != 0 }) + 1
+        var last: UInt64 = 0
+        for length in 0...used {
+            let found = count(Array(bytes[..<length]))
+            #expect(found >= last)
+            last = found
+        }
+        #expect(last >= 39)
+    }
+
+    @Test func oneWrongBitLosesOneRecordAtMost() throws {
+        let bytes = try Self.segment()
+        let used = try #require(bytes.lastIndex { $0 != 0 }) + 1
+        for _ in 0..<2_000 {
+            var damaged = Array(bytes[..<(used + 64)])
+            let place = SplitMix64.next(of: random) % UInt64(used - JournalFormat.headerBytes)
+            damaged[JournalFormat.headerBytes + Int(place)] ^= 1 << UInt8(SplitMix64.next(of: random) % 8)
+            #expect((39...40).contains(count(damaged)))
+        }
+    }
+
+    @Test func aWrongHeaderIsNoHeader() throws {
+        let bytes = try Self.segment()
+        for place in 0..<48 {
+            var damaged = bytes
+            damaged[place] ^= 0x10
+            #expect(recordsRead(damaged).reading == .damaged)
+        }
+    }
+
+    @Test func noiseIsReadToItsEnd() throws {
+        let bytes = try Self.segment()
+        for _ in 0..<50 {
+            var noise = Array(bytes[..<(JournalFormat.headerBytes + 8192)])
+            for place in JournalFormat.headerBytes..<noise.count {
+                noise[place] = UInt8(truncatingIfNeeded: SplitMix64.next(of: random))
+            }
+            #expect(count(noise) == 0)
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import Fixtures
+import Foundation
+import MartletTelemetry
+import Testing
+
+@testable import Martlet
+
+/// A recorder whose journal has its segments in a folder of its own.
+final class JournalFixture {
+    let folder: TemporaryFolder
+    let recorder: Recorder
+    private var keeper: JournalKeeper
+
+    init(_ change: (inout MartletConfiguration) -> Void = { _ in }) throws {
+        folder = try TemporaryFolder()
+        var configuration = MartletConfiguration()
+        configuration.bufferMax = 1 << 20
+        change(&configuration)
+        recorder = Recorder(configuration)
+        keeper = JournalKeeper(recorder.journal)
+        keeper.move(to: folder.url)
+    }
+
+    /// Ends the interval and counts it, as the agent's thread does.
+    func endInterval() throws -> RecordedInterval {
+        #expect(close())
+        while true {
+            guard let segments = keeper.closedSegments() else { continue }
+            for segment in segments { recorder.fold(segment) }
+            break
+        }
+        let interval = recorder.drain().interval
+        keeper.release()
+        return interval
+    }
+
+    func close() -> Bool { recorder.noteClosed { keeper.close() } }
+
+    @discardableResult func makeRoom() -> Bool { keeper.makeRoom() }
+
+    func finish() { keeper.finish() }
+
+    /// What a killed process leaves.
+    func segmentFiles() throws -> [(name: String, bytes: [UInt8])] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted().map { name in
+            (name, try [UInt8](Data(contentsOf: folder.url.appendingPathComponent(name))))
+        }
+    }
+}
+
+/// Requests that were read from the bytes of a segment, and what its header says.
+func recordsRead(_ bytes: [UInt8]) -> (reading: JournalHeader.Reading, statistics: SeriesStatistics) {
+    var statistics = SeriesStatistics(MartletConfiguration(), start: 1)
+    let reading = bytes.withUnsafeBytes { bytes in
+        let reading = JournalHeader.read(bytes)
+        if case .header(let header) = reading {
+            var reader = JournalReader(
+                UnsafeRawBufferPointer(rebasing: bytes[JournalFormat.headerBytes...]), seed: header.seed)
+            while let record = reader.next() { statistics.count(record) }
+        }
+        return reading
+    }
+    return (reading, statistics)
+}
+
+extension RecordedInterval {
+    var requests: UInt64 { series.values.reduce(0) { $0 + $1.duration.count } }
+}

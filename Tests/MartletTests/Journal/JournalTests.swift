@@ -1,0 +1,108 @@
+import Foundation
+import MartletTelemetry
+import Synchronization
+import Testing
+
+@testable import Martlet
+
+@Suite struct JournalTests {
+    @Test func whatWasWrittenIsCountedAsItWas() throws {
+        let fixture = try JournalFixture()
+        var client = RecorderTests.request("http://ada:secret@Example.com:8080/users/4711?token=hunter2#top")
+        client.method = "POST"
+        client.status = 503
+        client.error = "503"
+        client.bytesSent = 7
+        client.bytesReceived = 1 << 40
+        client.phases[.dns] = 5_000_000
+        client.phases[.transfer] = 0
+        fixture.recorder.record(client)
+        let server = CapturedRequest(
+            kind: .server, method: "GET", destination: .target(RequestTarget(host: "", port: 0, path: "/x")),
+            route: "/orders/{id}", start: Clock.wall(), durationNanoseconds: 2_000_000)
+        fixture.recorder.record(server)
+        #expect(fixture.recorder.journal.count == 2)
+        let interval = try fixture.endInterval()
+        let expected = Recorder(MartletConfiguration())
+        expected.record(client)
+        expected.record(server)
+        #expect(interval.series == expected.drain().interval.series)
+        #expect(interval.series.keys.contains { $0.endpoint == "/users/{id}" && $0.port == 8080 })
+    }
+
+    @Test func noPartOfAURLThatMayBeSecretIsInTheFile() throws {
+        let fixture = try JournalFixture()
+        fixture.recorder.record(RecorderTests.request("http://ada:hunter2@h/p?token=hunter2#hunter2"))
+        for file in try fixture.segmentFiles() {
+            #expect(!String(decoding: file.bytes, as: UTF8.self).contains("hunter2"))
+        }
+        #expect(try fixture.endInterval().requests == 1)
+    }
+
+    @Test func manyThreadsWriteWhileIntervalsEnd() async throws {
+        let fixture = try JournalFixture()
+        let recorder = fixture.recorder
+        let writers = (0..<3).map { worker in
+            Thread {
+                let request = RecorderTests.request("http://host/\(worker == 0 ? "a" : "b")/path")
+                for _ in 0..<20_000 { recorder.record(request) }
+            }
+        }
+        for writer in writers { writer.start() }
+        var counted: UInt64 = 0
+        while writers.contains(where: { !$0.isFinished }) {
+            fixture.makeRoom()
+            counted += try fixture.endInterval().requests
+            await Task.yield()
+        }
+        counted += try fixture.endInterval().requests
+        #expect(counted == 60_000)
+        #expect(recorder.captured == 60_000)
+    }
+
+    @Test func whenEverySegmentIsFullRequestsAreCountedInMemory() throws {
+        let fixture = try JournalFixture()
+        let request = RecorderTests.request("http://host/a")
+        for _ in 0..<5_000 { fixture.recorder.record(request) }
+        #expect(fixture.recorder.captured == 5_000)
+        #expect(fixture.recorder.journal.count < 5_000)
+        #expect(try fixture.endInterval().requests == 5_000)
+        for _ in 0..<20_000 {
+            fixture.recorder.record(request)
+            fixture.makeRoom()
+        }
+        #expect(fixture.recorder.captured == 25_000)
+        #expect(try fixture.endInterval().requests == 20_000)
+    }
+
+    @Test func aKilledProcessLeavesWhatItWroteAndNothingOfBefore() throws {
+        let fixture = try JournalFixture()
+        for _ in 0..<300 { fixture.recorder.record(RecorderTests.request("http://host/before")) }
+        _ = try fixture.endInterval()
+        for _ in 0..<10 { fixture.recorder.record(RecorderTests.request("http://host/then")) }
+        _ = try fixture.endInterval()
+        for _ in 0..<20 { fixture.recorder.record(RecorderTests.request("http://host/last")) }
+        var found: [String: UInt64] = [:]
+        for file in try fixture.segmentFiles() {
+            var statistics = recordsRead(file.bytes).statistics
+            for (dimensions, statistics) in statistics.take(at: nil).series {
+                found[dimensions.endpoint, default: 0] += statistics.duration.count
+            }
+        }
+        #expect(found == ["/last": 20])
+    }
+
+    @Test func atTheEndNoFileIsLeftButThatOfAnIntervalThatIsNoBatch() throws {
+        let fixture = try JournalFixture()
+        fixture.recorder.record(RecorderTests.request("http://host/a"))
+        _ = try fixture.endInterval()
+        fixture.finish()
+        #expect(try fixture.segmentFiles().isEmpty)
+
+        let unsealed = try JournalFixture()
+        unsealed.recorder.record(RecorderTests.request("http://host/a"))
+        #expect(unsealed.close())
+        unsealed.finish()
+        #expect(try unsealed.segmentFiles().isEmpty == false)
+    }
+}
