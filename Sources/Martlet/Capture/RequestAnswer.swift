@@ -3,29 +3,34 @@ import Foundation
 import FoundationNetworking
 import MartletTelemetry
 
-/// How a request ended, as its loader tells it.
-struct RequestAnswer: Sendable {
+/// How a request ended, as its loader tells it. An object, because it is handed on and would be copied with all that it
+/// holds.
+final class RequestAnswer: Sendable {
     /// By the monotonic clock.
-    var time = Clock.monotonic()
-    var response: HTTPURLResponse?
-    var error: ErrorType?
+    let time = Clock.monotonic()
+    let response: HTTPURLResponse?
+    let error: ErrorType?
     /// What the error said.
-    var message: String?
-    var figures: TransferFigures?
+    let message: String?
+    let figures: TransferFigures?
     /// As far as it went through the loader's client.
-    var body: Data?
+    let body: Data?
 
-    init(_ task: URLSessionTask, error: (any Error)?, handle: EasyHandle?, body: Data?) {
-        response = task.response as? HTTPURLResponse
+    init(response: HTTPURLResponse?, error: (any Error)?, handle: EasyHandle?, body: Data?) {
+        self.response = response
         self.error = error.map(ErrorType.init(of:))
         message = error.map { ($0 as NSError).localizedDescription }
         figures = handle?.figures
         self.body = body
     }
 
-    /// Of a request that has not ended.
-    init(error: ErrorType) {
-        self.error = error
+    /// Of a request that has not ended, and may have been asked for credentials.
+    init(hungAfter challenge: RequestAnswer?) {
+        response = challenge?.response
+        error = .hung
+        message = challenge?.message
+        figures = nil
+        body = challenge?.body
     }
 
     /// `nil` where an error came instead, or in the middle. What hangs may have had an answer.

@@ -8,7 +8,8 @@ import MartletTelemetry
 /// header fields beyond their limits, and neither the request nor the response that have more.
 struct RequestDetails: Sendable {
     private let request: CapturedRequest
-    private var answer: RequestAnswer
+    private let message: String?
+    private let isConnectionReused: Bool
     private let url: URL
     private let originalMethod: String?
     private let context: TraceContext
@@ -23,7 +24,7 @@ struct RequestDetails: Sendable {
     private let responseBody: BodySample?
 
     init(
-        of request: CapturedRequest, _ end: RequestObservation.End, answer: RequestAnswer, url: URL,
+        of request: CapturedRequest, _ end: RequestObservation.End, answer: RequestAnswer,
         parent: TraceContext?, contents: DetailContents, handle: EasyHandle?
     ) {
         let isFailure = request.outcome.isFailure(for: .client)
@@ -38,10 +39,9 @@ struct RequestDetails: Sendable {
         responseBody = contents.sample(
             answer.body, contentType: answer.response?.value(forHTTPHeaderField: "Content-Type"), isFailure: isFailure)
         self.request = request
-        self.answer = answer
-        self.answer.body = nil
-        self.answer.response = nil
-        self.url = url
+        message = answer.message
+        isConnectionReused = answer.figures?.isConnectionReused == true
+        url = end.url
         originalMethod = request.method == HTTPMethod.other ? end.request.httpMethod : nil
         context = end.context
         self.parent = parent?.spanID
@@ -63,7 +63,7 @@ struct RequestDetails: Sendable {
         span.request = dimensions
         span.url = contents.redaction.url(url.absoluteString)
         span.isError = request.outcome.isFailure(for: .client)
-        span.message = answer.message.map(contents.redaction.message)
+        span.message = message.map(contents.redaction.message)
         span.bytesSent = request.bytesSent
         span.bytesReceived = request.bytesReceived
         span.attributes = attributes
@@ -82,7 +82,7 @@ struct RequestDetails: Sendable {
         attributes[AttributeName.peerPort] = peer.map { .integer(Int64($0.port)) }
         attributes[AttributeName.originalMethod] = originalMethod.map { .string($0) }
         if resends > 0 { attributes[AttributeName.resendCount] = .integer(Int64(resends)) }
-        if answer.figures?.isConnectionReused == true { attributes[AttributeName.connectionReused] = .boolean(true) }
+        if isConnectionReused { attributes[AttributeName.connectionReused] = .boolean(true) }
         attributes[AttributeName.requestBody] = requestBody?.text(contents.redaction).map { .string($0) }
         attributes[AttributeName.responseBody] = responseBody?.text(contents.redaction).map { .string($0) }
         attributes.merge(headers(AttributeName.requestHeader, requestHeaders)) { first, _ in first }

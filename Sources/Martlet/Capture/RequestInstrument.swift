@@ -11,14 +11,15 @@ struct RequestInstrument: Sendable {
     /// that has its error was cancelled ahead of its loader, and nothing more will be heard of it.
     func observe(_ loader: URLProtocol, of task: URLSessionTask) -> RequestObserver? {
         let key = Unmanaged.passUnretained(task).toOpaque()
-        guard task.error == nil, !OwnTask.isMarked(task), let client = loader.client, let url = loader.request.url,
+        let request = loader.request
+        guard task.error == nil, !OwnTask.isMarked(task), let client = loader.client, let url = request.url,
             recorder.settings.selection.contains(url)
         else {
             InFlightRequests.remove(key)
             return nil
         }
         let observation = InFlightRequests.observation(of: key)
-        observation.begin(loader.request, sampler: recorder.settings.sampler)
+        observation.begin(request, to: url, sampler: recorder.settings.sampler)
         let observer = RequestObserver(of: client, loader: loader, observation: observation, instrument: self)
         loader.client = observer
         return observer
@@ -38,10 +39,7 @@ struct RequestInstrument: Sendable {
     func countHung() {
         for observation in InFlightRequests.hung(after: recorder.settings.hung) {
             guard let end = observation.end() else { continue }
-            var answer = end.challenged ?? RequestAnswer(error: .hung)
-            answer.error = .hung
-            answer.time = Clock.monotonic()
-            answer.figures = nil
+            let answer = RequestAnswer(hungAfter: end.challenged)
             record(end, start: observation.start, answer: answer, handle: nil)
         }
     }
@@ -49,10 +47,10 @@ struct RequestInstrument: Sendable {
     private func record(_ end: RequestObservation.End, start: RequestStart, answer: RequestAnswer, handle: EasyHandle?)
     {
         // The agent that runs now: the one that saw the request begin may have been shut down, and would keep it.
-        guard let recorder = Capture.recorder, let url = end.request.url else { return }
+        guard let recorder = Capture.recorder else { return }
         let duration = answer.time &- start.monotonic
         var request = CapturedRequest(
-            method: HTTPMethod.name(end.request.httpMethod ?? "GET"), destination: .url(url), status: answer.status,
+            method: HTTPMethod.name(end.request.httpMethod ?? "GET"), destination: .url(end.url), status: answer.status,
             error: answer.errorName, start: start.wall, durationNanoseconds: duration)
         if let figures = answer.figures {
             request.bytesSent = figures.bytesSent
@@ -63,7 +61,7 @@ struct RequestInstrument: Sendable {
             isSampled: end.context.isSampled, isFailure: request.outcome.isFailure(for: .client), nanoseconds: duration)
         {
             let details = RequestDetails(
-                of: request, end, answer: answer, url: url, parent: start.parent, contents: recorder.settings.contents,
+                of: request, end, answer: answer, parent: start.parent, contents: recorder.settings.contents,
                 handle: handle)
             request.detailBytes = details.bytes
             request.makeSpan = { details.span($0) }

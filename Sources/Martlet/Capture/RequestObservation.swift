@@ -11,7 +11,8 @@ final class RequestObservation: Sendable {
     private let state = Mutex(State())
 
     private struct State {
-        var request: URLRequest?
+        /// `nil` before there is a loader, and after the end.
+        var request: (asked: URLRequest, url: URL)?
         var context: TraceContext?
         /// How often libcurl wrote a request: more than once where redirects were followed or a challenge answered.
         var requestsWritten = 0
@@ -23,6 +24,7 @@ final class RequestObservation: Sendable {
     /// What there is to tell at the end.
     struct End {
         var request: URLRequest
+        var url: URL
         var context: TraceContext
         /// `http.request.resend_count`.
         var resends: Int
@@ -34,10 +36,10 @@ final class RequestObservation: Sendable {
     }
 
     /// A loader starts with it: the first, or another one after a challenge, which goes on with what there is.
-    func begin(_ request: URLRequest, sampler: TraceSampler) {
+    func begin(_ request: URLRequest, to url: URL, sampler: TraceSampler) {
         let isFirst = state.withLock { state in
-            guard state.request == nil else { return false }
-            state.request = request
+            guard state.request == nil, !state.isEnded else { return false }
+            state.request = (request, url)
             state.context = sampler.span(childOf: start.parent)
             return true
         }
@@ -54,15 +56,15 @@ final class RequestObservation: Sendable {
     var stage: Stage { state.withLock { $0.isEnded ? .ended : $0.request == nil ? .resumed : .begun } }
 
     /// Its first loader has not started, or the one that follows a challenge.
-    var waitsForLoader: Bool { state.withLock { $0.request == nil || $0.challenged != nil } }
+    var waitsForLoader: Bool { state.withLock { $0.challenged != nil || ($0.request == nil && !$0.isEnded) } }
 
     /// Only the first who asks gets an answer: a cancelled task fails twice, through its loader and through its session.
     func end() -> End? {
         state.withLock { state in
-            guard !state.isEnded, let request = state.request, let context = state.context else { return nil }
+            guard let (request, url) = state.request.take(), let context = state.context else { return nil }
             state.isEnded = true
             return End(
-                request: request, context: context, resends: max(0, state.requestsWritten - 1),
+                request: request, url: url, context: context, resends: max(0, state.requestsWritten - 1),
                 challenged: state.challenged)
         }
     }

@@ -14,6 +14,7 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
     private let observation: RequestObservation
     private let handle: EasyHandle?
     private let instrument: RequestInstrument
+    private var response: URLResponse?
     private var responseBody: Data?
 
     /// To be made before the loader starts, and to be its client until it ends.
@@ -66,6 +67,7 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
     func urlProtocol(
         _ loader: URLProtocol, didReceive response: URLResponse, cacheStoragePolicy policy: URLCache.StoragePolicy
     ) {
+        self.response = response
         client.urlProtocol(loader, didReceive: response, cacheStoragePolicy: policy)
     }
 
@@ -80,8 +82,11 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
     func end(_ task: URLSessionTask?, error: (any Error)?) {
         guard let task else { return Capture.note(.noTask) }
         AgentCost.measure {
-            let answer = RequestAnswer(task, error: error, handle: handle, body: responseBody)
-            responseBody = nil
+            // A task answers on a queue of its own, for which one would have to wait.
+            let response = response ?? task.response
+            let answer = RequestAnswer(
+                response: response as? HTTPURLResponse, error: error, handle: handle, body: responseBody)
+            (self.response, responseBody) = (nil, nil)
             if goesOn(after: answer) {
                 observation.noteChallenge(answer)
             } else {

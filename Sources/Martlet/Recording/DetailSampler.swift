@@ -15,6 +15,11 @@ struct DetailSampler: Sendable {
         slowNanoseconds = slow.nanoseconds
     }
 
+    /// Whether details are wanted at all, were there no limits. Costs nothing.
+    func wants(isSampled: Bool, isFailure: Bool, nanoseconds: UInt64) -> Bool {
+        isSampled || (keepFailures && isFailure) || nanoseconds >= slowNanoseconds
+    }
+
     mutating func keeps(isSampled: Bool, isFailure: Bool, nanoseconds: UInt64) -> Bool {
         let isFailure = keepFailures && isFailure
         let isSlow = nanoseconds >= slowNanoseconds

@@ -14,6 +14,8 @@ final class Recorder: Sendable {
     let journal: Journal
     /// Details may take half of the agent's memory.
     private let detailRoom: Int
+    /// Answers for most requests without a lock.
+    private let wanted: DetailSampler
     private let details: Mutex<Details>
     private let state: Mutex<State>
 
@@ -42,14 +44,15 @@ final class Recorder: Sendable {
         journal = Journal(
             capacity: min(max(share, MartletLimits.smallestSegment), MartletLimits.segment), onFull: onFullSegment)
         detailRoom = configuration.maxMemory / 2
-        details = Mutex(
-            Details(sampler: DetailSampler(keepFailures: configuration.keepFailures, slow: configuration.slow)))
+        wanted = DetailSampler(keepFailures: configuration.keepFailures, slow: configuration.slow)
+        details = Mutex(Details(sampler: wanted))
         state = Mutex(State(statistics: SeriesStatistics(configuration, start: start)))
     }
 
     /// Whether the details of such a request are to be kept; a yes uses up some of the interval's allowance.
     func keepsDetails(isSampled: Bool, isFailure: Bool, nanoseconds: UInt64) -> Bool {
-        details.withLock { details in
+        guard wanted.wants(isSampled: isSampled, isFailure: isFailure, nanoseconds: nanoseconds) else { return false }
+        return details.withLock { details in
             let keeps = details.sampler.keeps(isSampled: isSampled, isFailure: isFailure, nanoseconds: nanoseconds)
             guard keeps, !details.isAllowed || details.bytes >= detailRoom else { return keeps }
             details.sampler.countDropped(1)

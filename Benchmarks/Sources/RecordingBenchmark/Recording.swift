@@ -1,0 +1,45 @@
+import Foundation
+@testable import MartletTelemetry
+import Synchronization
+
+@testable import Martlet
+
+/// The recorder with its journal on disk. An interval ends between two rounds, so that segments are used again.
+final class Recording: Contender {
+    let name = "Martlet: a request, into the journal      "
+    private let recorder = Recorder(MartletConfiguration())
+    private let keeper: Mutex<Keeper>
+    private let url: URL
+
+    private struct Keeper: ~Copyable {
+        var keeper: JournalKeeper
+    }
+
+    init(in folder: URL) throws {
+        url = URL(string: "http://api.example.com:8080/users/4711/orders") ?? folder
+        keeper = Mutex(Keeper(keeper: JournalKeeper(recorder.journal)))
+        keeper.withLock { $0.keeper.move(to: folder) }
+    }
+
+    func prepare() {
+        keeper.withLock { keeper in
+            _ = recorder.noteClosed { keeper.keeper.close() }
+            for segment in keeper.keeper.closedSegments() ?? [] { recorder.fold(segment) }
+            _ = recorder.drain()
+            keeper.keeper.release()
+        }
+    }
+
+    func run(_ operations: Int) {
+        for number in 0..<operations {
+            var request = CapturedRequest(
+                method: "GET", destination: .url(url), status: 200, start: 1_800_000_000_000_000_000,
+                durationNanoseconds: UInt64(number))
+            request.bytesReceived = 2
+            request.phases[.queue] = 20_000
+            request.phases[.firstByte] = 100_000
+            request.phases[.transfer] = 10_000
+            recorder.record(request)
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import Foundation
+
+
+/// What it costs the thread that finished a request to record it, beside the least that such a thing can cost: reserving
+/// room in warm memory, copying 128 bytes, and saying that they are there.
+@main
+enum RecordingBenchmark {
+    private static let operations = 5_000
+    private static let rounds = 200
+
+    static func main() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("martlet-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let contenders: [any Contender] = [Floor(), try Recording(in: folder)]
+        for threads in [1, 2] {
+            var figures = contenders.map { _ in [Double]() }
+            for round in 0...rounds {
+                for (index, contender) in contenders.enumerated() {
+                    contender.prepare()
+                    let nanoseconds = Threads.run(threads) { contender.run(operations / threads) }
+                    if round > 0 { figures[index].append(nanoseconds / Double(operations / threads)) }
+                }
+            }
+            for (contender, figures) in zip(contenders, figures) {
+                let sorted = figures.sorted()
+                print(
+                    "\(threads) thread\(threads == 1 ? " " : "s")  \(contender.name)  "
+                        + String(
+                            format: "%6.1f ns [%.1f, %.1f]", sorted[sorted.count / 2], sorted[sorted.count / 4],
+                            sorted[sorted.count * 3 / 4]))
+            }
+        }
+    }
+}
+
+/// One way of recording.
+protocol Contender: Sendable {
+    var name: String { get }
+    /// Untimed.
+    func prepare()
+    func run(_ operations: Int)
+}
