@@ -15,7 +15,12 @@ final class Gate: Sendable {
         var connections: [Int: Connection] = [:]
         var connectionCount = 0
         var isClosed = false
-        var watchers: [(count: Int, reached: CheckedContinuation<Void, Never>)] = []
+        var watchers: [Watcher] = []
+    }
+
+    private struct Watcher {
+        let isReached: @Sendable ([Upload]) -> Bool
+        let reached: CheckedContinuation<Void, Never>
     }
 
     let port: Int
@@ -43,12 +48,12 @@ final class Gate: Sendable {
     /// Where uploads go from now on.
     func turn(to collector: Int) { state.withLock { $0.collector = collector } }
 
-    /// Returns when there were so many uploads.
-    func await(_ count: Int) async {
+    /// Returns when there were uploads that are enough.
+    func await(_ isReached: @escaping @Sendable ([Upload]) -> Bool) async {
         await withCheckedContinuation { reached in
             let isNow = state.withLock { state in
-                if state.uploads.count < count { state.watchers.append((count, reached)) }
-                return state.uploads.count >= count
+                if !isReached(state.uploads) { state.watchers.append(Watcher(isReached: isReached, reached: reached)) }
+                return isReached(state.uploads)
             }
             if isNow { reached.resume() }
         }
@@ -92,9 +97,9 @@ final class Gate: Sendable {
         let (treatment, collector, reached) = state.withLock { state in
             let treatment = decide(message, state.uploads)
             state.uploads.append(Upload(message: message, treatment: treatment, time: .now))
-            let count = state.uploads.count
-            let reached = state.watchers.filter { $0.count <= count }
-            state.watchers.removeAll { $0.count <= count }
+            let uploads = state.uploads
+            let reached = state.watchers.filter { $0.isReached(uploads) }
+            state.watchers.removeAll { $0.isReached(uploads) }
             return (treatment, state.collector, reached)
         }
         for watcher in reached { watcher.reached.resume() }

@@ -32,7 +32,7 @@ extension FaultTests {
                 let service = try scene.start(
                     "life", collector: gate.port, ["--lifecycle"], environment: ["MARTLET_EXPORT_TIMEOUT": "60s"])
                 await scene.server.await(200)
-                await gate.await(1)
+                await gate.await { !$0.isEmpty }
                 let start = ContinuousClock.now
                 #expect(await service.stop(with: SIGTERM) == 0, "\(scene.seed)")
                 #expect(ContinuousClock.now - start < .seconds(15), "\(scene.seed)")
