@@ -23,6 +23,16 @@ extension FaultTests {
             }
         }
 
+        /// An answer that ends within its head is one that Foundation's loader does not survive: it takes a transfer that
+        /// ended well without a response for impossible, and ends the process.
+        @Test func anAnswerThatEndsWithinItsHeadDoesNotEndTheService() async throws {
+            try await Scene.run { scene in
+                let (end, _) = try await scene.serve { _, earlier in earlier.count < 2 ? .cutAnswer(30) : .pass }
+                #expect(end.lost == 0, "\(scene.seed)")
+                try await scene.expectEverythingCountedOnce()
+            }
+        }
+
         /// Also while somebody asks for a flush again and again.
         @Test(
             arguments: isFull ? [(429, false), (503, false), (429, true), (503, true)] : [(429, false), (503, true)])

@@ -9,7 +9,7 @@ extension FaultTests {
             case buffer, service, instances, batches, locks
         }
 
-        @Test(arguments: Removed.allCases)
+        @Test(arguments: isFull ? Removed.allCases : [.service, .batches, .locks])
         func whatSomebodyRemovedIsInTheLedgerToTheLastRequest(removed: Removed) async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()

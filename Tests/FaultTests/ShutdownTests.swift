@@ -7,7 +7,7 @@ extension FaultTests {
     ///
     /// The bounds are the documented ones, and 10 seconds that a busy machine may take for a process to be scheduled.
     @Suite(.serialized) struct ShutdownTests {
-        @Test(arguments: [0.5, 2])
+        @Test(arguments: isFull ? [0.5, 2] : [0.5])
         func shutdownEndsInItsTimeAndWhatWaitsIsDeliveredByTheNextStart(limit: Double) async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()

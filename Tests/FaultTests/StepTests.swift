@@ -36,9 +36,9 @@ extension FaultTests {
 
 extension Scene {
     fileprivate func die(_ life: String, at step: ShippingStep, _ occurrence: Int, collector: Int) async throws {
-        // More than enough for ten intervals, and an end for a program that never comes to the step.
+        // Enough for ten intervals, and an end for a program that never comes to the step.
         let service = try start(
-            life, collector: collector, requests: 4000, ["--die", "\(step.rawValue):\(occurrence)"])
+            life, collector: collector, requests: 1500, ["--die", "\(step.rawValue):\(occurrence)"])
         let (status, _, _) = await service.finish()
         #expect(status == -1, "step \(step) was not reached; \(seed)")
     }
