@@ -42,7 +42,7 @@ package struct IntakeEnvelope: Sendable, Equatable {
     private static func batch(_ value: String?, signal: Signal) throws(IntakeRejection) -> BatchID? {
         guard let value else { return nil }
         guard let batch = BatchID(value) else {
-            throw .malformed("the header \(BatchID.headerName) is not instance/sequence/signal")
+            throw .malformed("the header \(BatchID.headerName) is no batch's id, such as instance/sequence/signal")
         }
         guard batch.signal == signal else {
             throw .malformed("the header \(BatchID.headerName) names another signal than the path")

@@ -26,6 +26,10 @@ package struct IntakeLimits: Sendable, Equatable {
 
     /// Of the sentence that an agent says why it captures as it does. What is longer is cut.
     static let captureReasonBytes = 1024
+    /// Of a reason for loss in an agent's ledger, likewise.
+    static let dropReasonBytes = 64
+    /// Reasons for loss in a ledger; the requests of more count to ``LedgerReading/otherReason``.
+    static let maxDropReasons = 32
 
     package init() {}
 

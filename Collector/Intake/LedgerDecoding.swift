@@ -2,23 +2,29 @@ import MartletOTLP
 import MartletTelemetry
 
 extension LedgerReading {
-    /// The account that `martlet.agent.requests` gives; `nil` when it has no point. States and reasons of a newer agent
-    /// are passed over.
+    /// Of a loss without a reason, and of those whose reasons are too many to keep.
+    static let otherReason = "other"
+
+    /// The account that `martlet.agent.requests` gives; `nil` when it has no point. States of a newer agent are passed over,
+    /// its reasons are kept, so that captured = delivered + waiting + dropped as the agent has it.
     init?(_ sum: OTLPSum) {
         guard let time = sum.dataPoints.map(\.timeUnixNano).max(), time <= UInt64(Int64.max) else { return nil }
-        var ledger = Ledger()
-        for point in sum.dataPoints {
+        self.init(time: time)
+        for point in sum.dataPoints where point.timeUnixNano == time {
             let requests = UInt64(clamping: point.asInt)
             switch point.attributes.text(AttributeName.ledgerState) {
-            case LedgerState.captured?: ledger.captured = requests
-            case LedgerState.delivered?: ledger.delivered = requests
-            case LedgerState.waiting?: ledger.waiting = requests
-            case LedgerState.dropped?:
-                let reason = point.attributes.text(AttributeName.ledgerReason).flatMap(DropReason.init)
-                if let reason { ledger.dropped[reason] = requests }
+            case LedgerState.captured?: captured = requests
+            case LedgerState.delivered?: delivered = requests
+            case LedgerState.waiting?: waiting = requests
+            case LedgerState.dropped?: drop(requests, point.attributes.text(AttributeName.ledgerReason))
             default: break
             }
         }
-        self.init(time: time, ledger: ledger)
+    }
+
+    private mutating func drop(_ requests: UInt64, _ reason: String?) {
+        let name = reason?.cut(toBytes: IntakeLimits.dropReasonBytes) ?? Self.otherReason
+        let isKept = dropped[name] != nil || dropped.count < IntakeLimits.maxDropReasons
+        dropped[isKept ? name : Self.otherReason, default: 0] &+= requests
     }
 }

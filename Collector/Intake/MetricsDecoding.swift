@@ -19,7 +19,7 @@ struct MetricsDecoding {
         let resource = TelemetryResource(part.resource)
         let metrics = part.scopeMetrics.flatMap(\.metrics)
         guard resource.fits(limits) else {
-            refusals.add("an attribute of the resource is too long", count: metrics.reduce(0) { $0 + $1.pointCount })
+            for metric in metrics { refuse(metric, "an attribute of the resource is too long") }
             return nil
         }
         // Durations first: sizes and phases are added to the points that durations make.
@@ -34,15 +34,18 @@ struct MetricsDecoding {
         return InstanceMetrics(resource: resource, points: points, ledger: ledger)
     }
 
+    private mutating func refuse(_ metric: OTLPMetric, _ reason: String) {
+        let isOfRequests = RequestKind(durationMetric: metric.name) != nil
+        refusals.add(reason, count: metric.pointCount, requests: isOfRequests ? metric.valueCount : 0)
+    }
+
     private mutating func takeDurations(_ metric: OTLPMetric) {
         guard let kind = RequestKind(durationMetric: metric.name) else { return }
         guard case .exponentialHistogram(let histogram)? = metric.data else {
-            refusals.add("durations are taken as exponential histograms only", count: metric.pointCount)
-            return
+            return refuse(metric, "durations are taken as exponential histograms only")
         }
         guard histogram.aggregationTemporality == .delta else {
-            refusals.add("durations of cumulative temporality are not taken yet", count: metric.pointCount)
-            return
+            return refuse(metric, "durations of cumulative temporality are not taken yet")
         }
         for point in histogram.dataPoints where point.count > 0 {
             do throws(PointRefusal) {
@@ -50,7 +53,7 @@ struct MetricsDecoding {
                 let key = try PointKey(kind, point.attributes, point.startTimeUnixNano, point.timeUnixNano, limits)
                 statistics[key, default: RequestStatistics()].merge(RequestStatistics(duration: duration))
             } catch {
-                refusals.add(error.reason)
+                refusals.add(error.reason, requests: point.count)
             }
         }
     }

@@ -7,6 +7,8 @@ package struct Taken<Value: Sendable>: Sendable {
 /// Points or spans that are not taken, by reason (OTLP specification, "Partial Success").
 package struct Refusals: Sendable, Equatable {
     private var counts: [String: Int] = [:]
+    /// For how many requests the points stood. Only durations count, which every request has one of.
+    package private(set) var requests: UInt64 = 0
 
     package var total: Int { counts.values.reduce(0, +) }
 
@@ -16,8 +18,10 @@ package struct Refusals: Sendable, Equatable {
     }
 
     /// Reasons are sentences of the collector's own and never quote the sender, so there are few.
-    mutating func add(_ reason: String, count: Int = 1) {
+    mutating func add(_ reason: String, count: Int = 1, requests: UInt64 = 0) {
         guard count > 0 else { return }
         counts[reason, default: 0] += count
+        let (sum, isTooLarge) = self.requests.addingReportingOverflow(requests)
+        self.requests = isTooLarge ? .max : sum
     }
 }

@@ -21,21 +21,29 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         package var lastSeen: String
         /// `nil` for senders that keep none.
         package var ledger: Account?
+        /// Intervals of which the collector has no batch of metrics, or not all of it, although it has a later one: their
+        /// batches are on their way or lost. `nil` for senders that do not number their batches.
+        package var missingBatches: UInt64?
+        /// Batches of metrics of which a share had arrived before, so that requests may count twice; `nil` where there
+        /// are none.
+        package var overlappingBatches: UInt64?
 
         private enum CodingKeys: String, CodingKey {
             case service, version, environment, instance, host, capture, agent, ledger
+            case missingBatches = "missing_batches"
+            case overlappingBatches = "overlapping_batches"
             case captureReason = "capture_reason"
             case firstSeen = "first_seen"
             case lastSeen = "last_seen"
         }
     }
 
-    /// The agent's own ledger, in requests, as it stood when it made the last batch that arrived: that batch's requests
-    /// are still waiting in it.
+    /// The agent's own ledger, in requests, of the last batch that arrived, with what arrived since among the delivered.
     package struct Account: Sendable, Equatable, Codable {
         package var captured: UInt64
         package var delivered: UInt64
         package var waiting: UInt64
+        /// By reason, in the agent's words.
         package var dropped: [String: UInt64]
     }
 
@@ -52,14 +60,14 @@ extension AgentsReport.Agent {
             instance: resource.instance, host: resource.host, capture: resource.captureMode,
             captureReason: resource.captureReason, agent: resource.agent, firstSeen: TimeText.format(record.firstSeen),
             lastSeen: TimeText.format(record.lastSeen),
-            ledger: record.ledger.map { AgentsReport.Account($0.ledger) })
+            ledger: record.ledger.map(AgentsReport.Account.init), missingBatches: record.arrivals?.missing,
+            overlappingBatches: record.arrivals.flatMap { $0.overlapping > 0 ? $0.overlapping : nil })
     }
 }
 
 extension AgentsReport.Account {
-    fileprivate init(_ ledger: Ledger) {
+    fileprivate init(_ ledger: LedgerReading) {
         self.init(
-            captured: ledger.captured, delivered: ledger.delivered, waiting: ledger.waiting,
-            dropped: Dictionary(uniqueKeysWithValues: ledger.dropped.map { ($0.rawValue, $1) }))
+            captured: ledger.captured, delivered: ledger.delivered, waiting: ledger.waiting, dropped: ledger.dropped)
     }
 }

@@ -4,27 +4,39 @@ package enum AgentsTable {
         guard !report.agents.isEmpty else { return "No agent has sent anything yet.\n" }
         var table = TextTable(
             ["service", "version", "instance", "host", "agent", "capture", "last seen"].map { ($0, .left) }
-                + ["captured", "delivered", "waiting", "dropped"].map { ($0, .right) })
+                + ["captured", "delivered", "waiting", "dropped", "missing batches"].map { ($0, .right) })
         for agent in report.agents {
             let names = [agent.service, agent.version, agent.instance, agent.host, agent.agent, agent.capture]
-            table.add(names.map { $0 ?? "" } + [agent.lastSeen] + figures(of: agent.ledger))
+            let missing = agent.missingBatches.map(String.init) ?? ""
+            table.add(names.map { $0 ?? "" } + [agent.lastSeen] + figures(of: agent.ledger) + [missing])
         }
-        return table.text + reasons(of: report)
-    }
-
-    /// A line below the table for each sender that captures otherwise than it was asked to: too long for a column.
-    private static func reasons(of report: AgentsReport) -> String {
-        let lines = report.agents.compactMap { agent in
-            agent.captureReason.map {
-                "\(agent.service) \(agent.instance): capture is \(agent.capture ?? "off"), \($0)"
-            }
-        }
-        return lines.isEmpty ? "" : "\n" + lines.map { TerminalText.plain($0) + "\n" }.joined()
+        return table.text + notes(on: report)
     }
 
     private static func figures(of ledger: AgentsReport.Account?) -> [String] {
         guard let ledger else { return ["", "", "", ""] }
         let dropped = ledger.dropped.values.reduce(0, &+)
         return [ledger.captured, ledger.delivered, ledger.waiting, dropped].map(String.init)
+    }
+
+    /// Lines below the table for what is too long for a column and seldom there.
+    private static func notes(on report: AgentsReport) -> String {
+        let lines = report.agents.flatMap { agent in
+            notes(on: agent).map { TerminalText.plain("\(agent.service) \(agent.instance): \($0)") + "\n" }
+        }
+        return lines.isEmpty ? "" : "\n" + lines.joined()
+    }
+
+    private static func notes(on agent: AgentsReport.Agent) -> [String] {
+        var notes: [String] = []
+        if let reason = agent.captureReason { notes.append("capture is \(agent.capture ?? "off"), \(reason)") }
+        let reasons = (agent.ledger?.dropped ?? [:]).filter { $0.value > 0 }.sorted { $0.key < $1.key }
+        if !reasons.isEmpty {
+            notes.append("dropped " + reasons.map { "\($0.value) \($0.key)" }.joined(separator: ", "))
+        }
+        if let count = agent.overlappingBatches {
+            notes.append("some requests may count twice, batches that overlap with earlier ones: \(count)")
+        }
+        return notes
     }
 }

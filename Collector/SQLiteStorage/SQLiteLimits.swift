@@ -6,7 +6,8 @@ package struct SQLiteLimits: Sendable, Equatable {
     package var maxDetails = 100_000
     /// How long details are kept, by the time of their arrival.
     package var detailAge: UnixNanoseconds = 24 * 3600 * 1_000_000_000
-    /// How long the id of a batch is remembered. Longer than an agent's outbox holds a batch while it sends it again.
+    /// How long the id of a batch is remembered at least. Longer than an agent keeps a batch of which it does not know
+    /// whether it arrived (21 days).
     package var batchAge: UnixNanoseconds = 30 * 24 * 3600 * 1_000_000_000
 
     package init() {}

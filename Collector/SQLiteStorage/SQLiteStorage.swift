@@ -4,6 +4,10 @@ import MartletStorage
 import MartletTelemetry
 
 /// The embedded store: one SQLite file in WAL mode, one writer, readers that never wait for it.
+///
+/// Durability: `synchronous = FULL`. `store` returns after its transaction was appended to the log and the log was synced
+/// (fsync), so what it returned for survives `kill -9`, for which the append alone would do, and a power cut, for which it
+/// would not. The price is one fsync for each transaction: 0.18 ms on the disk where it was measured, more on others.
 package final class SQLiteStorage: Storage {
     let pool: DatabasePool
     let limits: SQLiteLimits
@@ -20,8 +24,7 @@ package final class SQLiteStorage: Storage {
         try StoreFile.inspect(path, forReading: false)
         pool = try StoreFile.describingErrors(of: path) {
             let pool = try DatabasePool(path: path, configuration: Self.configuration)
-            // FULL: an acknowledged batch survives a power cut, at the price of one fsync for each transaction. GRDB sets
-            // NORMAL, which may lose the last ones.
+            // GRDB sets NORMAL, which may lose the last transactions in a power cut.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             // Before the first table, so that a process killed in between leaves no file that nobody owns up to.
             try pool.writeWithoutTransaction {

@@ -14,6 +14,11 @@ enum Schema {
         }
         migrator.registerMigration("2 phases, capture reason") { try $0.execute(sql: phases + captureReason) }
         migrator.registerMigration("3 spans") { try $0.execute(sql: spans) }
+        migrator.registerMigration("4 batches by streams") { db in
+            try db.execute(sql: batchStreams)
+            try BatchRows.take(over: "batch", in: db)
+            try db.execute(sql: "DROP TABLE batch")
+        }
         return migrator
     }
 
@@ -119,5 +124,34 @@ enum Schema {
         ALTER TABLE detail ADD COLUMN dropped_links INTEGER NOT NULL DEFAULT 0;
         UPDATE detail SET span_kind = kind, name = method || ' ' || endpoint, is_error = error != '';
         CREATE INDEX detail_by_trace ON detail (trace_id);
+        """
+
+    /// In place of a row for each batch, of which an instance makes half a million in 30 days.
+    private static let batchStreams = """
+        CREATE TABLE batch_stream (
+            id INTEGER PRIMARY KEY,
+            instance TEXT NOT NULL, signal TEXT NOT NULL,
+            -- Sequences: the latest of which anything arrived, and how many arrived whole.
+            highest INTEGER NOT NULL, arrived INTEGER NOT NULL,
+            -- Batches of which a share had arrived before.
+            overlapping INTEGER NOT NULL,
+            -- The latest batch, the collector's clock.
+            received INTEGER NOT NULL,
+            UNIQUE (instance, signal)
+        ) STRICT;
+
+        CREATE TABLE batch_block (
+            stream_id INTEGER NOT NULL REFERENCES batch_stream(id) ON DELETE CASCADE,
+            -- The sequence divided by 4096, and a bit for each that arrived whole; no bytes where all did.
+            block INTEGER NOT NULL, received INTEGER NOT NULL, bits BLOB NOT NULL,
+            PRIMARY KEY (stream_id, block)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE batch_part (
+            stream_id INTEGER NOT NULL REFERENCES batch_stream(id) ON DELETE CASCADE,
+            first INTEGER NOT NULL, sequence INTEGER NOT NULL, part TEXT NOT NULL, received INTEGER NOT NULL,
+            PRIMARY KEY (stream_id, first, sequence, part)
+        ) STRICT, WITHOUT ROWID;
+
         """
 }

@@ -7,7 +7,8 @@ extension SQLiteStorage {
     package func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome {
         let (now, limits) = (now(), limits)
         return try await pool.write { db in
-            guard try BatchRows.remember(batch, at: now, keeping: limits.batchAge, in: db) else { return .duplicate }
+            let outcome = try BatchRows.remember(batch, at: now, keeping: limits.batchAge, in: db)
+            guard outcome != .duplicate else { return outcome }
             for one in metrics {
                 let resource = try ResourceRows.id(of: one.resource, seenAt: now, in: db)
                 for point in one.points { try PointRows.insert(point, resource: resource, in: db) }
@@ -15,7 +16,7 @@ extension SQLiteStorage {
                     try LedgerRows.insert(reading, requests: one.requests, resource: resource, in: db)
                 }
             }
-            return .stored
+            return outcome
         }
     }
 }

@@ -4,7 +4,8 @@ import MartletIntake
 import MartletStorage
 import MartletTelemetry
 
-/// `POST /v1/metrics` and `/v1/traces` (OTLP/HTTP). What is answered with 200 is on disk.
+/// `POST /v1/metrics` and `/v1/traces` (OTLP/HTTP). What is answered with 200 is on disk (see ``Storage``), and a batch that
+/// has an id counts once however often it is sent.
 struct IngestRoutes: Sendable {
     let storage: any Storage
     let intake: Intake
@@ -39,7 +40,13 @@ struct IngestRoutes: Sendable {
         let taken = try intake.metrics(try await body(of: request), encoding: envelope.encoding)
         let outcome = try await storage.store(taken.values, of: envelope.batch)
         log(envelope, outcome, taken.refusals)
-        return Response.otlp(status: .ok, try IntakeAnswer.metrics(taken.refusals))
+        var response = Response.otlp(status: .ok, try IntakeAnswer.metrics(taken.refusals))
+        if envelope.batch != nil, taken.refusals.requests > 0,
+            let name = HTTPFields.Element.Name(BatchID.rejectedHeaderName)
+        {
+            response.headers[name] = String(taken.refusals.requests)
+        }
+        return response
     }
 
     private func traces(_ request: Request) async throws -> Response {
@@ -87,12 +94,17 @@ struct IngestRoutes: Sendable {
     }
 
     private func log(_ envelope: IntakeEnvelope, _ outcome: StoreOutcome, _ refusals: Refusals) {
+        let batch = "\(envelope.batch?.description ?? "none")"
+        if outcome == .overlapping {
+            logger.warning(
+                "a batch stands for intervals of which some had arrived, whose requests may count twice",
+                metadata: ["batch": "\(batch)"])
+        }
         guard refusals.total > 0 || outcome == .duplicate else { return }
         logger.debug(
             "taken in part or not at all",
             metadata: [
-                "batch": "\(envelope.batch?.description ?? "none")", "duplicate": "\(outcome == .duplicate)",
-                "refused": "\(refusals.message)",
+                "batch": "\(batch)", "duplicate": "\(outcome == .duplicate)", "refused": "\(refusals.message)",
             ])
     }
 }

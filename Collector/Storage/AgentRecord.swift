@@ -8,13 +8,30 @@ package struct AgentRecord: Sendable, Equatable {
     package var lastSeen: UnixNanoseconds
     /// The latest; `nil` for senders that keep no ledger.
     package var ledger: LedgerReading?
+    /// Of metrics; `nil` for senders that do not number their batches, and after the numbers were forgotten.
+    package var arrivals: BatchArrivals?
 
     package init(
-        resource: TelemetryResource, firstSeen: UnixNanoseconds, lastSeen: UnixNanoseconds, ledger: LedgerReading?
+        resource: TelemetryResource, firstSeen: UnixNanoseconds, lastSeen: UnixNanoseconds, ledger: LedgerReading?,
+        arrivals: BatchArrivals?
     ) {
         self.resource = resource
         self.firstSeen = firstSeen
         self.lastSeen = lastSeen
         self.ledger = ledger
+        self.arrivals = arrivals
+    }
+}
+
+/// What the sequence of an instance's batches tells.
+package struct BatchArrivals: Sendable, Equatable {
+    /// Intervals whose batch did not arrive, or not with all its parts, although a later one did. It may be on its way.
+    package var missing: UInt64
+    /// See ``StoreOutcome/overlapping``.
+    package var overlapping: UInt64
+
+    package init(missing: UInt64, overlapping: UInt64) {
+        self.missing = missing
+        self.overlapping = overlapping
     }
 }

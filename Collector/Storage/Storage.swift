@@ -2,7 +2,8 @@ import MartletTelemetry
 
 /// Where the collector keeps what it took in. Implementations are safe to call from any task.
 package protocol Storage: Sendable {
-    /// Stores all of it or nothing, the batch's id included; returns after it is safe on disk.
+    /// Stores all of it or nothing, the batch's id included. What it returned for is there after the process was killed,
+    /// and after the machine lost its power, as far as the disk does what it is told to.
     func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome
 
     /// The same for the details of requests; the oldest make room for them.
@@ -23,6 +24,9 @@ package protocol Storage: Sendable {
 
 package enum StoreOutcome: Sendable, Equatable {
     case stored
-    /// The batch's id is known, so nothing was stored.
+    /// The batch's id is known, or all intervals that it stands for are, so nothing was stored.
     case duplicate
+    /// Stored, although some of the intervals that it stands for had arrived: their requests may count twice. An agent
+    /// never merges what it sent, but a disk that lost its power may have forgotten that it did.
+    case overlapping
 }

@@ -10,10 +10,14 @@ package enum Signal: String, Sendable, Hashable, CaseIterable {
 /// a batch that was too large.
 package struct BatchID: Sendable, Hashable, CustomStringConvertible {
     package static let headerName = "Martlet-Batch"
+    /// Of an answer: how many requests the data points of this batch stood for that were not taken.
+    package static let rejectedHeaderName = "Martlet-Rejected-Requests"
     /// A longer instance is refused, so that a hostile header cannot grow the collector's index.
     package static let maxInstanceLength = 64
     /// The same for a part.
     package static let maxPartLength = 16
+    /// The same for how many intervals a merged batch stands for; an hour of 100 ms has 36,000.
+    package static let maxIntervals: UInt64 = 1 << 20
 
     /// `service.instance.id` of the process that recorded it: letters, digits, `-`, `_` and `.`.
     package var instance: String
@@ -46,6 +50,7 @@ package struct BatchID: Sendable, Hashable, CustomStringConvertible {
         let range = whole[0].split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
         let part = whole.count > 1 ? String(whole[1]) : ""
         guard let first = UInt64(range[0]), let sequence = UInt64(range[range.count - 1]), first <= sequence,
+            sequence - first < Self.maxIntervals,
             whole.count == 1 || (1...Self.maxPartLength).contains(part.utf8.count),
             part.utf8.allSatisfy({ $0 == UInt8(ascii: "0") || $0 == UInt8(ascii: "1") })
         else { return nil }

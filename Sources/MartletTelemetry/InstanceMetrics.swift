@@ -31,14 +31,3 @@ package struct RequestPoint: Sendable, Equatable {
         self.statistics = statistics
     }
 }
-
-/// A ledger as it stood at a moment.
-package struct LedgerReading: Sendable, Equatable {
-    package var time: UnixNanoseconds
-    package var ledger: Ledger
-
-    package init(time: UnixNanoseconds, ledger: Ledger) {
-        self.time = time
-        self.ledger = ledger
-    }
-}

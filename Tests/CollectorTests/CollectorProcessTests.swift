@@ -39,6 +39,20 @@ import Testing
         #expect(try await report(["--collector", second.address]).totals.measures.count == 20)
     }
 
+    @Test func theSameBatchOnManyConnectionsAtOnceCountsOnce() async throws {
+        let collector = try await CollectorProcess(store: store)
+        let body = try Samples.body()
+        for sequence in 1...20 {
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<6 {
+                    group.addTask { try await collector.post(body, batch: "i-1/\(sequence)/metrics") }
+                }
+                for try await status in group { #expect(status == 200) }
+            }
+        }
+        #expect(try await report(["--collector", collector.address]).totals.measures.count == 100)
+    }
+
     @Test func theReportIsTheSameFromTheCollectorAndFromItsFile() async throws {
         let collector = try await CollectorProcess(store: store)
         #expect(try await collector.post(try Samples.body(), batch: "i-1/1/metrics") == 200)

@@ -70,7 +70,7 @@ import Testing
             let point = RequestPoint(
                 dimensions: Samples.dimensions(), start: Samples.time(end), end: Samples.time(end),
                 statistics: RequestStatistics(duration: sketch))
-            let ledger = LedgerReading(time: Samples.time(end), ledger: Ledger(captured: .max))
+            let ledger = LedgerReading(time: Samples.time(end), captured: .max)
             let metrics = InstanceMetrics(resource: Samples.resource(), points: [point], ledger: ledger)
             _ = try await storage.store([metrics], of: nil)
         }

@@ -74,7 +74,7 @@ import Testing
         #expect(try await count(in: storage) == 6)
     }
 
-    @Test func anIdIsForgottenAfterItsAgeAndNotBefore() async throws {
+    @Test func anIdIsForgottenSomeTimeAfterItsAgeAndNotBefore() async throws {
         var limits = SQLiteLimits()
         limits.batchAge = 100
         let clock = Clock()
@@ -83,7 +83,30 @@ import Testing
         #expect(try await storage.store(metrics, of: batch) == .stored)
         clock.time = 1100
         #expect(try await storage.store(metrics, of: batch) == .duplicate)
+        // It makes room for what is new.
         clock.time = 1101
+        let another = BatchID(instance: "i-2", sequence: 1, signal: .metrics)
+        #expect(try await storage.store(metrics, of: another) == .stored)
         #expect(try await storage.store(metrics, of: batch) == .stored)
+        #expect(try await storage.store(metrics, of: batch) == .duplicate)
+    }
+
+    @Test func anInstanceThatGoesOnSendingForgetsWhatIsPastItsAgeToo() async throws {
+        var limits = SQLiteLimits()
+        limits.batchAge = 100
+        let clock = Clock()
+        let storage = try SQLiteStorage(path: folder.path("aged.sqlite"), limits: limits, now: { clock.time })
+        let half = BatchID(instance: "i-1", sequence: 9, part: "0", signal: .metrics)
+        for batch in [batch, half] {
+            #expect(try await storage.store([Samples.metrics(end: 10)], of: batch) == .stored)
+        }
+        clock.time = 1101
+        for part in ["", "0"] {
+            let later = BatchID(instance: "i-1", sequence: part.isEmpty ? 5000 : 5001, part: part, signal: .metrics)
+            #expect(try await storage.store([Samples.metrics(end: 20)], of: later) == .stored)
+        }
+        for batch in [batch, half] {
+            #expect(try await storage.store([Samples.metrics(end: 10)], of: batch) == .stored)
+        }
     }
 }

@@ -114,6 +114,26 @@ import Testing
         }
     }
 
+    @Test func agentsAreListedWithTheBatchesThatAreMissing() async throws {
+        try await withServer { client in
+            @Sendable func agent(after batch: String) async throws -> (agent: AgentsReport.Agent, table: String) {
+                _ = try await client.post(try Samples.body(), batch: "i-1/\(batch)/metrics")
+                let response = try await client.get("/api/v1/agents")
+                let report = try ReportJSON.value(of: AgentsReport.self, in: Data(buffer: response.body))
+                return (try #require(report.agents.first), AgentsTable.text(of: report))
+            }
+            let first = try await agent(after: "4")
+            #expect(first.agent.missingBatches == 3)
+            #expect(first.agent.overlappingBatches == nil)
+            #expect(first.table.split(separator: "\n").map { $0.hasSuffix(" 3") } == [false, true])
+            let second = try await agent(after: "1-3")
+            #expect(second.agent.missingBatches == 0)
+            let third = try await agent(after: "4-5")
+            #expect(third.agent.overlappingBatches == 1)
+            #expect(third.table.contains("that overlap with earlier ones: 1\n"))
+        }
+    }
+
     @Test func agentsAreListedWithTheirLedger() async throws {
         try await withServer { client in
             _ = try await client.post(try Samples.body())

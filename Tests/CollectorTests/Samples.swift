@@ -42,12 +42,12 @@ enum Samples {
 
     /// One batch of an instance: `requests` of 100 ms in the interval that ends at `end`.
     static func metrics(
-        requests: Int, captured: UInt64, end: UInt64, resource: TelemetryResource = resource()
+        requests: Int = 1, captured: UInt64 = 1, end: UInt64, resource: TelemetryResource = resource()
     ) -> InstanceMetrics {
         InstanceMetrics(
             resource: resource,
             points: requests > 0 ? [point(dimensions(), Array(repeating: 0.1, count: requests), end: end)] : [],
-            ledger: LedgerReading(time: time(end), ledger: Ledger(captured: captured, waiting: UInt64(requests))))
+            ledger: LedgerReading(time: time(end), captured: captured, waiting: UInt64(requests)))
     }
 
     static func detail(_ number: UInt8) -> SpanRecord {

@@ -60,9 +60,9 @@ import Testing
         let writer = try SQLiteStorage(path: path)
         _ = try await writer.store([Samples.metrics(requests: 2, captured: 2, end: 10)], of: nil)
         let reader = try SQLiteStorage(readingFrom: path)
-        #expect(try await reader.agents().map(\.ledger?.ledger.captured) == [2])
+        #expect(try await reader.agents().map(\.ledger?.captured) == [2])
         _ = try await writer.store([Samples.metrics(requests: 1, captured: 3, end: 20)], of: nil)
-        #expect(try await reader.agents().map(\.ledger?.ledger.captured) == [3])
+        #expect(try await reader.agents().map(\.ledger?.captured) == [3])
     }
 
     @Test func fileAndFolderAreTheOwnersAlone() throws {

@@ -26,6 +26,7 @@ import Testing
                     INSERT INTO series VALUES (1, 1, 'client', 'GET', 'api.example.com', 443, '/users/{id}', 200, '');
                     INSERT INTO detail VALUES (1, 1, 1, 'client', 'GET', 'api.example.com', 443, '/users/{id}', 503, '503',
                         x'01000000000000000000000000000001', x'0000000000000001', x'', 1, 2, 'u', 3, 4, 'no');
+                    INSERT INTO batch VALUES ('i-1', 'metrics', 1, 1), ('i-1', 'metrics', 3, 1), ('i-1', 'traces', 2, 1);
                     """)
             try db.execute(
                 sql: "INSERT INTO point VALUES (?, ?, 1, 2, 1, 2, ?)",
@@ -58,6 +59,19 @@ import Testing
         #expect(stored.span.isError)
         #expect(stored.span.request == Samples.dimensions(status: 503, error: "503"))
         #expect(stored.resource.service == "checkout")
+    }
+
+    @Test func aStoreFromBeforeStreamsKnowsTheBatchesThatItHas() async throws {
+        let storage = try SQLiteStorage(path: path, now: { 2 })
+        func outcome(_ sequence: UInt64, _ signal: Signal = .metrics) async throws -> StoreOutcome {
+            let batch = BatchID(instance: "i-1", sequence: sequence, signal: signal)
+            return signal == .metrics
+                ? try await storage.store([InstanceMetrics](), of: batch)
+                : try await storage.store([DetailsBatch](), of: batch)
+        }
+        #expect(try await storage.agents().first?.arrivals == BatchArrivals(missing: 1, overlapping: 0))
+        #expect(try await [outcome(1), outcome(3), outcome(2, .traces)] == [.duplicate, .duplicate, .duplicate])
+        #expect(try await [outcome(2), outcome(1, .traces)] == [.stored, .stored])
     }
 
     @Test func itIsNotReadBeforeItIsUpToDate() {

@@ -8,17 +8,19 @@ import MartletOTLP
 import MartletReports
 import MartletSQLiteStorage
 import MartletServer
+import MartletStorage
 import MartletTelemetry
 
 /// A collector over real HTTP with a real store, for the time of `body`.
 func withServer(
     limits: IntakeLimits = IntakeLimits(), tokens: ServerTokens = ServerTokens(),
-    store path: String? = nil, _ body: @Sendable (any TestClientProtocol) async throws -> Void
+    store path: String? = nil, storage wrap: (SQLiteStorage) -> any Storage = { $0 },
+    _ body: @Sendable (any TestClientProtocol) async throws -> Void
 ) async throws {
     let folder = try TemporaryFolder()
     let storage = try SQLiteStorage(path: path ?? folder.path("collector.sqlite"))
     let server = CollectorServer(
-        storage: storage, intake: Intake(limits: limits), tokens: tokens, now: { Samples.time(60) },
+        storage: wrap(storage), intake: Intake(limits: limits), tokens: tokens, now: { Samples.time(60) },
         logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
     try await server.application(at: ListenAddress(host: "127.0.0.1", port: 0)).test(.live) { try await body($0) }
 }

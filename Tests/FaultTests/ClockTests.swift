@@ -15,7 +15,7 @@ extension FaultTests {
                     "life", collector: collector.port, requests: 800, ["--flushes", "20"],
                     environment: clock.environment)
                 for (number, seconds) in jumps.enumerated() {
-                    await scene.server.await(200 * (number + 1))
+                    try await scene.wait(while: service, requests: 200 * (number + 1))
                     try clock.shift(by: seconds)
                     scene.server.hold(from: number + 1 < jumps.count ? 200 * (number + 2) : .max)
                 }
@@ -37,7 +37,8 @@ extension FaultTests {
                     let service = try scene.start(
                         "life-\(number)", collector: collector.port, requests: 1_000_000,
                         environment: clock.environment)
-                    await scene.server.await(scene.server.total + scene.seed.draw(number, in: 100...400))
+                    try await scene.wait(
+                        while: service, requests: scene.server.total + scene.seed.draw(number, in: 100...400))
                     await service.stop(with: SIGKILL)
                 }
                 let back = try await scene.collector(port: collector.port)

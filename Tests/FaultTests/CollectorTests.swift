@@ -12,7 +12,7 @@ extension FaultTests {
                 let kills = isFull ? 20 : 4
                 let service = try scene.start("life", collector: port, requests: kills * 300, ["--flushes", "20"])
                 for kill in 0..<kills {
-                    await scene.server.await(kill * 290 + scene.seed.draw(kill, in: 1...290))
+                    try await scene.wait(while: service, requests: kill * 290 + scene.seed.draw(kill, in: 1...290))
                     await collector.kill()
                     collector = try await scene.collector(port: port)
                 }
@@ -29,7 +29,7 @@ extension FaultTests {
             try await Scene.run { scene in
                 let first = try await scene.collector(store: scene.folder.path("first.sqlite"))
                 let service = try scene.start("life", collector: first.port, requests: 800, ["--flushes", "20"])
-                await scene.server.await(scene.seed.draw(0, in: 200...500))
+                try await scene.wait(while: service, requests: scene.seed.draw(0, in: 200...500))
                 // Asked to end, so that what it has stored it has also acknowledged.
                 _ = await first.terminate()
                 let second = try await scene.collector(port: first.port, store: scene.folder.path("second.sqlite"))

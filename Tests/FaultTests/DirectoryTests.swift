@@ -20,13 +20,13 @@ extension FaultTests {
                 scene.server.hold(from: 300)
                 defer { scene.server.release() }
                 let service = try scene.start("life", collector: gate.port, requests: 900, ["--flushes", "200"])
-                await scene.server.await(300)
-                await gate.await { !$0.isEmpty }
+                try await scene.wait(while: service, requests: 300)
+                try await scene.wait(while: service) { !gate.uploads.isEmpty }
                 try scene.remove(removed)
                 try Data().write(to: scene.folder.url.appendingPathComponent("removed"))
                 // The loss has been noticed when uploads pass again, and there are batches after it to tell of it.
                 scene.server.hold(from: 600)
-                await gate.await { $0.contains { $0.treatment == .pass } }
+                try await scene.wait(while: service) { gate.uploads.contains { $0.treatment == .pass } }
                 scene.server.release()
                 let end = try await scene.end(of: service)
                 #expect(Set(end.dropped.keys).isSubset(of: ["gone"]), "\(end); \(scene.seed)")

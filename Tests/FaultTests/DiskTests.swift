@@ -85,7 +85,7 @@ extension FaultTests {
                     try mount.begin(trouble)
                     let gone = try scene.start(
                         "gone", collector: collector.port, requests: 1_000_000, environment: environment)
-                    await scene.server.await(scene.seed.draw(0, in: 100...400))
+                    try await scene.wait(while: gone, requests: scene.seed.draw(0, in: 100...400))
                     await gone.stop(with: SIGKILL)
                     mount.end(trouble)
                     let heir = try scene.start(
@@ -113,11 +113,11 @@ extension Scene {
             "life", collector: collector, requests: 900, ["--flushes", "20"],
             environment: ["MARTLET_BUFFER_DIR": mount.buffer.path, "TMPDIR": temporary.path])
         if !disk.isThereFromTheStart {
-            await server.await(300)
+            try await wait(while: service, requests: 300)
             try mount.begin(disk.trouble)
             server.hold(from: 600)
         }
-        await server.await(600)
+        try await wait(while: service, requests: 600)
         if disk.passes { mount.end(disk.trouble) }
         server.release()
         let end = try await end(of: service)

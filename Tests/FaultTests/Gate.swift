@@ -10,29 +10,23 @@ final class Gate: Sendable {
     }
 
     private struct State {
-        var collector: Int
         var uploads: [Upload] = []
         var connections: [Int: Connection] = [:]
         var connectionCount = 0
         var isClosed = false
-        var watchers: [Watcher] = []
-    }
-
-    private struct Watcher {
-        let isReached: @Sendable ([Upload]) -> Bool
-        let reached: CheckedContinuation<Void, Never>
     }
 
     let port: Int
     private let listener: Int32
-    private let state: Mutex<State>
+    private let collector: Int
+    private let state = Mutex(State())
 
     /// - Parameters:
     ///   - collector: its port.
     ///   - decide: of an upload and how many came before it.
     init(collector: Int, _ decide: @escaping @Sendable (UploadMessage, _ earlier: [Upload]) -> Treatment) throws {
         (listener, port) = try Loopback.listen()
-        state = Mutex(State(collector: collector))
+        self.collector = collector
         Thread { [weak self, listener] in
             while let connection = Loopback.accept(from: listener) {
                 guard let number = self?.open(connection) else { return connection.close() }
@@ -44,20 +38,6 @@ final class Gate: Sendable {
     deinit { close() }
 
     var uploads: [Upload] { state.withLock { $0.uploads } }
-
-    /// Where uploads go from now on.
-    func turn(to collector: Int) { state.withLock { $0.collector = collector } }
-
-    /// Returns when there were uploads that are enough.
-    func await(_ isReached: @escaping @Sendable ([Upload]) -> Bool) async {
-        await withCheckedContinuation { reached in
-            let isNow = state.withLock { state in
-                if !isReached(state.uploads) { state.watchers.append(Watcher(isReached: isReached, reached: reached)) }
-                return isReached(state.uploads)
-            }
-            if isNow { reached.resume() }
-        }
-    }
 
     func close() {
         let isFirst = state.withLock { state in
@@ -94,15 +74,11 @@ final class Gate: Sendable {
     private func treat(
         _ message: UploadMessage, from agent: Connection, _ decide: @Sendable (UploadMessage, [Upload]) -> Treatment
     ) -> Treatment {
-        let (treatment, collector, reached) = state.withLock { state in
+        let treatment = state.withLock { state in
             let treatment = decide(message, state.uploads)
             state.uploads.append(Upload(message: message, treatment: treatment, time: .now))
-            let uploads = state.uploads
-            let reached = state.watchers.filter { $0.isReached(uploads) }
-            state.watchers.removeAll { $0.isReached(uploads) }
-            return (treatment, state.collector, reached)
+            return treatment
         }
-        for watcher in reached { watcher.reached.resume() }
         treatment.apply(to: message, from: agent, collector: collector)
         return treatment
     }

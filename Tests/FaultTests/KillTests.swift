@@ -10,7 +10,8 @@ extension FaultTests {
                 let collector = try await scene.collector()
                 for life in 0..<(isFull ? 50 : 8) {
                     let service = try scene.start("life-\(life)", collector: collector.port, requests: 1_000_000)
-                    await scene.server.await(scene.server.total + scene.seed.draw(life, in: 1...400))
+                    try await scene.wait(
+                        while: service, requests: scene.server.total + scene.seed.draw(life, in: 1...400))
                     await service.stop(with: SIGKILL)
                 }
                 let last = try scene.start("last", collector: collector.port, requests: 100)
@@ -27,13 +28,15 @@ extension FaultTests {
                 await away.kill()
                 for life in 0..<(isFull ? 20 : 3) {
                     let service = try scene.start("life-\(life)", collector: away.port, requests: 1_000_000)
-                    await scene.server.await(scene.server.total + scene.seed.draw(life, in: 1...400))
+                    try await scene.wait(
+                        while: service, requests: scene.server.total + scene.seed.draw(life, in: 1...400))
                     await service.stop(with: SIGKILL)
                 }
                 let back = try await scene.collector(port: away.port)
                 for life in 0..<(isFull ? 20 : 3) {
                     let service = try scene.start("heir-\(life)", collector: back.port, requests: 1_000_000)
-                    await scene.server.await(scene.server.total + scene.seed.draw(100 + life, in: 1...60))
+                    try await scene.wait(
+                        while: service, requests: scene.server.total + scene.seed.draw(100 + life, in: 1...60))
                     await service.stop(with: SIGKILL)
                 }
                 try await scene.drain(collector: back.port)
@@ -47,7 +50,8 @@ extension FaultTests {
                 for life in 0..<(isFull ? 10 : 2) {
                     let staying = try scene.start("staying-\(life)", collector: collector.port, requests: 400)
                     let killed = try scene.start("killed-\(life)", collector: collector.port, requests: 1_000_000)
-                    await scene.server.await(scene.server.total + scene.seed.draw(life, in: 50...500))
+                    try await scene.wait(
+                        while: killed, requests: scene.server.total + scene.seed.draw(life, in: 50...500))
                     await killed.stop(with: SIGKILL)
                     let heir = try scene.start("heir-\(life)", collector: collector.port, requests: 50)
                     #expect(try await scene.end(of: staying).delivered == 400)

@@ -27,7 +27,7 @@ extension FaultTests {
                     let service = try scene.start(
                         "life-\(life)", collector: gate.port, requests: 1_000_000,
                         environment: ["MARTLET_EXPORT_TIMEOUT": "1s"])
-                    await scene.server.await(scene.server.total + seed.draw(life, in: 1...500))
+                    try await scene.wait(while: service, requests: scene.server.total + seed.draw(life, in: 1...500))
                     await service.stop(with: SIGKILL)
                 }
                 gate.close()

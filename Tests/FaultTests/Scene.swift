@@ -72,6 +72,22 @@ final class Scene: Sendable {
         return process
     }
 
+    /// Waits for what the load brings about; throws when the service ends before it.
+    func wait(while service: ChildProcess, until isReached: () -> Bool) async throws {
+        while !isReached() {
+            // It cannot be both events that are awaited, and a process that crashed would be awaited for ever.
+            guard kill(service.pid, 0) == 0 else {
+                throw ChildProcess.Failure(output: "the service has ended: \(await service.finish().errors)")
+            }
+            try await Task.sleep(for: .milliseconds(2))
+        }
+    }
+
+    /// Until the server has had so many requests in all.
+    func wait(while service: ChildProcess, requests: Int) async throws {
+        try await wait(while: service) { server.total >= requests }
+    }
+
     func end(of process: ChildProcess) async throws -> ServiceEnd {
         let (status, output, errors) = await process.finish()
         guard status == 0 else { throw ChildProcess.Failure(output: "status \(status): \(errors)") }

@@ -31,8 +31,8 @@ extension FaultTests {
                 let gate = try Gate(collector: collector.port) { _, _ in .hang }
                 let service = try scene.start(
                     "life", collector: gate.port, ["--lifecycle"], environment: ["MARTLET_EXPORT_TIMEOUT": "60s"])
-                await scene.server.await(200)
-                await gate.await { !$0.isEmpty }
+                try await scene.wait(while: service, requests: 200)
+                try await scene.wait(while: service) { !gate.uploads.isEmpty }
                 let start = ContinuousClock.now
                 #expect(await service.stop(with: SIGTERM) == 0, "\(scene.seed)")
                 #expect(ContinuousClock.now - start < .seconds(15), "\(scene.seed)")

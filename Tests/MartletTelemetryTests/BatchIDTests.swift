@@ -24,6 +24,12 @@ import Testing
         #expect(BatchID(text) == nil)
     }
 
+    @Test func aRangeOfAnyLengthIsRefused() {
+        #expect(BatchID("a/1-1048576/metrics") != nil)
+        #expect(BatchID("a/1-1048577/metrics") == nil)
+        #expect(BatchID("a/0-18446744073709551615/metrics") == nil)
+    }
+
     @Test func anInstanceOfAnyLengthIsRefused() {
         #expect(BatchID(String(repeating: "a", count: 64) + "/1/metrics") != nil)
         #expect(BatchID(String(repeating: "a", count: 65) + "/1/metrics") == nil)

@@ -1,0 +1,35 @@
+import Foundation
+
+/// A run of sequences with a bit for each: whether its batch arrived.
+struct BatchBlock: Equatable {
+    /// Sequences in one block: eleven hours of intervals of 10 s in 512 bytes.
+    static let size: UInt64 = 4096
+
+    private static let byteCount = Int(size / 8)
+
+    private var bits: [UInt8]
+
+    /// None has arrived.
+    init() {
+        bits = Array(repeating: 0, count: Self.byteCount)
+    }
+
+    /// Empty bytes stand for a block of which everything arrived: that is what most become.
+    init(_ blob: Data) {
+        bits = blob.isEmpty ? Array(repeating: .max, count: Self.byteCount) : Array(blob.prefix(Self.byteCount))
+        bits += Array(repeating: 0, count: Self.byteCount - bits.count)
+    }
+
+    var blob: Data {
+        bits.allSatisfy { $0 == .max } ? Data() : Data(bits)
+    }
+
+    /// How many of the positions, which are 0 to 4095, have arrived.
+    func count(in positions: ClosedRange<Int>) -> Int {
+        positions.reduce(0) { $0 + (bits[$1 / 8] & 1 << ($1 % 8) == 0 ? 0 : 1) }
+    }
+
+    mutating func insert(_ positions: ClosedRange<Int>) {
+        for position in positions { bits[position / 8] |= 1 << (position % 8) }
+    }
+}

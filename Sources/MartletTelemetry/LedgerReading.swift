@@ -1,0 +1,20 @@
+/// A ``Ledger`` as it stood at a moment, as the collector takes it: with the reasons for loss in the sender's own words, which
+/// may be those of a newer agent.
+package struct LedgerReading: Sendable, Equatable {
+    package var time: UnixNanoseconds
+    package var captured: UInt64
+    package var delivered: UInt64
+    package var waiting: UInt64
+    package var dropped: [String: UInt64]
+
+    package init(
+        time: UnixNanoseconds, captured: UInt64 = 0, delivered: UInt64 = 0, waiting: UInt64 = 0,
+        dropped: [String: UInt64] = [:]
+    ) {
+        self.time = time
+        self.captured = captured
+        self.delivered = delivered
+        self.waiting = waiting
+        self.dropped = dropped
+    }
+}

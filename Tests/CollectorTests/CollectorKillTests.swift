@@ -1,0 +1,135 @@
+import Fixtures
+import Foundation
+import MartletSQLiteStorage
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+/// A collector that is killed again and again while several agents send to it.
+@Suite struct CollectorKillTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private var store: String { folder.path("collector.sqlite") }
+
+    /// Kills, of which `COLLECTOR_KILLS` asks for more, at moments that the seed decides as far as machines do the same
+    /// twice.
+    @Test func whatWasAcknowledgedIsThereOnceAndWhatWasNotCountsOnceWhenItComesAgain() async throws {
+        let environment = ProcessInfo.processInfo.environment
+        let kills = environment["COLLECTOR_KILLS"].flatMap(Int.init) ?? 12
+        let seed = environment["COLLECTOR_KILLS_SEED"].flatMap(UInt64.init) ?? .random(in: 0 ... .max)
+        var numbers = SplitMix64(seed: seed)
+        var senders = (1...4).map { Sender(instance: "i-\($0)") }
+        for _ in 0..<kills {
+            senders = try await send(senders, untilKilledAfter: Int.random(in: 1...80, using: &numbers), &numbers)
+            try await expectAcknowledged(of: senders, seed)
+        }
+
+        let collector = try await CollectorProcess(store: store)
+        for index in senders.indices { #expect(try await senders[index].sendAgain(to: collector)) }
+        try await expectAcknowledged(of: senders, seed)
+        let reader = try SQLiteStorage(readingFrom: store)
+        let answer = try await reader.statistics(StatisticsQuery(window: Samples.everything, by: []))
+        #expect(answer.groups.values.map(\.duration.count) == [senders.reduce(0) { $0 + $1.acknowledgedRequests }])
+        #expect(answer.completeness == 1)
+        #expect(try await reader.agents().allSatisfy { $0.arrivals == BatchArrivals(missing: 0, overlapping: 0) })
+    }
+
+    /// Kills the collector a moment after so many batches were acknowledged, whatever it is at with the others.
+    private func send(
+        _ senders: [Sender], untilKilledAfter acknowledged: Int, _ numbers: inout SplitMix64
+    ) async throws -> [Sender] {
+        let collector = try await CollectorProcess(store: store)
+        let moment = Duration.microseconds(Int.random(in: 0...3000, using: &numbers))
+        let (acknowledgements, acknowledge) = AsyncStream.makeStream(of: Void.self)
+        return try await withThrowingTaskGroup(of: Sender.self) { group in
+            for sender in senders {
+                group.addTask {
+                    var sender = sender
+                    while try await sender.sendNext(to: collector) { acknowledge.yield() }
+                    return sender
+                }
+            }
+            var left = acknowledged
+            for await _ in acknowledgements {
+                left -= 1
+                if left == 0 { break }
+            }
+            try await Task.sleep(for: moment)
+            await collector.kill()
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
+    /// Of each sender the store has what was acknowledged, and perhaps the one batch whose outcome the sender does not know.
+    private func expectAcknowledged(of senders: [Sender], _ seed: UInt64) async throws {
+        let reader = try SQLiteStorage(readingFrom: store)
+        let query = StatisticsQuery(window: Samples.everything, by: [.instance, .endpoint])
+        let groups = try await reader.statistics(query).groups
+        var stored: [String: [String: UInt64]] = [:]
+        for (group, statistics) in groups {
+            let (instance, endpoint) = (group.values[0] ?? "", group.values[1] ?? "")
+            stored[instance, default: [:]][endpoint] = statistics.duration.count
+        }
+        for sender in senders {
+            var found = stored[sender.instance] ?? [:]
+            let unknown = found.removeValue(forKey: Sender.endpoint(sender.next))
+            #expect(unknown == nil || unknown == Sender.requests(sender.next), "seed \(seed)")
+            #expect(found == sender.acknowledged, "seed \(seed), \(sender.instance)")
+        }
+    }
+}
+
+/// An agent that sends one batch after the other, each until it is acknowledged.
+private struct Sender {
+    let instance: String
+    private(set) var next: UInt64 = 1
+
+    init(instance: String) {
+        self.instance = instance
+    }
+
+    static func endpoint(_ sequence: UInt64) -> String { "/batches/\(sequence)" }
+
+    static func requests(_ sequence: UInt64) -> UInt64 { 1 + sequence % 3 }
+
+    /// Requests by endpoint; each batch has its own.
+    var acknowledged: [String: UInt64] {
+        Dictionary(uniqueKeysWithValues: (1..<next).map { (Self.endpoint($0), Self.requests($0)) })
+    }
+
+    var acknowledgedRequests: UInt64 { acknowledged.values.reduce(0, +) }
+
+    /// `false` when no answer came.
+    mutating func sendNext(to collector: CollectorProcess) async throws -> Bool {
+        guard try await send(next, to: collector) else { return false }
+        next += 1
+        return true
+    }
+
+    /// The one whose outcome is not known, and some that arrived.
+    mutating func sendAgain(to collector: CollectorProcess) async throws -> Bool {
+        for sequence in max(5, next) - 4..<next where try await !send(sequence, to: collector) { return false }
+        return try await sendNext(to: collector)
+    }
+
+    private func send(_ sequence: UInt64, to collector: CollectorProcess) async throws -> Bool {
+        let body = try batch(sequence).otlp()
+        let id = BatchID(instance: instance, sequence: sequence, signal: .metrics)
+        return (try? await collector.post(body, batch: id.description)) == 200
+    }
+
+    private func batch(_ sequence: UInt64) -> MetricsBatch {
+        let requests = Self.requests(sequence)
+        return MetricsBatch(
+            resource: Samples.resource(instance: instance), start: Samples.time(sequence - 1),
+            end: Samples.time(sequence),
+            series: [
+                Samples.dimensions(endpoint: Self.endpoint(sequence)):
+                    Samples.statistics(Array(repeating: 0.1, count: Int(requests)))
+            ], ledger: Ledger(captured: (1...sequence).reduce(0) { $0 + Self.requests($1) }, waiting: requests))
+    }
+}
