@@ -101,7 +101,12 @@ let package = Package(
             path: "Examples/Shopper"),
 
         .testTarget(name: "MartletTelemetryTests", dependencies: ["MartletTelemetry"]),
-        .testTarget(name: "MartletOTLPTests", dependencies: ["MartletOTLP", "MartletTelemetry"]),
+        .testTarget(
+            name: "MartletOTLPTests",
+            dependencies: [
+                "Fixtures", "MartletOTLP", "MartletTelemetry",
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+            ]),
         .testTarget(
             name: "MartletTests",
             dependencies: [
@@ -171,6 +176,7 @@ let package = Package(
         .target(
             name: "Fixtures",
             dependencies: [
+                "MartletTelemetry",
                 .product(name: "Hummingbird", package: "hummingbird"), .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/Fixtures"),

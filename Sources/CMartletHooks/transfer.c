@@ -31,19 +31,26 @@ struct string_list {
     struct string_list *next;
 };
 
+static bool is_looked_up;
 static int (*get_info)(void *easy, int info, ...);
 static int (*set_option)(void *easy, int option, ...);
 static void *(*append)(void *list, const char *text);
 
 static void look_up(void) {
-    get_info = (int (*)(void *, int, ...))dlsym(RTLD_DEFAULT, "curl_easy_getinfo");
-    set_option = (int (*)(void *, int, ...))dlsym(RTLD_DEFAULT, "curl_easy_setopt");
-    append = (void *(*)(void *, const char *))dlsym(RTLD_DEFAULT, "curl_slist_append");
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    if (!is_looked_up) {
+        get_info = (int (*)(void *, int, ...))dlsym(RTLD_DEFAULT, "curl_easy_getinfo");
+        set_option = (int (*)(void *, int, ...))dlsym(RTLD_DEFAULT, "curl_easy_setopt");
+        append = (void *(*)(void *, const char *))dlsym(RTLD_DEFAULT, "curl_slist_append");
+        __atomic_store_n(&is_looked_up, true, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&lock);
 }
 
+// `pthread_once` would be a call into another library for every request.
 static void look_up_once(void) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, look_up);
+    if (!__atomic_load_n(&is_looked_up, __ATOMIC_ACQUIRE)) look_up();
 }
 
 bool martlet_read_transfer(void *easy, struct martlet_transfer *transfer) {
@@ -90,7 +97,7 @@ static bool has(const struct string_list *headers, const char *name) {
     size_t length = strlen(name);
     for (; headers; headers = headers->next) {
         const char *text = headers->text;
-        if (text && strncasecmp(text, name, length) == 0 && (text[length] == ':' || text[length] == ';')) return true;
+        if (text && (*text | 0x20) == *name && strncasecmp(text, name, length) == 0 && (text[length] == ':' || text[length] == ';')) return true;
     }
     return false;
 }

@@ -1,4 +1,5 @@
 import Logging
+import MartletTelemetry
 import Synchronization
 
 /// The agent's words in the service's log: few, and each matter once until it has changed.
@@ -9,7 +10,7 @@ final class AgentLog: Sendable {
         case buffer
         case bufferFull
         case journal
-        case upload
+        case upload(Signal)
         case rejected
         case details
         case off

@@ -136,10 +136,10 @@ private final class Once: Sendable {
 }
 
 extension TelemetryResource {
-    fileprivate init(_ configuration: MartletConfiguration) {
+    init(_ configuration: MartletConfiguration, instance: String = UUID().uuidString.lowercased()) {
         self.init(
             service: configuration.serviceName, version: configuration.serviceVersion,
-            environment: configuration.environment, instance: UUID().uuidString.lowercased(),
+            environment: configuration.environment, instance: instance,
             host: ProcessInfo.processInfo.hostName)
     }
 }

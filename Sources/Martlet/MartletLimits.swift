@@ -66,4 +66,28 @@ enum MartletLimits {
     static let lastRetry = Duration.seconds(60)
     /// The longest `Retry-After` that is believed.
     static let retryAfter = Duration.seconds(600)
+    /// Of the files that are not what they should be, an instance's directory keeps so many, the newest.
+    static let quarantinedFiles = 8
+    /// They are kept for so long.
+    static let quarantine = Duration.seconds(7 * 86400)
+    /// A lock without a directory is left over when it is older: a process that starts has its lock first.
+    static let staleLock = Duration.seconds(60)
+    /// A batch that may have arrived is not sent again after so long: a collector remembers batches for 30 days.
+    static let unknownOutcome = Duration.seconds(21 * 86400)
+    /// Room is made when the buffer is full to this share of `MARTLET_BUFFER_MAX`…
+    static let roomFrom = 0.875
+    /// … until it is full to this one, so that it is not made for every batch. Requests are dropped only past the whole.
+    static let roomUntil = 0.75
+    /// Where that could not be reached, it is tried again when the buffer has grown by this share.
+    static let roomGrowth = 1.0 / 64
+    /// The intervals that batches are merged into, of which each is a whole number of the one before.
+    static let mergeWindows: [Duration] = [.seconds(60), .seconds(600), .seconds(3600)]
+    /// CPU time for merging in one interval, while there is room without it: half a percent of the default interval.
+    static let mergeTime = Duration.milliseconds(50)
+    /// Files that become one have at most so many bytes together, so that merging needs little memory.
+    static let mergeBytes = 4 << 20
+    /// A batch that inflates to more is neither merged nor divided.
+    static let plainBodyBytes = 32 << 20
+    /// So many pairs of batches that cannot be merged are remembered.
+    static let refusedMerges = 1000
 }

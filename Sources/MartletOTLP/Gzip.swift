@@ -63,6 +63,13 @@ package enum Gzip {
         return output
     }
 
+    /// The CRC-32 of the bytes as they are, the one of gzip's trailer (RFC 1952, section 8).
+    package static func crc32(_ bytes: [UInt8]) -> UInt32 {
+        bytes.withUnsafeBytes { source in
+            UInt32(truncatingIfNeeded: crc32_z(0, source.bindMemory(to: UInt8.self).baseAddress, source.count))
+        }
+    }
+
     private static func inflateAll(_ stream: inout z_stream, into output: inout [UInt8], limit: Int) -> Failure? {
         let chunkSize = 64 * 1024
         var result = Z_OK

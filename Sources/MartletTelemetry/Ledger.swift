@@ -21,11 +21,21 @@ public struct Ledger: Sendable, Equatable {
 
 /// Why requests were lost. The raw value is the `martlet.reason` attribute on the wire.
 public enum DropReason: String, Sendable, Hashable, CaseIterable {
-    /// The outbox was full, so the oldest batch made room (`MARTLET_BUFFER_MAX`).
+    /// The outbox was full, its batches were merged into coarser intervals, and still the oldest had to make room
+    /// (`MARTLET_BUFFER_MAX`).
     case bufferFull = "buffer_full"
-    /// The collector said that it will never take the batch.
+    /// The collector said that it will never take the batch, or took it and not all of its requests.
     case rejected
     /// The batch's file was gone when its turn came: another instance of the service made room with it, or somebody
     /// removed it.
     case gone
+    /// The batch's file is not what was written: a disk that lost or changed something. It is in `quarantine/`.
+    case corrupt
+    /// The collector took no batch of that size, and it could not be divided any further.
+    case tooLarge = "too_large"
+    /// An upload had begun and its outcome stayed unknown for so long that the collector may have forgotten the batch:
+    /// sent once more, it might count twice.
+    case expired
+    /// A process of another version of Martlet dropped them, for a reason that this one does not know.
+    case other
 }

@@ -1,5 +1,5 @@
 /// Who sent something: the OpenTelemetry resource, as far as Martlet tells senders apart.
-package struct TelemetryResource: Sendable, Hashable {
+package struct TelemetryResource: Sendable, Hashable, Codable {
     /// `service.name`
     package var service: String
     /// `service.version`

@@ -24,6 +24,11 @@ import Testing
         #expect(throws: Gzip.Failure.self) { try Gzip.decompress(compressed, limit: 100_000) }
     }
 
+    @Test func theChecksumIsTheOneOfTheStandard() {
+        #expect(Gzip.crc32(Array("123456789".utf8)) == 0xcbf4_3926)  // ITU-T V.42's check value
+        #expect(Gzip.crc32([]) == 0)
+    }
+
     @Test func inflatingStopsAtTheLimit() throws {
         let bomb = try Gzip.compress([UInt8](repeating: 0, count: 10_000_000))
         #expect(bomb.count < 60_000)

@@ -26,7 +26,11 @@ final class StubCollector: Sendable {
     let isSilent = Atomic<Bool>(false)
 
     private let posts = Mutex<[Post]>([])
-    private let answers = Mutex<[(status: Int, headers: HTTPFields)]>([])
+    private let answers = Mutex<[(status: Int, headers: HTTPFields, body: [UInt8])]>([])
+    /// A larger body is answered with 413.
+    let maxBody = Atomic<Int>(.max)
+    /// What is answered to all traces; 0 for what is answered to metrics.
+    let tracesStatus = Atomic<Int>(0)
     private let arrivals: AsyncStream<Void>
     private let arrival: AsyncStream<Void>.Continuation
 
@@ -35,8 +39,8 @@ final class StubCollector: Sendable {
     }
 
     /// The next answers; after the last of them all is 200.
-    func answer(_ statuses: Int..., headers: HTTPFields = [:]) {
-        answers.withLock { $0 += statuses.map { ($0, headers) } }
+    func answer(_ statuses: Int..., headers: HTTPFields = [:], body: [UInt8] = []) {
+        answers.withLock { $0 += statuses.map { ($0, headers, body) } }
     }
 
     var received: [Post] { posts.withLock { $0 } }
@@ -93,13 +97,20 @@ final class StubCollector: Sendable {
         }
     }
 
+    private func answer(to path: String, bytes: Int) -> (status: Int, headers: HTTPFields, body: [UInt8]) {
+        if bytes > maxBody.load(ordering: .relaxed) { return (413, [:], []) }
+        let traces = tracesStatus.load(ordering: .relaxed)
+        if path == "/v1/traces", traces > 0 { return (traces, [:], []) }
+        return answers.withLock { $0.isEmpty ? (200, [:], []) : $0.removeFirst() }
+    }
+
     func addRoutes(to router: Router<BasicRequestContext>) {
         for path in ["/v1/metrics", "/v1/traces"] {
             router.post(RouterPath(path)) { request, _ in
                 let body = try await request.body.collect(upTo: 1 << 24)
                 if self.isSilent.load(ordering: .relaxed) { try await Task.sleep(for: .seconds(600)) }
                 try await Task.sleep(for: .milliseconds(self.delay.load(ordering: .relaxed)))
-                let (status, headers) = self.answers.withLock { $0.isEmpty ? (200, [:]) : $0.removeFirst() }
+                let (status, headers, answer) = self.answer(to: path, bytes: body.readableBytes)
                 self.posts.withLock {
                     $0.append(
                         Post(
@@ -110,7 +121,8 @@ final class StubCollector: Sendable {
                             status: status))
                 }
                 self.arrival.yield()
-                return Response(status: .init(code: status), headers: headers)
+                return Response(
+                    status: .init(code: status), headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: answer)))
             }
         }
     }

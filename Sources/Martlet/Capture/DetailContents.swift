@@ -18,9 +18,9 @@ struct DetailContents: Sendable {
     var hasBodies: Bool { bodies != .none }
 
     /// The fields that were asked for, in the order of their names, as far as they find room.
-    func fields(of all: [AnyHashable: Any]?) -> HeaderFields {
+    func fields(of all: @autoclosure () -> [AnyHashable: Any]?) -> HeaderFields {
         var fields = HeaderFields()
-        guard headers != .none, let all else { return fields }
+        guard headers != .none, let all = all() else { return fields }
         let named = all.compactMap { name, value in
             (name as? String).flatMap { name in (value as? String).map { (name: name, value: $0) } }
         }
@@ -29,10 +29,12 @@ struct DetailContents: Sendable {
     }
 
     /// The beginning of a body, copied, so that no more of it stays in memory; `nil` where it is not asked for.
-    func sample(_ body: Data?, contentType: String?, isFailure: Bool) -> BodySample? {
-        guard let body, !body.isEmpty, bodies == .all || (bodies == .failures && isFailure) else { return nil }
+    func sample(
+        _ body: @autoclosure () -> Data?, contentType: @autoclosure () -> String?, isFailure: Bool
+    ) -> BodySample? {
+        guard bodies == .all || (bodies == .failures && isFailure), let body = body(), !body.isEmpty else { return nil }
         return BodySample(
-            bytes: [UInt8](body.prefix(bodyLimit)), contentType: contentType, isTruncated: body.count > bodyLimit)
+            bytes: [UInt8](body.prefix(bodyLimit)), contentType: contentType(), isTruncated: body.count > bodyLimit)
     }
 }
 

@@ -35,7 +35,7 @@ final class Journal: @unchecked Sendable {
     }
 
     /// From any thread. `false` where there is no room: the request is to be counted in another way.
-    func append(_ request: borrowing CapturedRequest) -> Bool {
+    func append(_ request: CapturedRequest) -> Bool {
         withUnsafeTemporaryAllocation(byteCount: JournalRecord.room(for: request), alignment: 16) { scratch in
             let length = JournalRecord.write(request, to: scratch)
             return append(UnsafeMutableRawBufferPointer(rebasing: scratch[..<length]))

@@ -13,6 +13,7 @@ enum JournalFormat {
     static let granule = 16
     /// The most that a record can be: its texts have their own limits.
     static let longestRecord = 4096
+    static let fileSuffix = ".journal"
 
     static func roundedUp(_ bytes: Int) -> Int { (bytes + granule - 1) & ~(granule - 1) }
 

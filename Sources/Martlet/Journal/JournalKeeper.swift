@@ -11,6 +11,8 @@ struct JournalKeeper: ~Copyable {
     private var inUse: Int?
     /// Why a killed process would lose its last interval; `nil` where it would not.
     private(set) var problem: String?
+    /// None is ever used twice.
+    private var lastSequence: UInt64 = 0
 
     private struct Bank {
         var sequence: UInt64 = 0
@@ -31,22 +33,32 @@ struct JournalKeeper: ~Copyable {
     /// Bytes in memory, on disk or not.
     var bytes: Int { memories.reduce(0) { $0 + $1.bytes.count } }
 
-    /// Whether an interval is closed and not released.
-    var isClosed: Bool { closedBank != nil }
-
     private var memories: [SegmentMemory] { banks.flatMap(\.memories).compactMap(\.self) }
 
-    /// Of the interval that requests are written to now; 0 before there is one.
-    var sequence: UInt64 { inUse.map { banks[$0].sequence } ?? 0 }
+    /// Of the interval that is closed and not released.
+    var closedSequence: UInt64? { closedBank.map { banks[$0].sequence } }
 
-    /// From now on segments are made there; `nil` for in memory. Those that are in use stay where they are.
-    mutating func move(to directory: URL?) {
+    /// From now on segments are made there. Those of the interval that goes on stay where they are until it has ended.
+    mutating func move(to directory: URL) {
         self.directory = directory
-        guard inUse == nil else { return }
-        for bank in banks.indices { prepare(bank, sequence: UInt64(bank) + 1) }
+        guard let inUse else { return begin() }
+        let other = (inUse + 1) % Journal.banks
+        guard banks[other].extents == nil else { return }
+        let extents = closeSegments(of: other)
+        // A thread that slept since before the last interval may have left something.
+        guard extents.allSatisfy({ $0.records == 0 }) else { return banks[other].extents = extents }
+        for slot in banks[other].memories.indices { removeMemory(other, slot: slot) }
+        prepare(other)
+    }
+
+    private mutating func begin() {
+        for bank in banks.indices { prepare(bank) }
         journal.use(bank: 0)
         inUse = 0
     }
+
+    /// Whether there is a segment anywhere else than in the directory.
+    var isMoving: Bool { memories.contains { $0.path != nil && !isInPlace($0) } }
 
     /// Makes the segment ready that comes after the one in use. `true` where the bank is nearly used up.
     mutating func makeRoom() -> Bool {
@@ -65,9 +77,13 @@ struct JournalKeeper: ~Copyable {
         guard banks[other].extents == nil else { return nil }
         journal.use(bank: other)
         self.inUse = other
-        let extents = (0..<Journal.slots).map { journal.close(bank: inUse, slot: $0) ?? JournalSegment.Extent() }
+        let extents = closeSegments(of: inUse)
         banks[inUse].extents = extents
         return extents.reduce(0) { $0 + $1.records }
+    }
+
+    private func closeSegments(of bank: Int) -> [JournalSegment.Extent] {
+        (0..<Journal.slots).map { journal.close(bank: bank, slot: $0) ?? JournalSegment.Extent() }
     }
 
     /// The records of the interval that was closed, by segment; `nil` while a thread is still writing one.
@@ -99,19 +115,25 @@ struct JournalKeeper: ~Copyable {
                 UnsafeMutableRawBufferPointer(rebasing: memory.records[..<extent.bytes]).initializeMemory(
                     as: UInt8.self, repeating: 0)
             } else {
-                memory.remove()
-                banks[bank].memories[slot] = nil
+                removeMemory(bank, slot: slot)
             }
         }
         banks[bank].extents = nil
-        prepare(bank, sequence: sequence + 1)
+        prepare(bank)
     }
 
-    /// The last use: removes the files, but for those of an interval that is no batch yet.
-    mutating func finish() {
-        for bank in banks where bank.extents == nil || bank.extents?.allSatisfy({ $0.records == 0 }) == true {
-            for memory in bank.memories { memory?.remove() }
+    /// The last use: lets nothing in any more, and removes the files, but for those of an interval that is no batch yet.
+    ///
+    /// - Returns: how many requests are in those that were open.
+    mutating func finish() -> Int {
+        var left = 0
+        for bank in banks.indices {
+            let extents = banks[bank].extents ?? closeSegments(of: bank)
+            let records = extents.reduce(0) { $0 + $1.records }
+            if banks[bank].extents == nil { left += records }
+            if records == 0 { for memory in banks[bank].memories { memory?.remove() } }
         }
+        return left
     }
 
     // MARK: -
@@ -127,8 +149,14 @@ struct JournalKeeper: ~Copyable {
         return path.hasPrefix(directory.path + "/") && access(path, F_OK) == 0
     }
 
-    private mutating func prepare(_ bank: Int, sequence: UInt64) {
-        banks[bank].sequence = sequence
+    private mutating func removeMemory(_ bank: Int, slot: Int) {
+        banks[bank].memories[slot]?.remove()
+        banks[bank].memories[slot] = nil
+    }
+
+    private mutating func prepare(_ bank: Int) {
+        lastSequence += 1
+        banks[bank].sequence = lastSequence
         banks[bank].start = Clock.wall()
         problem = nil
         for slot in 0..<Self.spare { prepare(bank, slot: slot) }
@@ -154,7 +182,7 @@ struct JournalKeeper: ~Copyable {
         let count = JournalFormat.headerBytes + journal.capacity
         do throws(WholeFile.Failure) {
             guard let directory else { return try SegmentMemory(count: count) }
-            return try SegmentMemory(path: directory.appendingPathComponent("\(index).journal").path, count: count)
+            return try SegmentMemory(path: directory.appendingPathComponent("\(index)\(JournalFormat.fileSuffix)").path, count: count)
         } catch {
             problem = error.description
             return try? SegmentMemory(count: count)

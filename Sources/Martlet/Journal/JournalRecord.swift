@@ -27,14 +27,14 @@ enum JournalRecord {
     private static let hasError: UInt8 = 2
 
     /// Room for the fixed part and for texts of so many bytes.
-    static func room(for request: borrowing CapturedRequest) -> Int {
+    static func room(for request: CapturedRequest) -> Int {
         let texts = request.destination.bytes + request.method.utf8.count + (request.route?.utf8.count ?? 0)
         return min(
             JournalFormat.roundedUp(Field.texts + texts + (request.error?.utf8.count ?? 0)), JournalFormat.longestRecord)
     }
 
     /// Writes all but the first word, and returns how long the record is. Texts that find no room are cut.
-    static func write(_ request: borrowing CapturedRequest, to bytes: UnsafeMutableRawBufferPointer) -> Int {
+    static func write(_ request: CapturedRequest, to bytes: UnsafeMutableRawBufferPointer) -> Int {
         bytes.storeBytes(of: request.start, toByteOffset: Field.start, as: UInt64.self)
         bytes.storeBytes(of: request.durationNanoseconds, toByteOffset: Field.duration, as: UInt64.self)
         bytes.storeBytes(of: request.bytesSent, toByteOffset: Field.bytesSent, as: UInt64.self)
@@ -129,7 +129,7 @@ private struct TextWriter {
     }
 
     /// Host and path; returns the port.
-    mutating func append(_ destination: borrowing RequestDestination) -> Int {
+    mutating func append(_ destination: RequestDestination) -> Int {
         switch destination {
         case .url(let url):
             let text = url.absoluteString

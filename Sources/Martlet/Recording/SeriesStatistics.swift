@@ -4,36 +4,57 @@ import MartletTelemetry
 struct SeriesStatistics: Sendable {
     private let namer: EndpointNamer
     private var budget: EndpointBudget
-    private var interval: RecordedInterval
-    /// By what their records in the journal have in common: most requests are like one before.
-    private var known: [[UInt8]: RequestDimensions] = [:]
+    private var start: UnixNanoseconds
+    /// When the last request ended that the journal had.
+    private var lastEnd: UnixNanoseconds = 0
+    private var series: [(dimensions: RequestDimensions, statistics: RequestStatistics)] = []
+    private var places: [RequestDimensions: Int] = [:]
+    /// Places by what the records of a series have in common: most requests are like one before.
+    private var known: [RecordIdentity: Int] = [:]
+
+    /// Exact; hashed by the checksum of its texts alone.
+    private struct RecordIdentity: Hashable {
+        let bytes: [UInt8]
+        let checksum: UInt32
+
+        init(_ record: UnsafeRawBufferPointer) {
+            bytes = [UInt8](record[JournalRecord.Field.port...])
+            checksum = JournalChecksum.of(
+                UnsafeRawBufferPointer(rebasing: record[JournalRecord.Field.hostLength...]), seed: 0)
+        }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(checksum) }
+    }
 
     init(_ configuration: MartletConfiguration, start: UnixNanoseconds) {
         namer = EndpointNamer(templates: configuration.endpoints)
         budget = EndpointBudget(limit: configuration.maxEndpoints)
-        interval = RecordedInterval(start: start)
+        self.start = start
     }
 
-    var isEmpty: Bool { interval.series.isEmpty }
+    var isEmpty: Bool { series.isEmpty }
 
     /// Roughly its memory.
-    var estimatedBytes: Int { interval.series.values.reduce(0) { $0 + $1.estimatedBytes } }
+    var estimatedBytes: Int { series.reduce(0) { $0 + $1.statistics.estimatedBytes } }
 
     mutating func count(_ request: CapturedRequest) {
-        interval.series[dimensions(of: request), default: RequestStatistics()].record(
+        let place = place(of: dimensions(of: request))
+        series[place].statistics.record(
             seconds: Double(request.durationNanoseconds) / 1e9, bytesSent: request.bytesSent,
             bytesReceived: request.bytesReceived, phases: request.phases)
     }
 
-    /// A record of the journal.
-    mutating func count(_ record: UnsafeRawBufferPointer) {
-        guard let dimensions = dimensions(of: record) else { return }
+    /// A record of the journal. `false` for one that cannot be read, which is not counted.
+    @discardableResult
+    mutating func count(_ record: UnsafeRawBufferPointer) -> Bool {
+        guard let place = place(of: record) else { return false }
         let figures = JournalRecord.figures(record)
-        interval.series[dimensions, default: RequestStatistics()].record(
+        series[place].statistics.record(
             seconds: Double(figures.duration) / 1e9, bytesSent: figures.bytesSent,
             bytesReceived: figures.bytesReceived, phases: figures.phases)
-        let (ended, isBeyond) = figures.start.addingReportingOverflow(figures.duration)
-        if !isBeyond { interval.end = max(interval.end, ended) }
+        let (end, isBeyond) = figures.start.addingReportingOverflow(figures.duration)
+        if !isBeyond { lastEnd = max(lastEnd, end) }
+        return true
     }
 
     mutating func dimensions(of request: CapturedRequest) -> RequestDimensions {
@@ -43,13 +64,21 @@ struct SeriesStatistics: Sendable {
                 status: request.status, error: request.error))
     }
 
-    private mutating func dimensions(of record: UnsafeRawBufferPointer) -> RequestDimensions? {
-        let identity = [UInt8](record[JournalRecord.Field.port...])
-        if let dimensions = known[identity] { return dimensions }
-        guard let dimensions = JournalRecord.read(record).map({ name($0) }) else { return nil }
+    private mutating func place(of record: UnsafeRawBufferPointer) -> Int? {
+        let identity = RecordIdentity(record)
+        if let place = known[identity] { return place }
+        guard let read = JournalRecord.read(record) else { return nil }
+        let place = place(of: name(read))
         if known.count >= MartletLimits.knownSeries { known.removeAll(keepingCapacity: true) }
-        known[identity] = dimensions
-        return dimensions
+        known[identity] = place
+        return place
+    }
+
+    private mutating func place(of dimensions: RequestDimensions) -> Int {
+        if let place = places[dimensions] { return place }
+        places[dimensions] = series.count
+        series.append((dimensions, RequestStatistics()))
+        return series.count - 1
     }
 
     /// Where the interval does not have the series yet, the budget decides.
@@ -59,16 +88,20 @@ struct SeriesStatistics: Sendable {
             kind: identity.kind, method: identity.method, host: target.host, port: target.port,
             endpoint: identity.route ?? namer.endpoint(ofPath: target.path), status: identity.status,
             error: identity.error)
-        return interval.series.index(forKey: dimensions) == nil ? budget.admit(dimensions) : dimensions
+        return places[dimensions] == nil ? budget.admit(dimensions) : dimensions
     }
 
     /// - Parameter now: when the interval ends; `nil` for when its last request did.
     mutating func take(at now: UnixNanoseconds?) -> RecordedInterval {
-        let end = now ?? max(interval.end, interval.start &+ 1)
+        let end = now ?? max(lastEnd, start &+ 1)
         // A clock set back must not make an interval that ends before it starts, nor one in the future.
-        interval.start = min(interval.start, end &- 1)
-        interval.end = end
-        defer { interval = RecordedInterval(start: end) }
+        let interval = RecordedInterval(
+            start: min(start, end &- 1), end: end,
+            series: Dictionary(series.map { ($0.dimensions, $0.statistics) }) { first, _ in first })
+        (start, lastEnd) = (end, 0)
+        series.removeAll(keepingCapacity: true)
+        places.removeAll(keepingCapacity: true)
+        known.removeAll(keepingCapacity: true)
         return interval
     }
 }

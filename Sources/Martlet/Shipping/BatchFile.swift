@@ -1,49 +1,111 @@
 import Foundation
+import MartletOTLP
 import MartletTelemetry
 
 /// A batch on disk: the body to post, as it will be posted. What else is known of it stands in its name, so that a
-/// directory's listing is enough to account for it: `00000000000000000012-metrics-345.otlp.gz` is the instance's twelfth
-/// batch, stands for 345 requests and is compressed.
-struct BatchFile: Sendable, Equatable {
+/// directory's listing is enough to account for it (docs/buffer.md):
+/// `[<first>+]<sequence>[.<part>]-<signal>-<requests>-<CRC-32>[.sent].otlp[.gz]`.
+struct BatchFile: Sendable, Hashable {
+    /// Of the interval that it stands for, the last one where they were merged.
     var sequence: UInt64
+    /// Of the first interval that it stands for.
+    var first: UInt64
+    /// Which part of a batch that was too large, ``BatchID/part``.
+    var part: String
     var signal: Signal
     /// 0 for details: their requests are counted in the metrics.
     var requests: UInt64
+    /// CRC-32 of the file.
+    var checksum: UInt32
+    /// An attempt was made to upload it, and its outcome is not known: it may only be sent again as it is.
+    var isSent: Bool
     var isCompressed: Bool
 
-    private static let suffix = ".otlp"
-    private static let compressedSuffix = ".otlp.gz"
-
-    var name: String {
-        let digits = String(sequence)
-        let padded = String(repeating: "0", count: 20 - digits.count) + digits
-        return "\(padded)-\(signal.rawValue)-\(requests)\(isCompressed ? Self.compressedSuffix : Self.suffix)"
-    }
-
-    init(sequence: UInt64, signal: Signal, requests: UInt64, isCompressed: Bool) {
+    /// - Parameter first: `nil` for a batch of one interval.
+    init(
+        sequence: UInt64, first: UInt64? = nil, part: String = "", signal: Signal, requests: UInt64,
+        isCompressed: Bool, body: [UInt8]
+    ) {
         self.sequence = sequence
+        self.first = first ?? sequence
+        self.part = part
         self.signal = signal
         self.requests = requests
+        checksum = Gzip.crc32(body)
+        isSent = false
         self.isCompressed = isCompressed
+    }
+
+    func id(of instance: String) -> BatchID {
+        BatchID(instance: instance, sequence: sequence, first: first, part: part, signal: signal)
+    }
+
+    func isWhole(_ body: [UInt8]) -> Bool { Gzip.crc32(body) == checksum }
+
+    /// Whether this one was made of the other by merging, or the other of this one by splitting: then the other is what a
+    /// crash left of it.
+    func supersedes(_ other: BatchFile) -> Bool {
+        guard signal == other.signal, first <= other.first, other.sequence <= sequence else { return false }
+        if first == other.first, sequence == other.sequence { return other.part != part && other.part.hasPrefix(part) }
+        return part.isEmpty
+    }
+}
+
+// MARK: The name
+
+extension BatchFile {
+    private static let suffix = ".otlp"
+    private static let compressedSuffix = ".otlp.gz"
+    private static let sentSuffix = ".sent"
+
+    var name: String {
+        let range = first == sequence ? Self.padded(sequence) : "\(Self.padded(first))+\(Self.padded(sequence))"
+        let digits = String(checksum, radix: 16)
+        let padding = String(repeating: "0", count: 8 - digits.count)
+        return "\(range)\(part.isEmpty ? "" : ".\(part)")-\(signal.rawValue)-\(requests)-\(padding)\(digits)"
+            + (isSent ? Self.sentSuffix : "") + (isCompressed ? Self.compressedSuffix : Self.suffix)
     }
 
     /// `nil` for a name that no batch has.
     init?(name: String) {
-        isCompressed = name.hasSuffix(Self.compressedSuffix)
-        guard isCompressed || name.hasSuffix(Self.suffix) else { return nil }
-        let parts = name.dropLast((isCompressed ? Self.compressedSuffix : Self.suffix).count).split(separator: "-")
-        guard parts.count == 3, let sequence = UInt64(parts[0]), let signal = Signal(rawValue: String(parts[1])),
-            let requests = UInt64(parts[2])
+        var rest = name[...]
+        isCompressed = rest.removeSuffix(Self.compressedSuffix)
+        guard isCompressed || rest.removeSuffix(Self.suffix) else { return nil }
+        isSent = rest.removeSuffix(Self.sentSuffix)
+        let fields = rest.split(separator: "-", omittingEmptySubsequences: false)
+        guard fields.count == 4, let signal = Signal(rawValue: String(fields[1])), let requests = UInt64(fields[2]),
+            let checksum = UInt32(fields[3], radix: 16)
         else { return nil }
-        self.sequence = sequence
-        self.signal = signal
-        self.requests = requests
-        guard name == self.name else { return nil }
+        let place = fields[0].split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        let range = place[0].split(separator: "+", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let first = UInt64(range[0]), let sequence = UInt64(range[range.count - 1]), first <= sequence else {
+            return nil
+        }
+        part = place.count > 1 ? String(place[1]) : ""
+        (self.first, self.sequence, self.signal) = (first, sequence, signal)
+        (self.requests, self.checksum) = (requests, checksum)
+        // The one name of this batch, and a part that an id can have.
+        guard name == self.name, part.utf8.count <= BatchID.maxPartLength, part.allSatisfy({ $0 == "0" || $0 == "1" })
+        else { return nil }
     }
 
     /// The batch that a file was going to be when its write was cut off.
     init?(temporaryName: String) {
         guard temporaryName.hasSuffix(WholeFile.temporarySuffix) else { return nil }
         self.init(name: String(temporaryName.dropLast(WholeFile.temporarySuffix.count)))
+    }
+
+    /// Sorted names are in the order of sequences.
+    private static func padded(_ sequence: UInt64) -> String {
+        let digits = String(sequence)
+        return String(repeating: "0", count: 20 - digits.count) + digits
+    }
+}
+
+extension Substring {
+    fileprivate mutating func removeSuffix(_ suffix: String) -> Bool {
+        guard hasSuffix(suffix) else { return false }
+        removeLast(suffix.count)
+        return true
     }
 }

@@ -40,19 +40,27 @@ enum BufferDirectory {
     static func create(_ url: URL) throws {
         try FileManager.default.createDirectory(
             at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        var status = stat()
-        guard stat(url.path, &status) == 0 else { throw WholeFile.Failure(operation: "stat", code: errno) }
-        guard [0, geteuid()].contains(status.st_uid), status.st_mode & S_IWOTH == 0 else {
+        guard isOurs(url) else {
             throw WholeFile.Failure(operation: "use a directory of somebody else's", code: EPERM)
         }
+        guard access(url.path, W_OK) == 0 else { throw WholeFile.Failure(operation: "write", code: errno) }
     }
 
-    /// Directories of instances, alive or dead.
+    /// Instances that have a lock, alive or dead, sorted: a directory without one is not ours. None where the place is not ours.
     static func instances(in service: URL) -> [String] {
-        let entries = try? FileManager.default.contentsOfDirectory(
-            at: service, includingPropertiesForKeys: [.isDirectoryKey])
-        return (entries ?? [])
-            .filter { (try? $0.resourceValues(forKeys: [.isDirectoryKey]).isDirectory) == true }
-            .map(\.lastPathComponent)
+        guard isOurs(service), let names = try? FileManager.default.contentsOfDirectory(atPath: service.path) else {
+            return []
+        }
+        let instances = names.compactMap { name in
+            name.hasSuffix(lockSuffix) ? String(name.dropLast(lockSuffix.count)) : nil
+        }
+        return instances.sorted()
+    }
+
+    static let lockSuffix = ".lock"
+
+    private static func isOurs(_ url: URL) -> Bool {
+        var status = stat()
+        return stat(url.path, &status) == 0 && [0, geteuid()].contains(status.st_uid) && status.st_mode & S_IWOTH == 0
     }
 }

@@ -1,87 +1,146 @@
 import Foundation
+import MartletOTLP
 import MartletTelemetry
 
 /// Uploads batches, the oldest first: those of dead instances, then this one's own. One at a time, each until the
-/// collector acknowledged it; the first failure that may pass ends the round.
+/// collector acknowledged it; a failure that may pass ends the round, for its signal or for both.
 struct Delivery {
     private let uploader: Uploader
     private let shipper: Shipper
     private let log: AgentLog
     private let timeout: UInt64
-    private var delay = RetryDelay()
-    private var notBefore: UInt64 = 0
-    /// The collector itself asked to be left alone until ``notBefore``.
-    private var isToldToWait = false
-    private var isPending = false
+    private let recovery: JournalRecovery
+    private var circuits: [Signal: UploadCircuit] = [:]
+    /// Not sent in this round.
+    private var held: Set<Signal> = []
+    /// Held, and there is something to send.
+    private var pending: Set<Signal> = []
     private var pause: UInt64 = .max
     private var isPaused = false
 
     init(_ configuration: MartletConfiguration, log: AgentLog, shipper: Shipper) {
         uploader = Uploader(configuration) { shipper.signal() }
         timeout = configuration.exportTimeout.nanoseconds
+        recovery = JournalRecovery(configuration)
         self.shipper = shipper
         self.log = log
     }
 
     /// By the monotonic clock: when the next attempt is due; never while nothing waits.
-    var nextAttempt: UInt64 { isPending ? notBefore : .max }
+    var nextAttempt: UInt64 { pending.compactMap { circuits[$0]?.notBefore }.min() ?? .max }
 
     /// - Parameters:
+    ///   - places: where earlier processes may have left something.
     ///   - isAsked: somebody waits for it, so that the agent's own wait is cut short; the collector's is not.
     ///   - pause: by the monotonic clock: no upload begins later, so that sealing does not wait for a full buffer.
     /// - Returns: `false` when it stopped there and there may be more.
-    mutating func deliver(own: borrowing Outbox, service: URL?, isAsked: Bool, pause: UInt64) -> Bool {
-        guard (isAsked && !isToldToWait) || Clock.monotonic() >= notBefore else { return true }
-        isPending = true
+    mutating func deliver(own: inout Outbox, places: [URL], isAsked: Bool, pause: UInt64) -> Bool {
+        let now = Clock.monotonic()
+        held = Set(Signal.allCases.filter { circuits[$0]?.allows(at: now, isAsked: isAsked) == false })
         self.pause = pause
         isPaused = false
-        if let service, !deliverAbandoned(in: service, except: own.instance) { return !isPaused }
-        if !deliverAll(of: own, isOwn: true) { return !isPaused }
-        isPending = false
-        return true
+        if isOver { return true }
+        pending = []
+        for place in places { deliverAbandoned(in: place, except: own.instance) }
+        deliverAll(of: &own, isOwn: true)
+        return !isPaused
     }
 
     func close() { uploader.close() }
 
     // MARK: -
 
-    /// What an earlier process left. `false` when the round is over.
-    private mutating func deliverAbandoned(in service: URL, except own: String) -> Bool {
-        for instance in BufferDirectory.instances(in: service).sorted() where instance != own {
-            guard let outbox = Outbox.adopt(instance: instance, in: service) else { continue }
-            outbox.removeTemporaryFiles()
-            let isDone = deliverAll(of: outbox, isOwn: false)
+    private var isOver: Bool { isPaused || held.count == Signal.allCases.count }
+
+    /// What an earlier process left.
+    private mutating func deliverAbandoned(in place: URL, except own: String) {
+        for instance in BufferDirectory.instances(in: place) where instance != own && !isOver {
+            guard var outbox = Outbox.adopt(instance: instance, in: place) else { continue }
+            recovery.recover(&outbox)
+            deliverAll(of: &outbox, isOwn: false)
             outbox.close()
-            if !isDone { return false }
         }
-        return true
     }
 
-    private mutating func deliverAll(of outbox: borrowing Outbox, isOwn: Bool) -> Bool {
-        guard let batches = outbox.batches() else { return true }
-        if isOwn { shipper.update { $0.dropStored(exceptIn: batches) } }
-        for file in batches {
-            isPaused = Clock.monotonic() >= pause
-            if isPaused { return false }
-            // What cannot be read now may be later, and what is gone is not in the next list.
-            guard let body = outbox.read(file) else { continue }
-            let id = BatchID(instance: outbox.instance, sequence: file.sequence, signal: file.signal)
-            uploader.start(body, batch: id, isCompressed: file.isCompressed)
-            switch awaitOutcome() {
-            case .delivered:
-                succeed()
-                if isOwn { shipper.update { $0.deliver(file.requests) } }
-            case .rejected(let reason):
-                refuse(reason)
-                if isOwn { shipper.update { $0.drop(file.requests, .rejected) } }
-            case .retry(let after, let reason):
-                postpone(after, reason)
-                return false
+    private mutating func deliverAll(of outbox: inout Outbox, isOwn: Bool) {
+        var rest = (outbox.batches() ?? [])[...]
+        note(outbox, isOwn: isOwn)
+        while let batch = rest.popFirst() {
+            if held.contains(batch.file.signal) {
+                pending.insert(batch.file.signal)
+                continue
             }
-            outbox.remove(file)
-            shipper.update { $0.bufferedBytes = max(0, $0.bufferedBytes - body.count) }
+            isPaused = Clock.monotonic() >= pause
+            if isPaused || Clock.monotonic() >= shipper.stopBy ?? .max { return }
+            rest = deliver(batch, of: &outbox) + rest
+            note(outbox, isOwn: isOwn)
         }
-        return true
+    }
+
+    private func note(_ outbox: borrowing Outbox, isOwn: Bool) {
+        guard isOwn else { return }
+        let account = outbox.account
+        shipper.update { $0.account = account }
+    }
+
+    /// Returns the parts that have taken its place, if it was too large.
+    private mutating func deliver(_ batch: StoredBatch, of outbox: inout Outbox) -> [StoredBatch] {
+        if batch.isExpired {
+            settle(batch, as: .dropped(.expired), in: &outbox)
+            log.once(.rejected, "A batch that may have arrived weeks ago is not sent again")
+            return []
+        }
+        // What cannot be read or marked now may be later, and what is gone is not in the next list.
+        guard let body = outbox.read(batch.file), let file = outbox.mark(batch.file) else { return [] }
+        let marked = StoredBatch(file: file, size: batch.size, modified: batch.modified)
+        ShippingStep.marked.reach()
+        uploader.start(body, batch: file.id(of: outbox.instance), isCompressed: file.isCompressed)
+        let outcome = awaitOutcome()
+        ShippingStep.answered.reach()
+        switch outcome {
+        case .delivered(let refusal):
+            succeed(file.signal)
+            let rejected = refusal.map { refusedRequests($0, of: file, body) } ?? 0
+            settle(marked, as: .delivered(rejected: rejected), in: &outbox)
+        case .retry(let time, let reason): postpone(file.signal, time, reason)
+        case .split(let reason): return split(marked, body, reason, in: &outbox)
+        case .dropped(let why, let reason):
+            refuse(reason)
+            settle(marked, as: .dropped(why), in: &outbox)
+        }
+        return []
+    }
+
+    private func settle(_ batch: StoredBatch, as settlement: Settlement, in outbox: inout Outbox) {
+        outbox.settle(batch.file, as: settlement)
+        shipper.update { $0.bufferedBytes = max(0, $0.bufferedBytes - batch.size) }
+    }
+
+    private mutating func split(
+        _ batch: StoredBatch, _ body: [UInt8], _ reason: String, in outbox: inout Outbox
+    ) -> [StoredBatch] {
+        guard let parts = BatchSplit.parts(of: batch.file, body: body) else {
+            refuse(reason)
+            settle(batch, as: .dropped(.tooLarge), in: &outbox)
+            return []
+        }
+        do {
+            try outbox.replace(batch.file, with: parts)
+        } catch {
+            postpone(batch.file.signal, .backOff, "\(reason), and its parts cannot be stored")
+            return []
+        }
+        shipper.update { $0.bufferedBytes += parts.reduce(-batch.size) { $0 + $1.body.count } }
+        return parts.map { StoredBatch(file: $0.file, size: $0.body.count, modified: Clock.wall()) }
+    }
+
+    /// A collector that counts data points tells of requests only where it took none of them.
+    private func refusedRequests(_ refusal: UploadOutcome.Refusal, of file: BatchFile, _ body: [UInt8]) -> UInt64 {
+        refuse(refusal.reason)
+        if let requests = refusal.requests { return requests }
+        guard file.signal == .metrics, let plain = file.plain(body) else { return 0 }
+        let points = PartialSuccess.dataPoints(inBody: plain)
+        return points > 0 && refusal.points >= points ? file.requests : 0
     }
 
     private func awaitOutcome() -> UploadOutcome {
@@ -98,25 +157,41 @@ struct Delivery {
         }
     }
 
-    private mutating func succeed() {
-        delay.reset()
-        isToldToWait = false
+    private mutating func succeed(_ signal: Signal) {
+        circuits[signal] = nil
         shipper.update {
             $0.lastUpload = Date()
             $0.uploadError = nil
         }
-        log.again(.upload, "Uploads to the collector work again")
+        log.again(.upload(signal), "Uploads of \(signal) to the collector work again")
     }
 
-    private mutating func postpone(_ after: Duration?, _ reason: String) {
-        isToldToWait = after != nil
-        notBefore = Clock.monotonic() &+ delay.next(asked: after).nanoseconds
+    /// A wrong path or token may be of one signal, all else is of the collector.
+    private mutating func postpone(_ signal: Signal, _ time: RetryTime, _ reason: String) {
+        let now = Clock.monotonic()
+        for failed in time == .longest ? [signal] : Signal.allCases {
+            circuits[failed, default: UploadCircuit()].fail(time, at: now)
+            held.insert(failed)
+        }
+        pending.insert(signal)
         shipper.update { $0.uploadError = reason }
-        log.once(.upload, "The collector cannot be reached, batches wait in the buffer: \(reason)")
+        log.once(
+            .upload(signal),
+            time == .longest
+                ? "The collector takes no \(signal), which wait in the buffer; are MARTLET_ENDPOINT and MARTLET_TOKEN right? \(reason)"
+                : "The collector cannot be reached, batches wait in the buffer: \(reason)")
     }
 
     private func refuse(_ reason: String) {
         shipper.update { $0.uploadError = reason }
-        log.once(.rejected, "The collector refused a batch, which is lost: \(reason)")
+        log.once(.rejected, "The collector refused a batch or a part of it, which is lost: \(reason)")
+    }
+}
+
+extension StoredBatch {
+    /// Whether the collector may have taken it so long ago that it would not know it any more.
+    fileprivate var isExpired: Bool {
+        let now = Clock.wall()
+        return file.isSent && now > modified && now - modified > MartletLimits.unknownOutcome.nanoseconds
     }
 }

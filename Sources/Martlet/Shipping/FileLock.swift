@@ -12,6 +12,12 @@ struct FileLock: ~Copyable {
             close(descriptor)
             return nil
         }
+        // Another process may have removed the file after it was opened: that lock would guard nothing.
+        var (opened, named) = (stat(), stat())
+        guard fstat(descriptor, &opened) == 0, stat(path, &named) == 0, opened.st_ino == named.st_ino else {
+            close(descriptor)
+            return nil
+        }
         self.descriptor = descriptor
     }
 

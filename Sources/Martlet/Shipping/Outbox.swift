@@ -1,29 +1,45 @@
 import Foundation
 import MartletTelemetry
 
-/// One instance's batches on disk, locked by this process: its own, or those of a dead one that it took over.
+/// One instance's batches on disk and the account of those that are gone, locked by this process: its own, or those of a
+/// dead one that it took over. For one thread.
 struct Outbox: ~Copyable {
     let instance: String
-    private let service: URL
     let directory: URL
+    private let service: URL
     private let lock: FileLock
+    /// In memory ahead of the disk only while it cannot be written.
+    var account: OutboxAccount
+    var isAccountSaved = true
+    /// Requests in its files, as far as this process knows.
+    var waiting: UInt64 = 0
 
     /// Makes the directory of an instance that starts.
-    static func create(instance: String, in service: URL) throws -> Outbox {
+    ///
+    /// - Parameter account: of an instance that runs and lost its directory; `nil` for what is on disk.
+    static func create(instance: String, in service: URL, account: OutboxAccount? = nil) throws -> Outbox {
         try BufferDirectory.create(service)
         guard let lock = FileLock(path: lockPath(of: instance, in: service), isNew: true) else {
             throw WholeFile.Failure(operation: "lock", code: errno)
         }
-        let outbox = Outbox(instance: instance, in: service, lock: lock)
+        var outbox = Outbox(instance: instance, in: service, lock: lock)
         try BufferDirectory.create(outbox.directory)
+        outbox.recover(account)
         return outbox
     }
 
     /// Takes over a dead instance's batches; `nil` while a process holds its lock, and for a directory without one: that
     /// is somebody else's, who shares the place with us.
     static func adopt(instance: String, in service: URL) -> Outbox? {
-        guard let lock = FileLock(path: lockPath(of: instance, in: service), isNew: false) else { return nil }
-        return Outbox(instance: instance, in: service, lock: lock)
+        let path = lockPath(of: instance, in: service)
+        let directory = service.appendingPathComponent(instance, isDirectory: true)
+        // A process that starts has its lock ahead of its directory.
+        guard !isMissing(directory.path) || isLeftOver(path, of: instance),
+            let lock = FileLock(path: path, isNew: false)
+        else { return nil }
+        var outbox = Outbox(instance: instance, in: service, lock: lock)
+        outbox.recover(nil)
+        return outbox
     }
 
     private init(instance: String, in service: URL, lock: consuming FileLock) {
@@ -31,54 +47,102 @@ struct Outbox: ~Copyable {
         self.service = service
         self.directory = service.appendingPathComponent(instance, isDirectory: true)
         self.lock = lock
+        account = OutboxAccount()
     }
 
-    /// The batches, oldest first; what is no batch is left alone. `nil` when they cannot be listed now.
-    func batches() -> [BatchFile]? {
-        guard let names = try? FileManager.default.contentsOfDirectory(atPath: directory.path) else {
-            return Self.isMissing(directory.path) ? [] : nil
-        }
-        return names.sorted().compactMap(BatchFile.init(name:))
+    private mutating func recover(_ account: OutboxAccount?) {
+        removeTemporaryFiles()
+        quarantine.removeOld()
+        if let account { self.account = account } else { readAccount() }
+        list(isFirst: true)
     }
 
-    /// `false` once somebody has removed the directory or its lock.
+    /// Whether the directory is there, writable or not.
+    var isThere: Bool { !Self.isMissing(directory.path) }
+
+    /// `false` once somebody has removed the directory or its lock, or it cannot be written any more.
     var isInPlace: Bool {
-        !Self.isMissing(directory.path) && !Self.isMissing(Self.lockPath(of: instance, in: service))
+        access(directory.path, W_OK) == 0 && !Self.isMissing(Self.lockPath(of: instance, in: service))
     }
 
-    func store(_ bytes: [UInt8], as file: BatchFile) throws {
+    /// The highest sequence that a batch has or had.
+    var sealed: UInt64 {
+        (StoredBatch.all(in: directory) ?? []).reduce(account.sealed) { max($0, $1.file.sequence) }
+    }
+
+    /// The account of the instance whose batches these are, while nobody else knows better: of a dead one.
+    ///
+    /// - Parameter unsealed: requests that are in no batch yet.
+    func ledger(unsealed: UInt64) -> Ledger {
+        account.ledger(captured: account.total &+ waiting &+ unsealed)
+    }
+
+    mutating func store(_ bytes: [UInt8], as file: BatchFile) throws {
         try WholeFile.write(bytes, to: path(of: file), in: directory.path)
+        waiting &+= file.requests
     }
 
-    /// `nil` when it is gone or cannot be read.
-    func read(_ file: BatchFile) -> Data? {
-        FileManager.default.contents(atPath: path(of: file))
+    /// The batch's body. `nil` when it is gone or cannot be read now, and for one that is not what was written: that one
+    /// is in quarantine then.
+    mutating func read(_ file: BatchFile) -> [UInt8]? {
+        guard let bytes = FileManager.default.contents(atPath: path(of: file)).map(Array.init) else { return nil }
+        if file.isWhole(bytes) { return bytes }
+        setAside(file)
+        return nil
     }
 
-    func remove(_ file: BatchFile) {
-        unlink(path(of: file))
+    /// Notes in its name that a batch is about to be sent, so that nobody changes it any more. `nil` when that cannot be
+    /// noted: then it must not be sent.
+    func mark(_ file: BatchFile) -> BatchFile? {
+        if file.isSent { return file }
+        var sent = file
+        sent.isSent = true
+        // The time from which on the collector may know it.
+        utimes(path(of: file), nil)
+        guard rename(path(of: file), path(of: sent)) == 0 else { return nil }
+        guard (try? WholeFile.sync(directory: directory.path)) != nil else { return nil }
+        return sent
     }
+
+    /// Removes directory and lock if nothing is left that waits. The last use: the lock is free afterwards.
+    consuming func close() {
+        rmdir(quarantine.directory.path)
+        let names = try? FileManager.default.contentsOfDirectory(atPath: directory.path)
+        guard names != nil || Self.isMissing(directory.path) else { return }
+        guard (names ?? []).allSatisfy(Self.ownFiles.contains) else { return }
+        for name in names ?? [] { unlink(path(name)) }
+        if rmdir(directory.path) == 0 || errno == ENOENT { unlink(Self.lockPath(of: instance, in: service)) }
+    }
+
+    // MARK: -
+
+    /// Files that say something of batches, and nothing without them.
+    private static let ownFiles: Set = [OutboxAccount.fileName, resourceFileName]
+    static let resourceFileName = "resource"
 
     /// Removes what a write that was cut off left behind.
-    func removeTemporaryFiles() {
+    private func removeTemporaryFiles() {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
-        for name in names where BatchFile(temporaryName: name) != nil {
-            unlink(directory.appendingPathComponent(name).path)
-        }
+        let own = Set(Self.ownFiles.map { $0 + WholeFile.temporarySuffix })
+        for name in names where BatchFile(temporaryName: name) != nil || own.contains(name) { unlink(path(name)) }
     }
 
-    /// Removes directory and lock if no batch is left. The last use: the lock is free afterwards.
-    consuming func close() {
-        if rmdir(directory.path) == 0 { unlink(Self.lockPath(of: instance, in: service)) }
+    static func isMissing(_ path: String) -> Bool { access(path, F_OK) != 0 && errno == ENOENT }
+
+    /// A lock whose directory is gone; not somebody else's lock, who shares the place with us.
+    private static func isLeftOver(_ path: String, of instance: String) -> Bool {
+        var status = stat()
+        guard UUID(uuidString: instance) != nil, stat(path, &status) == 0 else { return false }
+        return time(nil) - status.st_mtim.tv_sec > MartletLimits.staleLock.components.seconds
     }
 
-    private static func isMissing(_ path: String) -> Bool { access(path, F_OK) != 0 && errno == ENOENT }
+    var quarantine: Quarantine { Quarantine(outbox: directory) }
 
-    private func path(of file: BatchFile) -> String {
-        directory.appendingPathComponent(file.name).path
-    }
+    func path(_ name: String) -> String { directory.appendingPathComponent(name).path }
+
+    func path(of file: BatchFile) -> String { path(file.name) }
 
     private static func lockPath(of instance: String, in service: URL) -> String {
-        service.appendingPathComponent("\(instance).lock").path
+        service.appendingPathComponent(instance + BufferDirectory.lockSuffix).path
     }
 }

@@ -11,5 +11,6 @@ struct RetryDelay {
         return max(min(doubled, MartletLimits.lastRetry) * (0.5 + random / 2), asked ?? .zero)
     }
 
-    mutating func reset() { failures = 0 }
+    /// Where trying soon is of no use.
+    func longest(random: Double = .random(in: 0...1)) -> Duration { MartletLimits.lastRetry * (0.5 + random / 2) }
 }

@@ -12,11 +12,13 @@ struct Sealer: ~Copyable {
     private let log: AgentLog
     private let shipper: Shipper
     private var keeper: JournalKeeper
-    private var closedSequence: UInt64 = 0
     private var pending: Pending?
     private var lastSeal: UInt64?
     private var lastMeasure: UInt64?
-    private(set) var service: URL?
+    /// Room in the place of the outbox.
+    private var room: BufferRoom?
+    /// All places where batches of the service may wait, the preferred one first.
+    let places: [URL]
 
     init(
         _ configuration: MartletConfiguration, resource: TelemetryResource, capture: CaptureState, recorder: Recorder,
@@ -31,15 +33,17 @@ struct Sealer: ~Copyable {
         self.log = log
         self.shipper = shipper
         keeper = JournalKeeper(recorder.journal)
+        places = BufferDirectory.candidates(
+            for: configuration, environment: ProcessInfo.processInfo.environment)
     }
 
     /// The first directory that can be written; `nil`, and a reason in `status`, when none can.
     mutating func makeOutbox() -> Outbox? {
         var problems: [String] = []
-        let environment = ProcessInfo.processInfo.environment
-        for candidate in BufferDirectory.candidates(for: configuration, environment: environment) {
+        let account = shipper.status.account
+        for candidate in places {
             do {
-                let outbox = try Outbox.create(instance: identity.instance, in: candidate)
+                let outbox = try Outbox.create(instance: identity.instance, in: candidate, account: account)
                 use(candidate, insteadOf: problems)
                 return outbox
             } catch {
@@ -50,13 +54,19 @@ struct Sealer: ~Copyable {
         return nil
     }
 
+    /// Takes note of what the outbox leaves behind that can be used no more.
+    func leave(_ outbox: inout Outbox) {
+        _ = outbox.batches()
+        note(outbox.account)
+    }
+
     /// One batch of metrics and, where details were kept, one of traces. What cannot be stored is tried again at the next
     /// call, and until then nothing else: its requests are in the journal, and so are those that come.
-    mutating func seal(into outbox: borrowing Outbox, isAsked: Bool) {
-        guard storePending(in: outbox) else { return }
+    mutating func seal(into outbox: inout Outbox, isAsked: Bool) {
+        guard storePending(in: &outbox) else { return }
         let isNew = !recorder.isEmpty || capture.now.mode != lastMode
         guard isNew || isHeartbeatDue(isAsked: isAsked), takeInterval() else { return }
-        _ = storePending(in: outbox)
+        _ = storePending(in: &outbox)
     }
 
     /// What was taken out of the journal and is no batch yet.
@@ -69,12 +79,8 @@ struct Sealer: ~Copyable {
 
     /// `false` while a service's thread is still writing a record: it is a matter of nanoseconds, or the thread was stopped.
     private mutating func takeInterval() -> Bool {
-        if !keeper.isClosed {
-            let sequence = keeper.sequence
-            guard recorder.noteClosed({ keeper.close() }) else { return false }
-            closedSequence = sequence
-        }
-        guard let segments = awaitWritten() else { return false }
+        if keeper.closedSequence == nil { guard recorder.noteClosed({ keeper.close() }) else { return false } }
+        guard let sequence = keeper.closedSequence, let segments = awaitWritten() else { return false }
         ShippingStep.closed.reach()
         for segment in segments { recorder.fold(segment) }
         let (interval, captured) = recorder.drain()
@@ -83,7 +89,7 @@ struct Sealer: ~Copyable {
         resource.captureMode = capture.mode.rawValue
         resource.captureReason = capture.reason
         lastMode = capture.mode
-        pending = Pending(sequence: closedSequence, resource: resource, interval: interval, captured: captured)
+        pending = Pending(sequence: sequence, resource: resource, interval: interval, captured: captured)
         return true
     }
 
@@ -97,21 +103,21 @@ struct Sealer: ~Copyable {
     }
 
     /// `false` where it cannot be stored now.
-    private mutating func storePending(in outbox: borrowing Outbox) -> Bool {
+    private mutating func storePending(in outbox: inout Outbox) -> Bool {
         guard let pending else { return true }
         let interval = pending.interval
         let metrics = MetricsBatch(
             resource: pending.resource, start: interval.start, end: interval.end, series: interval.series,
             instanceStart: recorder.start, ledger: shipper.status.ledger(captured: pending.captured))
         do {
-            try store(metrics.otlp(), .metrics, pending.sequence, requests: metrics.requests, in: outbox)
+            try store(metrics.otlp(), .metrics, pending.sequence, requests: metrics.requests, in: &outbox)
         } catch {
             fail(Self.sentence(error))
             return false
         }
         self.pending = nil
         ShippingStep.stored.reach()
-        storeDetails(interval.details, of: pending, in: outbox)
+        storeDetails(interval.details, of: pending, in: &outbox)
         keeper.release()
         noteJournal()
         ShippingStep.released.reach()
@@ -122,11 +128,13 @@ struct Sealer: ~Copyable {
     }
 
     /// Details go first where something has to go: the batch of metrics stands without them.
-    private func storeDetails(_ details: [SpanRecord], of pending: Pending, in outbox: borrowing Outbox) {
+    private mutating func storeDetails(
+        _ details: [SpanRecord], of pending: Pending, in outbox: inout Outbox
+    ) {
         guard !details.isEmpty else { return }
         do {
             let batch = DetailsBatch(resource: pending.resource, details: details)
-            try store(batch.otlp(), .traces, pending.sequence, in: outbox)
+            try store(batch.otlp(), .traces, pending.sequence, in: &outbox)
         } catch {
             recorder.countDroppedDetails(details.count)
         }
@@ -134,22 +142,27 @@ struct Sealer: ~Copyable {
 
     /// Counts what is in the buffer anew, now and then: other instances of the service change it too.
     mutating func measureBuffer() {
-        guard let cap, Clock.hasPassed(MartletLimits.bufferMeasure, since: lastMeasure) else { return }
+        guard let room, Clock.hasPassed(MartletLimits.bufferMeasure, since: lastMeasure) else { return }
         lastMeasure = Clock.monotonic()
-        shipper.update { $0.bufferedBytes = cap.size }
+        shipper.update { $0.bufferedBytes = room.size }
     }
 
-    /// Segments are made in the outbox's directory from now on; `nil` for in memory.
+    /// Segments are made in the outbox's directory from now on.
     mutating func keepJournal(in outbox: borrowing Outbox) {
+        // Without it the requests of a killed process go by the name of whoever finds them: better than not at all.
+        try? outbox.keep(identity)
         keeper.move(to: outbox.directory)
         noteJournal()
     }
 
+    /// Whether some of the journal is still where the outbox was before.
+    var isJournalMoving: Bool { keeper.isMoving }
+
     /// Makes room for what is recorded while the interval goes on; `true` where it should rather end.
     mutating func makeRoomInJournal() -> Bool { keeper.makeRoom() }
 
-    /// The last use.
-    mutating func close() { keeper.finish() }
+    /// The last use. What is no batch yet stays in the journal, for the service's next start.
+    mutating func close() { _ = recorder.noteClosed { keeper.finish() } }
 
     // MARK: -
 
@@ -167,43 +180,42 @@ struct Sealer: ~Copyable {
         !isAsked && Clock.hasPassed(MartletLimits.heartbeat, since: lastSeal)
     }
 
-    private func store(
-        _ bytes: [UInt8], _ signal: Signal, _ sequence: UInt64, requests: UInt64 = 0, in outbox: borrowing Outbox
+    private mutating func store(
+        _ bytes: [UInt8], _ signal: Signal, _ sequence: UInt64, requests: UInt64 = 0, in outbox: inout Outbox
     ) throws {
         let isCompressed = configuration.compression == .gzip
         let body = isCompressed ? try Gzip.compress(bytes) : bytes
         let file = BatchFile(
-            sequence: sequence, signal: signal, requests: requests, isCompressed: isCompressed)
-        guard makeRoom(for: body.count) else { return drop(requests, wasStored: false) }
-        try outbox.store(body, as: file)
-        shipper.update {
-            $0.store(requests)
-            $0.bufferedBytes += body.count
+            sequence: sequence, signal: signal, requests: requests, isCompressed: isCompressed, body: body)
+        defer { note(outbox.account) }
+        if makeRoom(for: body.count, in: &outbox) {
+            try outbox.store(body, as: file)
+            shipper.update { $0.bufferedBytes += body.count }
+        } else {
+            outbox.drop(requests, .bufferFull)
         }
+    }
+
+    private func note(_ account: OutboxAccount) {
+        if account.dropped[.bufferFull] != shipper.status.account.dropped[.bufferFull] {
+            log.once(.bufferFull, "The buffer is full (MARTLET_BUFFER_MAX); the oldest batches make room")
+        }
+        shipper.update { $0.account = account }
     }
 
     /// Looks at the files only when the count says that room is short.
-    private func makeRoom(for bytes: Int) -> Bool {
-        guard shipper.status.bufferedBytes + bytes > configuration.bufferMax, let cap else { return true }
-        let evicted = cap.makeRoom(for: bytes)
-        for entry in evicted ?? [] where entry.instance == identity.instance {
-            drop(entry.file.requests, wasStored: true)
-        }
-        shipper.update { $0.bufferedBytes = cap.size }
-        return evicted != nil
-    }
-
-    private var cap: BufferCap? {
-        service.map { BufferCap(service: $0, limit: configuration.bufferMax) }
-    }
-
-    private func drop(_ requests: UInt64, wasStored: Bool) {
-        shipper.update { $0.drop(requests, .bufferFull, wasStored: wasStored) }
-        log.once(.bufferFull, "The buffer is full (MARTLET_BUFFER_MAX); the oldest batches make room")
+    private mutating func makeRoom(for bytes: Int, in outbox: inout Outbox) -> Bool {
+        // The journal's part is the buffer's too; where that is very small, no more than a quarter.
+        let bytes = bytes + min(keeper.fileBytes, configuration.bufferMax / 4)
+        guard var room, room.isShort(at: shipper.status.bufferedBytes + bytes) else { return true }
+        let isThere = room.make(for: bytes, own: &outbox)
+        shipper.update { $0.bufferedBytes = room.size }
+        self.room = room
+        return isThere
     }
 
     private mutating func use(_ directory: URL, insteadOf problems: [String]) {
-        service = directory
+        room = BufferRoom(service: directory, limit: configuration.bufferMax)
         shipper.update {
             $0.bufferDirectory = directory
             $0.bufferError = nil

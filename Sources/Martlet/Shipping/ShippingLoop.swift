@@ -11,6 +11,8 @@ struct ShippingLoop: ~Copyable {
     private var budget: BudgetWatch
     private var delivery: Delivery
     private var outbox: Outbox?
+    /// The one before, whose lock is held as long as there is something of the journal in it.
+    private var former: Outbox?
 
     init(
         _ configuration: MartletConfiguration, resource: TelemetryResource, capture: CaptureState, recorder: Recorder,
@@ -26,6 +28,7 @@ struct ShippingLoop: ~Copyable {
             configuration, resource: resource, capture: capture, recorder: recorder, log: log, shipper: shipper)
         delivery = Delivery(configuration, log: log, shipper: shipper)
         outbox = nil
+        former = nil
     }
 
     mutating func run() {
@@ -54,14 +57,21 @@ struct ShippingLoop: ~Copyable {
         delivery.close()
     }
 
-    /// Tried again at every seal, so that a disk that comes back is used, and a directory that was removed is made anew.
+    /// Tried again at every seal, so that a disk that comes back is used, a directory that was removed is made anew, and
+    /// one that cannot be written any more is left for the next place.
     private mutating func openOutbox() {
         if let open = outbox.take() {
-            if open.isInPlace { outbox = consume open } else { open.close() }
+            if open.isInPlace { outbox = consume open } else { leave(open) }
         }
         guard outbox == nil, let new = sealer.makeOutbox() else { return }
         sealer.keepJournal(in: new)
         outbox = consume new
+    }
+
+    private mutating func leave(_ outbox: consuming Outbox) {
+        var outbox = outbox
+        sealer.leave(&outbox)
+        if outbox.isThere { former = consume outbox }
     }
 
     private mutating func seal(isAsked: Bool) {
@@ -69,9 +79,10 @@ struct ShippingLoop: ~Copyable {
         Capture.countHung(into: recorder)
         budget.check()
         openOutbox()
-        guard let open = outbox.take() else { return }
-        sealer.seal(into: open, isAsked: isAsked)
+        guard var open = outbox.take() else { return }
+        sealer.seal(into: &open, isAsked: isAsked)
         outbox = consume open
+        if !sealer.isJournalMoving { former = nil }
     }
 
     /// A long way through the buffer is interrupted where the next interval ends.
@@ -80,9 +91,9 @@ struct ShippingLoop: ~Copyable {
     }
 
     private mutating func deliverUntilNextSeal(isAsked: Bool) -> Bool {
-        guard let open = outbox.take() else { return true }
+        guard var open = outbox.take() else { return true }
         sealer.measureBuffer()
-        let isDone = delivery.deliver(own: open, service: sealer.service, isAsked: isAsked, pause: nextSeal)
+        let isDone = delivery.deliver(own: &open, places: sealer.places, isAsked: isAsked, pause: nextSeal)
         outbox = consume open
         return isDone
     }

@@ -1,5 +1,5 @@
 import Foundation
-import MartletOTLP
+import MartletTelemetry
 import Synchronization
 
 #if canImport(FoundationNetworking)
@@ -13,8 +13,8 @@ final class UploadExchange: NSObject, URLSessionDataDelegate {
 
     fileprivate struct State {
         var task: URLSessionDataTask?
-        var status: Int?
-        var retryAfter: Duration?
+        var signal: Signal?
+        var answer: UploadAnswer?
         var body = Data()
         var outcome: UploadOutcome?
     }
@@ -23,8 +23,8 @@ final class UploadExchange: NSObject, URLSessionDataDelegate {
         self.finished = finished
     }
 
-    func begin(_ task: URLSessionDataTask) {
-        state.withLock { $0 = State(task: task) }
+    func begin(_ task: URLSessionDataTask, signal: Signal) {
+        state.withLock { $0 = State(task: task, signal: signal) }
         task.resume()
     }
 
@@ -91,15 +91,18 @@ final class UploadExchange: NSObject, URLSessionDataDelegate {
 extension UploadExchange.State {
     fileprivate mutating func note(_ response: URLResponse?) {
         guard let response = response as? HTTPURLResponse else { return }
-        status = response.statusCode
-        retryAfter = response.value(forHTTPHeaderField: "Retry-After").flatMap { RetryAfter.delay($0, now: Date()) }
+        answer = UploadAnswer(
+            status: response.statusCode,
+            retryAfter: response.value(forHTTPHeaderField: "Retry-After")
+                .flatMap { RetryAfter.delay($0, now: Date()) },
+            rejectedRequests: response.value(forHTTPHeaderField: BatchID.rejectedHeaderName).flatMap { UInt64($0) })
     }
 
     fileprivate mutating func conclude(_ error: (any Error)?) {
         // With an error and a status there was a challenge, or the answer was cut off after its head: the status counts.
-        if let status {
-            outcome = UploadOutcome(
-                status: status, retryAfter: retryAfter, message: RPCStatus.message(inBody: Array(body)))
+        if var answer, let signal {
+            answer.body = Array(body)
+            outcome = UploadOutcome(answer, signal: signal)
         } else {
             outcome = UploadOutcome(transportError: error.map { ($0 as NSError).localizedDescription } ?? "no answer")
         }

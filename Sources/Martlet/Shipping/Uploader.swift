@@ -27,10 +27,10 @@ final class Uploader: Sendable {
         session = URLSession(configuration: settings, delegate: exchange, delegateQueue: nil)
     }
 
-    func start(_ body: Data, batch: BatchID, isCompressed: Bool) {
+    func start(_ body: [UInt8], batch: BatchID, isCompressed: Bool) {
         var request = URLRequest(url: endpoint.appendingPathComponent("v1/\(batch.signal.rawValue)"))
         request.httpMethod = "POST"
-        request.httpBody = body
+        request.httpBody = Data(body)
         request.setValue("application/x-protobuf", forHTTPHeaderField: "Content-Type")
         request.setValue(batch.description, forHTTPHeaderField: BatchID.headerName)
         request.setValue("Martlet/\(OTLPScope.version)", forHTTPHeaderField: "User-Agent")
@@ -38,7 +38,7 @@ final class Uploader: Sendable {
         if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
         let task = session.dataTask(with: request)
         OwnTask.mark(task)
-        exchange.begin(task)
+        exchange.begin(task, signal: batch.signal)
     }
 
     /// The outcome of the upload that was started last; `nil` while it is under way.

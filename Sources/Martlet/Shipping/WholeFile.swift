@@ -11,16 +11,38 @@ enum WholeFile {
         var description: String { "\(operation): \(String(cString: strerror(code)))" }
     }
 
+    /// A new file: where it fails, nothing is there.
     static func write(_ bytes: [UInt8], to path: String, in directory: String) throws(Failure) {
+        do throws(Failure) {
+            try put(bytes, at: path, in: directory)
+        } catch {
+            // A file that is there after all would be uploaded beside what its content was put back into.
+            unlink(path)
+            throw error
+        }
+    }
+
+    /// In the place of the one that is there, which stays where it fails.
+    static func replace(_ path: String, with bytes: [UInt8], in directory: String) throws(Failure) {
+        try put(bytes, at: path, in: directory)
+    }
+
+    /// So that what was renamed or removed in it stays so.
+    static func sync(directory: String) throws(Failure) {
+        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("open the directory") }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw failure("fsync of the directory") }
+    }
+
+    private static func put(_ bytes: [UInt8], at path: String, in directory: String) throws(Failure) {
         let temporary = path + temporarySuffix
         do throws(Failure) {
             try writeSynced(bytes, to: temporary)
             guard rename(temporary, path) == 0 else { throw failure("rename") }
             try sync(directory: directory)
         } catch {
-            // A file that is there after all would be uploaded beside what its content was put back into.
             unlink(temporary)
-            unlink(path)
             throw error
         }
     }
@@ -39,13 +61,6 @@ enum WholeFile {
             rest = rest.dropFirst(written)
         }
         guard fsync(descriptor) == 0 else { throw failure("fsync") }
-    }
-
-    private static func sync(directory: String) throws(Failure) {
-        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw failure("open the directory") }
-        defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw failure("fsync of the directory") }
     }
 
     private static func failure(_ operation: String) -> Failure {

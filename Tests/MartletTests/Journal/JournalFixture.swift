@@ -38,7 +38,7 @@ final class JournalFixture {
 
     @discardableResult func makeRoom() -> Bool { keeper.makeRoom() }
 
-    func finish() { keeper.finish() }
+    func finish() { _ = keeper.finish() }
 
     /// What a killed process leaves.
     func segmentFiles() throws -> [(name: String, bytes: [UInt8])] {

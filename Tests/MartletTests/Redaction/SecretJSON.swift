@@ -1,3 +1,5 @@
+import Fixtures
+
 /// Random JSON with secrets in it. The same seed gives the same text, and ``kinds`` seeds in a row have a secret in every
 /// place where one is found.
 struct SecretJSON {
@@ -6,7 +8,7 @@ struct SecretJSON {
     private var random: SeededRandom
 
     init(seed: UInt64) {
-        random = SeededRandom(state: seed &* 0x9e37_79b9_7f4a_7c15)
+        random = SeededRandom(seed: seed &* 0x9e37_79b9_7f4a_7c15)
         let sentence = literal(sentence(Int(seed % Self.kinds)))
         text = "[" + blank() + sentence + "," + object(depth: 0, isSecret: false) + "]"
     }
@@ -105,16 +107,4 @@ struct SecretJSON {
     private mutating func blank() -> String { ["", "", " ", "\n  ", "\t"].randomElement(using: &random) ?? "" }
 
     private static let words = ["name", "first", "note", "a", "item", "caf\u{e9}"]
-}
-
-/// Xorshift: enough for tests.
-struct SeededRandom: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state ^= state << 13
-        state ^= state >> 7
-        state ^= state << 17
-        return state
-    }
 }

@@ -4,7 +4,9 @@ import FoundationNetworking
 import HTTPTypes
 import InMemoryLogging
 import Logging
+import MartletOTLP
 import MartletTelemetry
+import SwiftProtobuf
 import Testing
 
 @testable import Martlet
@@ -105,7 +107,25 @@ extension AgentTests {
                 let counts = try collector.counts()
                 #expect(counts["/hello/e"] == 1)
                 #expect(counts["/hello/a"] == nil)
+                #expect(UInt64(counts.count) == ledger.delivered)
                 #expect(agent.status.bufferedBytes <= 1000)
+            }
+        }
+
+        @Test func whatIsMergedIsDeliveredWithAllItsCounts() async throws {
+            try await withAgent({
+                $0.bufferMax = 4000
+                $0.sampleRate = 0
+            }) { agent, collector, base in
+                collector.answer(503, 503, 503, 503, 503, 503, 503)
+                for _ in 1...8 {
+                    _ = try await URLSession.shared.data(from: base / "hello/x")
+                    await agent.flush()
+                }
+                #expect(agent.status.ledger == Ledger(captured: 8, delivered: 8))
+                let counts = try collector.counts()
+                #expect(counts == ["/hello/x": 8])
+                #expect(collector.accepted.keys.contains { $0.split(separator: "/")[1].contains("-") })
             }
         }
 
@@ -140,8 +160,12 @@ extension AgentTests {
                 collector.answer(503)
                 _ = try await URLSession.shared.data(from: base / "hello/lost")
                 await agent.flush()
-                let cap = BufferCap(service: directory.url.appendingPathComponent("shop"), limit: 600)
-                #expect(cap.makeRoom(for: 600)?.count == 1)
+                let service = directory.url.appendingPathComponent("shop")
+                var other = try Outbox.create(instance: "other", in: service)
+                var room = BufferRoom(service: service, limit: 600)
+                let isThere = room.make(for: 600, own: &other)
+                #expect(isThere)
+                other.close()
                 await agent.flush()
                 #expect(agent.status.ledger == Ledger(captured: 1, dropped: [.gone: 1]))
             }
@@ -151,7 +175,9 @@ extension AgentTests {
             let directory = try TemporaryFolder()
             let service = directory.url.appendingPathComponent("shop")
             try Self.leaveBatch(1, in: service)
-            let unreadable = BatchFile(sequence: 2, signal: .metrics, requests: 3, isCompressed: false).name
+            let unreadable = BatchFile(
+                sequence: 2, signal: .metrics, requests: 3, isCompressed: false, body: []
+            ).name
             // A link to itself: there, and cannot be opened, not even by root.
             try FileManager.default.createSymbolicLink(
                 atPath: service.appendingPathComponent("dead/\(unreadable)").path, withDestinationPath: unreadable)
@@ -237,15 +263,17 @@ extension AgentTests {
             }) { agent, _, base in
                 await agent.flush()
                 for sequence in 1...2 as ClosedRange<UInt64> {
-                    // A directory that stands where the next batch will be written.
-                    let name = BatchFile(sequence: sequence, signal: .metrics, requests: 1, isCompressed: true).name
+                    // A file that stands where batches will be written.
                     let instance = try #require(directory.contents().first { $0.hasSuffix(".lock") }?.dropLast(5))
-                    let obstacle = directory.url.appendingPathComponent("\(instance)/\(name).tmp")
-                    try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: false)
+                    let place = directory.url.appendingPathComponent(String(instance))
+                    let aside = directory.url.appendingPathComponent("aside")
+                    try FileManager.default.moveItem(at: place, to: aside)
+                    try Data().write(to: place)
                     _ = try await URLSession.shared.data(from: base / "hello/x")
                     await agent.flush()
                     #expect(agent.status.bufferError != nil)
-                    try FileManager.default.removeItem(at: obstacle)
+                    try FileManager.default.removeItem(at: place)
+                    try FileManager.default.moveItem(at: aside, to: place)
                     await agent.flush()
                     #expect(agent.status.ledger == Ledger(captured: sequence, delivered: sequence))
                 }
@@ -294,11 +322,171 @@ extension AgentTests {
             }
         }
 
+        @Test func aWrongTokenOrAddressLosesNothing() async throws {
+            let log = InMemoryLogHandler()
+            try await withAgent({
+                $0.sampleRate = 0
+                $0.logger = Logger(label: "test", factory: { _ in log })
+            }) { agent, collector, base in
+                collector.answer(401, 403, 404, 302)
+                _ = try await URLSession.shared.data(from: base / "hello/x")
+                for _ in 1...4 { await agent.flush() }
+                #expect(agent.status.ledger == Ledger(captured: 1, waiting: 1))
+                await agent.flush()
+                #expect(agent.status.ledger == Ledger(captured: 1, delivered: 1))
+            }
+            #expect(log.entries.filter { "\($0.message)".contains("MARTLET_TOKEN") }.count == 1)
+        }
+
+        @Test func aCollectorThatTakesNoTracesGetsItsMetrics() async throws {
+            try await withAgent({ $0.sampleRate = 1 }) { agent, collector, base in
+                collector.tracesStatus.store(404, ordering: .relaxed)
+                for _ in 1...3 {
+                    _ = try await URLSession.shared.data(from: base / "hello/x")
+                    await agent.flush()
+                }
+                #expect(agent.status.ledger == Ledger(captured: 3, delivered: 3))
+                #expect(collector.received.filter { $0.path == "/v1/traces" && $0.status == 404 }.count == 3)
+                let uploaded = Set(collector.received.filter { $0.path == "/v1/traces" }.map(\.batch))
+                #expect(uploaded.count == 1)
+                #expect(agent.status.bufferedBytes > 0)
+            }
+        }
+
+        @Test func aBatchThatIsTooLargeIsSentInParts() async throws {
+            try await withAgent({
+                $0.sampleRate = 0
+                $0.compression = .none
+            }) { agent, collector, base in
+                collector.maxBody.store(3000, ordering: .relaxed)
+                var expected: [String: UInt64] = [:]
+                for letter in "abcdefgh" {
+                    _ = try await URLSession.shared.data(from: base / "hello/\(letter)")
+                    expected["/hello/\(letter)"] = 1
+                }
+                await agent.flush()
+                #expect(agent.status.ledger == Ledger(captured: 8, delivered: 8))
+                let counts = try collector.counts()
+                #expect(counts == expected)
+                let ids = collector.received.compactMap(\.batch)
+                #expect(Set(ids).count == ids.count)
+                #expect(ids.contains { $0.hasSuffix("/1.00/metrics") })
+                #expect(agent.status.bufferedBytes == 0)
+            }
+        }
+
+        @Test func whatIsTooLargeInOnePieceIsDroppedAndCounted() async throws {
+            try await withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
+                collector.maxBody.store(10, ordering: .relaxed)
+                for letter in "abc" { _ = try await URLSession.shared.data(from: base / "hello/\(letter)") }
+                await agent.flush()
+                #expect(agent.status.ledger == Ledger(captured: 3, dropped: [.tooLarge: 3]))
+                #expect(agent.status.bufferedBytes == 0)
+            }
+        }
+
+        @Test func whatTheCollectorDidNotTakeOfABatchIsCountedAsRejected() async throws {
+            try await withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
+                let header = try #require(HTTPField.Name(BatchID.rejectedHeaderName))
+                collector.answer(200, headers: [header: "2"])
+                for letter in "abc" { _ = try await URLSession.shared.data(from: base / "hello/\(letter)") }
+                await agent.flush()
+                #expect(agent.status.ledger == Ledger(captured: 3, delivered: 1, dropped: [.rejected: 2]))
+                #expect(collector.received.count == 1)
+            }
+        }
+
+        @Test(arguments: [(1_000_000, 0, 3), (1, 3, 0)] as [(Int64, UInt64, UInt64)])
+        func aCollectorThatCountsDataPointsRejectsRequestsOnlyWithAllOfThem(
+            points: Int64, delivered: UInt64, rejected: UInt64
+        ) async throws {
+            var response = OTLPExportMetricsServiceResponse()
+            response.partialSuccess.rejectedDataPoints = points
+            let body: [UInt8] = try response.serializedBytes()
+            try await withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
+                collector.answer(200, body: body)
+                for letter in "abc" { _ = try await URLSession.shared.data(from: base / "hello/\(letter)") }
+                await agent.flush()
+                let ledger = agent.status.ledger
+                #expect(ledger.delivered == delivered)
+                #expect(ledger.dropped[.rejected, default: 0] == rejected)
+                #expect(agent.status.uploadError != nil)
+            }
+        }
+
+        @Test func aBatchThatMayHaveArrivedWeeksAgoIsNotSentAgain() async throws {
+            let directory = try TemporaryFolder()
+            let service = directory.url.appendingPathComponent("shop")
+            do {
+                var dead = try Outbox.create(instance: "dead", in: service)
+                for sequence in 7...8 as ClosedRange<UInt64> { try dead.store([], as: Self.file(sequence)) }
+                let sent = dead.mark(Self.file(7))
+                for file in [try #require(sent), Self.file(8)] {
+                    try FileManager.default.setAttributes(
+                        [.modificationDate: Date(timeIntervalSinceNow: -22 * 86400)],
+                        ofItemAtPath: dead.directory.appendingPathComponent(file.name).path)
+                }
+                try dead.store([], as: Self.file(9))
+                _ = dead.mark(Self.file(9))
+                // Something that keeps the directory, and its account.
+                try Data().write(to: dead.directory.appendingPathComponent("kept"))
+            }
+            try await withAgent({
+                $0.bufferDirectory = directory.url
+                $0.serviceName = "shop"
+            }) { agent, collector, _ in
+                await agent.flush()
+                #expect(collector.received.map(\.batch) == ["dead/8/metrics", "dead/9/metrics"])
+            }
+            let account = try String(contentsOf: service.appendingPathComponent("dead/account"), encoding: .utf8)
+            #expect(OutboxAccount(text: account)?.dropped == [.expired: 3])
+            #expect(OutboxAccount(text: account)?.delivered == 6)
+        }
+
+        @Test func aBatchIsMarkedAheadOfItsFirstByteAndKeepsTheMarkWhenItsOutcomeIsUnknown() async throws {
+            let directory = try TemporaryFolder()
+            try await withAgent({
+                $0.bufferDirectory = directory.url
+                $0.sampleRate = 0
+            }) { agent, collector, base in
+                collector.isSilent.store(true, ordering: .relaxed)
+                _ = try await URLSession.shared.data(from: base / "hello/x")
+                await agent.shutdown(within: .milliseconds(300))
+            }
+            #expect(directory.contents().filter { $0.hasSuffix(".sent.otlp.gz") }.count == 1)
+        }
+
+        @Test func aDeadInstancesLedgerIsKeptByWhoeverDeliversItsBatches() async throws {
+            let directory = try TemporaryFolder()
+            let service = directory.url.appendingPathComponent("shop")
+            do {
+                var dead = try Outbox.create(instance: "dead", in: service)
+                for sequence in 1...3 as ClosedRange<UInt64> { try dead.store([], as: Self.file(sequence)) }
+                dead.settle(Self.file(1), as: .delivered(rejected: 1))
+                // Something that keeps the directory, and its account.
+                try Data().write(to: dead.directory.appendingPathComponent("kept"))
+            }
+            try await withAgent({
+                $0.bufferDirectory = directory.url
+                $0.serviceName = "shop"
+            }) { agent, collector, _ in
+                await agent.flush()
+                #expect(agent.status.ledger == Ledger())
+            }
+            let account = try String(contentsOf: service.appendingPathComponent("dead/account"), encoding: .utf8)
+            #expect(OutboxAccount(text: account)?.delivered == 8)
+            #expect(OutboxAccount(text: account)?.dropped == [.rejected: 1])
+            #expect(OutboxAccount(text: account)?.sealed == 3)
+        }
+
+        private static func file(_ sequence: UInt64) -> BatchFile {
+            BatchFile(sequence: sequence, signal: .metrics, requests: 3, isCompressed: false, body: [])
+        }
+
         /// A batch of an instance that died before it could send it.
         private static func leaveBatch(_ sequence: UInt64 = 7, in service: URL) throws {
-            let outbox = try Outbox.create(instance: "dead", in: service)
-            let file = BatchFile(sequence: sequence, signal: .metrics, requests: 3, isCompressed: false)
-            try outbox.store([], as: file)
+            var outbox = try Outbox.create(instance: "dead", in: service)
+            try outbox.store([], as: file(sequence))
         }
     }
 }

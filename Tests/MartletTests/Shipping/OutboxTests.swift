@@ -11,56 +11,79 @@ import Testing
     init() throws { temporary = try TemporaryFolder() }
 
     @Test func batchesComeBackOldestFirst() throws {
-        let outbox = try Outbox.create(instance: "a", in: temporary.url)
-        for sequence in [10, 2, 1] as [UInt64] { try outbox.store([1, 2, 3], as: Self.file(sequence)) }
-        #expect(outbox.batches()?.map(\.sequence) == [1, 2, 10])
-        #expect(outbox.read(Self.file(2)) == Data([1, 2, 3]))
-        outbox.remove(Self.file(1))
-        #expect(outbox.batches()?.map(\.sequence) == [2, 10])
+        var outbox = try Outbox.create(instance: "a", in: temporary.url)
+        for sequence in [10, 2, 1] as [UInt64] { try outbox.store(Self.body, as: Self.file(sequence)) }
+        #expect(sequences(of: &outbox) == [1, 2, 10])
+        let body = outbox.read(Self.file(2))
+        #expect(body == Self.body)
+        outbox.settle(Self.file(1), as: .delivered(rejected: 0))
+        #expect(sequences(of: &outbox) == [2, 10])
     }
 
     @Test(arguments: [true, false])
     func aFilesNameSaysWhatItHolds(isCompressed: Bool) {
-        let file = BatchFile(sequence: 12, signal: .traces, requests: 345, isCompressed: isCompressed)
-        #expect(BatchFile(name: file.name) == file)
-        let largest = BatchFile(sequence: .max, signal: .metrics, requests: .max, isCompressed: isCompressed)
-        #expect(BatchFile(name: largest.name) == largest)
+        for (sequence, first, part) in [
+            (12, nil, ""), (.max, nil, ""), (12, 5, ""), (12, nil, "01"), (.max, 0, "1111000011110000"),
+        ] as [(UInt64, UInt64?, String)] {
+            for signal in Signal.allCases {
+                var file = BatchFile(
+                    sequence: sequence, first: first, part: part, signal: signal, requests: .max,
+                    isCompressed: isCompressed, body: Self.body)
+                #expect(BatchFile(name: file.name) == file)
+                file.isSent = true
+                #expect(BatchFile(name: file.name) == file)
+            }
+        }
+        let file = BatchFile(
+            sequence: 12, signal: .metrics, requests: 345, isCompressed: true, body: Array("123456789".utf8))
+        #expect(file.name == "00000000000000000012-metrics-345-cbf43926.otlp.gz")
     }
 
     @Test(arguments: [
-        "", "x", "1-metrics.otlp", "1-metrics-2.otlp", "1-logs-2.otlp", "a-metrics-2.otlp", "1-metrics-2.otlp.gz.tmp",
+        "", "x", "1-metrics.otlp", "1-metrics-2-00000000.otlp", "00000000000000000001-logs-2-00000000.otlp",
+        "a-metrics-2-00000000.otlp", "00000000000000000001-metrics-2-00000000.otlp.gz.tmp",
+        "00000000000000000001-metrics-2.otlp", "00000000000000000001-metrics-2-0000000.otlp",
+        "00000000000000000001-metrics-02-00000000.otlp", "00000000000000000001.2-metrics-2-00000000.otlp",
+        "00000000000000000002+00000000000000000001-metrics-2-00000000.otlp",
+        "00000000000000000001.-metrics-2-00000000.otlp", "00000000000000000001-metrics-2-00000000.sent.sent.otlp",
+        "00000000000000000001.00000000000000000-metrics-2-00000000.otlp",
     ])
     func whatIsNoBatchIsLeftAlone(name: String) throws {
         #expect(BatchFile(name: name) == nil)
     }
 
     @Test func aLivingInstancesBatchesAreNotTakenOver() throws {
-        let outbox = try Outbox.create(instance: "a", in: temporary.url)
-        try outbox.store([1], as: Self.file(1))
+        var outbox = try Outbox.create(instance: "a", in: temporary.url)
+        try outbox.store(Self.body, as: Self.file(1))
         let adopted = Outbox.adopt(instance: "a", in: temporary.url) != nil
         #expect(!adopted)
-        #expect(outbox.batches()?.count == 1)
+        #expect(sequences(of: &outbox) == [1])
     }
 
     @Test func aDeadInstancesBatchesAreTakenOverAndItsDirectoryGoesWithTheLastOfThem() throws {
         try Self.leaveBatch(in: temporary.url)
-        guard let adopted = Outbox.adopt(instance: "dead", in: temporary.url) else {
+        guard var adopted = Outbox.adopt(instance: "dead", in: temporary.url) else {
             Issue.record("the lock of a dead instance was held")
             return
         }
-        #expect(adopted.batches()?.map(\.sequence) == [1])
-        adopted.remove(Self.file(1))
+        #expect(sequences(of: &adopted) == [1])
+        adopted.settle(Self.file(1), as: .delivered(rejected: 0))
         adopted.close()
         #expect(temporary.contents() == [])
     }
 
     @Test func whatAnInterruptedWriteLeftIsNoBatch() throws {
-        let outbox = try Outbox.create(instance: "a", in: temporary.url)
-        let leftover = temporary.url.appendingPathComponent("a/\(Self.file(1).name).tmp")
-        try Data([1]).write(to: leftover)
-        #expect(outbox.batches() == [])
-        outbox.removeTemporaryFiles()
-        #expect(!FileManager.default.fileExists(atPath: leftover.path))
+        for name in ["\(Self.file(1).name).tmp", "account.tmp", "resource.tmp"] {
+            try Self.leaveBatch(in: temporary.url)
+            let leftover = temporary.url.appendingPathComponent("dead/\(name)")
+            try Data([1]).write(to: leftover)
+            guard var adopted = Outbox.adopt(instance: "dead", in: temporary.url) else {
+                Issue.record("not taken over")
+                return
+            }
+            #expect(sequences(of: &adopted) == [1])
+            #expect(!FileManager.default.fileExists(atPath: leftover.path))
+        }
     }
 
     @Test func whatSomebodyElseKeepsInTheSamePlaceIsLeftAlone() throws {
@@ -70,11 +93,15 @@ import Testing
         #expect(!isAdopted)
         #expect(temporary.contents() == ["uploads"])
 
-        let outbox = try Outbox.create(instance: "a", in: temporary.url)
-        let photo = temporary.url.appendingPathComponent("a/photo.tmp")
-        try Data([1]).write(to: photo)
-        outbox.removeTemporaryFiles()
-        #expect(FileManager.default.fileExists(atPath: photo.path))
+        try Self.leaveBatch(in: temporary.url)
+        try Data([1]).write(to: temporary.url.appendingPathComponent("dead/photo.tmp"))
+        guard var adopted = Outbox.adopt(instance: "dead", in: temporary.url) else {
+            Issue.record("not taken over")
+            return
+        }
+        adopted.settle(Self.file(1), as: .delivered(rejected: 0))
+        adopted.close()
+        #expect(temporary.contents() == ["dead", "dead.lock", "dead/account", "dead/photo.tmp", "uploads"])
     }
 
     @Test func aWriteThatFailedAtItsLastStepLeavesNothing() throws {
@@ -85,9 +112,14 @@ import Testing
     }
 
     @Test func onlyTheOwnerMayReadIt() throws {
-        let outbox = try Outbox.create(instance: "a", in: temporary.url.appendingPathComponent("service"))
-        try outbox.store([1], as: Self.file(1))
-        for (path, mode) in [("service", 0o700), ("service/a", 0o700), ("service/a/\(Self.file(1).name)", 0o600)] {
+        var outbox = try Outbox.create(instance: "a", in: temporary.url.appendingPathComponent("service"))
+        try outbox.store(Self.body, as: Self.file(1))
+        try outbox.store(Self.body, as: Self.file(2))
+        outbox.settle(Self.file(2), as: .dropped(.corrupt))
+        for (path, mode) in [
+            ("service", 0o700), ("service/a", 0o700), ("service/a/\(Self.file(1).name)", 0o600),
+            ("service/a/account", 0o600), ("service/a.lock", 0o600),
+        ] {
             let attributes = try FileManager.default.attributesOfItem(
                 atPath: temporary.url.appendingPathComponent(path).path)
             #expect(attributes[.posixPermissions] as? Int == mode, "\(path)")
@@ -106,24 +138,6 @@ import Testing
         }
     }
 
-    @Test func atTheCapTheOldestOfAllInstancesMakesRoom() throws {
-        try Self.leaveBatch(in: temporary.url)
-        let outbox = try Outbox.create(instance: "living", in: temporary.url)
-        try outbox.store([UInt8](repeating: 0, count: 10), as: Self.file(1))
-        let cap = BufferCap(service: temporary.url, limit: 25)
-        #expect(cap.size == 20)
-        #expect(cap.makeRoom(for: 5)?.isEmpty == true)
-        #expect(cap.makeRoom(for: 10)?.map(\.instance) == ["dead"])
-        #expect(cap.size == 10)
-    }
-
-    @Test func aBatchLargerThanTheCapEvictsNothing() throws {
-        try Self.leaveBatch(in: temporary.url)
-        let cap = BufferCap(service: temporary.url, limit: 25)
-        #expect(cap.makeRoom(for: 26) == nil)
-        #expect(cap.size == 10)
-    }
-
     @Test(arguments: ["../../etc", "a/b", "..", "", "ü\n", String(repeating: "x", count: 1000)])
     func aServicesNameIsOnePathComponent(name: String) {
         let component = BufferDirectory.component(name)
@@ -132,13 +146,19 @@ import Testing
         #expect(!component.contains("/") && !component.contains("."))
     }
 
+    // MARK: -
+
+    static let body: [UInt8] = [1, 2, 3]
+
     /// As a process leaves it that was killed: files, and a lock that nobody holds.
     static func leaveBatch(in service: URL) throws {
-        let outbox = try Outbox.create(instance: "dead", in: service)
-        try outbox.store([UInt8](repeating: 0, count: 10), as: file(1))
+        var outbox = try Outbox.create(instance: "dead", in: service)
+        try outbox.store(body, as: file(1))
     }
 
     static func file(_ sequence: UInt64) -> BatchFile {
-        BatchFile(sequence: sequence, signal: .metrics, requests: 1, isCompressed: true)
+        BatchFile(sequence: sequence, signal: .metrics, requests: 1, isCompressed: true, body: body)
     }
 }
+
+func sequences(of outbox: inout Outbox) -> [UInt64]? { outbox.batches()?.map(\.file.sequence) }

@@ -1,30 +1,77 @@
 import Foundation
+import MartletOTLP
+import MartletTelemetry
+import SwiftProtobuf
 import Testing
 
 @testable import Martlet
 
 @Suite struct UploadOutcomeTests {
-    @Test func onlyTheStatusesThatTheSpecificationNamesAreRetried() {
-        for status in 200..<600 {
-            let outcome = UploadOutcome(status: status, retryAfter: nil, message: "")
-            switch (status, outcome) {
-            case (200..<300, .delivered): break
-            case (429, .retry), (502, .retry), (503, .retry), (504, .retry): break
-            case (300..., .rejected) where ![429, 502, 503, 504].contains(status): break
-            default: Issue.record("\(status) is \(outcome)")
-            }
+    @Test(arguments: Signal.allCases)
+    func everyStatusHasItsOutcome(signal: Signal) {
+        for status in 100..<600 {
+            let outcome = UploadOutcome(UploadAnswer(status: status), signal: signal)
+            let reason = "status \(status)"
+            let expected: UploadOutcome =
+                switch status {
+                case 200..<300: .delivered()
+                case 429, 502, 503, 504: .retry(.backOff, reason: reason)
+                case 300..<400, 401, 403, 404, 405, 407: .retry(.longest, reason: reason)
+                case 413: .split(reason: reason)
+                default: .dropped(.rejected, reason: reason)
+                }
+            #expect(outcome == expected)
         }
     }
 
-    @Test func theReasonIsWhatTheCollectorSaid() {
-        let outcome = UploadOutcome(status: 400, retryAfter: nil, message: "no protobuf")
-        #expect(outcome == .rejected(reason: "status 400: no protobuf"))
+    @Test func aCollectorThatNamesATimeIsNotAskedBefore() {
+        for status in [429, 502, 503, 504] {
+            let answer = UploadAnswer(status: status, retryAfter: .seconds(7))
+            #expect(
+                UploadOutcome(answer, signal: .metrics) == .retry(.asked(.seconds(7)), reason: "status \(status)"))
+        }
     }
 
-    @Test func whatAHostileCollectorSaysDoesNotReachTheTerminal() {
-        let hostile = "\u{1b}[2J" + String(repeating: "x", count: 60_000)
-        let outcome = UploadOutcome(status: 400, retryAfter: nil, message: hostile)
-        #expect(outcome == .rejected(reason: "status 400: ?[2J" + String(repeating: "x", count: 296)))
+    @Test func noAnswerIsNoLoss() {
+        #expect(UploadOutcome(transportError: "reset") == .retry(.backOff, reason: "reset"))
+    }
+
+    @Test func whatWasNotTakenOfABatchIsToldWithTheReason() throws {
+        var response = OTLPExportMetricsServiceResponse()
+        response.partialSuccess.rejectedDataPoints = 3
+        response.partialSuccess.errorMessage = "too old"
+        let body: [UInt8] = try response.serializedBytes()
+        #expect(
+            UploadOutcome(UploadAnswer(status: 200, body: body), signal: .metrics)
+                == .delivered(refusal: .init(requests: nil, points: 3, reason: "status 200: too old")))
+        #expect(
+            UploadOutcome(UploadAnswer(status: 200, rejectedRequests: 40, body: body), signal: .metrics)
+                == .delivered(refusal: .init(requests: 40, points: 3, reason: "status 200: too old")))
+        #expect(
+            UploadOutcome(UploadAnswer(status: 200, rejectedRequests: 0), signal: .metrics) == .delivered())
+    }
+
+    @Test func aWarningWithoutARefusalIsASuccess() throws {
+        var response = OTLPExportTraceServiceResponse()
+        response.partialSuccess.errorMessage = "use another name"
+        let body: [UInt8] = try response.serializedBytes()
+        #expect(UploadOutcome(UploadAnswer(status: 200, body: body), signal: .traces) == .delivered())
+    }
+
+    @Test func theReasonIsWhatTheCollectorSaid() throws {
+        var said = RPCStatus()
+        said.message = "no protobuf"
+        let answer = UploadAnswer(status: 400, body: try said.serializedBytes())
+        #expect(UploadOutcome(answer, signal: .metrics) == .dropped(.rejected, reason: "status 400: no protobuf"))
+    }
+
+    @Test func whatAHostileCollectorSaysDoesNotReachTheTerminal() throws {
+        var said = RPCStatus()
+        said.message = "\u{1b}[2J" + String(repeating: "x", count: 60_000)
+        let answer = UploadAnswer(status: 400, body: try said.serializedBytes())
+        #expect(
+            UploadOutcome(answer, signal: .metrics)
+                == .dropped(.rejected, reason: "status 400: ?[2J" + String(repeating: "x", count: 296)))
     }
 
     @Test func retryAfterIsSecondsOrADate() throws {
@@ -45,7 +92,7 @@ import Testing
         let delays = (0..<10).map { _ in delay.next(random: 1) }
         #expect(delays.prefix(4) == [.seconds(1), .seconds(2), .seconds(4), .seconds(8)])
         #expect(delays.last == MartletLimits.lastRetry)
-        delay.reset()
+        delay = RetryDelay()
         #expect(delay.next(random: 0) == .milliseconds(500))
     }
 
@@ -54,5 +101,20 @@ import Testing
         #expect(delay.next(asked: .zero, random: 1) == .seconds(1))
         #expect(delay.next(asked: .seconds(300), random: 1) == .seconds(300))
         #expect(delay.next(asked: .zero, random: 1) == .seconds(4))
+    }
+
+    @Test func aCircuitLetsOneAttemptThroughForEachDelay() {
+        var circuit = UploadCircuit()
+        #expect(circuit.allows(at: 0, isAsked: false))
+        circuit.fail(.backOff, at: 1000)
+        #expect(!circuit.allows(at: 1000, isAsked: false))
+        #expect(circuit.allows(at: 1000, isAsked: true))
+        #expect(circuit.allows(at: circuit.notBefore, isAsked: false))
+        #expect(circuit.notBefore <= 1000 + MartletLimits.firstRetry.nanoseconds)
+        circuit.fail(.longest, at: 1000)
+        #expect(circuit.notBefore >= 1000 + MartletLimits.lastRetry.nanoseconds / 2)
+        #expect(circuit.allows(at: 1000, isAsked: true))
+        circuit.fail(.asked(.seconds(300)), at: 1000)
+        #expect(!circuit.allows(at: 1000 + Duration.seconds(299).nanoseconds, isAsked: true))
     }
 }

@@ -1,8 +1,6 @@
-import MartletOTLP
-
 extension OTLPMetric {
     /// How many points a sender is told about when the metric is not taken.
-    var pointCount: Int {
+    package var pointCount: Int {
         switch data {
         case .gauge(let gauge): gauge.dataPoints.count
         case .sum(let sum): sum.dataPoints.count

@@ -1,0 +1,92 @@
+import Foundation
+import MartletOTLP
+import MartletTelemetry
+
+/// Makes batches of what a dead instance recorded and did not seal, under its own identity.
+struct JournalRecovery {
+    private let configuration: MartletConfiguration
+
+    init(_ configuration: MartletConfiguration) {
+        self.configuration = configuration
+    }
+
+    /// What cannot be read or stored now stays where it is, for the next time.
+    func recover(_ outbox: inout Outbox) {
+        let sealed = outbox.sealed
+        for (sequence, segments) in segments(in: outbox).sorted(by: { $0.key < $1.key }) {
+            do {
+                if sequence > sealed { try seal(segments, sequence, in: &outbox) }
+                for segment in segments { segment.remove() }
+            } catch {
+                return
+            }
+        }
+    }
+
+    /// By the sequence of their interval. Those that nothing was begun in are removed, damaged ones put aside.
+    private func segments(in outbox: borrowing Outbox) -> [UInt64: [RecoveredSegment]] {
+        var segments: [UInt64: [RecoveredSegment]] = [:]
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: outbox.directory.path)) ?? []
+        for name in names where name.hasSuffix(JournalFormat.fileSuffix) {
+            let path = outbox.path(name)
+            switch RecoveredSegment.read(path) {
+            case .segment(let segment): segments[segment.header.sequence, default: []].append(segment)
+            case .blank: unlink(path)
+            case .damaged: outbox.quarantine.take(path, as: name)
+            case nil: continue
+            }
+        }
+        return segments
+    }
+
+    private func seal(_ segments: [RecoveredSegment], _ sequence: UInt64, in outbox: inout Outbox) throws {
+        var statistics = SeriesStatistics(configuration, start: segments.map(\.header.start).min() ?? Clock.wall())
+        for segment in segments { segment.count(into: &statistics) }
+        let interval = statistics.take(at: nil)
+        guard !interval.series.isEmpty else { return }
+        var batch = MetricsBatch(
+            resource: outbox.resource ?? TelemetryResource(configuration, instance: outbox.instance),
+            start: interval.start, end: interval.end, series: interval.series, instanceStart: interval.start,
+            ledger: Ledger())
+        batch.ledger = outbox.ledger(unsealed: batch.requests)
+        let isCompressed = configuration.compression == .gzip
+        let bytes = try batch.otlp()
+        let body = isCompressed ? try Gzip.compress(bytes) : bytes
+        let file = BatchFile(
+            sequence: sequence, signal: .metrics, requests: batch.requests, isCompressed: isCompressed, body: body)
+        try outbox.store(body, as: file)
+    }
+}
+
+/// A segment that a dead process left.
+struct RecoveredSegment {
+    let path: String
+    let header: JournalHeader
+    private let bytes: Data
+
+    enum Reading {
+        case segment(RecoveredSegment)
+        case blank
+        case damaged
+    }
+
+    /// `nil` where it cannot be read now.
+    static func read(_ path: String) -> Reading? {
+        guard let bytes = FileManager.default.contents(atPath: path) else { return nil }
+        return switch bytes.withUnsafeBytes({ JournalHeader.read($0) }) {
+        case .header(let header): .segment(RecoveredSegment(path: path, header: header, bytes: bytes))
+        case .blank: .blank
+        case .damaged: .damaged
+        }
+    }
+
+    func count(into statistics: inout SeriesStatistics) {
+        bytes.withUnsafeBytes { bytes in
+            var reader = JournalReader(
+                UnsafeRawBufferPointer(rebasing: bytes[JournalFormat.headerBytes...]), seed: header.seed)
+            while let record = reader.next() { statistics.count(record) }
+        }
+    }
+
+    func remove() { unlink(path) }
+}

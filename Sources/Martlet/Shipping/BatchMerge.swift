@@ -1,0 +1,107 @@
+import Foundation
+import MartletOTLP
+import MartletTelemetry
+
+/// Folds an outbox's batches of metrics into coarser intervals, the oldest first. Every count stays, and resolution in time
+/// goes. Only batches that were never sent, follow one another without a gap and have one resource.
+struct BatchMerge {
+    /// Neighbours that cannot be folded with each other: they are not read again and again.
+    private var refused: Set<Pair> = []
+
+    struct Pair: Hashable {
+        let first: BatchFile
+        let second: BatchFile
+    }
+
+    mutating func run(_ window: Duration, in outbox: inout Outbox, _ need: inout BufferRoom.Need) {
+        guard need.mayMerge, let batches = outbox.batches() else { return }
+        for run in Self.runs(in: batches, window: window.nanoseconds, apart: refused) {
+            guard need.mayMerge else { return }
+            need.size -= merge(run, in: &outbox)
+        }
+    }
+
+    /// The batches that become one: neighbours whose intervals ended in the same window.
+    static func runs(
+        in batches: [StoredBatch], window: UInt64, apart: Set<Pair> = []
+    ) -> [ArraySlice<StoredBatch>] {
+        var runs: [ArraySlice<StoredBatch>] = []
+        let metrics = batches.filter { $0.file.signal == .metrics }
+        var run = metrics[..<0]
+        var bytes = 0
+        for (index, batch) in metrics.enumerated() {
+            if let last = run.last, batch.follows(last, in: window), bytes + batch.size <= MartletLimits.mergeBytes,
+                !apart.contains(Pair(first: last.file, second: batch.file))
+            {
+                run = metrics[run.startIndex...index]
+            } else {
+                runs.append(run)
+                (run, bytes) = (metrics[index...index], 0)
+            }
+            bytes += batch.size
+        }
+        return (runs + [run]).filter { $0.count > 1 }
+    }
+
+    /// Returns how many bytes it freed.
+    private mutating func merge(_ run: ArraySlice<StoredBatch>, in outbox: inout Outbox) -> Int {
+        var freed = 0
+        var group = Group()
+        var before: StoredBatch?
+        for batch in run {
+            let body = outbox.read(batch.file).flatMap { batch.file.plain($0) }
+            if !group.add(batch, body) {
+                freed += Self.replace(group, in: &outbox)
+                if let before { refuse(Pair(first: before.file, second: batch.file)) }
+                group = Group(batch, body)
+            }
+            before = batch
+        }
+        return freed + Self.replace(group, in: &outbox)
+    }
+
+    /// Batches that are one as soon as they are written.
+    private struct Group {
+        private(set) var batches: [StoredBatch] = []
+        private(set) var fold: MetricsFold?
+
+        init() {}
+
+        init(_ batch: StoredBatch, _ body: [UInt8]?) {
+            batches = [batch]
+            fold = body.flatMap(MetricsFold.init)
+        }
+
+        mutating func add(_ batch: StoredBatch, _ body: [UInt8]?) -> Bool {
+            guard let body, fold?.add(body) == true else { return false }
+            batches.append(batch)
+            return true
+        }
+    }
+
+    private static func replace(_ group: Group, in outbox: inout Outbox) -> Int {
+        guard group.batches.count > 1, let first = group.batches.first?.file, let last = group.batches.last?.file,
+            let bytes = try? group.fold?.otlp(), let body = last.isCompressed ? try? Gzip.compress(bytes) : bytes
+        else { return 0 }
+        let merged = BatchFile(
+            sequence: last.sequence, first: first.first, signal: .metrics,
+            requests: group.batches.reduce(0) { $0 &+ $1.file.requests }, isCompressed: last.isCompressed, body: body)
+        guard (try? outbox.fold(group.batches, into: merged, body: body)) != nil else { return 0 }
+        return group.batches.reduce(0) { $0 + $1.size } - body.count
+    }
+
+    private mutating func refuse(_ pair: Pair) {
+        if refused.count >= MartletLimits.refusedMerges { refused = [] }
+        refused.insert(pair)
+    }
+}
+
+extension StoredBatch {
+    /// Whether both lie in the same window with nothing between them, and may be changed.
+    fileprivate func follows(_ other: StoredBatch, in window: UInt64) -> Bool {
+        canMerge && other.canMerge && other.file.sequence &+ 1 == file.first
+            && other.modified / window == modified / window
+    }
+
+    private var canMerge: Bool { !file.isSent && file.part.isEmpty }
+}

@@ -1,0 +1,147 @@
+import Foundation
+import MartletTelemetry
+
+/// What became of a batch.
+enum Settlement: Equatable {
+    /// - Parameter rejected: so many of its requests were not taken.
+    case delivered(rejected: UInt64)
+    case dropped(DropReason)
+}
+
+/// The account, and the order in which it and the files change: the account first, so that no file is counted twice, and
+/// the file after it.
+extension Outbox {
+    /// The batches that wait, oldest first. Those that are accounted for or that others stand for are removed. What was
+    /// there and is gone was dropped by somebody else, and is counted so. `nil` when they cannot be listed now.
+    mutating func batches() -> [StoredBatch]? { list(isFirst: false) }
+
+    /// Takes a batch out, for good.
+    mutating func settle(_ file: BatchFile, as settlement: Settlement) {
+        switch settlement {
+        case .delivered(let rejected):
+            account.deliver(file.requests - min(rejected, file.requests))
+            account.drop(min(rejected, file.requests), .rejected)
+        case .dropped(let reason): account.drop(file.requests, reason)
+        }
+        conclude(file)
+    }
+
+    /// Counts requests that were never stored.
+    mutating func drop(_ requests: UInt64, _ reason: DropReason) {
+        account.drop(requests, reason)
+        isAccountSaved = false
+        removeSettled()
+    }
+
+    /// Puts others into a batch's place that stand for the same requests. Throws, and nothing has changed, when they
+    /// cannot be stored.
+    mutating func replace(_ file: BatchFile, with parts: [(file: BatchFile, body: [UInt8])]) throws {
+        do {
+            for part in parts { try store(part.body, as: part.file) }
+        } catch {
+            for part in parts where unlink(path(of: part.file)) == 0 { waiting &-= part.file.requests }
+            throw error
+        }
+        conclude(file)
+    }
+
+    /// Puts one batch into the place of several that stand for the same requests. Throws, and nothing has changed, when
+    /// it cannot be stored.
+    mutating func fold(_ files: [StoredBatch], into merged: BatchFile, body: [UInt8]) throws {
+        try store(body, as: merged)
+        // What is left of them is removed by the next listing, and until then neither is sent.
+        for batch in files where unlink(path(of: batch.file)) == 0 { waiting &-= batch.file.requests }
+        guard let last = files.last else { return }
+        // As old as what it is made of.
+        let time = Double(last.modified) / 1e9
+        try? FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: time)], ofItemAtPath: path(of: merged))
+    }
+
+    /// Moves a file that is not what was written out of the way, and counts its requests as lost.
+    mutating func setAside(_ file: BatchFile) {
+        account.drop(file.requests, .corrupt)
+        conclude(file, isWhole: false)
+    }
+
+    // MARK: -
+
+    /// - Parameter isFirst: nothing is known yet that could be gone.
+    @discardableResult
+    mutating func list(isFirst: Bool) -> [StoredBatch]? {
+        removeSettled()
+        guard var batches = StoredBatch.all(in: directory) else { return nil }
+        batches.removeAll { account.settled.contains($0.file.name) }
+        var held: Set<BatchFile> = []
+        for (whole, files) in StoredBatch.superseded(in: batches) {
+            if isWhole(whole) {
+                let left = files.filter { unlink(path(of: $0)) != 0 && errno != ENOENT }
+                batches.removeAll { files.contains($0.file) }
+                if !left.isEmpty { held.insert(whole) }
+            } else {
+                let requests = files.reduce(0) { $0 &+ $1.requests }
+                account.drop(whole.requests - min(requests, whole.requests), .corrupt)
+                account.settled.insert(whole.name)
+                quarantine.take(path(of: whole), as: whole.name)
+                isAccountSaved = false
+                batches.removeAll { $0.file == whole }
+            }
+        }
+        count(batches, isFirst: isFirst)
+        return batches.filter { !held.contains($0.file) }
+    }
+
+    private func isWhole(_ file: BatchFile) -> Bool {
+        FileManager.default.contents(atPath: path(of: file)).map { file.isWhole(Array($0)) } ?? false
+    }
+
+    private mutating func count(_ present: [StoredBatch], isFirst: Bool) {
+        let requests = present.reduce(0) { $0 &+ $1.file.requests }
+        defer { waiting = requests }
+        guard !isFirst, requests != waiting else { return }
+        if requests < waiting { account.drop(waiting - requests, .gone) } else { account.find(requests - waiting) }
+        isAccountSaved = false
+    }
+
+    private mutating func conclude(_ file: BatchFile, isWhole: Bool = true) {
+        waiting = waiting > file.requests ? waiting - file.requests : 0
+        if file.signal == .metrics || file.requests > 0 || !isWhole {
+            account.seal(file.sequence)
+            account.settled.insert(file.name)
+            saveAccount()
+        }
+        ShippingStep.settled.reach()
+        if !isWhole, isAccountSaved { quarantine.take(path(of: file), as: file.name) }
+        if !account.settled.contains(file.name), unlink(path(of: file)) != 0, errno != ENOENT {
+            account.settled.insert(file.name)
+            isAccountSaved = false
+        }
+        removeSettled()
+        ShippingStep.removed.reach()
+    }
+
+    /// Removes the files that are accounted for, if the account is safe.
+    private mutating func removeSettled() {
+        if !isAccountSaved { saveAccount() }
+        guard isAccountSaved else { return }
+        account.settled = account.settled.filter { name in unlink(path(name)) != 0 && errno != ENOENT }
+    }
+
+    private mutating func saveAccount() {
+        let written: Void? = try? WholeFile.replace(
+            path(OutboxAccount.fileName), with: Array(account.text.utf8), in: directory.path)
+        isAccountSaved = written != nil
+    }
+
+    /// A broken account begins anew, and with it the instance's ledger: it is right for what waits and what comes, and
+    /// knows nothing of what was delivered or dropped before.
+    mutating func readAccount() {
+        let path = path(OutboxAccount.fileName)
+        guard let bytes = FileManager.default.contents(atPath: path) else { return }
+        if let read = OutboxAccount(text: String(decoding: bytes, as: UTF8.self)) {
+            account = read
+        } else {
+            quarantine.take(path, as: OutboxAccount.fileName)
+        }
+    }
+}

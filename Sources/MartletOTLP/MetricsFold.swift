@@ -1,0 +1,167 @@
+import MartletTelemetry
+import SwiftProtobuf
+
+/// Folds bodies of `POST /v1/metrics` that one instance made of consecutive intervals into one of the whole time. Points
+/// of the same metric and attributes become one: counts, sums and distributions merge without any error, of the ledger
+/// the last is kept, and only the resolution in time is lost.
+///
+/// Holds one point for each series that the bodies have, however many they are.
+package struct MetricsFold {
+    private let resource: OTLPResource
+    private let scope: OTLPInstrumentationScope
+    private var metrics: [FoldedMetric] = []
+    private var start = UInt64.max
+    private var end: UInt64 = 0
+    /// Counts from the instance's start, so that its interval is its own.
+    private var ledger: OTLPMetric?
+
+    /// `nil` for what is no body that ``MetricsBatch`` makes.
+    package init?(_ body: [UInt8]) {
+        guard let part = OTLPResourceMetrics(onlyOneIn: body) else { return nil }
+        resource = part.resource
+        scope = part.scopeMetrics[0].scope
+        guard take(part.scopeMetrics[0].metrics) else { return nil }
+    }
+
+    /// False, and nothing has changed, for what cannot be folded with what is there: it is of another resource, or holds
+    /// something that this fold does not know.
+    package mutating func add(_ body: [UInt8]) -> Bool {
+        guard let part = OTLPResourceMetrics(onlyOneIn: body), part.resource == resource else { return false }
+        return take(part.scopeMetrics[0].metrics)
+    }
+
+    package func otlp() throws -> [UInt8] {
+        var scope = OTLPScopeMetrics()
+        scope.scope = self.scope
+        scope.metrics = metrics.map { $0.message(start: start, end: end) }
+        if let ledger { scope.metrics.append(ledger) }
+        var part = OTLPResourceMetrics()
+        part.resource = resource
+        part.scopeMetrics = [scope]
+        var request = OTLPExportMetricsServiceRequest()
+        request.resourceMetrics = [part]
+        return try request.serializedBytes()
+    }
+
+    /// All of it or nothing.
+    private mutating func take(_ added: [OTLPMetric]) -> Bool {
+        var readings: [MetricReading] = []
+        for metric in added where metric.name != MetricName.ledger {
+            guard let reading = MetricReading(metric) else { return false }
+            readings.append(reading)
+        }
+        for reading in readings {
+            let index = metrics.firstIndex { $0.metric == reading.metric } ?? metrics.endIndex
+            if index == metrics.endIndex { metrics.append(FoldedMetric(metric: reading.metric)) }
+            metrics[index].add(reading)
+            start = min(start, reading.start)
+            end = max(end, reading.end)
+        }
+        ledger = added.last { $0.name == MetricName.ledger } ?? ledger
+        return true
+    }
+}
+
+extension OTLPResourceMetrics {
+    /// One resource and one scope, as an agent sends them.
+    init?(onlyOneIn body: [UInt8]) {
+        guard let request = try? OTLPExportMetricsServiceRequest(serializedBytes: body),
+            request.resourceMetrics.count == 1, request.resourceMetrics[0].scopeMetrics.count == 1
+        else { return nil }
+        self = request.resourceMetrics[0]
+    }
+}
+
+/// The points of one metric, of which all can be folded.
+private struct MetricReading {
+    /// Without its points.
+    var metric: OTLPMetric
+    var start = UInt64.max
+    var end: UInt64 = 0
+    var distributions: [(attributes: [OTLPKeyValue], values: ExponentialHistogram)] = []
+    var totals: [(attributes: [OTLPKeyValue], count: UInt64, sum: Double)] = []
+
+    init?(_ metric: OTLPMetric) {
+        self.metric = metric
+        switch metric.data {
+        case .exponentialHistogram(let histogram):
+            self.metric.exponentialHistogram.dataPoints = []
+            guard histogram.aggregationTemporality == .delta else { return nil }
+            for point in histogram.dataPoints {
+                guard let values = ExponentialHistogram(point) else { return nil }
+                distributions.append((point.attributes, values))
+                cover(point.startTimeUnixNano, point.timeUnixNano)
+            }
+        case .histogram(let histogram):
+            self.metric.histogram.dataPoints = []
+            guard histogram.aggregationTemporality == .delta else { return nil }
+            for point in histogram.dataPoints {
+                guard point.bucketCounts.isEmpty else { return nil }
+                totals.append((point.attributes, point.count, point.sum))
+                cover(point.startTimeUnixNano, point.timeUnixNano)
+            }
+        default: return nil
+        }
+    }
+
+    private mutating func cover(_ from: UInt64, _ to: UInt64) {
+        start = min(start, from)
+        end = max(end, to)
+    }
+}
+
+/// One metric while it is folded.
+private struct FoldedMetric {
+    /// Without its points.
+    let metric: OTLPMetric
+    private var distributions: [[OTLPKeyValue]: ExponentialHistogram] = [:]
+    private var totals: [[OTLPKeyValue]: (count: UInt64, sum: Double)] = [:]
+
+    init(metric: OTLPMetric) { self.metric = metric }
+
+    mutating func add(_ reading: MetricReading) {
+        for (attributes, values) in reading.distributions {
+            distributions[attributes, default: ExponentialHistogram(scale: values.scale)].merge(values)
+        }
+        for (attributes, count, sum) in reading.totals {
+            let present = totals[attributes] ?? (0, 0)
+            totals[attributes] = (present.count &+ count, present.sum + sum)
+        }
+    }
+
+    func message(start: UInt64, end: UInt64) -> OTLPMetric {
+        var result = metric
+        if case .exponentialHistogram? = metric.data {
+            result.exponentialHistogram.dataPoints = distributions.map { attributes, values in
+                var point = OTLPExponentialHistogramDataPoint(values)
+                point.attributes = attributes
+                point.startTimeUnixNano = start
+                point.timeUnixNano = end
+                return point
+            }
+        } else {
+            result.histogram.dataPoints = totals.map { attributes, total in
+                var point = OTLPHistogramDataPoint()
+                point.attributes = attributes
+                point.startTimeUnixNano = start
+                point.timeUnixNano = end
+                point.count = total.count
+                point.sum = total.sum
+                return point
+            }
+        }
+        return result
+    }
+}
+
+extension ExponentialHistogram {
+    /// `nil` for what no recorded durations make.
+    init?(_ point: OTLPExponentialHistogramDataPoint) {
+        guard point.negative.bucketCounts.isEmpty else { return nil }
+        self.init(
+            scale: point.scale, sum: point.sum, min: point.hasMin ? point.min : nil,
+            max: point.hasMax ? point.max : nil, zeroCount: point.zeroCount, offset: point.positive.offset,
+            buckets: point.positive.bucketCounts)
+        guard count == point.count else { return nil }
+    }
+}

@@ -1,0 +1,48 @@
+import Foundation
+import MartletTelemetry
+
+/// Batches as an agent makes them, out of random requests.
+package struct SampleBatch {
+    package var resource = TelemetryResource(service: "shop", instance: "a", captureMode: "automatic")
+    package var endpoints = 3
+    package var requestsPerEndpoint = 20
+    package var random: SeededRandom
+    /// When the next interval begins, in seconds.
+    package var time: UInt64 = 1_800_000_000
+    /// Captured until now.
+    package var captured: UInt64 = 0
+
+    package init(seed: UInt64) { random = SeededRandom(seed: seed) }
+
+    /// The next interval of 10 s.
+    package mutating func next() -> MetricsBatch {
+        var series: [RequestDimensions: RequestStatistics] = [:]
+        for endpoint in 0..<endpoints {
+            let dimensions = RequestDimensions(
+                kind: endpoint % 5 == 4 ? .server : .client, method: "GET", host: "api.example.com", port: 443,
+                endpoint: "/endpoints/\(endpoint)/{id}", status: 200, error: nil)
+            series[dimensions] = statistics()
+        }
+        let start = time * 1_000_000_000
+        time += 10
+        captured += UInt64(endpoints * requestsPerEndpoint)
+        return MetricsBatch(
+            resource: resource, start: start, end: time * 1_000_000_000, series: series,
+            ledger: Ledger(captured: captured, waiting: captured))
+    }
+
+    /// Around 50 ms, a few of them far slower, as latencies are. Whole thousandths, whose sums do not depend on the order.
+    private mutating func statistics() -> RequestStatistics {
+        var statistics = RequestStatistics()
+        for _ in 0..<requestsPerEndpoint {
+            let normal = (0..<4).reduce(0.0) { sum, _ in sum + .random(in: -1...1, using: &random) }
+            let seconds = (exp(normal - 3) * 1024).rounded(.up) / 1024
+            var phases = PhaseDurations()
+            phases[.firstByte] = UInt64(seconds * 5e8)
+            phases[.transfer] = UInt64(seconds * 2.5e8)
+            statistics.record(
+                seconds: seconds, bytesSent: 0, bytesReceived: .random(in: 0...5000, using: &random), phases: phases)
+        }
+        return statistics
+    }
+}

@@ -1,0 +1,116 @@
+import Fixtures
+import MartletTelemetry
+import SwiftProtobuf
+import Testing
+
+@testable import MartletOTLP
+
+@Suite struct MetricsFoldTests {
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func whatWasFoldedIsWhatOneIntervalOfTheWholeTimeWouldHaveBeen(seed: UInt64) throws {
+        var sample = SampleBatch(seed: seed)
+        sample.endpoints = 12
+        let batches = (0..<6).map { _ in sample.next() }
+        let folded = try Self.fold(batches)
+        let whole = try OTLPExportMetricsServiceRequest(serializedBytes: Self.merged(batches).otlp())
+        #expect(folded.metricNames == whole.metricNames)
+        #expect(folded.distributions == whole.distributions)
+        #expect(folded.ledger == whole.ledger)
+        // Sums of doubles depend on their order by an ulp.
+        for (key, total) in whole.totals {
+            let other = try #require(folded.totals[key])
+            #expect(other.count == total.count)
+            #expect(abs(other.sum - total.sum) <= total.sum * 1e-12)
+        }
+        #expect(folded.totals.count == whole.totals.count)
+    }
+
+    @Test func aFoldOfFoldsIsTheFoldOfAll() throws {
+        var sample = SampleBatch(seed: 4)
+        let batches = (0..<4).map { _ in sample.next() }
+        var halves = try #require(MetricsFold(Self.fold(Array(batches[..<2])).serializedBytes()))
+        let isAdded = try halves.add(Self.fold(Array(batches[2...])).serializedBytes())
+        #expect(isAdded)
+        let whole = try Self.fold(batches)
+        let both = try OTLPExportMetricsServiceRequest(serializedBytes: halves.otlp())
+        #expect(both.distributions == whole.distributions)
+        #expect(both.ledger == whole.ledger)
+    }
+
+    @Test func batchesOfTwoResourcesAreNotFolded() throws {
+        var sample = SampleBatch(seed: 5)
+        let first = try sample.next().otlp()
+        sample.resource.captureMode = "off"
+        let other = try sample.next().otlp()
+        var fold = try #require(MetricsFold(first))
+        let before = try fold.otlp().count
+        let isAdded = fold.add(other)
+        #expect(!isAdded)
+        #expect(try fold.otlp().count == before)
+    }
+
+    @Test func whatIsNoBatchOfAnAgentIsNotFolded() throws {
+        var sample = SampleBatch(seed: 6)
+        let batch = try sample.next().otlp()
+        #expect(MetricsFold([]) == nil)
+        #expect(MetricsFold([0xff, 0xff]) == nil)
+        var cumulative = try OTLPExportMetricsServiceRequest(serializedBytes: batch)
+        cumulative.resourceMetrics[0].scopeMetrics[0].metrics[0].exponentialHistogram.aggregationTemporality =
+            .cumulative
+        #expect(try MetricsFold(cumulative.serializedBytes()) == nil)
+        var fold = try #require(MetricsFold(batch))
+        for other in [try cumulative.serializedBytes(), Array(batch.dropLast(3))] {
+            let isAdded = fold.add(other)
+            #expect(!isAdded)
+        }
+    }
+
+    // MARK: -
+
+    static func fold(_ batches: [MetricsBatch]) throws -> OTLPExportMetricsServiceRequest {
+        var fold = try #require(MetricsFold(batches[0].otlp()))
+        for batch in batches.dropFirst() {
+            let isAdded = try fold.add(batch.otlp())
+            #expect(isAdded)
+        }
+        return try OTLPExportMetricsServiceRequest(serializedBytes: fold.otlp())
+    }
+
+    static func merged(_ batches: [MetricsBatch]) -> MetricsBatch {
+        var merged = batches[0]
+        for batch in batches.dropFirst() {
+            merged.end = batch.end
+            merged.ledger = batch.ledger
+            for (dimensions, statistics) in batch.series {
+                merged.series[dimensions, default: RequestStatistics()].merge(statistics)
+            }
+        }
+        return merged
+    }
+}
+
+extension OTLPExportMetricsServiceRequest {
+    var metrics: [OTLPMetric] { resourceMetrics.flatMap(\.scopeMetrics).flatMap(\.metrics) }
+    var metricNames: Set<String> { Set(metrics.map(\.name)) }
+    /// Sums taken out.
+    var distributions: Set<OTLPExponentialHistogramDataPoint> {
+        Set(
+            metrics.flatMap(\.exponentialHistogram.dataPoints).map { point in
+                var point = point
+                point.clearSum()
+                return point
+            })
+    }
+    var totals: [OTLPHistogramDataPoint: (count: UInt64, sum: Double)] {
+        metrics.flatMap { metric in metric.histogram.dataPoints.map { (metric.name, $0) } }.reduce(into: [:]) {
+            var key = $1.1
+            let total = (key.count, key.sum)
+            key.clearSum()
+            key.count = 0
+            key.attributes.append(OTLPKeyValue("metric", $1.0))
+            $0[key] = total
+        }
+    }
+    var ledger: [OTLPMetric] { metrics.filter { $0.name == MetricName.ledger } }
+    var requests: UInt64 { metrics.flatMap(\.exponentialHistogram.dataPoints).reduce(0) { $0 + $1.count } }
+}

@@ -1,0 +1,43 @@
+import Fixtures
+import MartletTelemetry
+import SwiftProtobuf
+import Testing
+
+@testable import MartletOTLP
+
+@Suite struct PartialSuccessTests {
+    @Test func whatACollectorDidNotTakeIsRead() throws {
+        var metrics = OTLPExportMetricsServiceResponse()
+        #expect(try PartialSuccess(inBody: metrics.serializedBytes(), signal: .metrics) == nil)
+        metrics.partialSuccess.rejectedDataPoints = 3
+        metrics.partialSuccess.errorMessage = "too old"
+        #expect(
+            try PartialSuccess(inBody: metrics.serializedBytes(), signal: .metrics)
+                == PartialSuccess(rejected: 3, message: "too old"))
+        var traces = OTLPExportTraceServiceResponse()
+        traces.partialSuccess.rejectedSpans = 2
+        #expect(
+            try PartialSuccess(inBody: traces.serializedBytes(), signal: .traces)
+                == PartialSuccess(rejected: 2, message: ""))
+    }
+
+    @Test(arguments: [[], [0xff], Array("{}".utf8), Array("<html>".utf8)] as [[UInt8]])
+    func aBodyThatIsNoSuchMessageIsAFullSuccess(body: [UInt8]) {
+        #expect(PartialSuccess(inBody: body, signal: .metrics) == nil)
+        #expect(PartialSuccess(inBody: body, signal: .traces) == nil)
+    }
+
+    @Test func aNumberBelowZeroIsNone() throws {
+        var metrics = OTLPExportMetricsServiceResponse()
+        metrics.partialSuccess.rejectedDataPoints = -5
+        #expect(try PartialSuccess(inBody: metrics.serializedBytes(), signal: .metrics) == nil)
+    }
+
+    @Test func theDataPointsOfABatchAreThoseThatTellOfRequests() throws {
+        var sample = SampleBatch(seed: 1)
+        sample.endpoints = 2
+        // Of each: durations, bytes received, and the two phases that the sample has.
+        #expect(try PartialSuccess.dataPoints(inBody: sample.next().otlp()) == 8)
+        #expect(PartialSuccess.dataPoints(inBody: [0xff]) == 0)
+    }
+}

@@ -1,0 +1,245 @@
+import Fixtures
+import Foundation
+import MartletOTLP
+import MartletTelemetry
+import SwiftProtobuf
+import Testing
+
+@testable import Martlet
+
+/// What goes when room is short: details, resolution in time, and only then requests.
+@Suite struct BufferRoomTests {
+    let temporary: TemporaryFolder
+
+    init() throws { temporary = try TemporaryFolder() }
+
+    @Test func detailsGoFirstAndTheOldestOfThem() throws {
+        try open { outbox in
+            try outbox.store([1], as: Self.file(1, .metrics, requests: 5))
+            for sequence in 1...4 as ClosedRange<UInt64> {
+                try outbox.store(Self.details, as: Self.file(sequence, .traces, body: Self.details))
+            }
+            var room = BufferRoom(service: temporary.url, limit: 500)
+            #expect(room.size == 401)
+            let isThere = room.make(for: 100, own: &outbox)
+            #expect(isThere)
+            let left = outbox.batches()?.map { "\($0.file.sequence) \($0.file.signal)" }
+            #expect(left == ["1 metrics", "3 traces", "4 traces"])
+            #expect(outbox.account.dropped == [:])
+        }
+    }
+
+    @Test func metricsAreMergedBeforeAnyAreDropped() throws {
+        var sample = SampleBatch(seed: 1)
+        try open { outbox in
+            try fill(&outbox, &sample, count: 6)
+            var room = BufferRoom(service: temporary.url, limit: size)
+            let isThere = room.make(for: 1, own: &outbox)
+            #expect(isThere)
+            let files = (outbox.batches() ?? []).map(\.file)
+            #expect(files.map(\.first) == [1])
+            #expect(files.map(\.sequence) == [6])
+            #expect(files.map(\.requests) == [sample.captured])
+            #expect(outbox.account == OutboxAccount())
+            let requests = try Self.requests(of: &outbox)
+            #expect(requests == sample.captured)
+        }
+    }
+
+    @Test func aMergedBatchIsAsOldAsItsLast() throws {
+        var sample = SampleBatch(seed: 2)
+        try open { outbox in
+            try fill(&outbox, &sample, count: 6)
+            var room = BufferRoom(service: temporary.url, limit: size)
+            _ = room.make(for: 1, own: &outbox)
+            let seconds = outbox.batches()?.map { $0.modified / 1_000_000_000 }
+            #expect(seconds == [sample.time - 1])
+        }
+    }
+
+    @Test func whatMayHaveArrivedIsNeverMergedNorMergedAcross() throws {
+        var sample = SampleBatch(seed: 3)
+        try open { outbox in
+            try fill(&outbox, &sample, count: 6)
+            let third = outbox.batches()?[2].file
+            let sent = outbox.mark(try #require(third))
+            var room = BufferRoom(service: temporary.url, limit: size)
+            _ = room.make(for: 1, own: &outbox)
+            let files = (outbox.batches() ?? []).map(\.file)
+            #expect(files.map { [$0.first, $0.sequence] } == [[1, 2], [3, 3], [4, 6]])
+            #expect(files[1] == sent)
+        }
+    }
+
+    @Test func batchesOfTwoResourcesStayApart() throws {
+        var sample = SampleBatch(seed: 4)
+        try open { outbox in
+            try fill(&outbox, &sample, count: 3)
+            sample.resource.captureMode = "off"
+            try fill(&outbox, &sample, count: 3, from: 4)
+            var room = BufferRoom(service: temporary.url, limit: size)
+            for _ in 1...2 { _ = room.make(for: 1, own: &outbox) }
+            let files = (outbox.batches() ?? []).map(\.file)
+            #expect(files.map { [$0.first, $0.sequence] } == [[1, 3], [4, 6]])
+        }
+    }
+
+    @Test func aGapIsNotMergedAcross() throws {
+        var sample = SampleBatch(seed: 5)
+        try open { outbox in
+            try fill(&outbox, &sample, count: 2)
+            try fill(&outbox, &sample, count: 2, from: 4)
+            var room = BufferRoom(service: temporary.url, limit: size)
+            _ = room.make(for: 1, own: &outbox)
+            let ranges = (outbox.batches() ?? []).map { [$0.file.first, $0.file.sequence] }
+            #expect(ranges == [[1, 2], [4, 5]])
+        }
+    }
+
+    @Test func aBatchThatIsFoundDamagedIsCountedAndTheOthersAreMerged() throws {
+        var sample = SampleBatch(seed: 6)
+        try open { outbox in
+            try fill(&outbox, &sample, count: 6)
+            let third = outbox.batches()?[2].file
+            let bad = try #require(third)
+            try Data([1]).write(to: outbox.directory.appendingPathComponent(bad.name))
+            try Self.age(bad, at: sample.time - 31, in: outbox.directory)
+            var room = BufferRoom(service: temporary.url, limit: size)
+            _ = room.make(for: 1, own: &outbox)
+            let ranges = (outbox.batches() ?? []).map { [$0.file.first, $0.file.sequence] }
+            #expect(ranges == [[1, 2], [4, 6]])
+            #expect(outbox.account.dropped == [.corrupt: bad.requests])
+        }
+    }
+
+    @Test func deadInstancesAreMergedAndLivingOnesAreLeftAlone() throws {
+        var sample = SampleBatch(seed: 7)
+        var dead = try Outbox.create(instance: "dead", in: temporary.url)
+        try fill(&dead, &sample, count: 6)
+        let limit = size
+        dead.close()
+        try open { own in
+            var room = BufferRoom(service: temporary.url, limit: limit)
+            _ = room.make(for: 1, own: &own)
+        }
+        #expect(ranges(of: "dead") == [[1, 6]])
+
+        var living = try Outbox.create(instance: "living", in: temporary.url)
+        try fill(&living, &sample, count: 6)
+        try open { own in
+            var room = BufferRoom(service: temporary.url, limit: limit * 2)
+            _ = room.make(for: 1, own: &own)
+        }
+        #expect(ranges(of: "living").count == 6)
+        #expect(sequences(of: &living)?.count == 6)
+    }
+
+    @Test func whereNothingCanBeMergedTheOldestOfAllMakesRoomAndIsAccountedFor() throws {
+        var dead = try Outbox.create(instance: "dead", in: temporary.url)
+        try dead.store(Self.details, as: Self.file(1, .metrics, requests: 7, body: Self.details))
+        try Self.age(Self.file(1, .metrics, requests: 7, body: Self.details), at: 1_000_000, in: dead.directory)
+        try dead.store([1], as: Self.file(3, .metrics, requests: 1))
+        dead.close()
+        try open { own in
+            try own.store(Self.details, as: Self.file(1, .metrics, requests: 5, body: Self.details))
+            var room = BufferRoom(service: temporary.url, limit: 250)
+            let isThere = room.make(for: 100, own: &own)
+            #expect(isThere)
+            #expect(sequences(of: &own) == [1])
+        }
+        guard var adopted = Outbox.adopt(instance: "dead", in: temporary.url) else {
+            Issue.record("not taken over")
+            return
+        }
+        #expect(adopted.ledger(unsealed: 0) == Ledger(captured: 8, waiting: 1, dropped: [.bufferFull: 7]))
+        #expect(sequences(of: &adopted) == [3])
+    }
+
+    @Test func whatMayHaveArrivedIsDroppedLast() throws {
+        try open { own in
+            try own.store(Self.details, as: Self.file(1, .metrics, requests: 5, body: Self.details))
+            let sent = own.mark(Self.file(1, .metrics, requests: 5, body: Self.details))
+            try own.store(Self.details, as: Self.file(3, .metrics, requests: 6, body: Self.details))
+            var room = BufferRoom(service: temporary.url, limit: 250)
+            let isThere = room.make(for: 100, own: &own)
+            #expect(isThere)
+            let files = own.batches()?.map(\.file)
+            #expect(files == sent.map { [$0] })
+            #expect(own.account.dropped == [.bufferFull: 6])
+        }
+    }
+
+    @Test func aBatchLargerThanTheLimitDropsNothing() throws {
+        try open { own in
+            try own.store([1], as: Self.file(1, .metrics, requests: 5))
+            var room = BufferRoom(service: temporary.url, limit: 25)
+            let isThere = room.make(for: 26, own: &own)
+            #expect(!isThere)
+            #expect(sequences(of: &own) == [1])
+        }
+    }
+
+    @Test func roomIsNotMadeForEveryBatch() throws {
+        var sample = SampleBatch(seed: 8)
+        try open { outbox in
+            try fill(&outbox, &sample, count: 30)
+            let limit = size
+            var room = BufferRoom(service: temporary.url, limit: limit)
+            #expect(room.isShort(at: limit * 9 / 10))
+            _ = room.make(for: 1, own: &outbox)
+            #expect(room.size <= limit * 3 / 4)
+            #expect(!room.isShort(at: limit * 8 / 10))
+        }
+    }
+
+    // MARK: -
+
+    static let details = [UInt8](repeating: 7, count: 100)
+
+    private func open(_ body: (inout Outbox) throws -> Void) throws {
+        var outbox = try Outbox.create(instance: "own", in: temporary.url)
+        try body(&outbox)
+    }
+
+    /// Intervals that end a second before each tenth.
+    private func fill(_ outbox: inout Outbox, _ sample: inout SampleBatch, count: Int, from first: UInt64 = 1) throws {
+        for offset in 0..<UInt64(count) {
+            let batch = sample.next()
+            let body = try Gzip.compress(batch.otlp())
+            let file = BatchFile(
+                sequence: first + offset, signal: .metrics, requests: batch.requests, isCompressed: true, body: body)
+            try outbox.store(body, as: file)
+            try Self.age(file, at: sample.time - 1, in: outbox.directory)
+        }
+    }
+
+    private var size: Int { BufferRoom(service: temporary.url, limit: 0).size }
+
+    private func ranges(of instance: String) -> [[UInt64]] {
+        (StoredBatch.all(in: temporary.url.appendingPathComponent(instance)) ?? []).map {
+            [$0.file.first, $0.file.sequence]
+        }
+    }
+
+    private static func requests(of outbox: inout Outbox) throws -> UInt64 {
+        try (outbox.batches() ?? []).reduce(0) { sum, batch in
+            let plain = outbox.read(batch.file).flatMap { batch.file.plain($0) }
+            return try OTLPExportMetricsServiceRequest(serializedBytes: try #require(plain)).resourceMetrics.flatMap(
+                \.scopeMetrics
+            )
+            .flatMap(\.metrics).flatMap(\.exponentialHistogram.dataPoints).reduce(sum) { $0 + $1.count }
+        }
+    }
+
+    static func age(_ file: BatchFile, at seconds: UInt64, in directory: URL) throws {
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: Double(seconds))],
+            ofItemAtPath: directory.appendingPathComponent(file.name).path)
+    }
+
+    private static func file(
+        _ sequence: UInt64, _ signal: Signal, requests: UInt64 = 0, body: [UInt8] = [1]
+    ) -> BatchFile {
+        BatchFile(sequence: sequence, signal: signal, requests: requests, isCompressed: false, body: body)
+    }
+}

@@ -1,0 +1,294 @@
+import Fixtures
+import Foundation
+import MartletTelemetry
+import Testing
+
+@testable import Martlet
+
+/// The order of account and files, and what is made of what a crash leaves.
+@Suite struct SettlingTests {
+    let temporary: TemporaryFolder
+
+    init() throws { temporary = try TemporaryFolder() }
+
+    @Test func theLedgerOutlivesTheProcessAndIsContinuedByTheNext() throws {
+        try open { outbox in
+            for sequence in 1...4 as ClosedRange<UInt64> {
+                try outbox.store([1], as: Self.file(sequence, requests: 10))
+            }
+            outbox.settle(Self.file(1, requests: 10), as: .delivered(rejected: 3))
+            outbox.settle(Self.file(2, requests: 10), as: .dropped(.tooLarge))
+            outbox.drop(5, .bufferFull)
+        }
+        try open { outbox in
+            #expect(
+                outbox.ledger(unsealed: 0)
+                    == Ledger(
+                        captured: 45, delivered: 7, waiting: 20, dropped: [.rejected: 3, .tooLarge: 10, .bufferFull: 5])
+            )
+            #expect(outbox.sealed == 4)
+            outbox.settle(Self.file(3, requests: 10), as: .delivered(rejected: 0))
+            outbox.settle(Self.file(4, requests: 10), as: .delivered(rejected: 0))
+            #expect(outbox.sealed == 4)
+        }
+        try open { outbox in
+            #expect(outbox.ledger(unsealed: 2).delivered == 27)
+            #expect(outbox.ledger(unsealed: 2).captured == 47)
+        }
+    }
+
+    @Test(arguments: [ShippingStep.settled, .removed])
+    func aBatchThatIsAccountedForIsNotCountedAgain(diedAt step: ShippingStep) throws {
+        try open { outbox in
+            try outbox.store([1], as: Self.file(1, requests: 10))
+            outbox.settle(Self.file(1, requests: 10), as: .delivered(rejected: 0))
+        }
+        // As it is between the two steps: the account knows, and the file is still there.
+        if step == .settled { try Data([1]).write(to: url(Self.file(1, requests: 10).name)) }
+        try open { outbox in
+            #expect(sequences(of: &outbox) == [])
+            #expect(outbox.ledger(unsealed: 0) == Ledger(captured: 10, delivered: 10))
+        }
+    }
+
+    @Test func aFileThatCannotBeRemovedIsNeitherCountedNorSentAgain() throws {
+        let stuck = Self.file(1, requests: 10)
+        try open { outbox in
+            try Self.makeUnremovable(url(stuck.name))
+            try outbox.store([1], as: Self.file(2, requests: 5))
+            outbox.settle(stuck, as: .delivered(rejected: 0))
+            outbox.settle(Self.file(2, requests: 5), as: .delivered(rejected: 0))
+            #expect(sequences(of: &outbox) == [])
+        }
+        #expect(FileManager.default.fileExists(atPath: url(stuck.name).path))
+        try open { outbox in
+            #expect(sequences(of: &outbox) == [])
+            #expect(outbox.ledger(unsealed: 0) == Ledger(captured: 15, delivered: 15))
+        }
+    }
+
+    @Test func anAccountThatCannotBeWrittenKeepsTheFileUntilItCan() throws {
+        let obstacle = url("account.tmp")
+        try open { outbox in
+            try outbox.store([1], as: Self.file(1, requests: 10))
+            try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: false)
+            outbox.settle(Self.file(1, requests: 10), as: .delivered(rejected: 0))
+            #expect(outbox.account.delivered == 10)
+            #expect(sequences(of: &outbox) == [])
+            #expect(FileManager.default.fileExists(atPath: url(Self.file(1, requests: 10).name).path))
+            try FileManager.default.removeItem(at: obstacle)
+            #expect(sequences(of: &outbox) == [])
+            #expect(!FileManager.default.fileExists(atPath: url(Self.file(1, requests: 10).name).path))
+        }
+        try open { outbox in #expect(outbox.ledger(unsealed: 0) == Ledger(captured: 10, delivered: 10)) }
+    }
+
+    @Test func aFileThatIsNotWhatWasWrittenGoesToQuarantineAndIsCounted() throws {
+        try open { outbox in
+            try outbox.store([1], as: Self.file(1, requests: 10))
+            try outbox.store([1], as: Self.file(2, requests: 5))
+            try Data([2]).write(to: url(Self.file(1, requests: 10).name))
+            let body = outbox.read(Self.file(1, requests: 10))
+            #expect(body == nil)
+            #expect(sequences(of: &outbox) == [2])
+            #expect(outbox.ledger(unsealed: 0) == Ledger(captured: 15, waiting: 5, dropped: [.corrupt: 10]))
+        }
+        #expect(temporary.contents().contains("a/quarantine/\(Self.file(1, requests: 10).name)"))
+    }
+
+    @Test func quarantineKeepsTheNewestFew() throws {
+        let count = MartletLimits.quarantinedFiles + 3
+        try open { outbox in
+            for sequence in 1...UInt64(count) {
+                try outbox.store([1], as: Self.file(sequence, requests: 1))
+                try Data([2]).write(to: url(Self.file(sequence, requests: 1).name))
+                let body = outbox.read(Self.file(sequence, requests: 1))
+                #expect(body == nil)
+            }
+            #expect(outbox.account.dropped == [.corrupt: UInt64(count)])
+        }
+        let kept = temporary.contents().filter { $0.hasPrefix("a/quarantine/") }
+        #expect(kept.count == MartletLimits.quarantinedFiles)
+    }
+
+    @Test func aBrokenAccountGoesToQuarantineAndDeliveryGoesOn() throws {
+        try open { outbox in
+            try outbox.store([1], as: Self.file(1, requests: 10))
+            try outbox.store([1], as: Self.file(2, requests: 5))
+            outbox.settle(Self.file(1, requests: 10), as: .delivered(rejected: 0))
+        }
+        try Data("nonsense".utf8).write(to: url("account"))
+        try open { outbox in
+            #expect(sequences(of: &outbox) == [2])
+            #expect(outbox.ledger(unsealed: 0) == Ledger(captured: 5, waiting: 5))
+            #expect(outbox.sealed == 2)
+            outbox.settle(Self.file(2, requests: 5), as: .delivered(rejected: 0))
+        }
+        try open { outbox in #expect(outbox.ledger(unsealed: 0) == Ledger(captured: 5, delivered: 5)) }
+        #expect(temporary.contents().contains("a/quarantine/account"))
+    }
+
+    @Test func whatSomebodyElseRemovedIsGoneUntilItIsThereAgain() throws {
+        try open { outbox in
+            try outbox.store([1], as: Self.file(1, requests: 10))
+            try FileManager.default.removeItem(at: url(Self.file(1, requests: 10).name))
+            #expect(sequences(of: &outbox) == [])
+            #expect(outbox.account.dropped == [.gone: 10])
+            try Data([1]).write(to: url(Self.file(1, requests: 10).name))
+            #expect(sequences(of: &outbox) == [1])
+            #expect(outbox.account.dropped == [:])
+        }
+    }
+
+    // MARK: Leftovers of merging and splitting
+
+    @Test func whatAMergedBatchStandsForIsRemoved() throws {
+        let merged = BatchFile(sequence: 4, first: 2, signal: .metrics, requests: 30, isCompressed: false, body: [7])
+        try open { outbox in
+            for sequence in 1...4 as ClosedRange<UInt64> {
+                try outbox.store([1], as: Self.file(sequence, requests: 10))
+            }
+            try outbox.store([7], as: merged)
+        }
+        try open { outbox in
+            let files = outbox.batches()?.map(\.file)
+            #expect(files == [Self.file(1, requests: 10), merged])
+            #expect(outbox.ledger(unsealed: 0) == Ledger(captured: 40, waiting: 40))
+        }
+    }
+
+    @Test func aMergedBatchThatIsNotWholeStandsForNothing() throws {
+        let merged = BatchFile(sequence: 3, first: 2, signal: .metrics, requests: 20, isCompressed: false, body: [7])
+        try open { outbox in
+            for sequence in 2...3 as ClosedRange<UInt64> {
+                try outbox.store([1], as: Self.file(sequence, requests: 10))
+            }
+            try outbox.store([8], as: merged)
+        }
+        try open { outbox in
+            #expect(sequences(of: &outbox) == [2, 3])
+            #expect(outbox.ledger(unsealed: 0) == Ledger(captured: 20, waiting: 20))
+        }
+    }
+
+    @Test func aMergedBatchIsNotSentBesideWhatItStandsFor() throws {
+        let merged = BatchFile(sequence: 3, first: 2, signal: .metrics, requests: 20, isCompressed: false, body: [7])
+        try open { outbox in
+            try Self.makeUnremovable(url(Self.file(2, requests: 10).name))
+            try outbox.store([7], as: merged)
+            #expect(sequences(of: &outbox) == [])
+            #expect(outbox.waiting == 20)
+            try FileManager.default.removeItem(at: url(Self.file(2, requests: 10).name))
+            #expect(sequences(of: &outbox) == [3])
+        }
+    }
+
+    @Test func partsBesideTheirWholeWereNeverSentAndAreRemoved() throws {
+        var whole = Self.file(3, requests: 20)
+        whole.isSent = true
+        try open { outbox in
+            try outbox.store([1], as: whole)
+            try outbox.store([1], as: Self.part("0", requests: 8))
+            try outbox.store([1], as: Self.part("1", requests: 12))
+        }
+        try open { outbox in
+            let files = outbox.batches()?.map(\.file)
+            #expect(files == [whole])
+            #expect(outbox.ledger(unsealed: 0) == Ledger(captured: 20, waiting: 20))
+        }
+    }
+
+    @Test func aWholeThatCannotBeRemovedDoesNotComeBackAfterItsParts() throws {
+        let whole = Self.file(3, requests: 20)
+        try open { outbox in
+            try Self.makeUnremovable(url(whole.name))
+            let parts = [Self.part("0", requests: 8), Self.part("1", requests: 12)]
+            try outbox.replace(whole, with: parts.map { ($0, [1]) })
+            let files = outbox.batches()?.map(\.file)
+            #expect(files == parts)
+        }
+        try open { outbox in
+            let parts = outbox.batches()?.map(\.file.part)
+            #expect(parts == ["0", "1"])
+        }
+    }
+
+    @Test func partsThatFindNoRoomLeaveTheWhole() throws {
+        let whole = Self.file(3, requests: 20)
+        try open { outbox in
+            try outbox.store([1], as: whole)
+            let obstacle = url("\(Self.part("1", requests: 12).name).tmp")
+            try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: false)
+            let parts = [Self.part("0", requests: 8), Self.part("1", requests: 12)]
+            do {
+                try outbox.replace(whole, with: parts.map { ($0, [1]) })
+                Issue.record("it was stored")
+            } catch {}
+            let files = outbox.batches()?.map(\.file)
+            #expect(files == [whole])
+            #expect(outbox.ledger(unsealed: 0) == Ledger(captured: 20, waiting: 20))
+        }
+    }
+
+    // MARK: Directories and locks
+
+    @Test func whatIsLeftOfAnInstanceWithNothingToSendIsRemoved() throws {
+        try open { outbox in
+            try outbox.store([1], as: Self.file(1, requests: 1))
+            outbox.settle(Self.file(1, requests: 1), as: .delivered(rejected: 0))
+        }
+        try Data([1]).write(to: url("resource"))
+        Outbox.adopt(instance: "a", in: temporary.url)?.close()
+        #expect(temporary.contents() == [])
+    }
+
+    @Test func theJournalOfADeadInstanceKeepsItsDirectory() throws {
+        try open { _ in }
+        try Data([1]).write(to: url("00000000000000000001.0.journal"))
+        Outbox.adopt(instance: "a", in: temporary.url)?.close()
+        #expect(temporary.contents().contains("a/00000000000000000001.0.journal"))
+        #expect(temporary.contents().contains("a.lock"))
+    }
+
+    @Test func aLockWithoutADirectoryIsRemovedWhenItIsNoNewOne() throws {
+        let instance = UUID().uuidString.lowercased()
+        for name in ["\(instance).lock", "somebody-elses.lock"] {
+            try Data().write(to: temporary.url.appendingPathComponent(name))
+        }
+        let isYoungTaken = Outbox.adopt(instance: instance, in: temporary.url) != nil
+        #expect(!isYoungTaken)
+        for name in ["\(instance).lock", "somebody-elses.lock"] {
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSinceNow: -3600)],
+                ofItemAtPath: temporary.url.appendingPathComponent(name).path)
+        }
+        for instance in BufferDirectory.instances(in: temporary.url) {
+            Outbox.adopt(instance: instance, in: temporary.url)?.close()
+        }
+        #expect(temporary.contents() == ["somebody-elses.lock"])
+    }
+
+    // MARK: -
+
+    private func open(_ body: (inout Outbox) throws -> Void) throws {
+        var outbox = try Outbox.create(instance: "a", in: temporary.url)
+        try body(&outbox)
+    }
+
+    private func url(_ name: String) -> URL { temporary.url.appendingPathComponent("a/\(name)") }
+
+    /// A directory with something in it in the file's place: not even root can unlink it.
+    private static func makeUnremovable(_ url: URL) throws {
+        try FileManager.default.createDirectory(
+            at: url.appendingPathComponent("in the way"), withIntermediateDirectories: true)
+    }
+
+    private static func file(_ sequence: UInt64, requests: UInt64) -> BatchFile {
+        BatchFile(sequence: sequence, signal: .metrics, requests: requests, isCompressed: false, body: [1])
+    }
+
+    private static func part(_ part: String, requests: UInt64) -> BatchFile {
+        BatchFile(
+            sequence: 3, part: part, signal: .metrics, requests: requests, isCompressed: false, body: [1])
+    }
+}
