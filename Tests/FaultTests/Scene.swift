@@ -105,13 +105,17 @@ final class Scene: Sendable {
 
     /// The files in the buffer, wherever the agent put it: all of them wait for something.
     var waiting: [String] {
-        folder.contents().filter { path in
-            let isBuffer =
-                path.hasPrefix("buffer/") || path.hasPrefix("tmp/martlet-") || path.hasPrefix("mount/buffer/")
-            var isFolder: ObjCBool = false
-            _ = FileManager.default.fileExists(atPath: folder.path(path), isDirectory: &isFolder)
-            return isBuffer && !isFolder.boolValue
+        // Each for itself: an enumeration does not go on into another file system.
+        ["buffer", "tmp", "mount/buffer", "mount/tmp"].flatMap { place in
+            let names = FileManager.default.enumerator(atPath: folder.path(place))?.allObjects as? [String] ?? []
+            return names.map { "\(place)/\($0)" }
         }
+        .filter { path in
+            var isFolder: ObjCBool = false
+            let isThere = FileManager.default.fileExists(atPath: folder.path(path), isDirectory: &isFolder)
+            return isThere && !isFolder.boolValue && (path.contains("buffer/") || path.contains("tmp/martlet-"))
+        }
+        .sorted()
     }
 
     // MARK: The counts
