@@ -1,6 +1,6 @@
 sources := $(shell find Package.swift Sources Collector Examples Tests -name '*.swift' -not -path '*/Generated/*')
 
-.PHONY: demo test soak sanitize check format bench setup
+.PHONY: demo test faults soak sanitize check format bench setup
 
 demo: setup
 	@scripts/demo.sh
@@ -8,10 +8,16 @@ demo: setup
 test:
 	@scripts/setup.sh test
 	swift build --build-tests --disable-xctest
-	swift test --disable-xctest --skip-build --skip EndToEndTests --skip ParityTests
+	swift test --disable-xctest --skip-build --skip EndToEndTests --skip '^FaultTests\.' --skip ParityTests
 	swift test --disable-xctest --skip-build --filter EndToEndTests
+	swift test --disable-xctest --skip-build --filter '^FaultTests\.'
 	swift test --disable-xctest --skip-build --filter ParityTests
 	scripts/soak.sh 5000
+
+faults:
+	@scripts/setup.sh test
+	swift build --build-tests --disable-xctest
+	MARTLET_FAULTS=full swift test --disable-xctest --skip-build --filter '^FaultTests\.'
 
 soak:
 	@scripts/setup.sh test

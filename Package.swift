@@ -149,6 +149,21 @@ let package = Package(
                 "MartletTelemetry", "ProbeService", "TracerProgram", "martlet-collector",
                 .product(name: "Hummingbird", package: "hummingbird"),
             ]),
+        // Processes that are killed, collectors that misbehave, disks that are full: `make faults`.
+        .executableTarget(
+            name: "FaultProgram",
+            dependencies: [
+                "Martlet", .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            path: "Tests/FaultProgram"),
+        .testTarget(
+            name: "FaultTests",
+            dependencies: [
+                "FaultProgram", "Fixtures", "Martlet", "MartletReports", "MartletStorage", "MartletTelemetry",
+                "martlet-collector", .product(name: "Hummingbird", package: "hummingbird"),
+            ],
+            exclude: ["clock.c"]),
         // The same program with and without the agent: everything that it can see is compared.
         .target(name: "ParityTrust", path: "Tests/ParityTrust", linkerSettings: [.linkedLibrary("curl")]),
         .executableTarget(

@@ -14,6 +14,7 @@ package final class ChildProcess: Sendable {
         package static let probeService = built("ProbeService")
         package static let chainService = built("ChainService")
         package static let tracerProgram = built("TracerProgram")
+        package static let faultProgram = built("FaultProgram")
         package static let parityProgram = built("ParityProgram")
 
         package let url: URL

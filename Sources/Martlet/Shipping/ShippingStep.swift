@@ -2,7 +2,7 @@ import Synchronization
 
 /// The moments between which a process may die, in their order. What stands on disk at each of them, and what the next
 /// owner makes of it, is in docs/buffer.md.
-enum ShippingStep: String, CaseIterable {
+package enum ShippingStep: String, CaseIterable {
     /// The segments of the interval are closed; no batch stands for them yet.
     case closed
     /// The batch is in the outbox, and its segments are still there.
@@ -19,7 +19,7 @@ enum ShippingStep: String, CaseIterable {
     case removed
 
     /// What is called at each step: tests let the process die there. Nothing else listens.
-    static let listener = Mutex<(@Sendable (ShippingStep) -> Void)?>(nil)
+    package static let listener = Mutex<(@Sendable (ShippingStep) -> Void)?>(nil)
 
     func reach() {
         let listener = Self.listener.withLock { $0 }

@@ -1,0 +1,29 @@
+import Foundation
+import Martlet
+import Synchronization
+
+/// The process is killed where shipping reaches a step for the n-th time: `stored:2`.
+struct Death {
+    let step: ShippingStep
+    let occurrence: Int
+
+    init?(_ text: String) {
+        let parts = text.split(separator: ":")
+        guard parts.count == 2, let step = ShippingStep(rawValue: String(parts[0])), let occurrence = Int(parts[1])
+        else { return nil }
+        self.step = step
+        self.occurrence = occurrence
+    }
+
+    static func await(_ death: Death) {
+        let reached = Atomic<Int>(0)
+        ShippingStep.listener.withLock { listener in
+            listener = { step in
+                guard step == death.step, reached.add(1, ordering: .relaxed).newValue == death.occurrence else {
+                    return
+                }
+                kill(getpid(), SIGKILL)
+            }
+        }
+    }
+}

@@ -1,0 +1,23 @@
+import Logging
+import Martlet
+import ServiceLifecycle
+
+/// The service as many are built: a group that ends with SIGTERM, and the agent in it.
+enum Lifecycle {
+    static func run(_ agent: MartletAgent, _ load: Load) async throws {
+        let group = ServiceGroup(
+            configuration: .init(
+                services: [agent, LoadService(load: load)], gracefulShutdownSignals: [.sigterm],
+                logger: Logger(label: "fault-program")))
+        try await group.run()
+        try Account(agent.status.ledger, shutdown: .zero).print()
+    }
+}
+
+private struct LoadService: Service {
+    let load: Load
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown { await load.run() }
+    }
+}

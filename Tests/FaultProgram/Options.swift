@@ -1,0 +1,52 @@
+import Foundation
+
+/// What the command line asks for.
+struct Options {
+    var server = URL(fileURLWithPath: "/")
+    /// Of this process among those of a test; part of its endpoints' names.
+    var life = ""
+    /// Where the program notes what has ended.
+    var ended = URL(fileURLWithPath: "/")
+    var workers = 4
+    /// Of all workers together.
+    var requests = 0
+    var death: Death?
+    /// How often it asks for a flush, as long as something waits.
+    var flushes = 1
+    /// The time that the agent's shutdown has, in seconds.
+    var within = 5.0
+    /// Requests until SIGTERM, in a service group.
+    var isLifecycle = false
+
+    init?(_ arguments: some Sequence<String>) {
+        var arguments = arguments.makeIterator()
+        while let name = arguments.next() {
+            if name == "--lifecycle" {
+                isLifecycle = true
+            } else {
+                guard let value = arguments.next(), take(value, for: name) else { return nil }
+            }
+        }
+        guard server.scheme == "http", !life.isEmpty else { return nil }
+    }
+
+    private mutating func take(_ value: String, for name: String) -> Bool {
+        switch name {
+        case "--server": URL(string: value).map { server = $0 } != nil
+        case "--life": set(\.life, value)
+        case "--ended": set(\.ended, URL(fileURLWithPath: value))
+        case "--workers": set(\.workers, Int(value))
+        case "--requests": set(\.requests, Int(value))
+        case "--die": set(\.death, Death(value))
+        case "--flushes": set(\.flushes, Int(value))
+        case "--within": set(\.within, Double(value))
+        default: false
+        }
+    }
+
+    private mutating func set<Value>(_ property: WritableKeyPath<Options, Value>, _ value: Value?) -> Bool {
+        guard let value else { return false }
+        self[keyPath: property] = value
+        return true
+    }
+}

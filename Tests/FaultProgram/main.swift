@@ -1,0 +1,25 @@
+// A service to be mistreated: the agent is started, requests are made, and what the program saw of each stands in a file
+// at once, so that it is known whatever becomes of the process. One that ends by itself prints the agent's account as JSON.
+//
+//     FaultProgram --server URL --life NAME --ended FOLDER [--workers N] [--requests N] [--die STEP:N]
+//                  [--flushes N] [--within SECONDS] [--lifecycle]
+import Foundation
+import Martlet
+
+guard let options = Options(CommandLine.arguments.dropFirst()) else {
+    FileHandle.standardError.write(Data("FaultProgram: what was asked for is not understood\n".utf8))
+    exit(64)
+}
+
+if let death = options.death { Death.await(death) }
+let agent = MartletAgent.start()
+let load = try Load(options)
+if options.isLifecycle {
+    try await Lifecycle.run(agent, load)
+} else {
+    await load.run(options.requests)
+    await agent.flush(upTo: options.flushes)
+    let start = ContinuousClock.now
+    await agent.shutdown(within: .seconds(options.within))
+    try Account(agent.status.ledger, shutdown: ContinuousClock.now - start).print()
+}

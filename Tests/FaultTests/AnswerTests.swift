@@ -1,0 +1,95 @@
+import Fixtures
+import Foundation
+import Testing
+
+extension FaultTests {
+    /// What a collector, or something in its place, can answer or fail to answer.
+    @Suite(.serialized) struct AnswerTests {
+        private static let passing: [Treatment] = [
+            .delay(400), .delay(1300), .hang, .reset, .drop, .storeThenReset, .storeThenHang, .cutRequest(50),
+            .cutAnswer(0), .cutAnswer(10), .duplicate, .answer(429), .answer(502), .answer(503), .answer(504),
+        ]
+
+        /// The first uploads are treated so, all others pass: everything arrives.
+        @Test(arguments: isFull ? passing.map { Array(repeating: $0, count: 10) } + [passing] : [passing])
+        func whatMayPassLosesNothingAndCountsNothingTwice(treatments: [Treatment]) async throws {
+            try await Scene.run { scene in
+                let (end, gate) = try await scene.serve { _, earlier in
+                    earlier.count < treatments.count ? treatments[earlier.count] : .pass
+                }
+                #expect(end.lost == 0, "\(scene.seed)")
+                #expect(gate.uploads.map(\.treatment).starts(with: treatments), "\(scene.seed)")
+                try await scene.expectEverythingCountedOnce()
+            }
+        }
+
+        /// An answer that ends within its head is one that Foundation's loader does not survive: it takes a transfer that
+        /// ended well without a response for impossible, and ends the process.
+        @Test func anAnswerThatEndsWithinItsHeadDoesNotEndTheService() async throws {
+            try await Scene.run { scene in
+                let (end, _) = try await scene.serve { _, earlier in earlier.count < 2 ? .cutAnswer(30) : .pass }
+                #expect(end.lost == 0, "\(scene.seed)")
+                try await scene.expectEverythingCountedOnce()
+            }
+        }
+
+        /// Also while somebody asks for a flush again and again.
+        @Test(
+            arguments: isFull ? [(429, false), (503, false), (429, true), (503, true)] : [(429, false), (503, true)])
+        func retryAfterIsHeeded(status: Int, isDate: Bool) async throws {
+            try await Scene.run { scene in
+                let (end, gate) = try await scene.serve(flushes: 1000) { _, earlier in
+                    guard earlier.count == 1 else { return .pass }
+                    // A date has no fractions: what is three seconds away may be said as two.
+                    return .answer(status, retryAfter: isDate ? Self.date(in: 3) : "2")
+                }
+                let uploads = gate.uploads
+                let wait = uploads[2].time - uploads[1].time
+                #expect(wait > .seconds(1.9), "it came back after \(wait); \(scene.seed)")
+                #expect(uploads[2].message.batch == uploads[1].message.batch, "\(scene.seed)")
+                #expect(end.lost == 0, "\(scene.seed)")
+                try await scene.expectEverythingCountedOnce()
+            }
+        }
+
+        @Test(arguments: [400, 500])
+        func aRefusedBatchIsInTheLedgerToTheLastRequest(status: Int) async throws {
+            try await Scene.run { scene in
+                // The second and the fourth batch: the collector hears of each with those that follow.
+                let (end, _) = try await scene.serve(requests: 800) { message, earlier in
+                    let number = earlier.filter(\.message.isMetrics).count
+                    return message.isMetrics && [1, 3].contains(number) ? .answer(status) : .pass
+                }
+                #expect(end.lost > 0, "\(scene.seed)")
+                #expect(end.dropped.keys.sorted() == ["rejected"], "\(scene.seed)")
+                #expect(end.waiting == 0, "\(scene.seed)")
+                #expect(scene.waiting == [], "\(scene.seed)")
+                try await scene.expectLedgerExplains(end)
+                try await scene.expectCollectorKnows(end)
+            }
+        }
+
+        @Test func aBatchThatIsTooLargeArrivesInParts() async throws {
+            try await Scene.run { scene in
+                let (end, gate) = try await scene.serve(
+                    options: ["--workers", "16"], environment: ["MARTLET_COMPRESSION": "none"]
+                ) { message, earlier in
+                    // What the first batch weighed is too much from then on.
+                    let limit = earlier.first { $0.message.isMetrics }.map { $0.message.body.count * 3 / 4 } ?? 0
+                    return message.isMetrics && message.body.count > limit ? .answer(413) : .pass
+                }
+                #expect(end.lost == 0, "\(end); \(scene.seed)")
+                #expect(gate.uploads.contains { $0.treatment == .answer(413) })
+                try await scene.expectEverythingCountedOnce()
+            }
+        }
+
+        private static func date(in seconds: TimeInterval) -> String {
+            let format = DateFormatter()
+            format.locale = Locale(identifier: "en_US_POSIX")
+            format.timeZone = TimeZone(identifier: "GMT")
+            format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+            return format.string(from: Date(timeIntervalSinceNow: seconds))
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import Fixtures
+import Foundation
+import Testing
+
+extension FaultTests {
+    /// The collector itself goes away and comes back.
+    @Suite(.serialized) struct CollectorTests {
+        @Test func aCollectorThatIsKilledAndRestartedMissesNothingAndCountsNothingTwice() async throws {
+            try await Scene.run { scene in
+                var collector = try await scene.collector()
+                let port = collector.port
+                let kills = isFull ? 20 : 4
+                let service = try scene.start("life", collector: port, requests: kills * 300, ["--flushes", "20"])
+                for kill in 0..<kills {
+                    try await scene.wait(while: service, requests: kill * 290 + scene.seed.draw(kill, in: 1...290))
+                    await collector.kill()
+                    collector = try await scene.collector(port: port)
+                }
+                let end = try await scene.end(of: service)
+                try await scene.drain(collector: port)
+                #expect(end.captured == kills * 300)
+                #expect(end.lost == 0)
+                try await scene.expectEverythingCountedOnce()
+                withExtendedLifetime(collector) {}
+            }
+        }
+
+        @Test func aCollectorThatIsReplacedByAnEmptyOneLeavesEachRequestInOneOfTheTwo() async throws {
+            try await Scene.run { scene in
+                let first = try await scene.collector(store: scene.folder.path("first.sqlite"))
+                let service = try scene.start("life", collector: first.port, requests: 800, ["--flushes", "20"])
+                try await scene.wait(while: service, requests: scene.seed.draw(0, in: 200...500))
+                // Asked to end, so that what it has stored it has also acknowledged.
+                _ = await first.terminate()
+                let second = try await scene.collector(port: first.port, store: scene.folder.path("second.sqlite"))
+                let end = try await scene.end(of: service)
+                try await scene.drain(collector: second.port)
+                #expect(end.captured == 800)
+                let stores = [scene.folder.path("first.sqlite"), scene.folder.path("second.sqlite")]
+                for store in stores {
+                    let count = try await scene.report(of: store).totals.measures.count
+                    #expect(count > 0, "\(scene.seed)")
+                }
+                try await scene.expectEverythingCountedOnce(stores: stores)
+            }
+        }
+    }
+}

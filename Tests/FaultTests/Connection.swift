@@ -1,0 +1,55 @@
+import Foundation
+
+/// A TCP connection on loopback, for blocking use by one thread; ``shutDown()`` may be called from any.
+struct Connection: Sendable {
+    private let descriptor: Int32
+
+    init(descriptor: Int32) { self.descriptor = descriptor }
+
+    /// `nil` where nobody listens.
+    init?(port: Int) {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        let isConnected = Loopback.withAddress(port: port) { connect(descriptor, $0, $1) == 0 }
+        if !isConnected {
+            Foundation.close(descriptor)
+            return nil
+        }
+    }
+
+    /// What there is, at least a byte; empty at the end, which may be an error.
+    func read() -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
+            count = max(0, Loopback.repeatedly { recv(descriptor, buffer.baseAddress, buffer.count, 0) })
+        }
+    }
+
+    func readToEnd() -> [UInt8] {
+        var bytes: [UInt8] = []
+        while case let part = read(), !part.isEmpty { bytes += part }
+        return bytes
+    }
+
+    /// What a peer that is gone does not take is not sent.
+    func write(_ bytes: some Collection<UInt8>) {
+        var rest = Array(bytes)[...]
+        while !rest.isEmpty {
+            let sent = rest.withUnsafeBytes { bytes in
+                Loopback.repeatedly { send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)) }
+            }
+            guard sent > 0 else { return }
+            rest = rest.dropFirst(sent)
+        }
+    }
+
+    func close() { Foundation.close(descriptor) }
+
+    /// The peer is told by RST.
+    func reset() {
+        var linger = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
+        close()
+    }
+
+    /// Ends what another thread waits for here.
+    func shutDown() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+}

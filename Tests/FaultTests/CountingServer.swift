@@ -1,0 +1,69 @@
+import Fixtures
+import Foundation
+import Hummingbird
+import Synchronization
+
+/// The server that the service's requests go to: counts those that reach it, and can hold back its answers so that a test
+/// knows what has ended.
+final class CountingServer: Sendable {
+    private struct State {
+        var served: [String: Int] = [:]
+        var total = 0
+        /// From this number on they wait for their answers.
+        var limit = Int.max
+        var held: [(number: Int, answer: CheckedContinuation<Void, Never>)] = []
+    }
+    private let state = Mutex(State())
+
+    /// By `life/worker`.
+    var served: [String: Int] { state.withLock { $0.served } }
+
+    var total: Int { state.withLock { $0.total } }
+
+    /// From the request of this number on none is answered until the next call; those that wait and come before it are.
+    func hold(from number: Int) {
+        let free = state.withLock { state in
+            state.limit = number
+            let free = state.held.filter { $0.number < number }
+            state.held.removeAll { $0.number < number }
+            return free
+        }
+        for one in free { one.answer.resume() }
+    }
+
+    func release() { hold(from: .max) }
+
+    /// Runs it on a free port for as long as `body` runs.
+    func run(_ body: @escaping @Sendable (URL) async throws -> Void) async throws {
+        let router = Router()
+        router.get(":life/:worker") { request, _ in
+            await self.answer(request.uri.path.dropFirst())
+            return "done"
+        }
+        try await LoopbackServer.run(router) { url in
+            defer { self.release() }
+            try await body(url)
+        }
+    }
+
+    private func answer(_ cell: some StringProtocol) async {
+        let number = state.withLock { state in
+            state.served[String(cell), default: 0] += 1
+            state.total += 1
+            return state.total
+        }
+        // The pace of the load: a few hundred requests a second, over several intervals.
+        try? await Task.sleep(for: .milliseconds(4))
+        await pass(number)
+    }
+
+    private func pass(_ number: Int) async {
+        await withCheckedContinuation { answer in
+            let isFree = state.withLock { state in
+                if number >= state.limit { state.held.append((number, answer)) }
+                return number < state.limit
+            }
+            if isFree { answer.resume() }
+        }
+    }
+}

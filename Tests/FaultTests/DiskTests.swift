@@ -1,0 +1,145 @@
+import Fixtures
+import Foundation
+import Testing
+
+extension FaultTests {
+    /// The disk of the buffer cannot be written.
+    @Suite(
+        .serialized,
+        .enabled(if: Mount.isAllowed, "A small disk has to be mounted, which only root may do, and not everywhere."))
+    struct DiskTests {
+        enum Trouble: Sendable, CaseIterable { case full, readOnly }
+
+        struct Case: Sendable, CustomTestStringConvertible {
+            var trouble: Trouble
+            /// Otherwise it begins in the midst of the load.
+            var isThereFromTheStart: Bool
+            /// Otherwise it stays until the service has ended.
+            var passes: Bool
+            /// The temporary directory is on another disk.
+            var isPlaceElsewhere: Bool
+
+            var testDescription: String {
+                "\(trouble), \(isThereFromTheStart ? "from the start" : "while running"), "
+                    + "\(passes ? "passes" : "stays"), \(isPlaceElsewhere ? "a place elsewhere" : "no other place")"
+            }
+
+            /// In the short form those that begin in the midst of the load.
+            static func chosen(_ cases: [Case]) -> [Case] { cases.filter { isFull || !$0.isThereFromTheStart } }
+
+            static func all(isPlaceElsewhere: Bool, passes: [Bool]) -> [Case] {
+                Trouble.allCases.flatMap { trouble in
+                    [true, false].flatMap { isThereFromTheStart in
+                        passes.map {
+                            Case(
+                                trouble: trouble, isThereFromTheStart: isThereFromTheStart, passes: $0,
+                                isPlaceElsewhere: isPlaceElsewhere)
+                        }
+                    }
+                }
+            }
+        }
+
+        @Test(
+            arguments: Case.all(isPlaceElsewhere: true, passes: [false])
+                + Case.chosen(Case.all(isPlaceElsewhere: false, passes: [true]))
+                + (isFull ? Case.all(isPlaceElsewhere: true, passes: [true]) : []))
+        func whereThereIsAnotherPlaceOrItPassesNothingIsLost(disk: Case) async throws {
+            try await Scene.run { scene in
+                try await Mount.run(in: scene) { mount in
+                    let collector = try await scene.collector()
+                    let end = try await scene.serve(mount, disk, collector: collector.port)
+                    #expect(end.lost == 0, "\(end); \(scene.seed)")
+                    try await scene.drain(
+                        collector: collector.port, environment: ["MARTLET_BUFFER_DIR": mount.buffer.path])
+                    try await scene.expectEverythingCountedOnce()
+                }
+            }
+        }
+
+        /// What finds no place in the journal waits in memory, and is gone with the process; the ledger said so.
+        @Test(arguments: Case.chosen(Case.all(isPlaceElsewhere: false, passes: [false])))
+        func whereNothingCanBeWrittenTheServiceRunsAndTheLedgerSaysWhatWaits(disk: Case) async throws {
+            try await Scene.run { scene in
+                try await Mount.run(in: scene) { mount in
+                    let collector = try await scene.collector()
+                    let end = try await scene.serve(mount, disk, collector: collector.port)
+                    let totals = try await scene.tally().totals
+                    #expect(totals.ended == 900, "\(scene.seed)")
+                    try await scene.expectLedgerExplains(end)
+                    try await scene.drain(
+                        collector: collector.port, environment: ["MARTLET_BUFFER_DIR": mount.buffer.path])
+                    let later = try await scene.tally().totals
+                    #expect(later.reported <= end.delivered + end.waiting, "\(end), \(later); \(scene.seed)")
+                    #expect(scene.waiting == [], "\(scene.seed)")
+                    // The journal had its blocks before the trouble began.
+                    if !disk.isThereFromTheStart { try await scene.expectEverythingCountedOnce() }
+                }
+            }
+        }
+
+        @Test(arguments: Trouble.allCases)
+        func whatAKilledServiceKeptElsewhereIsDeliveredWhenTheDiskIsBack(trouble: Trouble) async throws {
+            try await Scene.run { scene in
+                try await Mount.run(in: scene) { mount in
+                    let collector = try await scene.collector()
+                    let environment = ["MARTLET_BUFFER_DIR": mount.buffer.path]
+                    try mount.begin(trouble)
+                    let gone = try scene.start(
+                        "gone", collector: collector.port, requests: 1_000_000, environment: environment)
+                    try await scene.wait(while: gone, requests: scene.seed.draw(0, in: 100...400))
+                    await gone.stop(with: SIGKILL)
+                    mount.end(trouble)
+                    let heir = try scene.start(
+                        "heir", collector: collector.port, requests: 100, environment: environment)
+                    _ = try await scene.end(of: heir)
+                    try await scene.drain(collector: collector.port, environment: environment)
+                    try await scene.expectEverythingCountedOnce()
+                }
+            }
+        }
+    }
+}
+
+extension Scene {
+    /// 900 requests: trouble begins at the 300th or was there before, and passes at the 600th or after the end.
+    fileprivate func serve(
+        _ mount: Mount, _ disk: FaultTests.DiskTests.Case, collector: Int
+    ) async throws -> ServiceEnd {
+        let temporary =
+            disk.isPlaceElsewhere ? folder.url.appendingPathComponent("tmp") : mount.url.appendingPathComponent("tmp")
+        try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: true)
+        server.hold(from: disk.isThereFromTheStart ? 600 : 300)
+        if disk.isThereFromTheStart { try mount.begin(disk.trouble) }
+        let service = try start(
+            "life", collector: collector, requests: 900, ["--flushes", "20"],
+            environment: ["MARTLET_BUFFER_DIR": mount.buffer.path, "TMPDIR": temporary.path])
+        if !disk.isThereFromTheStart {
+            try await wait(while: service, requests: 300)
+            try mount.begin(disk.trouble)
+            server.hold(from: 600)
+        }
+        try await wait(while: service, requests: 600)
+        if disk.passes { mount.end(disk.trouble) }
+        server.release()
+        let end = try await end(of: service)
+        mount.end(disk.trouble)
+        return end
+    }
+}
+
+extension Mount {
+    fileprivate func begin(_ trouble: FaultTests.DiskTests.Trouble) throws {
+        switch trouble {
+        case .full: try fill()
+        case .readOnly: makeReadOnly()
+        }
+    }
+
+    fileprivate func end(_ trouble: FaultTests.DiskTests.Trouble) {
+        switch trouble {
+        case .full: empty()
+        case .readOnly: makeWritable()
+        }
+    }
+}

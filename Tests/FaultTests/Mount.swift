@@ -1,0 +1,71 @@
+import Fixtures
+import Foundation
+import Testing
+
+/// A small file system of its own, for a disk that is full or cannot be written.
+final class Mount: Sendable {
+    /// Mounting is for root, and a container may forbid it even then.
+    static let isAllowed = MountCommand.run("unshare", "--mount", "true")
+
+    let url: URL
+
+    private init(_ url: URL) { self.url = url }
+
+    /// For as long as `body` runs.
+    static func run(
+        in scene: Scene, mebibytes: Int = 64, _ body: (Mount) async throws -> Void
+    ) async throws {
+        let mount = Mount(scene.folder.url.appendingPathComponent("mount"))
+        try FileManager.default.createDirectory(at: mount.url, withIntermediateDirectories: true)
+        #expect(MountCommand.run("mount", "-t", "tmpfs", "-o", "size=\(mebibytes)m", "tmpfs", mount.url.path))
+        do {
+            try await body(mount)
+        } catch {
+            Issue.record(error, "\(scene.seed)")
+        }
+        mount.makeWritable()
+        #expect(MountCommand.run("umount", mount.url.path))
+    }
+
+    var buffer: URL { url.appendingPathComponent("buffer") }
+
+    /// Not a byte fits any more, until ``empty()``.
+    func fill() throws {
+        try Data().write(to: filler)
+        let handle = try FileHandle(forWritingTo: filler)
+        defer { try? handle.close() }
+        for size in [1 << 20, 1 << 12, 1] {
+            let piece = Data(count: size)
+            while (try? handle.write(contentsOf: piece)) != nil {}
+        }
+    }
+
+    func empty() { try? FileManager.default.removeItem(at: filler) }
+
+    /// For whoever opens a file from now on, as after a disk's error; what is open stays writable.
+    func makeReadOnly() {
+        #expect(MountCommand.run("mount", "--bind", url.path, url.path))
+        #expect(MountCommand.run("mount", "-o", "remount,ro,bind", url.path))
+    }
+
+    /// Does nothing where it is.
+    func makeWritable() {
+        if access(url.path, W_OK) != 0 { #expect(MountCommand.run("umount", url.path)) }
+    }
+
+    private var filler: URL { url.appendingPathComponent("filler") }
+}
+
+/// `mount` and `umount`, which are done in a moment.
+private enum MountCommand {
+    static func run(_ command: String...) -> Bool {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = command
+        process.environment = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"]
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationReason == .exit && process.terminationStatus == 0
+    }
+}

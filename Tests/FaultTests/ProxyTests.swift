@@ -1,0 +1,39 @@
+import Fixtures
+import Foundation
+import Testing
+
+extension FaultTests {
+    /// A network that drops, delays, cuts and duplicates at random.
+    @Suite(.serialized) struct ProxyTests {
+        @Test func overABadNetworkEverythingIsCountedOnce() async throws {
+            for _ in 0..<(isFull ? 8 : 1) {
+                try await Scene.run { scene in
+                    let seed = scene.seed
+                    let (end, _) = try await scene.serve(requests: isFull ? 1500 : 600) { _, earlier in
+                        .random(earlier.count, seed)
+                    }
+                    #expect(end.lost == 0, "\(end); \(seed)")
+                    try await scene.expectEverythingCountedOnce()
+                }
+            }
+        }
+
+        @Test func overABadNetworkAServiceThatIsKilledIsCountedOnce() async throws {
+            try await Scene.run { scene in
+                let collector = try await scene.collector()
+                let seed = scene.seed
+                let gate = try Gate(collector: collector.port) { _, earlier in .random(earlier.count, seed) }
+                for life in 0..<(isFull ? 20 : 3) {
+                    let service = try scene.start(
+                        "life-\(life)", collector: gate.port, requests: 1_000_000,
+                        environment: ["MARTLET_EXPORT_TIMEOUT": "1s"])
+                    try await scene.wait(while: service, requests: scene.server.total + seed.draw(life, in: 1...500))
+                    await service.stop(with: SIGKILL)
+                }
+                gate.close()
+                try await scene.drain(collector: collector.port)
+                try await scene.expectEverythingCountedOnce()
+            }
+        }
+    }
+}

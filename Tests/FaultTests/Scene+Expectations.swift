@@ -1,0 +1,41 @@
+import Testing
+
+extension Scene {
+    /// Nothing was lost, nothing was counted twice, nothing waits, and the report says that it is complete.
+    func expectEverythingCountedOnce(
+        stores: [String] = [], sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let tally = try await tally(stores: stores)
+        let totals = tally.totals
+        #expect(totals.ended > 0, "nothing was made; \(seed)", sourceLocation: sourceLocation)
+        #expect(tally.complaints == [], "\(totals) in all; \(seed)", sourceLocation: sourceLocation)
+        #expect(waiting == [], "files are left in the buffer; \(seed)", sourceLocation: sourceLocation)
+        for store in stores.isEmpty ? [store] : stores {
+            let completeness = try await report(of: store).completeness
+            #expect(completeness == 1 || stores.count > 1, "\(seed)", sourceLocation: sourceLocation)
+        }
+    }
+
+    /// Of one process that ended by itself: the ledger explains what is not in the report to the last request, in the
+    /// service and in the collector.
+    func expectLedgerExplains(_ end: ServiceEnd, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let totals = try await tally().totals
+        #expect(totals.ended == totals.served, "\(seed)", sourceLocation: sourceLocation)
+        #expect(end.captured == totals.served, "\(end); \(seed)", sourceLocation: sourceLocation)
+        #expect(
+            end.captured == end.delivered + end.waiting + end.lost, "\(end); \(seed)", sourceLocation: sourceLocation)
+        #expect(end.delivered == totals.reported, "\(end); \(seed)", sourceLocation: sourceLocation)
+    }
+
+    /// The collector knows of the loss too, by what the agent told it with its last batch.
+    func expectCollectorKnows(_ end: ServiceEnd, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let ledgers = try await agents(of: store).agents.compactMap(\.ledger)
+        let dropped = ledgers.flatMap(\.dropped).reduce(into: [:]) { $0[$1.key, default: 0] += Int($1.value) }
+        #expect(dropped == end.dropped, "\(seed)", sourceLocation: sourceLocation)
+        let captured = ledgers.reduce(0) { $0 + Int($1.captured) }
+        #expect(captured == end.captured, "\(seed)", sourceLocation: sourceLocation)
+        let completeness = try await report(of: store).completeness
+        let share = Double(end.delivered) / Double(end.captured)
+        #expect(abs(completeness - share) < 1e-9, "\(end); \(seed)", sourceLocation: sourceLocation)
+    }
+}

@@ -1,0 +1,18 @@
+import Fixtures
+
+extension Scene {
+    /// One service from its start to its end, behind a gate; then what waits is delivered through the same gate.
+    func serve(
+        requests: Int = 400, flushes: Int = 100, options: [String] = [], environment: [String: String] = [:],
+        _ decide: @escaping @Sendable (UploadMessage, _ earlier: [Gate.Upload]) -> Treatment
+    ) async throws -> (ServiceEnd, Gate) {
+        let collector = try await collector()
+        let gate = try Gate(collector: collector.port, decide)
+        let quick = ["MARTLET_EXPORT_TIMEOUT": "1s"].merging(environment) { $1 }
+        let service = try start(
+            "life", collector: gate.port, requests: requests, ["--flushes", "\(flushes)"] + options, environment: quick)
+        let end = try await end(of: service)
+        try await drain(collector: gate.port, environment: quick)
+        return (end, gate)
+    }
+}

@@ -1,0 +1,169 @@
+import Fixtures
+import Foundation
+import MartletReports
+import MartletStorage
+import Synchronization
+import Testing
+
+/// A place for one case: a folder, the counting server, the processes that were started. What is left of it afterwards is
+/// a failure.
+final class Scene: Sendable {
+    let folder: TemporaryFolder
+    let seed: Seed
+    let server: CountingServer
+    private let serverURL: URL
+    private let started = Mutex<[pid_t]>([])
+
+    private init(folder: TemporaryFolder, seed: Seed, server: CountingServer, url: URL) {
+        self.folder = folder
+        self.seed = seed
+        self.server = server
+        serverURL = url
+    }
+
+    /// Runs a case, and looks for what it leaves behind.
+    static func run(_ body: @escaping @Sendable (Scene) async throws -> Void) async throws {
+        let (folder, seed, server) = (try TemporaryFolder(), Seed.fresh(), CountingServer())
+        for name in ["ended", "home", "tmp"] {
+            try FileManager.default.createDirectory(atPath: folder.path(name), withIntermediateDirectories: true)
+        }
+        try await server.run { url in
+            let scene = Scene(folder: folder, seed: seed, server: server, url: url)
+            do {
+                try await body(scene)
+            } catch {
+                Issue.record(error, "\(seed)")
+            }
+            await scene.expectNothingIsLeft()
+        }
+    }
+
+    /// Where the service keeps its buffer, if a case does not say otherwise.
+    var buffer: URL { folder.url.appendingPathComponent("buffer") }
+
+    var store: String { folder.path("collector.sqlite") }
+
+    func collector(port: Int = 0, store: String? = nil) async throws -> CollectorProcess {
+        try await CollectorProcess(store: store ?? self.store, port: port)
+    }
+
+    // MARK: The service
+
+    /// - Parameters:
+    ///   - life: a name that no other process of this case has.
+    ///   - port: where the collector is, or what stands in its place.
+    func start(
+        _ life: String, collector port: Int, requests: Int = 0, _ options: [String] = [],
+        environment: [String: String] = [:]
+    ) throws -> ChildProcess {
+        let own = [
+            "MARTLET_ENDPOINT": "http://127.0.0.1:\(port)", "MARTLET_BUFFER_DIR": buffer.path,
+            "MARTLET_SERVICE_NAME": "faulty", "MARTLET_INTERVAL": "100ms", "MARTLET_MAX_CPU": "100%",
+            "MARTLET_EXPORT_TIMEOUT": "2s", "HOME": folder.path("home"),
+            "TMPDIR": folder.path("tmp"),
+        ]
+        let arguments = [
+            "--server", serverURL.absoluteString, "--life", life, "--ended", folder.path("ended"),
+            "--requests", "\(requests)",
+        ]
+        let process = try ChildProcess(
+            .faultProgram, arguments + options, environment: own.merging(environment) { $1 })
+        started.withLock { $0.append(process.pid) }
+        return process
+    }
+
+    /// Waits for what the load brings about; throws when the service ends before it.
+    func wait(while service: ChildProcess, until isReached: () -> Bool) async throws {
+        while !isReached() {
+            // It cannot be both events that are awaited, and a process that crashed would be awaited for ever.
+            guard kill(service.pid, 0) == 0 else {
+                throw ChildProcess.Failure(output: "the service has ended: \(await service.finish().errors)")
+            }
+            try await Task.sleep(for: .milliseconds(2))
+        }
+    }
+
+    /// Until the server has had so many requests in all.
+    func wait(while service: ChildProcess, requests: Int) async throws {
+        try await wait(while: service) { server.total >= requests }
+    }
+
+    func end(of process: ChildProcess) async throws -> ServiceEnd {
+        let (status, output, errors) = await process.finish()
+        guard status == 0 else { throw ChildProcess.Failure(output: "status \(status): \(errors)") }
+        return try JSONDecoder().decode(ServiceEnd.self, from: Data(output.utf8))
+    }
+
+    /// Starts the service without a load until nothing waits any more, as its next starts would.
+    func drain(collector port: Int, environment: [String: String] = [:]) async throws {
+        for number in 0..<10 where !waiting.isEmpty {
+            let sweep = try start(
+                "sweep-\(number)", collector: port, ["--flushes", "5", "--workers", "0"], environment: environment)
+            _ = try await end(of: sweep)
+        }
+    }
+
+    /// The files in the buffer, wherever the agent put it: all of them wait for something.
+    var waiting: [String] {
+        // Each for itself: an enumeration does not go on into another file system.
+        ["buffer", "tmp", "mount/buffer", "mount/tmp"].flatMap { place in
+            let names = FileManager.default.enumerator(atPath: folder.path(place))?.allObjects as? [String] ?? []
+            return names.map { "\(place)/\($0)" }
+        }
+        .filter { path in
+            var isFolder: ObjCBool = false
+            let isThere = FileManager.default.fileExists(atPath: folder.path(path), isDirectory: &isFolder)
+            return isThere && !isFolder.boolValue && (path.contains("buffer/") || path.contains("tmp/martlet-"))
+        }
+        .sorted()
+    }
+
+    // MARK: The counts
+
+    func tally(stores: [String] = []) async throws -> Tally {
+        var tally = Tally(ended: try ended(), reported: [:], served: server.served)
+        for store in stores.isEmpty ? [store] : stores {
+            for row in try await report(of: store).rows {
+                let endpoint = (row.dimensions[.endpoint] ?? nil) ?? "-"
+                tally.reported[String(endpoint.dropFirst()), default: 0] += Int(row.measures.count)
+            }
+        }
+        return tally
+    }
+
+    /// Over a window that also has what a clock that was wrong by an hour put into it.
+    func report(of store: String) async throws -> Report {
+        let format = ISO8601DateFormatter()
+        let (from, to) = (Date(timeIntervalSinceNow: -3 * 3600), Date(timeIntervalSinceNow: 3 * 3600))
+        return try await read(
+            Report.self, "report", store, ["--since", format.string(from: from), "--until", format.string(from: to)])
+    }
+
+    func agents(of store: String) async throws -> AgentsReport { try await read(AgentsReport.self, "agents", store) }
+
+    private func read<Value: Decodable>(
+        _ type: Value.Type, _ command: String, _ store: String, _ flags: [String] = []
+    ) async throws -> Value {
+        let arguments = [command, "--format", "json", "--store", "sqlite:" + store] + flags
+        let (status, output, errors) = try await ChildProcess(.martletCollector, arguments).finish()
+        guard status == 0 else { throw ChildProcess.Failure(output: "status \(status): \(errors)") }
+        return try ReportJSON.value(of: type, in: Data(output.utf8))
+    }
+
+    private func ended() throws -> [String: Int] {
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path("ended"))
+        return try names.reduce(into: [:]) { counts, name in
+            let attributes = try FileManager.default.attributesOfItem(atPath: folder.path("ended/\(name)"))
+            counts[name.replacingOccurrences(of: "+", with: "/")] = (attributes[.size] as? NSNumber)?.intValue ?? 0
+        }
+    }
+
+    // MARK: What is left
+
+    private func expectNothingIsLeft() async {
+        let alive = started.withLock { $0 }.filter { kill($0, 0) == 0 }
+        #expect(alive.isEmpty, "processes are left; \(seed)")
+        let mounts = (try? String(contentsOfFile: "/proc/self/mounts", encoding: .utf8)) ?? ""
+        #expect(!mounts.contains(folder.url.path), "a mount is left; \(seed)")
+    }
+}

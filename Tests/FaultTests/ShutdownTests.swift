@@ -1,0 +1,47 @@
+import Fixtures
+import Foundation
+import Testing
+
+extension FaultTests {
+    /// A collector that takes everything and never answers does not hold a service that wants to end.
+    ///
+    /// The bounds are the documented ones, and 10 seconds that a busy machine may take for a process to be scheduled.
+    @Suite(.serialized) struct ShutdownTests {
+        @Test(arguments: isFull ? [0.5, 2] : [0.5])
+        func shutdownEndsInItsTimeAndWhatWaitsIsDeliveredByTheNextStart(limit: Double) async throws {
+            try await Scene.run { scene in
+                let collector = try await scene.collector()
+                let gate = try Gate(collector: collector.port) { _, _ in .hang }
+                let service = try scene.start(
+                    "life", collector: gate.port, requests: 400, ["--flushes", "0", "--within", "\(limit)"],
+                    environment: ["MARTLET_EXPORT_TIMEOUT": "60s"])
+                let end = try await scene.end(of: service)
+                #expect(end.shutdownSeconds < limit + 10, "\(scene.seed)")
+                #expect(end.delivered == 0, "\(scene.seed)")
+                #expect(end.waiting == 400, "\(scene.seed)")
+                gate.close()
+                try await scene.drain(collector: collector.port)
+                try await scene.expectEverythingCountedOnce()
+            }
+        }
+
+        @Test func aServiceGroupEndsAtSIGTERMInTheDocumentedFiveSeconds() async throws {
+            try await Scene.run { scene in
+                let collector = try await scene.collector()
+                let gate = try Gate(collector: collector.port) { _, _ in .hang }
+                let service = try scene.start(
+                    "life", collector: gate.port, ["--lifecycle"], environment: ["MARTLET_EXPORT_TIMEOUT": "60s"])
+                try await scene.wait(while: service, requests: 200)
+                try await scene.wait(while: service) { !gate.uploads.isEmpty }
+                let start = ContinuousClock.now
+                #expect(await service.stop(with: SIGTERM) == 0, "\(scene.seed)")
+                #expect(ContinuousClock.now - start < .seconds(15), "\(scene.seed)")
+                let end = try await scene.end(of: service)
+                #expect(end.waiting == end.captured, "\(scene.seed)")
+                gate.close()
+                try await scene.drain(collector: collector.port)
+                try await scene.expectEverythingCountedOnce()
+            }
+        }
+    }
+}

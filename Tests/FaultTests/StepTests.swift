@@ -1,0 +1,45 @@
+import Fixtures
+import Foundation
+import Martlet
+import Testing
+
+extension FaultTests {
+    /// The process dies between two steps of shipping, once with its own batches and once with those of the dead.
+    @Suite(.serialized) struct StepTests {
+        /// Where the first life dies and at which occurrence, and where the next one dies, which finds what the first left.
+        struct Deaths: Sendable, CustomTestStringConvertible {
+            let first: ShippingStep
+            let occurrence: Int
+            let second: ShippingStep
+
+            var testDescription: String { "\(first):\(occurrence), \(second):1" }
+
+            static let all = ShippingStep.allCases.flatMap { first in
+                (isFull ? ShippingStep.allCases : [first]).flatMap { second in
+                    (isFull ? [1, 4] : [2]).map { Deaths(first: first, occurrence: $0, second: second) }
+                }
+            }
+        }
+
+        @Test(arguments: Deaths.all)
+        func whereverShippingDiesNothingIsLostOrCountedTwice(deaths: Deaths) async throws {
+            try await Scene.run { scene in
+                let collector = try await scene.collector()
+                try await scene.die("first", at: deaths.first, deaths.occurrence, collector: collector.port)
+                try await scene.die("second", at: deaths.second, 1, collector: collector.port)
+                try await scene.drain(collector: collector.port)
+                try await scene.expectEverythingCountedOnce()
+            }
+        }
+    }
+}
+
+extension Scene {
+    fileprivate func die(_ life: String, at step: ShippingStep, _ occurrence: Int, collector: Int) async throws {
+        // Enough for ten intervals, and an end for a program that never comes to the step.
+        let service = try start(
+            life, collector: collector, requests: 1500, ["--die", "\(step.rawValue):\(occurrence)"])
+        let (status, _, _) = await service.finish()
+        #expect(status == -1, "step \(step) was not reached; \(seed)")
+    }
+}

@@ -1,0 +1,28 @@
+/// Three counts of the same requests, by endpoint: those that the program saw end, those in the report, those that reached
+/// the server.
+struct Tally {
+    var ended: [String: Int]
+    var reported: [String: Int]
+    var served: [String: Int]
+
+    /// Where something was lost or counted twice; empty when nothing was.
+    ///
+    /// A worker makes one request after the other, so of each endpoint at most the last request was under way when the
+    /// process was killed: the server had it, the program did not see its end, and the agent may have seen it or not. All
+    /// others have to be in the report, once.
+    var complaints: [String] {
+        Set(served.keys).union(reported.keys).union(ended.keys).sorted().compactMap { endpoint in
+            let (ended, reported, served) = (ended[endpoint] ?? 0, reported[endpoint] ?? 0, served[endpoint] ?? 0)
+            guard ended <= reported, reported <= served, served <= ended + 1 else {
+                return "\(endpoint): \(ended) ended, \(reported) reported, \(served) served"
+            }
+            return nil
+        }
+    }
+
+    var totals: (ended: Int, reported: Int, served: Int) {
+        (Self.sum(ended), Self.sum(reported), Self.sum(served))
+    }
+
+    private static func sum(_ counts: [String: Int]) -> Int { counts.values.reduce(0, +) }
+}

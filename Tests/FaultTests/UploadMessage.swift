@@ -1,0 +1,49 @@
+import Foundation
+import MartletTelemetry
+
+/// A request of the agent as it came over the connection.
+struct UploadMessage: Sendable {
+    private let head: String
+    let body: [UInt8]
+
+    /// Reads one; `nil` when the connection ended before the whole of it was there.
+    init?(from connection: Connection) {
+        let end = Array("\r\n\r\n".utf8)
+        var bytes: [UInt8] = []
+        var headEnd: Int?
+        while headEnd == nil {
+            let part = connection.read()
+            if part.isEmpty { return nil }
+            bytes += part
+            headEnd = bytes.indices.first { bytes[$0...].starts(with: end) }
+        }
+        head = String(decoding: bytes[..<(headEnd ?? 0)], as: UTF8.self)
+        var body = Array(bytes[((headEnd ?? 0) + end.count)...])
+        let length = Self.field("Content-Length", in: head).flatMap { Int($0) } ?? 0
+        while body.count < length {
+            let part = connection.read()
+            if part.isEmpty { return nil }
+            body += part
+        }
+        self.body = body
+    }
+
+    var batch: String { Self.field(BatchID.headerName, in: head) ?? "" }
+
+    var isMetrics: Bool { batch.hasSuffix(Signal.metrics.rawValue) }
+
+    /// As it goes on to the collector, over a connection of its own.
+    var bytes: [UInt8] {
+        let lines = head.components(separatedBy: "\r\n").filter { !$0.lowercased().hasPrefix("connection:") }
+        return Array((lines + ["Connection: close", "", ""]).joined(separator: "\r\n").utf8) + body
+    }
+
+    private static func field(_ name: String, in head: String) -> String? {
+        for line in head.components(separatedBy: "\r\n") {
+            let parts = line.split(separator: ":", maxSplits: 1)
+            guard parts.count == 2, parts[0].lowercased() == name.lowercased() else { continue }
+            return parts[1].trimmingCharacters(in: .whitespaces)
+        }
+        return nil
+    }
+}
