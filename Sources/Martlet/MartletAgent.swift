@@ -10,7 +10,8 @@ import Synchronization
 ///     let agent = MartletAgent.start()
 ///
 /// Nothing here throws, traps or waits for a disk or a network, ``flush()`` and ``shutdown(within:)`` excepted, which
-/// exist to wait. All of it may be called from any thread.
+/// exist to wait, and the start, which waits until its journal on disk is open, a few milliseconds and never more than
+/// 200. All of it may be called from any thread.
 public final class MartletAgent: Service {
     private let recorder: Recorder
     private let shipper: Shipper?

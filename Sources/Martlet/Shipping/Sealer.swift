@@ -14,6 +14,7 @@ struct Sealer: ~Copyable {
     private let keeper: JournalKeeper
     private var pending: Pending?
     private var lastSeal: UInt64?
+    private var reportedLosses: [DropReason: UInt64] = [:]
     private var lastMeasure: UInt64?
     /// Room in the place of the outbox.
     private var room: BufferRoom?
@@ -43,6 +44,8 @@ struct Sealer: ~Copyable {
         for candidate in places {
             do {
                 let outbox = try Outbox.create(instance: identity.instance, in: candidate, account: account)
+                // Tells a disk that is full from one that has room, and who recorded what the journal has.
+                try outbox.keep(identity)
                 use(candidate, insteadOf: problems)
                 return outbox
             } catch {
@@ -61,9 +64,11 @@ struct Sealer: ~Copyable {
 
     /// One batch of metrics and, where details were kept, one of traces. What cannot be stored is tried again at the next
     /// call, and until then nothing else: its requests are in the journal, and so are those that come.
-    mutating func seal(into outbox: inout Outbox, isAsked: Bool) {
+    ///
+    /// - Parameter isLast: there is no other batch to tell of a loss.
+    mutating func seal(into outbox: inout Outbox, isAsked: Bool, isLast: Bool = false) {
         guard storePending(in: &outbox) else { return }
-        let isNew = !recorder.isEmpty || capture.now.mode != lastMode
+        let isNew = !recorder.isEmpty || capture.now.mode != lastMode || (isLast && hasUnreportedLoss)
         guard isNew || isHeartbeatDue(isAsked: isAsked), takeInterval() else { return }
         _ = storePending(in: &outbox)
     }
@@ -105,9 +110,10 @@ struct Sealer: ~Copyable {
     private mutating func storePending(in outbox: inout Outbox) -> Bool {
         guard let pending else { return true }
         let interval = pending.interval
+        let ledger = shipper.status.ledger(captured: pending.captured)
         let metrics = MetricsBatch(
             resource: pending.resource, start: interval.start, end: interval.end, series: interval.series,
-            instanceStart: recorder.start, ledger: shipper.status.ledger(captured: pending.captured))
+            instanceStart: recorder.start, ledger: ledger)
         do {
             try store(metrics.otlp(), .metrics, pending.sequence, requests: metrics.requests, in: &outbox)
         } catch {
@@ -115,6 +121,7 @@ struct Sealer: ~Copyable {
             return false
         }
         self.pending = nil
+        reportedLosses = ledger.dropped
         ShippingStep.stored.reach()
         storeDetails(interval.details, of: pending, in: &outbox)
         keeper.release()
@@ -148,8 +155,6 @@ struct Sealer: ~Copyable {
 
     /// Segments are made in the outbox's directory from now on.
     func keepJournal(in outbox: borrowing Outbox) {
-        // Without it the requests of a killed process go by the name of whoever finds them: better than not at all.
-        try? outbox.keep(identity)
         keeper.move(to: outbox.directory)
         noteJournal()
     }
@@ -171,6 +176,9 @@ struct Sealer: ~Copyable {
             log.again(.journal, "What is recorded survives a killed process again")
         }
     }
+
+    /// Whether the account has a loss that no batch's ledger has.
+    var hasUnreportedLoss: Bool { shipper.status.account.dropped != reportedLosses }
 
     private func isHeartbeatDue(isAsked: Bool) -> Bool {
         !isAsked && Clock.hasPassed(MartletLimits.heartbeat, since: lastSeal)

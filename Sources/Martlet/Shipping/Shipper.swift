@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Logging
 import MartletTelemetry
@@ -10,6 +11,7 @@ final class Shipper: Sendable {
     private let mailbox = Mutex(Mailbox())
     private let account = Mutex(ShippingAccount())
     private let wake = Wake()
+    private let opening = DispatchGroup()
 
     private struct Mailbox {
         var flushes: [@Sendable () -> Void] = []
@@ -22,15 +24,20 @@ final class Shipper: Sendable {
         _ configuration: MartletConfiguration, resource: TelemetryResource, capture: CaptureState, recorder: Recorder,
         log: AgentLog
     ) {
+        opening.enter()
         let thread = Thread { [self] in
             Thread.current.name = "martlet"
             blockSignals()
             var loop = ShippingLoop(
                 configuration, resource: resource, capture: capture, recorder: recorder, log: log, shipper: self)
+            loop.open()
+            opening.leave()
             loop.run()
             finish()
         }
         thread.start()
+        // What is recorded before the journal is open does not survive a killed process.
+        _ = opening.wait(timeout: .now() + MartletLimits.opening.seconds)
     }
 
     var status: ShippingAccount { account.withLock { $0 } }

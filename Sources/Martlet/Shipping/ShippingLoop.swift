@@ -34,8 +34,12 @@ struct ShippingLoop: ~Copyable {
         former = nil
     }
 
+    /// First of all: the journal is open with it.
+    mutating func open() { openOutbox() }
+
     mutating func run() {
-        openOutbox()
+        // What was recorded before there was a journal is in memory alone.
+        if !recorder.isEmpty { seal(isAsked: true) }
         deliver(isAsked: false)
         while true {
             shipper.waitForRequest(until: min(nextSeal, delivery.nextAttempt))
@@ -46,11 +50,20 @@ struct ShippingLoop: ~Copyable {
             guard isAsked || Clock.monotonic() >= min(nextSeal, delivery.nextAttempt) else { continue }
             if isAsked || Clock.monotonic() >= nextSeal { seal(isAsked: isAsked) }
             deliver(isAsked: isAsked)
+            if isStopping { reportLosses() }
             if isStopping { close() }
             shipper.update { $0.threadCPU = Clock.threadCPU() }
             for done in flushes { done() }
             if isStopping { return }
         }
+    }
+
+    /// What was found lost on the last way through the buffer goes with no batch any more, but for this one.
+    private mutating func reportLosses() {
+        guard sealer.hasUnreportedLoss, var open = outbox.take() else { return }
+        sealer.seal(into: &open, isAsked: true, isLast: true)
+        outbox = consume open
+        deliver(isAsked: true)
     }
 
     /// Ahead of the answer to who asked for it: the process may end with that.

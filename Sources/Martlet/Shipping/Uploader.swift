@@ -20,7 +20,8 @@ final class Uploader: Sendable {
         token = configuration.token
         exchange = UploadExchange(finished: finished)
         let settings = URLSessionConfiguration.ephemeral
-        settings.timeoutIntervalForRequest = configuration.exportTimeout.seconds
+        // On Linux whole seconds count, and with 0 of them a request fails at once. The delivery has its own time-out.
+        settings.timeoutIntervalForRequest = configuration.exportTimeout.seconds.rounded(.up)
         settings.urlCache = nil
         settings.httpCookieStorage = nil
         settings.urlCredentialStorage = nil
