@@ -8,7 +8,8 @@ demo: setup
 test:
 	@scripts/setup.sh test
 	swift build --build-tests --disable-xctest
-	swift test --disable-xctest --skip-build --skip EndToEndTests --skip '^FaultTests\.' --skip ParityTests
+	swift test --disable-xctest --skip-build --filter '^Martlet(OTLP|Telemetry)?Tests\.'
+	swift test --disable-xctest --skip-build --filter '^CollectorTests\.'
 	swift test --disable-xctest --skip-build --filter EndToEndTests
 	swift test --disable-xctest --skip-build --filter '^FaultTests\.'
 	swift test --disable-xctest --skip-build --filter ParityTests

@@ -58,8 +58,8 @@ enum MartletLimits {
     static let heartbeat = Duration.seconds(60)
     /// How often the buffer's files are counted anew; in between the agent adds and subtracts its own.
     static let bufferMeasure = Duration.seconds(60)
-    /// What of an answer of the collector is read: the specification's errors are one sentence.
-    static let responseBytes = 64 << 10
+    /// An upload is looked at so often while nothing comes from the network.
+    static let uploadStep = Duration.milliseconds(20)
     /// Of what the collector says, so many characters are logged and shown.
     static let reasonLength = 300
     /// The first wait after a failed upload; it doubles with each further failure.

@@ -12,7 +12,7 @@ struct RequestInstrument: Sendable {
     func observe(_ loader: URLProtocol, of task: URLSessionTask) -> RequestObserver? {
         let key = Unmanaged.passUnretained(task).toOpaque()
         let request = loader.request
-        guard task.error == nil, !OwnTask.isMarked(task), let client = loader.client, let url = request.url,
+        guard task.error == nil, let client = loader.client, let url = request.url,
             recorder.settings.selection.contains(url)
         else {
             InFlightRequests.remove(key)

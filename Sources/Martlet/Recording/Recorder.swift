@@ -106,6 +106,9 @@ final class Recorder: Sendable {
         return isEmpty && journal.count == 0 && state.withLock { $0.statistics.isEmpty && $0.closed == 0 }
     }
 
+    /// Whether there are requests that found no room in the journal.
+    var hasUnjournaled: Bool { state.withLock { !$0.statistics.isEmpty } }
+
     // MARK: For the agent's thread alone
 
     /// Notes that segments with so many requests are closed; `close` must not wait for anything.

@@ -23,7 +23,7 @@ struct Delivery {
     init(
         _ configuration: MartletConfiguration, log: AgentLog, shipper: Shipper, whileWaiting: @escaping () -> Void
     ) {
-        uploader = Uploader(configuration) { shipper.signal() }
+        uploader = Uploader(configuration)
         timeout = configuration.exportTimeout.nanoseconds
         recovery = JournalRecovery(configuration)
         self.whileWaiting = whileWaiting
@@ -50,8 +50,6 @@ struct Delivery {
         deliverAll(of: &own, isOwn: true)
         return !isPaused
     }
-
-    func close() { uploader.close() }
 
     // MARK: -
 
@@ -149,16 +147,15 @@ struct Delivery {
     }
 
     private func awaitOutcome() -> UploadOutcome {
-        // The session has its own time-out; this one is for what the session does not notice.
+        defer { uploader.cancel() }
+        // libcurl has the same time-out; this one is for what it does not notice, and for a shutdown.
         let deadline = Clock.monotonic() &+ timeout &+ timeout / 4
         while true {
-            if let outcome = uploader.outcome { return outcome }
+            if let outcome = uploader.proceed(for: MartletLimits.uploadStep) { return outcome }
             let now = Clock.monotonic()
             if now >= deadline || now >= shipper.stopBy ?? .max {
-                uploader.cancel()
                 return UploadOutcome(transportError: "no answer in time")
             }
-            shipper.wait(until: deadline)
             whileWaiting()
         }
     }

@@ -39,7 +39,7 @@ struct ShippingLoop: ~Copyable {
 
     mutating func run() {
         // What was recorded before there was a journal is in memory alone.
-        if !recorder.isEmpty { seal(isAsked: true) }
+        if recorder.hasUnjournaled { seal(isAsked: true) }
         deliver(isAsked: false)
         while true {
             shipper.waitForRequest(until: min(nextSeal, delivery.nextAttempt))
@@ -70,7 +70,6 @@ struct ShippingLoop: ~Copyable {
     private mutating func close() {
         sealer.close()
         outbox.take()?.close()
-        delivery.close()
     }
 
     /// Tried again at every seal, so that a disk that comes back is used, a directory that was removed is made anew, and

@@ -1,4 +1,4 @@
-import Dispatch
+import CMartletHooks
 import Foundation
 import MartletOTLP
 import MartletTelemetry
@@ -7,47 +7,76 @@ import MartletTelemetry
 import FoundationNetworking
 #endif
 
-/// Posts one batch at a time over a `URLSession` of its own, whose requests capture passes by.
-final class Uploader: Sendable {
+/// Posts one batch at a time, on the agent's thread and over the libcurl that `URLSession` brings with it.
+///
+/// Not over `URLSession` itself, which on Linux (6.3.1) ends the process where an answer ends within its head
+/// (`NativeProtocol.swift`, "Transfer completed, but there's no response"), keeps a core busy while it waits for a slow one,
+/// and rounds time-outs down to whole seconds: a collector must not be able to do that to a service.
+final class Uploader {
     private let endpoint: URL
     private let token: String?
-    private let session: URLSession
-    private let exchange: UploadExchange
+    private let timeout: Duration
+    /// `nil` where libcurl was not found.
+    private let uploader: OpaquePointer?
+    /// Of the upload under way.
+    private var signal = Signal.metrics
 
-    /// - Parameter finished: called on the session's queue when an upload has ended.
-    init(_ configuration: MartletConfiguration, finished: @escaping @Sendable () -> Void) {
+    init(_ configuration: MartletConfiguration) {
         endpoint = configuration.endpoint
         token = configuration.token
-        exchange = UploadExchange(finished: finished)
-        let settings = URLSessionConfiguration.ephemeral
-        // On Linux whole seconds count, and with 0 of them a request fails at once. The delivery has its own time-out.
-        settings.timeoutIntervalForRequest = configuration.exportTimeout.seconds.rounded(.up)
-        settings.urlCache = nil
-        settings.httpCookieStorage = nil
-        settings.urlCredentialStorage = nil
-        session = URLSession(configuration: settings, delegate: exchange, delegateQueue: nil)
+        timeout = configuration.exportTimeout
+        // Foundation initialises libcurl, once and before anybody uses it.
+        _ = URLSession.shared
+        uploader = martlet_uploader_create()
     }
 
+    deinit { martlet_uploader_destroy(uploader) }
+
+    /// Begins an upload; how it goes on is told by ``proceed(for:)``.
     func start(_ body: [UInt8], batch: BatchID, isCompressed: Bool) {
-        var request = URLRequest(url: endpoint.appendingPathComponent("v1/\(batch.signal.rawValue)"))
-        request.httpMethod = "POST"
-        request.httpBody = Data(body)
-        request.setValue("application/x-protobuf", forHTTPHeaderField: "Content-Type")
-        request.setValue(batch.description, forHTTPHeaderField: BatchID.headerName)
-        request.setValue("Martlet/\(OTLPScope.version)", forHTTPHeaderField: "User-Agent")
-        if isCompressed { request.setValue("gzip", forHTTPHeaderField: "Content-Encoding") }
-        if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
-        let task = session.dataTask(with: request)
-        OwnTask.mark(task)
-        exchange.begin(task, signal: batch.signal)
+        cancel()
+        signal = batch.signal
+        guard let uploader else { return }
+        for header in headers(of: batch, isCompressed: isCompressed) { _ = martlet_upload_add_header(uploader, header) }
+        let url = endpoint.appendingPathComponent("v1/\(batch.signal.rawValue)").absoluteString
+        let milliseconds = Int64(clamping: timeout.nanoseconds / 1_000_000)
+        _ = martlet_upload_begin(uploader, url, body, body.count, milliseconds)
     }
 
-    /// The outcome of the upload that was started last; `nil` while it is under way.
-    var outcome: UploadOutcome? { exchange.outcome }
+    private func headers(of batch: BatchID, isCompressed: Bool) -> [String] {
+        var headers = [
+            "Content-Type: application/x-protobuf", "\(BatchID.headerName): \(batch)",
+            "User-Agent: Martlet/\(OTLPScope.version)",
+            // No round trip ahead of a large body.
+            "Expect:",
+        ]
+        if isCompressed { headers.append("Content-Encoding: gzip") }
+        // With a line's end in it, it would be two headers.
+        if let token { headers.append("Authorization: Bearer \(token.filter { !$0.isNewline })") }
+        return headers
+    }
 
-    /// Gives up the upload under way. The batch may or may not have arrived.
-    func cancel() { exchange.cancel() }
+    /// Goes on with the upload, for so long at most; `nil` while it is under way.
+    func proceed(for duration: Duration) -> UploadOutcome? {
+        guard let uploader else { return UploadOutcome(transportError: "libcurl was not found") }
+        switch martlet_upload_proceed(uploader, Int32(clamping: duration.nanoseconds / 1_000_000)) {
+        case MARTLET_UPLOAD_RUNNING: return nil
+        case MARTLET_UPLOAD_ANSWERED: return UploadOutcome(answer(of: uploader), signal: signal)
+        default: return UploadOutcome(transportError: String(cString: martlet_upload_error(uploader)))
+        }
+    }
 
-    /// The last use.
-    func close() { session.invalidateAndCancel() }
+    private func answer(of uploader: OpaquePointer) -> UploadAnswer {
+        var body = [UInt8](repeating: 0, count: martlet_upload_body_length(uploader))
+        martlet_upload_copy_body(uploader, &body)
+        return UploadAnswer(
+            status: martlet_upload_status(uploader),
+            retryAfter: RetryAfter.delay(String(cString: martlet_upload_retry_after(uploader)), now: Date()),
+            rejectedRequests: UInt64(String(cString: martlet_upload_rejected_requests(uploader))), body: body)
+    }
+
+    /// Gives up the upload under way, if there is one. It may or may not have arrived.
+    func cancel() {
+        if let uploader { martlet_upload_end(uploader) }
+    }
 }

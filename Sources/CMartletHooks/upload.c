@@ -1,0 +1,239 @@
+#define _GNU_SOURCE
+#include "upload.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+// The ABI of libcurl, which never changes (curl.h, multi.h).
+enum { OPT_LONG = 0, OPT_OBJECT = 10000, OPT_FUNCTION = 20000, OPT_OFF_T = 30000 };
+enum {
+    POST = OPT_LONG + 47,
+    NO_SIGNAL = OPT_LONG + 99,
+    TIMEOUT_MS = OPT_LONG + 155,
+    PROTOCOLS = OPT_LONG + 181,
+    WRITE_DATA = OPT_OBJECT + 1,
+    URL = OPT_OBJECT + 2,
+    ERROR_BUFFER = OPT_OBJECT + 10,
+    HTTP_HEADER = OPT_OBJECT + 23,
+    HEADER_DATA = OPT_OBJECT + 29,
+    COPY_POST_FIELDS = OPT_OBJECT + 165,
+    WRITE_FUNCTION = OPT_FUNCTION + 11,
+    HEADER_FUNCTION = OPT_FUNCTION + 79,
+    POST_FIELD_SIZE = OPT_OFF_T + 120,
+};
+enum { RESPONSE_CODE = 0x200000 + 2, HTTP_AND_HTTPS = 1 | 2, MESSAGE_DONE = 1, ERROR_SIZE = 256 };
+
+struct message {
+    int kind;
+    void *easy;
+    union {
+        void *whatever;
+        int result;
+    } data;
+};
+
+static struct {
+    void *(*easy_init)(void);
+    void (*easy_cleanup)(void *easy);
+    void (*easy_reset)(void *easy);
+    int (*set_option)(void *easy, int option, ...);
+    int (*get_info)(void *easy, int info, ...);
+    const char *(*describe)(int result);
+    void *(*append)(void *list, const char *text);
+    void (*free_list)(void *list);
+    void *(*multi_init)(void);
+    int (*multi_cleanup)(void *multi);
+    int (*add)(void *multi, void *easy);
+    int (*remove)(void *multi, void *easy);
+    int (*perform)(void *multi, int *running);
+    int (*poll)(void *multi, void *descriptors, unsigned count, int milliseconds, int *ready);
+    struct message *(*read_message)(void *multi, int *left);
+} curl;
+
+struct martlet_uploader {
+    void *multi;
+    void *easy;
+    void *headers;
+    bool is_begun;
+    // The empty line behind the last head was there: an answer that ends before it is none.
+    bool has_head;
+    long status;
+    char retry_after[64];
+    char rejected_requests[32];
+    char error[ERROR_SIZE];
+    size_t body_length;
+    uint8_t body[64 << 10];
+};
+
+static bool find(void *library, const char *name, void *function) {
+    void *found = dlsym(library, name);
+    memcpy(function, &found, sizeof found);
+    return found != NULL;
+}
+
+static bool look_up(void) {
+    void *all = RTLD_DEFAULT;
+    return find(all, "curl_easy_init", &curl.easy_init) && find(all, "curl_easy_cleanup", &curl.easy_cleanup) &&
+           find(all, "curl_easy_reset", &curl.easy_reset) && find(all, "curl_easy_setopt", &curl.set_option) &&
+           find(all, "curl_easy_getinfo", &curl.get_info) && find(all, "curl_easy_strerror", &curl.describe) &&
+           find(all, "curl_slist_append", &curl.append) && find(all, "curl_slist_free_all", &curl.free_list) &&
+           find(all, "curl_multi_init", &curl.multi_init) && find(all, "curl_multi_cleanup", &curl.multi_cleanup) &&
+           find(all, "curl_multi_add_handle", &curl.add) && find(all, "curl_multi_remove_handle", &curl.remove) &&
+           find(all, "curl_multi_perform", &curl.perform) && find(all, "curl_multi_poll", &curl.poll) &&
+           find(all, "curl_multi_info_read", &curl.read_message);
+}
+
+martlet_uploader *martlet_uploader_create(void) {
+    if (!look_up()) return NULL;
+    martlet_uploader *uploader = calloc(1, sizeof *uploader);
+    if (!uploader) return NULL;
+    uploader->multi = curl.multi_init();
+    uploader->easy = curl.easy_init();
+    if (uploader->multi && uploader->easy) return uploader;
+    martlet_uploader_destroy(uploader);
+    return NULL;
+}
+
+void martlet_uploader_destroy(martlet_uploader *uploader) {
+    if (!uploader) return;
+    martlet_upload_end(uploader);
+    if (uploader->easy) curl.easy_cleanup(uploader->easy);
+    if (uploader->multi) curl.multi_cleanup(uploader->multi);
+    free(uploader);
+}
+
+static size_t take_body(char *bytes, size_t size, size_t count, void *context) {
+    martlet_uploader *uploader = context;
+    size_t length = size * count, room = sizeof uploader->body - uploader->body_length;
+    size_t taken = length < room ? length : room;
+    memcpy(uploader->body + uploader->body_length, bytes, taken);
+    uploader->body_length += taken;
+    return length;
+}
+
+// The value of a line, without what is around it, if the line has that name.
+static void take_value(const char *line, size_t length, const char *name, char *value, size_t room) {
+    size_t begin = strlen(name);
+    if (length <= begin || line[begin] != ':' || strncasecmp(line, name, begin) != 0) return;
+    for (begin++; begin < length && (line[begin] == ' ' || line[begin] == '\t'); begin++) {}
+    while (length > begin && strchr("\r\n \t", line[length - 1])) length--;
+    if (length - begin >= room) return;
+    memcpy(value, line + begin, length - begin);
+    value[length - begin] = 0;
+}
+
+static size_t take_header(char *line, size_t size, size_t count, void *context) {
+    martlet_uploader *uploader = context;
+    size_t length = size * count;
+    if (length >= 5 && strncmp(line, "HTTP/", 5) == 0) {
+        // A head of its own: what a provisional one said is over.
+        uploader->has_head = false;
+        uploader->retry_after[0] = uploader->rejected_requests[0] = 0;
+    }
+    if (length > 0 && (line[0] == '\r' || line[0] == '\n')) uploader->has_head = true;
+    take_value(line, length, "Retry-After", uploader->retry_after, sizeof uploader->retry_after);
+    take_value(
+        line, length, "Martlet-Rejected-Requests", uploader->rejected_requests, sizeof uploader->rejected_requests);
+    return length;
+}
+
+static bool fail(martlet_uploader *uploader, const char *why) {
+    if (!uploader->error[0]) strncpy(uploader->error, why, ERROR_SIZE - 1);
+    return false;
+}
+
+static bool set_up(
+    martlet_uploader *uploader, const char *url, const uint8_t *body, size_t length, int64_t timeout_milliseconds) {
+    void *easy = uploader->easy;
+    curl.easy_reset(easy);
+    // Ahead of the others, so that what they have to say is read.
+    curl.set_option(easy, ERROR_BUFFER, uploader->error);
+    return curl.set_option(easy, URL, url) == 0 && curl.set_option(easy, POST, 1L) == 0 &&
+           // The size first: as much is copied.
+           curl.set_option(easy, POST_FIELD_SIZE, (int64_t)length) == 0 &&
+           curl.set_option(easy, COPY_POST_FIELDS, body) == 0 &&
+           curl.set_option(easy, HTTP_HEADER, uploader->headers) == 0 &&
+           curl.set_option(easy, TIMEOUT_MS, (long)timeout_milliseconds) == 0 &&
+           // Resolving with a time-out would use SIGALRM, which is the service's.
+           curl.set_option(easy, NO_SIGNAL, 1L) == 0 &&
+           curl.set_option(easy, PROTOCOLS, (long)HTTP_AND_HTTPS) == 0 &&
+           curl.set_option(easy, WRITE_FUNCTION, take_body) == 0 &&
+           curl.set_option(easy, WRITE_DATA, uploader) == 0 &&
+           curl.set_option(easy, HEADER_FUNCTION, take_header) == 0 &&
+           curl.set_option(easy, HEADER_DATA, uploader) == 0;
+}
+
+bool martlet_upload_add_header(martlet_uploader *uploader, const char *line) {
+    void *list = curl.append(uploader->headers, line);
+    if (list) uploader->headers = list;
+    return list != NULL;
+}
+
+bool martlet_upload_begin(
+    martlet_uploader *uploader, const char *url, const uint8_t *body, size_t length, int64_t timeout_milliseconds) {
+    uploader->has_head = false;
+    uploader->status = 0;
+    uploader->body_length = 0;
+    uploader->retry_after[0] = uploader->rejected_requests[0] = uploader->error[0] = 0;
+    if (!set_up(uploader, url, body, length, timeout_milliseconds)) {
+        return fail(uploader, "libcurl does not take an option");
+    }
+    if (curl.add(uploader->multi, uploader->easy) != 0) return fail(uploader, "libcurl does not take the upload");
+    uploader->is_begun = true;
+    return true;
+}
+
+// What became of it; running while there is no message.
+static enum martlet_upload_state result(martlet_uploader *uploader) {
+    int left = 0;
+    struct message *message;
+    while ((message = curl.read_message(uploader->multi, &left))) {
+        if (message->kind != MESSAGE_DONE) continue;
+        int code = message->data.result;
+        curl.get_info(uploader->easy, RESPONSE_CODE, &uploader->status);
+        // With a head that ended the status counts, also where the body was cut off.
+        if (uploader->has_head && uploader->status > 0) return MARTLET_UPLOAD_ANSWERED;
+        fail(uploader, code == 0 ? "the answer ended within its head" : curl.describe(code));
+        return MARTLET_UPLOAD_FAILED;
+    }
+    return MARTLET_UPLOAD_RUNNING;
+}
+
+enum martlet_upload_state martlet_upload_proceed(martlet_uploader *uploader, int milliseconds) {
+    if (!uploader->is_begun) return MARTLET_UPLOAD_FAILED;
+    int running = 0;
+    if (curl.perform(uploader->multi, &running) != 0) {
+        fail(uploader, "libcurl cannot go on");
+        return MARTLET_UPLOAD_FAILED;
+    }
+    enum martlet_upload_state state = result(uploader);
+    if (state == MARTLET_UPLOAD_RUNNING) curl.poll(uploader->multi, NULL, 0, milliseconds, NULL);
+    return state;
+}
+
+void martlet_upload_end(martlet_uploader *uploader) {
+    if (uploader->is_begun) curl.remove(uploader->multi, uploader->easy);
+    uploader->is_begun = false;
+    if (uploader->headers) {
+        // The handle must not look at them any more.
+        curl.set_option(uploader->easy, HTTP_HEADER, NULL);
+        curl.free_list(uploader->headers);
+        uploader->headers = NULL;
+    }
+}
+
+long martlet_upload_status(const martlet_uploader *uploader) { return uploader->status; }
+
+const char *martlet_upload_retry_after(const martlet_uploader *uploader) { return uploader->retry_after; }
+
+const char *martlet_upload_rejected_requests(const martlet_uploader *uploader) { return uploader->rejected_requests; }
+
+size_t martlet_upload_body_length(const martlet_uploader *uploader) { return uploader->body_length; }
+
+void martlet_upload_copy_body(const martlet_uploader *uploader, uint8_t *bytes) {
+    memcpy(bytes, uploader->body, uploader->body_length);
+}
+
+const char *martlet_upload_error(const martlet_uploader *uploader) { return uploader->error; }
