@@ -146,7 +146,7 @@ struct Outbox: ~Copyable {
 
     var quarantine: Quarantine { Quarantine(outbox: directory) }
 
-    func path(_ name: String) -> String { directory.appendingPathComponent(name).path }
+    func path(_ name: String) -> String { "\(directory.path)/\(name)" }
 
     func path(of file: BatchFile) -> String { path(file.name) }
 

@@ -14,11 +14,12 @@ struct StoredBatch: Sendable, Equatable {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: directory.path) else {
             return access(directory.path, F_OK) != 0 && errno == ENOENT ? [] : nil
         }
+        let path = directory.path
         return names.sorted().compactMap { name in
             guard let file = BatchFile(name: name) else { return nil }
             var status = stat()
             // One that is gone by now, and a link that leads nowhere: listed, because others may still see it.
-            _ = lstat(directory.appendingPathComponent(name).path, &status)
+            _ = lstat("\(path)/\(name)", &status)
             let time = status.st_mtim
             return StoredBatch(
                 file: file, size: Int(status.st_size),
