@@ -26,7 +26,9 @@ final class Journal: @unchecked Sendable {
         self.capacity = capacity
         self.onFull = onFull
         segments = .allocate(capacity: Self.banks * Self.slots)
-        for index in 0..<Self.banks * Self.slots { (segments + index).initialize(to: JournalSegment(capacity: capacity)) }
+        for index in 0..<Self.banks * Self.slots {
+            (segments + index).initialize(to: JournalSegment(capacity: capacity))
+        }
     }
 
     deinit {
@@ -36,20 +38,14 @@ final class Journal: @unchecked Sendable {
 
     /// From any thread. `false` where there is no room: the request is to be counted in another way.
     func append(_ request: CapturedRequest) -> Bool {
-        // Asked once: a URL puts its text together anew.
-        let url = request.destination.url?.absoluteString
-        let room = JournalRecord.room(for: request, url: url)
-        return withUnsafeTemporaryAllocation(byteCount: room, alignment: JournalFormat.granule) { scratch in
-            let length = JournalRecord.write(request, url: url, to: scratch)
-            return append(UnsafeMutableRawBufferPointer(rebasing: scratch[..<length]))
-        }
-    }
-
-    private func append(_ record: UnsafeMutableRawBufferPointer) -> Bool {
+        let record = JournalRecord(request)
         var index = current.load(ordering: .acquiring)
         while true {
-            switch segments[index].append(record) {
-            case .done: return true
+            switch segments[index].reserve(record.length) {
+            case .room(let room, let seed):
+                record.write(request, to: room)
+                JournalSegment.publish(room, seed: seed)
+                return true
             case .full, .closed:
                 let now = current.load(ordering: .acquiring)
                 if now != index {

@@ -11,7 +11,7 @@ enum JournalFormat {
     static let headerBytes = 4096
     /// Every record begins on a multiple of it, and its checksum takes so many bytes at a time.
     static let granule = 16
-    /// The most that a record can be: its texts have their own limits.
+    /// The most that a record can be: its texts have their own limits (``JournalRecord``).
     static let longestRecord = 4096
     static let fileSuffix = ".journal"
 

@@ -182,7 +182,8 @@ final class JournalKeeper {
         let count = JournalFormat.headerBytes + journal.capacity
         do throws(WholeFile.Failure) {
             guard let directory else { return try SegmentMemory(count: count) }
-            return try SegmentMemory(path: directory.appendingPathComponent("\(index)\(JournalFormat.fileSuffix)").path, count: count)
+            return try SegmentMemory(
+                path: directory.appendingPathComponent("\(index)\(JournalFormat.fileSuffix)").path, count: count)
         } catch {
             problem = error.description
             return try? SegmentMemory(count: count)

@@ -2,7 +2,7 @@ import Foundation
 import MartletTelemetry
 
 /// A finished request in the journal: a fixed part, then its texts one after the other.
-enum JournalRecord {
+struct JournalRecord {
     /// Where the fields stand. What tells one series from another comes last, so that it can be compared as a whole.
     enum Field {
         static let word = 0
@@ -25,46 +25,103 @@ enum JournalRecord {
 
     private static let hasRoute: UInt8 = 1
     private static let hasError: UInt8 = 2
+    /// The longest texts that are kept, so that a record is never longer than ``JournalFormat/longestRecord``.
+    private static let (longestHost, longestPath, longestText) = (512, 2048, 255)
 
-    /// Room for the fixed part and for texts of so many bytes.
-    static func room(for request: CapturedRequest, url: String?) -> Int {
-        let destination = url?.utf8.count ?? request.destination.target.bytes
-        let texts = destination + request.method.utf8.count + (request.route?.utf8.count ?? 0)
-        return min(
-            JournalFormat.roundedUp(Field.texts + texts + (request.error?.utf8.count ?? 0)), JournalFormat.longestRecord)
+    private let url: String?
+    private let host: Range<Int>
+    private let path: Range<Int>
+    private let port: Int
+    private let routeLength: Int
+    private let methodLength: Int
+    private let errorLength: Int
+    /// A multiple of ``JournalFormat/granule``.
+    let length: Int
+
+    /// Finds out what there is to write, and how long it is.
+    init(_ request: CapturedRequest) {
+        // Asked once: a URL puts its text together anew.
+        url = request.destination.url?.absoluteString
+        if let url {
+            let target = url.utf8.withContiguousStorageIfAvailable { PlainTarget(of: $0) }
+            (host, path, port) = target.map { ($0.host, $0.path, $0.port) } ?? (0..<0, 0..<0, 0)
+        } else {
+            let target = request.destination.target
+            (host, path, port) = (0..<target.host.utf8.count, 0..<target.path.utf8.count, target.port)
+        }
+        routeLength = min(request.route?.utf8.count ?? 0, Self.longestText)
+        methodLength = min(request.method.utf8.count, Self.longestText)
+        errorLength = min(request.error?.utf8.count ?? 0, Self.longestText)
+        let texts = min(host.count, Self.longestHost) + min(path.count, Self.longestPath)
+        length = JournalFormat.roundedUp(Field.texts + texts + routeLength + methodLength + errorLength)
     }
 
-    /// Writes all but the first word, and returns how long the record is. Texts that find no room are cut.
+    /// Writes all but the first word.
     ///
-    /// - Parameter url: where it went; `nil` where its destination is no URL.
-    static func write(_ request: CapturedRequest, url: String?, to bytes: UnsafeMutableRawBufferPointer) -> Int {
+    /// - Parameter bytes: ``length`` of them.
+    func write(_ request: CapturedRequest, to bytes: UnsafeMutableRawBufferPointer) {
+        // Zeroes behind the last text: the rest is written over.
+        bytes.storeBytes(of: 0, toByteOffset: length - 8, as: UInt64.self)
+        bytes.storeBytes(of: 0, toByteOffset: length - 16, as: UInt64.self)
         bytes.storeBytes(of: request.start, toByteOffset: Field.start, as: UInt64.self)
         bytes.storeBytes(of: request.durationNanoseconds, toByteOffset: Field.duration, as: UInt64.self)
         bytes.storeBytes(of: request.bytesSent, toByteOffset: Field.bytesSent, as: UInt64.self)
         bytes.storeBytes(of: request.bytesReceived, toByteOffset: Field.bytesReceived, as: UInt64.self)
         // Eight lanes, the last two of which are not used: what comes next is written over them.
         bytes.storeBytes(of: request.phases.lanes, toByteOffset: Field.phases, as: SIMD8<UInt64>.self)
-        bytes.storeBytes(
-            of: UInt16(clamping: request.status ?? 0), toByteOffset: Field.status, as: UInt16.self)
-        bytes.storeBytes(of: request.kind == .client ? 0 : 1, toByteOffset: Field.kind, as: UInt8.self)
-        var flags: UInt8 = 0
-        var texts = TextWriter(bytes)
-        let port = url.map { texts.append(url: $0) } ?? texts.append(request.destination.target)
         bytes.storeBytes(of: UInt32(clamping: port), toByteOffset: Field.port, as: UInt32.self)
-        if let route = request.route {
-            flags |= hasRoute
-            bytes.storeBytes(of: UInt16(texts.append(route)), toByteOffset: Field.routeLength, as: UInt16.self)
-        } else {
-            bytes.storeBytes(of: 0, toByteOffset: Field.routeLength, as: UInt16.self)
+        bytes.storeBytes(of: UInt16(clamping: request.status ?? 0), toByteOffset: Field.status, as: UInt16.self)
+        bytes[Field.kind] = request.kind == .client ? 0 : 1
+        bytes[Field.flags] =
+            (request.route == nil ? 0 : Self.hasRoute) | (request.error == nil ? 0 : Self.hasError)
+        var texts = TextWriter(bytes)
+        let hostLength = texts.append(url ?? request.destination.target.host, host.prefix(Self.longestHost))
+        let pathLength = texts.append(url ?? request.destination.target.path, path.prefix(Self.longestPath))
+        bytes.storeBytes(of: UInt16(hostLength), toByteOffset: Field.hostLength, as: UInt16.self)
+        bytes.storeBytes(of: UInt16(pathLength), toByteOffset: Field.pathLength, as: UInt16.self)
+        if let route = request.route { _ = texts.append(route, 0..<routeLength) }
+        bytes.storeBytes(of: UInt16(routeLength), toByteOffset: Field.routeLength, as: UInt16.self)
+        _ = texts.append(request.method, 0..<methodLength)
+        bytes[Field.methodLength] = UInt8(methodLength)
+        if let error = request.error { _ = texts.append(error, 0..<errorLength) }
+        bytes[Field.errorLength] = UInt8(errorLength)
+    }
+}
+
+/// Puts texts behind each other.
+private struct TextWriter {
+    private let bytes: UnsafeMutableRawBufferPointer
+    private var next = JournalRecord.Field.texts
+
+    init(_ bytes: UnsafeMutableRawBufferPointer) {
+        self.bytes = bytes
+    }
+
+    /// Returns how many bytes of the text there were.
+    mutating func append(_ text: String, _ range: Range<Int>) -> Int {
+        guard let target = bytes.baseAddress.map({ $0 + next }) else { return 0 }
+        let room = bytes.count - next
+        let count = text.utf8.withContiguousStorageIfAvailable { text -> Int in
+            guard let source = text.baseAddress, range.upperBound <= text.count, range.count <= room else { return 0 }
+            memcpy(target, source + range.lowerBound, range.count)
+            return range.count
         }
-        bytes[Field.methodLength] = UInt8(texts.append(request.method, upTo: 255))
-        bytes[Field.errorLength] = 0
-        if let error = request.error {
-            flags |= hasError
-            bytes[Field.errorLength] = UInt8(texts.append(error, upTo: 255))
-        }
-        bytes[Field.flags] = flags
-        return texts.finish()
+        next += count ?? 0
+        return count ?? 0
+    }
+}
+
+// MARK: - Reading
+
+extension JournalRecord {
+    /// What tells where a request is counted.
+    struct Identity {
+        var kind: RequestKind
+        var method: String
+        var target: RequestTarget
+        var route: String?
+        var status: Int?
+        var error: String?
     }
 
     /// Of bytes whose checksum was right; `nil` where the lengths do not fit all the same.
@@ -91,14 +148,14 @@ enum JournalRecord {
             error: flags & hasError == 0 ? nil : error)
     }
 
-    /// What tells where a request is counted.
-    struct Identity {
-        var kind: RequestKind
-        var method: String
-        var target: RequestTarget
-        var route: String?
-        var status: Int?
-        var error: String?
+    /// What is counted of a request.
+    struct Figures {
+        var start: UnixNanoseconds
+        /// Nanoseconds.
+        var duration: UInt64
+        var bytesSent: UInt64
+        var bytesReceived: UInt64
+        var phases: PhaseDurations
     }
 
     /// Of a record at least as long as its fixed part.
@@ -110,74 +167,4 @@ enum JournalRecord {
             start: number(Field.start), duration: number(Field.duration), bytesSent: number(Field.bytesSent),
             bytesReceived: number(Field.bytesReceived), phases: PhaseDurations(lanes: lanes))
     }
-
-    /// What is counted of a request.
-    struct Figures {
-        var start: UnixNanoseconds
-        /// Nanoseconds.
-        var duration: UInt64
-        var bytesSent: UInt64
-        var bytesReceived: UInt64
-        var phases: PhaseDurations
-    }
-}
-
-/// Puts texts behind each other, within the record's room.
-private struct TextWriter {
-    private let bytes: UnsafeMutableRawBufferPointer
-    private var next = JournalRecord.Field.texts
-
-    init(_ bytes: UnsafeMutableRawBufferPointer) {
-        self.bytes = bytes
-    }
-
-    /// Host and path; returns the port.
-    mutating func append(url text: String) -> Int {
-        let port = text.utf8.withContiguousStorageIfAvailable { text in
-            let target = PlainTarget(of: text)
-            let bytes = UnsafeRawBufferPointer(text)
-            lengths(
-                host: append(UnsafeRawBufferPointer(rebasing: bytes[target.host]), Self.host),
-                path: append(UnsafeRawBufferPointer(rebasing: bytes[target.path]), Self.path))
-            return target.port
-        }
-        if port == nil { lengths(host: 0, path: 0) }
-        return port ?? 0
-    }
-
-    mutating func append(_ target: RequestTarget) -> Int {
-        lengths(host: append(target.host, upTo: Self.host), path: append(target.path, upTo: Self.path))
-        return target.port
-    }
-
-    /// The longest that is kept.
-    private static let host = 1024
-    private static let path = 2048
-
-    private func lengths(host: Int, path: Int) {
-        bytes.storeBytes(of: UInt16(host), toByteOffset: JournalRecord.Field.hostLength, as: UInt16.self)
-        bytes.storeBytes(of: UInt16(path), toByteOffset: JournalRecord.Field.pathLength, as: UInt16.self)
-    }
-
-    mutating func append(_ text: String, upTo limit: Int = 1024) -> Int {
-        text.utf8.withContiguousStorageIfAvailable { append(UnsafeRawBufferPointer($0), limit) } ?? 0
-    }
-
-    private mutating func append(_ text: UnsafeRawBufferPointer, _ limit: Int) -> Int {
-        let length = min(text.count, limit, bytes.count - next)
-        if let from = text.baseAddress, let to = bytes.baseAddress { memcpy(to + next, from, length) }
-        next += length
-        return length
-    }
-
-    /// Fills up to the boundary and returns the record's length.
-    func finish() -> Int {
-        let end = min(JournalFormat.roundedUp(next), bytes.count)
-        for index in next..<end { bytes[index] = 0 }
-        return end
-    }
-}
-
-extension RequestTarget {
-    fileprivate var bytes: Int { host.utf8.count + path.utf8.count }
 }

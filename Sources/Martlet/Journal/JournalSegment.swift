@@ -38,30 +38,35 @@ struct JournalSegment: ~Copyable {
         }
     }
 
-    enum Appending {
-        case done
+    /// What became of a reservation.
+    enum Reservation {
+        /// Room for the record, which nobody else writes to; the segment is not used again before it is published.
+        case room(UnsafeMutableRawBufferPointer, seed: UInt64)
         case full
         case closed
     }
 
     /// From any thread. Waits for nothing.
     ///
-    /// - Parameter record: a multiple of ``JournalFormat/granule`` long; its first word is written here.
+    /// - Parameter length: a multiple of ``JournalFormat/granule``.
     @inline(__always)
-    func append(_ record: UnsafeMutableRawBufferPointer) -> Appending {
-        let reserved = head.wrappingAdd(Self.oneRecord | UInt64(record.count), ordering: .acquiringAndReleasing).oldValue
+    func reserve(_ length: Int) -> Reservation {
+        let reserved = head.wrappingAdd(Self.oneRecord | UInt64(length), ordering: .acquiringAndReleasing).oldValue
         let place = Int(reserved & Self.bytesMask)
-        guard place + record.count <= capacity else {
+        guard place + length <= capacity else {
             // One record alone stands on the boundary; those after it are beyond.
             if place <= capacity { full.store(reserved, ordering: .releasing) }
             return place >= Int(Self.closed) ? .closed : .full
         }
-        let checksum = JournalChecksum.of(UnsafeRawBufferPointer(record), seed: seed &+ UInt64(place))
-        let target = UnsafeMutableRawBufferPointer(rebasing: records[place..<place + record.count])
-        UnsafeMutableRawBufferPointer(rebasing: target[8...]).copyMemory(
-            from: UnsafeRawBufferPointer(rebasing: record[8...]))
-        JournalFormat.publish(JournalFormat.word(length: record.count, checksum: checksum), at: target)
-        return .done
+        let room = UnsafeMutableRawBufferPointer(rebasing: records[place..<place + length])
+        return .room(room, seed: seed &+ UInt64(place))
+    }
+
+    /// Makes what was written into reserved room a record.
+    @inline(__always)
+    static func publish(_ record: UnsafeMutableRawBufferPointer, seed: UInt64) {
+        let checksum = JournalChecksum.of(UnsafeRawBufferPointer(record), seed: seed)
+        JournalFormat.publish(JournalFormat.word(length: record.count, checksum: checksum), at: record)
     }
 
     /// From any thread: as it is at this moment; `nil` while it is closed, or on the way to being full.

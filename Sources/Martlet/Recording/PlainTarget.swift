@@ -1,3 +1,5 @@
+import Foundation
+
 /// Where a URL's text has its host, port and path, found without taking the URL apart: this runs in the time of a service's
 /// request. No user, password, query or fragment lies in any of them.
 struct PlainTarget {
@@ -8,53 +10,51 @@ struct PlainTarget {
 
     /// Empty where the text is no URL with an authority.
     init(of url: UnsafeBufferPointer<UInt8>) {
-        guard let colon = url.firstIndex(of: UInt8(ascii: ":")), colon + 2 < url.count,
-            url[colon + 1] == UInt8(ascii: "/"), url[colon + 2] == UInt8(ascii: "/")
+        guard let colon = Self.find(":", in: url, from: 0), colon + 2 < url.count, url[colon + 1] == UInt8(ascii: "/"),
+            url[colon + 2] == UInt8(ascii: "/")
         else { return }
-        let authority = Self.end(in: url, from: colon + 3, slash: UInt8(ascii: "/"))
-        path = authority..<Self.end(in: url, from: authority, slash: UInt8(ascii: "?"))
-        takeAuthority(url, colon + 3..<authority)
+        let end = takeAuthority(url, from: colon + 3)
+        // A query or a fragment may hold the other's mark.
+        let fragment = Self.find("#", in: url, from: end) ?? url.count
+        path = end..<(Self.find("?", in: UnsafeBufferPointer(rebasing: url[..<fragment]), from: end) ?? fragment)
         // "https" is the one scheme of five letters.
         if port == 0 { port = colon == 5 ? 443 : 80 }
     }
 
-    /// The first `slash`, `?` or `#`.
-    private static func end(in url: UnsafeBufferPointer<UInt8>, from start: Int, slash: UInt8) -> Int {
-        var index = start
-        while index < url.count {
-            let byte = url[index]
-            if byte == slash || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") { return index }
-            index += 1
-        }
-        return index
+    private static func find(_ mark: Unicode.Scalar, in url: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
+        guard let base = url.baseAddress, start < url.count,
+            let found = memchr(base + start, Int32(mark.value), url.count - start)
+        else { return nil }
+        return UnsafeRawPointer(found) - UnsafeRawPointer(base)
     }
 
-    /// What stands before the last `@` is user and password. An IPv6 address has brackets, which are no part of it.
-    private mutating func takeAuthority(_ url: UnsafeBufferPointer<UInt8>, _ authority: Range<Int>) {
-        var start = authority.lowerBound
-        var colon: Int?
-        for index in authority {
-            switch url[index] {
-            case UInt8(ascii: "@"): (start, colon) = (index + 1, nil)
-            case UInt8(ascii: ":"): colon = index
-            case UInt8(ascii: "]"): colon = nil
-            default: break
-            }
+    /// Returns where it ends. What stands before its last `@` is user and password; an IPv6 address has brackets, which are
+    /// no part of it.
+    private mutating func takeAuthority(_ url: UnsafeBufferPointer<UInt8>, from first: Int) -> Int {
+        var (start, end, colon) = (first, first, -1)
+        while end < url.count {
+            let byte = url[end]
+            if byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") { break }
+            if byte == UInt8(ascii: "@") { (start, colon) = (end + 1, -1) }
+            if byte == UInt8(ascii: ":") { colon = end }
+            if byte == UInt8(ascii: "]") { colon = -1 }
+            end += 1
         }
-        host = start..<(colon ?? authority.upperBound)
-        port = colon.map { Self.number(url, $0 + 1..<authority.upperBound) } ?? 0
-        guard !host.isEmpty, url[start] == UInt8(ascii: "["), url[host.upperBound - 1] == UInt8(ascii: "]") else {
-            return
+        host = start..<(colon < 0 ? end : colon)
+        port = colon < 0 ? 0 : Self.number(url, colon + 1..<end)
+        if host.count >= 2, url[start] == UInt8(ascii: "["), url[host.upperBound - 1] == UInt8(ascii: "]") {
+            host = start + 1..<host.upperBound - 1
         }
-        host = start + 1..<host.upperBound - 1
+        return end
     }
 
     /// 0 where it is none.
     private static func number(_ url: UnsafeBufferPointer<UInt8>, _ digits: Range<Int>) -> Int {
+        guard digits.count <= 5 else { return 0 }
         var number = 0
         for index in digits {
             let digit = Int(url[index]) - Int(UInt8(ascii: "0"))
-            guard (0...9).contains(digit), number < 100_000 else { return 0 }
+            guard digit >= 0, digit <= 9 else { return 0 }
             number = number * 10 + digit
         }
         return number

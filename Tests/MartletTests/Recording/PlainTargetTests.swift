@@ -8,7 +8,8 @@ import Testing
         "http://example.com", "http://example.com/", "https://example.com/a/b", "HTTPS://Example.COM/A?b=c#d",
         "http://example.com:8080/x", "https://example.com:/x", "http://user@example.com/x",
         "http://user:pass@example.com:81/x", "http://us%40er:pa%2Fss@example.com/x", "http://[::1]/x",
-        "http://[2001:db8::1]:8443/x/y", "http://u:p@[::1]:80?q=1", "http://example.com?q=/path", "http://example.com#/f",
+        "http://[2001:db8::1]:8443/x/y", "http://u:p@[::1]:80?q=1", "http://example.com?q=/path",
+        "http://example.com#/f",
         "http://example.com/a@b:c/d", "http://example.com/a%20b/%C3%BC", "http://127.0.0.1:65535/", "http:///nohost",
         "http://host//double//slash", "http://example.com/?a=1&b=2", "http://h/a;b=c",
     ])
@@ -22,7 +23,8 @@ import Testing
     }
 
     @Test func anInternationalNameIsThatOfTheWire() throws {
-        #expect(RequestTarget(try #require(URL(string: "https://b\u{fc}cher.example/"))).host == "xn--bcher-kva.example")
+        #expect(
+            RequestTarget(try #require(URL(string: "https://b\u{fc}cher.example/"))).host == "xn--bcher-kva.example")
     }
 
     @Test(arguments: ["", "x", "http:", "http:/", "http://", "://", "://@:", "mailto:a@b", "/a/b", "data:text/plain,x"])
