@@ -37,7 +37,7 @@ final class Journal: @unchecked Sendable {
     }
 
     /// From any thread. `false` where there is no room: the request is to be counted in another way.
-    func append(_ request: CapturedRequest) -> Bool {
+    func append(_ request: borrowing CapturedRequest) -> Bool {
         let record = JournalRecord(request)
         var index = current.load(ordering: .acquiring)
         while true {

@@ -2,7 +2,7 @@ import Foundation
 import MartletTelemetry
 
 /// A finished request in the journal: a fixed part, then its texts one after the other.
-struct JournalRecord {
+struct JournalRecord: ~Copyable {
     /// Where the fields stand. What tells one series from another comes last, so that it can be compared as a whole.
     enum Field {
         static let word = 0
@@ -39,7 +39,7 @@ struct JournalRecord {
     let length: Int
 
     /// Finds out what there is to write, and how long it is.
-    init(_ request: CapturedRequest) {
+    init(_ request: borrowing CapturedRequest) {
         // Asked once: a URL puts its text together anew.
         url = request.destination.url?.absoluteString
         if let url {
@@ -59,7 +59,7 @@ struct JournalRecord {
     /// Writes all but the first word.
     ///
     /// - Parameter bytes: ``length`` of them.
-    func write(_ request: CapturedRequest, to bytes: UnsafeMutableRawBufferPointer) {
+    func write(_ request: borrowing CapturedRequest, to bytes: UnsafeMutableRawBufferPointer) {
         // Zeroes behind the last text: the rest is written over.
         bytes.storeBytes(of: 0, toByteOffset: length - 8, as: UInt64.self)
         bytes.storeBytes(of: 0, toByteOffset: length - 16, as: UInt64.self)

@@ -64,9 +64,12 @@ final class Recorder: Sendable {
     func allowDetails(_ allows: Bool) { details.withLock { $0.isAllowed = allows } }
 
     /// Thread-safe; never waits for I/O. Where the journal has no room, the request is counted in memory at once.
-    func record(_ request: CapturedRequest) {
-        if request.makeSpan != nil { keep(request) }
-        guard !journal.append(request) else { return }
+    func record(_ request: borrowing CapturedRequest) {
+        if request.makeSpan != nil { keep(copy request) }
+        if !journal.append(request) { count(copy request) }
+    }
+
+    private func count(_ request: CapturedRequest) {
         state.withLock { state in
             state.statistics.count(request)
             state.counted &+= 1
