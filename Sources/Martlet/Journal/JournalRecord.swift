@@ -26,7 +26,9 @@ struct JournalRecord: ~Copyable {
     private static let hasRoute: UInt8 = 1
     private static let hasError: UInt8 = 2
     /// The longest texts that are kept, so that a record is never longer than ``JournalFormat/longestRecord``.
-    private static let (longestHost, longestPath, longestText) = (512, 2048, 255)
+    private static let longestHost = 512
+    private static let longestPath = 2048
+    private static let longestText = 255
 
     private let url: String?
     private let host: Range<Int>

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Where a URL's text has its host, port and path, found without taking the URL apart: this runs in the time of a service's
 /// request. No user, password, query or fragment lies in any of them.
 struct PlainTarget {
@@ -10,22 +8,15 @@ struct PlainTarget {
 
     /// Empty where the text is no URL with an authority.
     init(of url: UnsafeBufferPointer<UInt8>) {
-        guard let colon = Self.find(":", in: url, from: 0), colon + 2 < url.count, url[colon + 1] == UInt8(ascii: "/"),
-            url[colon + 2] == UInt8(ascii: "/")
+        guard let colon = url.firstIndex(of: UInt8(ascii: ":")), colon + 2 < url.count,
+            url[colon + 1] == UInt8(ascii: "/"), url[colon + 2] == UInt8(ascii: "/")
         else { return }
-        let end = takeAuthority(url, from: colon + 3)
-        // A query or a fragment may hold the other's mark.
-        let fragment = Self.find("#", in: url, from: end) ?? url.count
-        path = end..<(Self.find("?", in: UnsafeBufferPointer(rebasing: url[..<fragment]), from: end) ?? fragment)
+        let start = takeAuthority(url, from: colon + 3)
+        var end = start
+        while end < url.count, url[end] != UInt8(ascii: "?"), url[end] != UInt8(ascii: "#") { end += 1 }
+        path = start..<end
         // "https" is the one scheme of five letters.
         if port == 0 { port = colon == 5 ? 443 : 80 }
-    }
-
-    private static func find(_ mark: Unicode.Scalar, in url: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
-        guard let base = url.baseAddress, start < url.count,
-            let found = memchr(base + start, Int32(mark.value), url.count - start)
-        else { return nil }
-        return UnsafeRawPointer(found) - UnsafeRawPointer(base)
     }
 
     /// Returns where it ends. What stands before its last `@` is user and password; an IPv6 address has brackets, which are
@@ -34,6 +25,11 @@ struct PlainTarget {
         var (start, end, colon) = (first, first, -1)
         while end < url.count {
             let byte = url[end]
+            // Letters and digits, in one comparison each.
+            if byte > UInt8(ascii: "]") || byte &- UInt8(ascii: "0") < 10 {
+                end += 1
+                continue
+            }
             if byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") { break }
             if byte == UInt8(ascii: "@") { (start, colon) = (end + 1, -1) }
             if byte == UInt8(ascii: ":") { colon = end }
