@@ -3,17 +3,19 @@ import MartletTelemetry
 import SwiftProtobuf
 
 extension DetailsBatch {
-    /// The batch as the body of `POST /v1/traces`.
+    /// The batch as the body of `POST /v1/traces`: an ExportTraceServiceRequest of one ResourceSpans with one ScopeSpans.
+    ///
+    /// Encoded span by span, because SwiftProtobuf works out the size of a message anew for each message around it.
     package func otlp() throws -> [UInt8] {
-        var scope = OTLPScopeSpans()
-        scope.scope = OTLPScope.message
-        scope.spans = details.map(OTLPSpan.init)
-        var spans = OTLPResourceSpans()
-        spans.resource = OTLPResource(resource)
-        spans.scopeSpans = [scope]
-        var request = OTLPExportTraceServiceRequest()
-        request.resourceSpans = [spans]
-        return try request.serializedBytes()
+        var scopeSpans = LengthDelimited()
+        scopeSpans.append(try OTLPScope.message.serializedBytes(), field: 1)
+        for span in details { scopeSpans.append(try OTLPSpan(span).serializedBytes(), field: 2) }
+        var resourceSpans = LengthDelimited()
+        resourceSpans.append(try OTLPResource(resource).serializedBytes(), field: 1)
+        resourceSpans.append(scopeSpans.bytes, field: 2)
+        var request = LengthDelimited()
+        request.append(resourceSpans.bytes, field: 1)
+        return request.bytes
     }
 }
 
