@@ -33,6 +33,8 @@ public struct MartletStatus: Sendable {
     public var bufferDirectory: URL?
     /// Why batches cannot be stored; `nil` while they can.
     public var bufferError: String?
+    /// Why the process would lose what it recorded since the last interval if it were killed now; `nil` where it would not.
+    public var journalError: String?
     /// When the collector last acknowledged a batch.
     public var lastUpload: Date?
     /// Why the last attempt to upload failed; `nil` when it did not.

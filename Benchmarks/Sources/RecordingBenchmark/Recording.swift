@@ -1,8 +1,8 @@
 import Foundation
-@testable import MartletTelemetry
 import Synchronization
 
 @testable import Martlet
+@testable import MartletTelemetry
 
 /// The recorder with its journal on disk. An interval ends between two rounds, so that segments are used again.
 final class Recording: Contender {

@@ -1,6 +1,5 @@
 import Foundation
 
-
 /// What it costs the thread that finished a request to record it, beside the least that such a thing can cost: reserving
 /// room in warm memory, copying 128 bytes, and saying that they are there.
 @main

@@ -169,7 +169,10 @@ struct Sealer: ~Copyable {
 
     private func noteJournal() {
         let (bytes, problem) = (keeper.bytes, keeper.problem)
-        shipper.update { $0.journalBytes = bytes }
+        shipper.update {
+            $0.journalBytes = bytes
+            $0.journalError = problem
+        }
         if let problem {
             log.once(.journal, "A killed process loses what it recorded since the last interval: \(problem)")
         } else {

@@ -8,6 +8,8 @@ struct ShippingAccount: Sendable {
     var bufferedBytes = 0
     /// Of the journal's segments.
     var journalBytes = 0
+    /// Why a killed process would lose its last interval; `nil` where it would not.
+    var journalError: String?
     /// CPU time of the agent's thread, in nanoseconds.
     var threadCPU: UInt64 = 0
     var bufferDirectory: URL?
