@@ -35,7 +35,7 @@ public final class MartletAgent: Service {
     /// Starts with a configuration made in code. While an agent runs, that one is returned and nothing changes, with a
     /// warning: a process has one.
     public static func start(_ configuration: MartletConfiguration) -> MartletAgent {
-        running.withLock { running in
+        let agent = running.withLock { running in
             if let running {
                 AgentLog(configuration).warning("An agent is running already; its configuration stays in force")
                 return running
@@ -44,6 +44,8 @@ public final class MartletAgent: Service {
             if configuration.isEnabled { running = agent }
             return agent
         }
+        agent.shipper?.awaitOpening()
+        return agent
     }
 
     private init(_ configuration: MartletConfiguration) {

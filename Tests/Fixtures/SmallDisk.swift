@@ -21,7 +21,7 @@ package final class SmallDisk: Sendable {
 
     /// Leaves not a byte.
     package func fill() throws {
-        FileManager.default.createFile(atPath: folder.path("filler"), contents: nil)
+        _ = FileManager.default.createFile(atPath: folder.path("filler"), contents: nil)
         let filler = try FileHandle(forWritingTo: folder.url.appendingPathComponent("filler"))
         defer { try? filler.close() }
         while (try? filler.write(contentsOf: Data(repeating: 0, count: 512))) != nil {}

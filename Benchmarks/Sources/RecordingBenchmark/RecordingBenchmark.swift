@@ -11,7 +11,9 @@ enum RecordingBenchmark {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("martlet-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let contenders: [any Contender] = [Floor(), try Recording(in: folder)]
+        let recording = folder.appendingPathComponent("recording")
+        try FileManager.default.createDirectory(at: recording, withIntermediateDirectories: true)
+        let contenders: [any Contender] = [Floor(), try Recording(in: recording)]
         for threads in [1, 2] {
             var figures = contenders.map { _ in [Double]() }
             for round in 0...rounds {
@@ -30,6 +32,7 @@ enum RecordingBenchmark {
                             sorted[sorted.count * 3 / 4]))
             }
         }
+        try Recovery.measure(in: folder.appendingPathComponent("recovery"))
     }
 }
 

@@ -31,6 +31,9 @@ final class Journal: @unchecked Sendable {
         }
     }
 
+    /// Memory that nobody will take away any more, as long as there is somebody who may write to it.
+    private let kept = Mutex<[SegmentMemory]>([])
+
     deinit {
         segments.deinitialize(count: Self.banks * Self.slots)
         segments.deallocate()
@@ -81,6 +84,9 @@ final class Journal: @unchecked Sendable {
     func open(bank: Int, slot: Int, _ records: UnsafeMutableRawBufferPointer, seed: UInt64) {
         segments[bank * Self.slots + slot].open(records, seed: seed)
     }
+
+    /// Holds memory until the journal is gone: the last use of all segments.
+    func keep(_ memories: [SegmentMemory]) { kept.withLock { $0 += memories } }
 
     /// From here on requests go into that bank.
     func use(bank: Int) { current.store(bank * Self.slots, ordering: .releasing) }

@@ -48,7 +48,8 @@ final class JournalKeeper {
         // A thread that slept since before the last interval may have left something.
         guard extents.allSatisfy({ $0.records == 0 }) else { return banks[other].extents = extents }
         for slot in banks[other].memories.indices { removeMemory(other, slot: slot) }
-        prepare(other)
+        // Nothing goes by its sequence yet, and a sequence left out would look like a batch that was lost.
+        open(other)
     }
 
     private func begin() {
@@ -133,6 +134,8 @@ final class JournalKeeper {
             if banks[bank].extents == nil { left += records }
             if records == 0 { for memory in banks[bank].memories { memory?.remove() } }
         }
+        // A thread may be in the middle of a record.
+        journal.keep(memories)
         return left
     }
 
@@ -157,6 +160,10 @@ final class JournalKeeper {
     private func prepare(_ bank: Int) {
         lastSequence += 1
         banks[bank].sequence = lastSequence
+        open(bank)
+    }
+
+    private func open(_ bank: Int) {
         banks[bank].start = Clock.wall()
         problem = nil
         for slot in 0..<Self.spare { prepare(bank, slot: slot) }

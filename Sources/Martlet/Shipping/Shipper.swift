@@ -36,9 +36,11 @@ final class Shipper: Sendable {
             finish()
         }
         thread.start()
-        // What is recorded before the journal is open does not survive a killed process.
-        _ = opening.wait(timeout: .now() + MartletLimits.opening.seconds)
     }
+
+    /// Waits until the journal is open, for ``MartletLimits/opening`` at most: what is recorded before does not survive a
+    /// killed process.
+    func awaitOpening() { _ = opening.wait(timeout: .now() + MartletLimits.opening.seconds) }
 
     var status: ShippingAccount { account.withLock { $0 } }
 
