@@ -13,6 +13,7 @@ enum {
     NO_SIGNAL = OPT_LONG + 99,
     TIMEOUT_MS = OPT_LONG + 155,
     PROTOCOLS = OPT_LONG + 181,
+    QUICK_EXIT = OPT_LONG + 322,
     WRITE_DATA = OPT_OBJECT + 1,
     URL = OPT_OBJECT + 2,
     ERROR_BUFFER = OPT_OBJECT + 10,
@@ -150,6 +151,8 @@ static bool set_up(
     curl.easy_reset(easy);
     // Ahead of the others, so that what they have to say is read.
     curl.set_option(easy, ERROR_BUFFER, uploader->error);
+    // From 7.87 on: without it, giving up waits for the thread that looks up a name.
+    curl.set_option(easy, QUICK_EXIT, 1L);
     return curl.set_option(easy, URL, url) == 0 && curl.set_option(easy, POST, 1L) == 0 &&
            // The size first: as much is copied.
            curl.set_option(easy, POST_FIELD_SIZE, (int64_t)length) == 0 &&
@@ -194,7 +197,8 @@ static enum martlet_upload_state result(martlet_uploader *uploader) {
         int code = message->data.result;
         curl.get_info(uploader->easy, RESPONSE_CODE, &uploader->status);
         // With a head that ended the status counts, also where the body was cut off.
-        if (uploader->has_head && uploader->status > 0) return MARTLET_UPLOAD_ANSWERED;
+        // A provisional answer is none.
+        if (uploader->has_head && uploader->status >= 200) return MARTLET_UPLOAD_ANSWERED;
         fail(uploader, code == 0 ? "the answer ended within its head" : curl.describe(code));
         return MARTLET_UPLOAD_FAILED;
     }

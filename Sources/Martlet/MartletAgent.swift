@@ -118,7 +118,8 @@ public final class MartletAgent: Service {
         await withCheckedContinuation { continuation in
             let resume: @Sendable () -> Void = { if once.isFirst() { continuation.resume() } }
             shipper.stop(within: limit * 0.9, resume)
-            DispatchQueue.global().asyncAfter(deadline: .now() + limit.seconds, execute: resume)
+            // A queue of its own: the global one may be full of the service's work.
+            DispatchQueue(label: "martlet.shutdown").asyncAfter(deadline: .now() + limit.seconds, execute: resume)
         }
     }
 

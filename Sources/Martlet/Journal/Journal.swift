@@ -72,8 +72,10 @@ final class Journal: @unchecked Sendable {
     }
 
     /// From any thread: how many records there are in segments that are open. Roughly, while others write.
-    var count: Int {
-        (0..<Self.banks * Self.slots).reduce(0) { $0 + (segments[$1].extent?.records ?? 0) }
+    var count: Int { (0..<Self.banks).reduce(0) { $0 + count(inBank: $1) } }
+
+    func count(inBank bank: Int) -> Int {
+        (0..<Self.slots).reduce(0) { $0 + (segments[bank * Self.slots + $1].extent?.records ?? 0) }
     }
 
     // MARK: For the agent's thread alone

@@ -44,8 +44,9 @@ final class JournalKeeper {
         guard let inUse else { return begin() }
         let other = (inUse + 1) % Journal.banks
         guard banks[other].extents == nil else { return }
+        // A thread that slept since before the last interval may have left something: it moves when it has been sealed.
+        guard journal.count(inBank: other) == 0 else { return }
         let extents = closeSegments(of: other)
-        // A thread that slept since before the last interval may have left something.
         guard extents.allSatisfy({ $0.records == 0 }) else { return banks[other].extents = extents }
         for slot in banks[other].memories.indices { removeMemory(other, slot: slot) }
         // Nothing goes by its sequence yet, and a sequence left out would look like a batch that was lost.
@@ -65,7 +66,8 @@ final class JournalKeeper {
     func makeRoom() -> Bool {
         guard let inUse else { return false }
         let next = journal.slotInUse + 1
-        if next < Journal.slots { prepare(inUse, slot: next) }
+        // One that has memory is open, and may be written to already.
+        if next < Journal.slots, banks[inUse].memories[next] == nil { prepare(inUse, slot: next) }
         return next >= Journal.slots - Journal.slots / 4
     }
 

@@ -12,8 +12,8 @@ struct JournalRecovery {
 
     /// What cannot be read or stored now stays where it is, for the next time.
     func recover(_ outbox: inout Outbox) {
-        let sealed = outbox.sealed
-        for (sequence, segments) in segments(in: outbox).sorted(by: { $0.key < $1.key }) {
+        guard let sealed = outbox.sealed, let found = segments(in: outbox) else { return }
+        for (sequence, segments) in found.sorted(by: { $0.key < $1.key }) {
             do {
                 if sequence > sealed { try seal(segments, sequence, in: &outbox) }
                 for segment in segments { segment.remove() }
@@ -23,17 +23,21 @@ struct JournalRecovery {
         }
     }
 
-    /// By the sequence of their interval. Those that nothing was begun in are removed, damaged ones put aside.
-    private func segments(in outbox: borrowing Outbox) -> [UInt64: [RecoveredSegment]] {
+    /// By the sequence of their interval. Those that nothing was begun in are removed, damaged ones put aside. `nil` where
+    /// one cannot be read now: without it, its interval would be sealed for good.
+    private func segments(in outbox: borrowing Outbox) -> [UInt64: [RecoveredSegment]]? {
         var segments: [UInt64: [RecoveredSegment]] = [:]
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: outbox.directory.path)) ?? []
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: outbox.directory.path) else {
+            return nil
+        }
         for name in names where name.hasSuffix(JournalFormat.fileSuffix) {
             let path = outbox.path(name)
             switch RecoveredSegment.read(path) {
             case .segment(let segment): segments[segment.header.sequence, default: []].append(segment)
             case .blank: unlink(path)
             case .damaged: outbox.quarantine.take(path, as: name)
-            case nil: continue
+            case nil where Outbox.isMissing(path): continue
+            case nil: return nil
             }
         }
         return segments

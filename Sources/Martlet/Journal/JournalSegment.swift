@@ -1,3 +1,4 @@
+import Foundation
 import MartletTelemetry
 import Synchronization
 
@@ -51,6 +52,9 @@ struct JournalSegment: ~Copyable {
     /// - Parameter length: a multiple of ``JournalFormat/granule``.
     @inline(__always)
     func reserve(_ length: Int) -> Reservation {
+        // Only those who see room take part, so that the head cannot grow without bound.
+        let seen = head.load(ordering: .relaxed) & Self.bytesMask
+        guard seen <= UInt64(capacity) else { return seen >= Self.closed ? .closed : .full }
         let reserved = head.wrappingAdd(Self.oneRecord | UInt64(length), ordering: .acquiringAndReleasing).oldValue
         let place = Int(reserved & Self.bytesMask)
         guard place + length <= capacity else {
@@ -96,7 +100,7 @@ struct JournalSegment: ~Copyable {
         guard head & Self.closed == 0 else { return nil }
         guard head & Self.bytesMask > UInt64(capacity) else { return Extent(head) }
         // Whoever went over the boundary is about to say where it was.
-        while full.load(ordering: .acquiring) == Self.closed {}
+        while full.load(ordering: .acquiring) == Self.closed { sched_yield() }
         return Extent(full.load(ordering: .acquiring))
     }
 }

@@ -133,8 +133,7 @@ final class Recorder: Sendable {
             isMore = state.withLock { state in
                 for _ in 0..<MartletLimits.fold {
                     guard let record = reader.next() else { return false }
-                    state.statistics.count(record)
-                    state.counted &+= 1
+                    if state.statistics.count(record) { state.counted &+= 1 }
                     state.closed &-= min(1, state.closed)
                 }
                 return true

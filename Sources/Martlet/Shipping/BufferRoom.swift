@@ -93,9 +93,9 @@ struct BufferRoom {
         guard let (instance, batch) = oldest else { return nil }
         let path = service.appendingPathComponent("\(instance)/\(batch.file.name)").path
         if instance == own.instance {
-            own.settle(batch.file, as: .dropped(.bufferFull))
+            own.dropToMakeRoom(batch.file)
         } else if var outbox = Outbox.adopt(instance: instance, in: service) {
-            outbox.settle(batch.file, as: .dropped(.bufferFull))
+            outbox.dropToMakeRoom(batch.file)
             outbox.close()
         } else {
             unlink(path)

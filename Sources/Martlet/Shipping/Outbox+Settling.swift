@@ -27,10 +27,18 @@ extension Outbox {
     }
 
     /// Counts requests that were never stored.
-    mutating func drop(_ requests: UInt64, _ reason: DropReason) {
+    ///
+    /// - Parameter sequence: of their interval, so that nobody makes a batch of what the journal still has of it.
+    mutating func drop(_ requests: UInt64, _ reason: DropReason, sequence: UInt64) {
         account.drop(requests, reason)
+        account.seal(sequence)
         saving = .due
         removeSettled()
+    }
+
+    /// Takes out a batch that somebody listed before this process had the lock: its owner may have settled it since.
+    mutating func dropToMakeRoom(_ file: BatchFile) {
+        if batches()?.contains(where: { $0.file == file }) == true { settle(file, as: .dropped(.bufferFull)) }
     }
 
     /// Puts others into a batch's place that stand for the same requests. Throws, and nothing has changed, when they
@@ -74,11 +82,13 @@ extension Outbox {
         batches.removeAll { account.settled.contains($0.file.name) }
         var held: Set<BatchFile> = []
         for (whole, files) in StoredBatch.superseded(in: batches) {
-            if isWhole(whole) {
+            switch isWhole(whole) {
+            case nil: held.formUnion([whole] + files)
+            case true?:
                 let left = files.filter { unlink(path(of: $0)) != 0 && errno != ENOENT }
                 batches.removeAll { files.contains($0.file) }
                 if !left.isEmpty { held.insert(whole) }
-            } else {
+            case false?:
                 let left = files.reduce(0) { $0 &+ $1.requests }
                 loseWhole(whole, requests: whole.requests - min(left, whole.requests))
                 batches.removeAll { $0.file == whole }
@@ -96,8 +106,9 @@ extension Outbox {
         if saving == .saved { quarantine.take(path(of: file), as: file.name) }
     }
 
-    private func isWhole(_ file: BatchFile) -> Bool {
-        FileManager.default.contents(atPath: path(of: file)).map { file.isWhole(Array($0)) } ?? false
+    /// `nil` where it cannot be read now.
+    private func isWhole(_ file: BatchFile) -> Bool? {
+        FileManager.default.contents(atPath: path(of: file)).map { file.isWhole(Array($0)) }
     }
 
     private mutating func count(_ present: [StoredBatch], isFirst: Bool) {
@@ -146,13 +157,16 @@ extension Outbox {
 
     /// A broken account begins anew, and with it the instance's ledger: it is right for what waits and what comes, and
     /// knows nothing of what was delivered or dropped before.
-    mutating func readAccount() {
+    ///
+    /// - Returns: `false` where there is one that cannot be read now.
+    mutating func readAccount() -> Bool {
         let path = path(OutboxAccount.fileName)
-        guard let bytes = FileManager.default.contents(atPath: path) else { return }
+        guard let bytes = FileManager.default.contents(atPath: path) else { return Self.isMissing(path) }
         if let read = OutboxAccount(text: String(decoding: bytes, as: UTF8.self)) {
             account = read
         } else {
             quarantine.take(path, as: OutboxAccount.fileName)
         }
+        return true
     }
 }

@@ -32,7 +32,7 @@ struct Outbox: ~Copyable {
         }
         var outbox = Outbox(instance: instance, in: service, lock: lock)
         try BufferDirectory.create(outbox.directory)
-        outbox.recover(account)
+        guard outbox.recover(account) else { throw WholeFile.Failure(operation: "read the account", code: EIO) }
         return outbox
     }
 
@@ -46,7 +46,7 @@ struct Outbox: ~Copyable {
             let lock = FileLock(path: path, isNew: false)
         else { return nil }
         var outbox = Outbox(instance: instance, in: service, lock: lock)
-        outbox.recover(nil)
+        guard outbox.recover(nil) else { return nil }
         return outbox
     }
 
@@ -58,11 +58,13 @@ struct Outbox: ~Copyable {
         account = OutboxAccount()
     }
 
-    private mutating func recover(_ account: OutboxAccount?) {
+    /// `false` where the account cannot be read now: what is in it must not be forgotten.
+    private mutating func recover(_ account: OutboxAccount?) -> Bool {
         removeTemporaryFiles()
         quarantine.removeOld()
-        if let account { self.account = account } else { readAccount() }
+        if let account { self.account = account } else if !readAccount() { return false }
         list(isFirst: true)
+        return true
     }
 
     /// Whether the directory is there, writable or not.
@@ -73,9 +75,9 @@ struct Outbox: ~Copyable {
         access(directory.path, W_OK) == 0 && !Self.isMissing(Self.lockPath(of: instance, in: service))
     }
 
-    /// The highest sequence that a batch has or had.
-    var sealed: UInt64 {
-        (StoredBatch.all(in: directory) ?? []).reduce(account.sealed) { max($0, $1.file.sequence) }
+    /// The highest sequence that a batch has or had; `nil` when they cannot be listed now.
+    var sealed: UInt64? {
+        StoredBatch.all(in: directory)?.reduce(account.sealed) { max($0, $1.file.sequence) }
     }
 
     /// The account of the instance whose batches these are, while nobody else knows better: of a dead one.

@@ -198,8 +198,10 @@ struct Sealer: ~Copyable {
         if makeRoom(for: body.count, in: &outbox) {
             try outbox.store(body, as: file)
             shipper.update { $0.bufferedBytes += body.count }
+        } else if signal == .metrics {
+            outbox.drop(requests, .bufferFull, sequence: sequence)
         } else {
-            outbox.drop(requests, .bufferFull)
+            throw WholeFile.Failure(operation: "find room in the buffer", code: ENOSPC)
         }
     }
 

@@ -86,7 +86,7 @@ struct ShippingLoop: ~Copyable {
     private mutating func leave(_ outbox: consuming Outbox) {
         var outbox = outbox
         sealer.leave(&outbox)
-        if outbox.isThere { former = consume outbox }
+        if former == nil, outbox.isThere { former = consume outbox }
     }
 
     private mutating func seal(isAsked: Bool) {

@@ -105,4 +105,11 @@ import Testing
         unsealed.finish()
         #expect(try unsealed.segmentFiles().isEmpty == false)
     }
+
+    @Test func aSegmentThatIsClosedStaysClosedHoweverOftenItIsTried() {
+        let journal = Journal(capacity: 4096)
+        let request = RecorderTests.request("http://host/a")
+        for _ in 0..<100_000 { #expect(!journal.append(request)) }
+        #expect(journal.count == 0)
+    }
 }

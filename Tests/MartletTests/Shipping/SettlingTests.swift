@@ -18,7 +18,7 @@ import Testing
             }
             outbox.settle(Self.file(1, requests: 10), as: .delivered(rejected: 3))
             outbox.settle(Self.file(2, requests: 10), as: .dropped(.tooLarge))
-            outbox.drop(5, .bufferFull)
+            outbox.drop(5, .bufferFull, sequence: 1)
         }
         try open { outbox in
             #expect(
