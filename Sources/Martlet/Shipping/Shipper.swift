@@ -26,7 +26,7 @@ final class Shipper: Sendable {
     ) {
         opening.enter()
         let thread = Thread { [self] in
-            Thread.current.name = "martlet"
+            nameThread()
             blockSignals()
             var loop = ShippingLoop(
                 configuration, resource: resource, capture: capture, recorder: recorder, log: log, shipper: self)
@@ -67,6 +67,15 @@ final class Shipper: Sendable {
             return mailbox.flushes
         }
         for done in waiting { done() }
+    }
+
+    /// Not by `Thread.name`: on Linux that takes the thread from a field that its creator may not have set yet.
+    private func nameThread() {
+        #if canImport(Darwin)
+        pthread_setname_np("martlet")
+        #else
+        pthread_setname_np(pthread_self(), "martlet")
+        #endif
     }
 
     /// A signal for the service must not land on this thread.
