@@ -1,3 +1,4 @@
+import CMartletHooks
 import Dispatch
 import Foundation
 import Logging
@@ -26,7 +27,8 @@ final class Shipper: Sendable {
     ) {
         opening.enter()
         let thread = Thread { [self] in
-            nameThread()
+            // Not by `Thread.name`: on Linux that takes the thread from a field that its creator may not have set yet.
+            martlet_name_thread("martlet")
             blockSignals()
             var loop = ShippingLoop(
                 configuration, resource: resource, capture: capture, recorder: recorder, log: log, shipper: self)
@@ -67,15 +69,6 @@ final class Shipper: Sendable {
             return mailbox.flushes
         }
         for done in waiting { done() }
-    }
-
-    /// Not by `Thread.name`: on Linux that takes the thread from a field that its creator may not have set yet.
-    private func nameThread() {
-        #if canImport(Darwin)
-        pthread_setname_np("martlet")
-        #else
-        pthread_setname_np(pthread_self(), "martlet")
-        #endif
     }
 
     /// A signal for the service must not land on this thread.
