@@ -13,14 +13,23 @@ struct JournalSegment: ~Copyable {
     /// The head at the first record that found no room; ``closed`` until there is one.
     private let full = Atomic<UInt64>(JournalSegment.closed)
     private let capacity: Int
-    /// Written while the segment is closed, and read by those who found room.
-    private var records = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-    private var seed: UInt64 = 0
+    /// Written while the segment is closed, and read by those who found room. Apart from the atomics, which others look at
+    /// meanwhile.
+    private let memory: UnsafeMutablePointer<Memory>
+
+    private struct Memory {
+        var records = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+        var seed: UInt64 = 0
+    }
 
     /// - Parameter capacity: bytes of records.
     init(capacity: Int) {
         self.capacity = capacity
+        memory = .allocate(capacity: 1)
+        memory.initialize(to: Memory())
     }
+
+    deinit { memory.deallocate() }
 
     private static let closed: UInt64 = 1 << 39
     private static let bytesMask: UInt64 = (1 << 40) - 1
@@ -62,8 +71,8 @@ struct JournalSegment: ~Copyable {
             if place <= capacity { full.store(reserved, ordering: .releasing) }
             return place >= Int(Self.closed) ? .closed : .full
         }
-        let room = UnsafeMutableRawBufferPointer(rebasing: records[place..<place + length])
-        return .room(room, seed: seed &+ UInt64(place))
+        let room = UnsafeMutableRawBufferPointer(rebasing: memory.pointee.records[place..<place + length])
+        return .room(room, seed: memory.pointee.seed &+ UInt64(place))
     }
 
     /// Makes what was written into reserved room a record.
@@ -87,15 +96,14 @@ struct JournalSegment: ~Copyable {
     /// Opens it for an interval.
     ///
     /// - Parameter records: zeroes.
-    mutating func open(_ records: UnsafeMutableRawBufferPointer, seed: UInt64) {
-        self.records = records
-        self.seed = seed
+    func open(_ records: UnsafeMutableRawBufferPointer, seed: UInt64) {
+        memory.pointee = Memory(records: records, seed: seed)
         full.store(Self.closed, ordering: .relaxed)
         head.store(0, ordering: .releasing)
     }
 
     /// Lets no record in any more, and tells what was taken; `nil` where it was closed.
-    mutating func close() -> Extent? {
+    func close() -> Extent? {
         let head = head.exchange(Self.closed, ordering: .acquiringAndReleasing)
         guard head & Self.closed == 0 else { return nil }
         guard head & Self.bytesMask > UInt64(capacity) else { return Extent(head) }
