@@ -112,7 +112,7 @@ import Testing
 
     /// Against a set of everything that arrived, around the borders of the blocks that the store keeps.
     @Test(arguments: [UInt64(1), 2, 3]) func whateverTheOrderEachBatchCountsOnce(seed: UInt64) async throws {
-        var numbers = SplitMix64(seed: seed)
+        var numbers = SeededGenerator(seed: seed)
         var arrived: Set<UInt64> = []
         for _ in 0..<300 {
             let first = UInt64.random(in: 1...40, using: &numbers) + (Bool.random(using: &numbers) ? 0 : 4080)
@@ -131,7 +131,7 @@ import Testing
 
     /// Against the set of the eighths that arrived.
     @Test(arguments: [UInt64(1), 2, 3]) func soDoParts(seed: UInt64) async throws {
-        var numbers = SplitMix64(seed: seed)
+        var numbers = SeededGenerator(seed: seed)
         var arrived: [UInt64: Set<Int>] = [:]
         for _ in 0..<300 {
             let sequence = UInt64.random(in: 1...20, using: &numbers)

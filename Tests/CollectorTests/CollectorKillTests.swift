@@ -21,7 +21,7 @@ import Testing
         let environment = ProcessInfo.processInfo.environment
         let kills = environment["COLLECTOR_KILLS"].flatMap(Int.init) ?? 12
         let seed = environment["COLLECTOR_KILLS_SEED"].flatMap(UInt64.init) ?? .random(in: 0 ... .max)
-        var numbers = SplitMix64(seed: seed)
+        var numbers = SeededGenerator(seed: seed)
         var senders = (1...4).map { Sender(instance: "i-\($0)") }
         for _ in 0..<kills {
             senders = try await send(senders, untilKilledAfter: Int.random(in: 1...80, using: &numbers), &numbers)
@@ -40,7 +40,7 @@ import Testing
 
     /// Kills the collector a moment after so many batches were acknowledged, whatever it is at with the others.
     private func send(
-        _ senders: [Sender], untilKilledAfter acknowledged: Int, _ numbers: inout SplitMix64
+        _ senders: [Sender], untilKilledAfter acknowledged: Int, _ numbers: inout SeededGenerator
     ) async throws -> [Sender] {
         let collector = try await CollectorProcess(store: store)
         let moment = Duration.microseconds(Int.random(in: 0...3000, using: &numbers))

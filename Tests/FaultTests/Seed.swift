@@ -1,3 +1,4 @@
+import Fixtures
 import Foundation
 
 /// What chance decides in a case is drawn from this, and it is named wherever a case fails. `MARTLET_FAULTS_SEED` repeats
@@ -14,20 +15,7 @@ struct Seed: Sendable, CustomStringConvertible {
 
     /// The draw of this number: always the same of the same seed, whatever was drawn before.
     func draw(_ number: Int, in range: ClosedRange<Int>) -> Int {
-        var generator = SplitMix64(state: value &+ UInt64(number) &* 0x9E37_79B9_7F4A_7C15)
+        var generator = SeededGenerator(seed: value &+ UInt64(number) &* 0x9E37_79B9_7F4A_7C15)
         return Int.random(in: range, using: &generator)
-    }
-}
-
-/// Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014.
-private struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

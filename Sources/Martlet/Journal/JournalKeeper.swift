@@ -7,7 +7,7 @@ final class JournalKeeper {
     private let journal: Journal
     private var directory: URL?
     private var banks = [Bank](repeating: Bank(), count: Journal.banks)
-    /// The bank that is written to; `nil` before ``open(in:)``.
+    /// The bank that is written to; `nil` before ``move(to:)``.
     private var inUse: Int?
     /// Why a killed process would lose its last interval; `nil` where it would not.
     private(set) var problem: String?
