@@ -40,16 +40,19 @@ import Testing
         }
     }
 
-    @Test func quantilesAreThoseThatTheServiceMeasuredItself() async throws {
-        // Long answers, so that a percent is more than a busy machine takes to wake the service up.
-        try await ShopServer(stretch: 5).run { server in
+    /// A request as the agent sees it lies within what its caller sees, and around what its server sees. So do all
+    /// quantiles, however late a busy machine wakes anybody up.
+    @Test func quantilesLieBetweenWhatTheServerAndTheCallerMeasuredThemselves() async throws {
+        try await shop.run { server in
             let result = try await probe.finish(try probe.start(server, requests: 120, concurrency: 6))
-            let times = try #require(result.milliseconds["/users/{id}"]).sorted()
+            let called = try #require(result.milliseconds["/users/{id}"])
+            let served = try #require(shop.milliseconds["GET /users/{id} 200"])
             let report = try await probe.report(["--endpoint", "/users/{id}"])
             let latency = try #require(report.rows.first).measures.latency
             for (share, reported) in [(0.5, latency.p50), (0.9, latency.p90), (0.99, latency.p99)] {
-                let exact = times[Int((share * Double(times.count)).rounded(.up)) - 1]
-                #expect(abs(reported / exact - 1) < 0.01, "\(share): \(reported) ms reported, \(exact) ms measured")
+                let (least, most) = (quantile(share, of: served), quantile(share, of: called))
+                #expect(
+                    reported > least * 0.997 && reported < most * 1.003, "\(share): \(reported) of \(least)...\(most)")
             }
         }
     }
@@ -67,6 +70,11 @@ import Testing
         let store = try Data(contentsOf: URL(fileURLWithPath: folder.path("collector.sqlite")))
         #expect(store.range(of: Data("/users/".utf8)) != nil)
         #expect(store.range(of: Data("secret".utf8)) == nil)
+    }
+
+    /// By the nearest rank, as the report has it.
+    private func quantile(_ share: Double, of times: [Double]) -> Double {
+        times.sorted()[Int((share * Double(times.count)).rounded(.up)) - 1]
     }
 }
 

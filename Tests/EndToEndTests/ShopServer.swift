@@ -8,18 +8,16 @@ import Synchronization
 final class ShopServer: Sendable {
     private struct State {
         var answered: [String: Int] = [:]
+        var milliseconds: [String: [Double]] = [:]
         var waiting: (count: Int, action: CheckedContinuation<Void, Never>)?
     }
     private let state = Mutex(State())
-    private let stretch: Int
-
-    /// Slow answers take from 20 to 120 ms, by the number in the path, times `stretch`.
-    init(stretch: Int = 1) {
-        self.stretch = stretch
-    }
 
     /// Answers by `METHOD /endpoint status`.
     var answered: [String: Int] { state.withLock { $0.answered } }
+
+    /// From the head of each request to just before its answer, by `METHOD /endpoint status`.
+    var milliseconds: [String: [Double]] { state.withLock { $0.milliseconds } }
 
     /// Returns when the server has given so many answers in all.
     func awaitAnswers(_ count: Int) async {
@@ -49,20 +47,23 @@ final class ShopServer: Sendable {
         try await LoopbackServer.run(router, body)
     }
 
+    /// A slow answer takes from 20 to 120 ms, by the number in the path of the request that it comes `after`.
     private func answer(
         _ route: String, _ status: HTTPResponse.Status, after request: Request? = nil
     ) async throws -> Response {
+        let start = ContinuousClock.now
         if let request {
             let number = request.uri.path.split(separator: "/").compactMap { Int($0) }.first ?? 0
-            try await Task.sleep(for: .milliseconds((20 + number * 37 % 101) * stretch))
+            try await Task.sleep(for: .milliseconds(20 + number * 37 % 101))
         }
-        count("\(route) \(status.code)")
+        count("\(route) \(status.code)", time: .now - start)
         return Response(status: status, body: .init(byteBuffer: ByteBuffer(string: "done")))
     }
 
-    private func count(_ answer: String) {
+    private func count(_ answer: String, time: Duration) {
         let reached = state.withLock { state -> CheckedContinuation<Void, Never>? in
             state.answered[answer, default: 0] += 1
+            state.milliseconds[answer, default: []].append(time / .milliseconds(1))
             guard let waiting = state.waiting, state.answered.values.reduce(0, +) >= waiting.count else { return nil }
             state.waiting = nil
             return waiting.action

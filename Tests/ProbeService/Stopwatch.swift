@@ -33,8 +33,7 @@ final class Stopwatch: Sendable {
 
     private func time(_ maker: RequestMaker, number: Int) async {
         let start = ContinuousClock.now
-        let (seconds, attoseconds) = (await maker.make(number) - start).components
-        let milliseconds = Double(seconds) * 1e3 + Double(attoseconds) / 1e15
+        let milliseconds = (await maker.make(number) - start) / .milliseconds(1)
         times.withLock { $0[maker.endpoint, default: []].append(milliseconds) }
     }
 }
