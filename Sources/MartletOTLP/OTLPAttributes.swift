@@ -12,6 +12,25 @@ extension OTLPKeyValue {
         self.key = key
         self.value.intValue = value
     }
+
+    init(_ key: String, _ value: SpanAttribute) {
+        self.init()
+        self.key = key
+        self.value = OTLPAnyValue(value)
+    }
+}
+
+extension OTLPAnyValue {
+    init(_ attribute: SpanAttribute) {
+        self.init()
+        switch attribute {
+        case .string(let text): stringValue = text
+        case .integer(let number): intValue = number
+        case .double(let number): doubleValue = number
+        case .boolean(let value): boolValue = value
+        case .array(let elements): arrayValue.values = elements.map(OTLPAnyValue.init)
+        }
+    }
 }
 
 extension OTLPResource {
@@ -34,14 +53,21 @@ extension OTLPResource {
 extension [OTLPKeyValue] {
     /// The attributes that metrics and spans have in common.
     package init(_ dimensions: RequestDimensions) {
-        self = [OTLPKeyValue(AttributeName.method, dimensions.method)]
-        append(
-            OTLPKeyValue(
-                dimensions.kind == .client ? AttributeName.urlTemplate : AttributeName.route, dimensions.endpoint))
-        if !dimensions.host.isEmpty { append(OTLPKeyValue(AttributeName.serverAddress, dimensions.host)) }
-        if dimensions.port > 0 { append(OTLPKeyValue(AttributeName.serverPort, Int64(dimensions.port))) }
-        if let status = dimensions.status { append(OTLPKeyValue(AttributeName.status, Int64(status))) }
-        if let error = dimensions.error { append(OTLPKeyValue(AttributeName.errorType, error)) }
+        self = dimensions.attributes.map { OTLPKeyValue($0.name, $0.value) }
+    }
+}
+
+extension RequestDimensions {
+    var attributes: [(name: String, value: SpanAttribute)] {
+        var attributes: [(name: String, value: SpanAttribute)] = [
+            (AttributeName.method, .string(method)),
+            (kind == .client ? AttributeName.urlTemplate : AttributeName.route, .string(endpoint)),
+        ]
+        if !host.isEmpty { attributes.append((AttributeName.serverAddress, .string(host))) }
+        if port > 0 { attributes.append((AttributeName.serverPort, .integer(Int64(port)))) }
+        if let status { attributes.append((AttributeName.status, .integer(Int64(status)))) }
+        if let error { attributes.append((AttributeName.errorType, .string(error))) }
+        return attributes
     }
 }
 

@@ -1,82 +1,80 @@
-import Foundation
 import MartletTelemetry
 import SwiftProtobuf
 
 extension DetailsBatch {
     /// The batch as the body of `POST /v1/traces`: an ExportTraceServiceRequest of one ResourceSpans with one ScopeSpans.
-    ///
-    /// Encoded span by span, because SwiftProtobuf works out the size of a message anew for each message around it.
     package func otlp() throws -> [UInt8] {
-        var scopeSpans = LengthDelimited()
-        scopeSpans.append(try OTLPScope.message.serializedBytes(), field: 1)
-        for span in details { scopeSpans.append(try OTLPSpan(span).serializedBytes(), field: 2) }
-        var resourceSpans = LengthDelimited()
-        resourceSpans.append(try OTLPResource(resource).serializedBytes(), field: 1)
-        resourceSpans.append(scopeSpans.bytes, field: 2)
-        var request = LengthDelimited()
-        request.append(resourceSpans.bytes, field: 1)
+        let resource: [UInt8] = try OTLPResource(resource).serializedBytes()
+        let scope: [UInt8] = try OTLPScope.message.serializedBytes()
+        var request = ProtobufWriter()
+        request.message(field: 1) { resourceSpans in
+            resourceSpans.message(resource, field: 1)
+            resourceSpans.message(field: 2) { scopeSpans in
+                scopeSpans.message(scope, field: 1)
+                for span in details { scopeSpans.message(field: 2) { span.write(to: &$0) } }
+            }
+        }
         return request.bytes
     }
 }
 
-extension OTLPSpan {
-    package init(_ span: SpanRecord) {
-        self.init()
-        traceID = Data(span.traceID.bytes)
-        spanID = Data(span.spanID.bytes)
-        parentSpanID = Data(span.parentSpanID?.bytes ?? [])
-        traceState = span.traceState
-        name = span.name
-        kind = SpanKind(span.kind)
-        startTimeUnixNano = span.start
-        endTimeUnixNano = span.start &+ span.durationNanoseconds
-        attributes = (span.request.map { span.attributes(of: $0) } ?? []) + [OTLPKeyValue](span.attributes)
-        events = span.events.map(OTLPSpan.Event.init)
-        links = span.links.map(OTLPSpan.Link.init)
-        droppedAttributesCount = span.droppedAttributes
-        droppedEventsCount = span.droppedEvents
-        droppedLinksCount = span.droppedLinks
-        if span.isError {
-            status.code = .error
-            status.message = span.message ?? ""
+extension SpanRecord {
+    /// As a Span, its fields in the order of their numbers.
+    fileprivate func write(to writer: inout ProtobufWriter) {
+        writer.bigEndian(traceID.high, traceID.low, field: 1)
+        writer.bigEndian(spanID.value, field: 2)
+        writer.text(traceState, field: 3)
+        if let parentSpanID { writer.bigEndian(parentSpanID.value, field: 4) }
+        writer.text(name, field: 5)
+        writer.varint(UInt64(OTLPSpan.SpanKind(kind).rawValue), field: 6)
+        writer.fixed64(start, field: 7)
+        writer.fixed64(start &+ durationNanoseconds, field: 8)
+        if let request { write(request, to: &writer) }
+        writer.attributes(attributes, field: 9)
+        writer.varint(UInt64(droppedAttributes), field: 10)
+        for event in events { writer.message(field: 11) { event.write(to: &$0) } }
+        writer.varint(UInt64(droppedEvents), field: 12)
+        for link in links { writer.message(field: 13) { link.write(to: &$0) } }
+        writer.varint(UInt64(droppedLinks), field: 14)
+        guard isError else { return }
+        writer.message(field: 15) { status in
+            status.text(message ?? "", field: 2)
+            status.varint(UInt64(OTLPStatus.StatusCode.error.rawValue), field: 3)
         }
     }
-}
 
-extension OTLPSpan.Event {
-    fileprivate init(_ event: SpanEvent) {
-        self.init()
-        name = event.name
-        timeUnixNano = event.time
-        attributes = [OTLPKeyValue](event.attributes)
-    }
-}
-
-extension OTLPSpan.Link {
-    fileprivate init(_ link: SpanLink) {
-        self.init()
-        traceID = Data(link.traceID.bytes)
-        spanID = Data(link.spanID.bytes)
-        attributes = [OTLPKeyValue](link.attributes)
-    }
-}
-
-extension SpanRecord {
-    fileprivate func attributes(of request: RequestDimensions) -> [OTLPKeyValue] {
+    /// What every HTTP request has, as attributes.
+    private func write(_ request: RequestDimensions, to writer: inout ProtobufWriter) {
         let isClient = request.kind == .client
-        var attributes = [OTLPKeyValue](request)
+        writer.attributes(request, field: 9)
         // Of its URL a server is told the path.
-        let urlName = isClient ? AttributeName.urlFull : AttributeName.urlPath
-        if !url.isEmpty { attributes.append(OTLPKeyValue(urlName, url)) }
+        if !url.isEmpty {
+            writer.attribute(isClient ? AttributeName.urlFull : AttributeName.urlPath, .string(url), field: 9)
+        }
         let requestSize = isClient ? bytesSent : bytesReceived
         let responseSize = isClient ? bytesReceived : bytesSent
         if requestSize > 0 {
-            attributes.append(OTLPKeyValue(AttributeName.requestBodySize, Int64(clamping: requestSize)))
+            writer.attribute(AttributeName.requestBodySize, .integer(Int64(clamping: requestSize)), field: 9)
         }
         if responseSize > 0 {
-            attributes.append(OTLPKeyValue(AttributeName.responseBodySize, Int64(clamping: responseSize)))
+            writer.attribute(AttributeName.responseBodySize, .integer(Int64(clamping: responseSize)), field: 9)
         }
-        return attributes
+    }
+}
+
+extension SpanEvent {
+    fileprivate func write(to writer: inout ProtobufWriter) {
+        writer.fixed64(time, field: 1)
+        writer.text(name, field: 2)
+        writer.attributes(attributes, field: 3)
+    }
+}
+
+extension SpanLink {
+    fileprivate func write(to writer: inout ProtobufWriter) {
+        writer.bigEndian(traceID.high, traceID.low, field: 1)
+        writer.bigEndian(spanID.value, field: 2)
+        writer.attributes(attributes, field: 4)
     }
 }
 

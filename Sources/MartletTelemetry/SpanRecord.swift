@@ -54,7 +54,7 @@ package struct SpanRecord: Sendable, Equatable {
 }
 
 /// The value of an attribute (specification, "Common", section AnyValue, as far as spans use it).
-package indirect enum SpanAttribute: Sendable, Hashable {
+package enum SpanAttribute: Sendable, Hashable {
     case string(String)
     case integer(Int64)
     case double(Double)

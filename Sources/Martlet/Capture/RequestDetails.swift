@@ -71,28 +71,34 @@ struct RequestDetails: Sendable {
         return span
     }
 
+    /// With their attributes' names, made once.
+    private static let phases = RequestPhase.allCases.map { ($0, "\(AttributeName.phase).\($0.rawValue)") }
+
     private var attributes: [String: SpanAttribute] {
         var attributes: [String: SpanAttribute] = [:]
-        for phase in RequestPhase.allCases {
+        attributes.reserveCapacity(16)
+        for (phase, name) in Self.phases {
             guard let nanoseconds = request.phases[phase] else { continue }
-            attributes["\(AttributeName.phase).\(phase.rawValue)"] = .double(Double(nanoseconds) / 1e9)
+            attributes[name] = .double(Double(nanoseconds) / 1e9)
         }
-        attributes[AttributeName.protocolVersion] = httpVersion.map { .string($0) }
-        attributes[AttributeName.peerAddress] = peer.map { .string($0.address) }
-        attributes[AttributeName.peerPort] = peer.map { .integer(Int64($0.port)) }
-        attributes[AttributeName.originalMethod] = originalMethod.map { .string($0) }
+        if let httpVersion { attributes[AttributeName.protocolVersion] = .string(httpVersion) }
+        if let peer {
+            attributes[AttributeName.peerAddress] = .string(peer.address)
+            attributes[AttributeName.peerPort] = .integer(Int64(peer.port))
+        }
+        if let originalMethod { attributes[AttributeName.originalMethod] = .string(originalMethod) }
         if resends > 0 { attributes[AttributeName.resendCount] = .integer(Int64(resends)) }
         if isConnectionReused { attributes[AttributeName.connectionReused] = .boolean(true) }
-        attributes[AttributeName.requestBody] = requestBody?.text(contents.redaction).map { .string($0) }
-        attributes[AttributeName.responseBody] = responseBody?.text(contents.redaction).map { .string($0) }
-        attributes.merge(headers(AttributeName.requestHeader, requestHeaders)) { first, _ in first }
-        attributes.merge(headers(AttributeName.responseHeader, responseHeaders)) { first, _ in first }
+        if let body = requestBody?.text(contents.redaction) { attributes[AttributeName.requestBody] = .string(body) }
+        if let body = responseBody?.text(contents.redaction) { attributes[AttributeName.responseBody] = .string(body) }
+        add(requestHeaders, AttributeName.requestHeader, to: &attributes)
+        add(responseHeaders, AttributeName.responseHeader, to: &attributes)
         return attributes
     }
 
     /// Each a list of values, as the semantic conventions have it ("HTTP Spans", `http.request.header.<key>`).
-    private func headers(_ prefix: String, _ fields: HeaderFields) -> [String: SpanAttribute] {
-        contents.redaction.headers(fields.kept).reduce(into: [:]) { attributes, field in
+    private func add(_ fields: HeaderFields, _ prefix: String, to attributes: inout [String: SpanAttribute]) {
+        for field in contents.redaction.headers(fields.kept) {
             attributes["\(prefix).\(field.name.lowercased())"] = .array([.string(field.value)])
         }
     }

@@ -8,11 +8,31 @@ enum URLRedaction {
     private static let placeholder = Redaction.placeholderBytes
 
     static func redact(_ url: String) -> String {
+        if isPlain(url) { return url }
         let bytes = Array(url.utf8)
         let start = bytes.firstIndex { $0 > UInt8(ascii: " ") } ?? bytes.endIndex
         let reference = bytes[start...].prefix { $0 != UInt8(ascii: "#") }
         let path = reference.prefix { $0 != UInt8(ascii: "?") }
         return String(decoding: location(path) + query(reference[path.endIndex...]), as: UTF8.self)
+    }
+
+    /// Whether it is of the form `scheme://host:port/path` without anything that begins, ends or separates a secret, as most
+    /// are. What is not is looked at closely.
+    private static func isPlain(_ url: String) -> Bool {
+        url.utf8.withContiguousStorageIfAvailable { url in
+            guard let colon = url.firstIndex(where: { !$0.isASCIIAlphanumeric }), colon > 0,
+                url[colon...].starts(with: "://".utf8)
+            else { return false }
+            let rest = url[(colon + 3)...]
+            let path = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
+            let port = rest[..<path].firstIndex(of: UInt8(ascii: ":")) ?? path
+            return rest[..<port].allSatisfy(isPlain) && rest[port..<path].dropFirst().allSatisfy(\.isASCIIDigit)
+                && rest[path...].allSatisfy { isPlain($0) || $0 == UInt8(ascii: "/") }
+        } ?? false
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        byte.isASCIIAlphanumeric || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
     }
 
     /// All before the query.
