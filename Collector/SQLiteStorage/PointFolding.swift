@@ -44,7 +44,9 @@ struct PointFolding {
         var read = 0
         while let entry = entries.entry {
             let group = try group(ofSeries: entries.series, sender: sender, in: db)
-            if group == SenderClasses.noGroup || entryReader.add(entry, of: &reader, to: &statistics[group]) { read += 1 }
+            if group == SenderClasses.noGroup || entryReader.add(entry, of: &reader, to: &statistics[group]) {
+                read += 1
+            }
             entries.next()
         }
         damagedPoints += max(0, chunk.count - read)
