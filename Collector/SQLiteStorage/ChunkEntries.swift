@@ -48,8 +48,7 @@ struct EntryReader {
             guard phases != nil else { return false }
         }
         reader.enter(ofPhases.upperBound..<entry.upperBound)
-        guard SketchBlob.read(&reader, into: &sketch) else { return false }
-        statistics.duration.merge(sketch)
+        guard SketchBlob.read(&reader, into: &sketch), statistics.duration.merge(sketch) else { return false }
         statistics.bytesSent &+= sent
         statistics.bytesReceived &+= received
         if let phases { statistics.phases.merge(phases) }

@@ -11,29 +11,37 @@ enum ChunkWriting {
         var end: Int64
         var series: Int64
         var index: Int
+
+        func isInOneChunk(with other: Place) -> Bool { end == other.end && tier == other.tier }
     }
 
     static func insert(
         _ points: [RequestPoint], of resource: Int64, service: String, index: inout SeriesIndex, in db: Database
     ) throws {
-        var places: [Place] = []
-        places.reserveCapacity(points.count)
-        for (position, point) in points.enumerated() {
-            let end = Int64(clamping: point.end)
-            let series = try index.id(of: point.dimensions, service: service, end: end, in: db)
-            let tier = Tier(fitting: point.end > point.start ? point.end - point.start : 0)
-            places.append(Place(tier: tier, end: end, series: series, index: position))
-        }
-        places.sort { ($0.end, $0.tier.rawValue, $0.series) < ($1.end, $1.tier.rawValue, $1.series) }
+        let places = places(of: points, series: try index.ids(of: points, service: service, in: db))
         var blob = ChunkBlob()
         for (position, place) in places.enumerated() {
             blob.append(points[place.index].statistics, series: place.series)
-            let next = position + 1 < places.count ? places[position + 1] : nil
-            guard next?.end != place.end || next?.tier != place.tier || blob.count == maxPoints else { continue }
+            let isLast = position + 1 == places.count || !place.isInOneChunk(with: places[position + 1])
+            guard isLast || blob.count == maxPoints else { continue }
             let row = ChunkRow(tier: place.tier, resource: resource, end: place.end, isDerived: false, damaged: 0)
             try row.insert(blob, in: db)
             blob.removeAll()
         }
-        if let last = places.last { try ResourceRows.extend(resource, to: last.end, in: db) }
+    }
+
+    /// By the chunks that they go to, and in these by their series.
+    private static func places(of points: [RequestPoint], series: [Int64]) -> [Place] {
+        let places = points.indices.map { index in
+            let (start, end) = (points[index].start, points[index].end)
+            return Place(
+                tier: Tier(fitting: end > start ? end - start : 0), end: Int64(clamping: end), series: series[index],
+                index: index)
+        }
+        return places.sorted { one, other in
+            if one.end != other.end { return one.end < other.end }
+            if one.tier != other.tier { return one.tier.rawValue < other.tier.rawValue }
+            return one.series < other.series
+        }
     }
 }

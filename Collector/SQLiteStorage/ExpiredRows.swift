@@ -6,14 +6,16 @@ enum ExpiredRows {
         try ExpiredTimes(tenSeconds: time(of: .tenSeconds, in: db), minutes: time(of: .minute, in: db))
     }
 
-    static func advance(to times: ExpiredTimes, in db: Database) throws {
-        let statement = try db.cachedStatement(
-            sql: """
-                INSERT INTO expired (tier, time) VALUES (?, ?)
-                ON CONFLICT DO UPDATE SET time = max(time, excluded.time)
-                """)
-        try statement.execute(arguments: [Tier.tenSeconds.rawValue, times.tenSeconds])
-        try statement.execute(arguments: [Tier.minute.rawValue, times.minutes])
+    /// What holds from now on.
+    static func advance(to times: ExpiredTimes, in db: Database) throws -> ExpiredTimes {
+        let known = try self.times(in: db)
+        let later = ExpiredTimes(
+            tenSeconds: max(known.tenSeconds, times.tenSeconds), minutes: max(known.minutes, times.minutes))
+        guard later != known else { return known }
+        let statement = try db.cachedStatement(sql: "INSERT OR REPLACE INTO expired (tier, time) VALUES (?, ?)")
+        try statement.execute(arguments: [Tier.tenSeconds.rawValue, later.tenSeconds])
+        try statement.execute(arguments: [Tier.minute.rawValue, later.minutes])
+        return later
     }
 
     private static func time(of tier: Tier, in db: Database) throws -> Int64 {

@@ -9,21 +9,25 @@ struct Expiry {
     let limits: SQLiteLimits
     let now: Int64
 
-    /// Whether there may be more to delete. Called again and again, it comes to an end.
-    ///
+    struct Outcome {
+        /// Called again and again, it comes to an end.
+        var isThereMore: Bool
+        var deletedSeries: Bool
+    }
+
     /// Readers stop counting what was rolled up before any of it goes, so a window is never half there.
-    func step(in db: Database) throws -> Bool {
-        try ExpiredRows.advance(to: times, in: db)
-        let expired = try ExpiredRows.times(in: db)
+    func step(in db: Database) throws -> Outcome {
+        let expired = try ExpiredRows.advance(to: times, in: db)
+        let series = try deleteSeries(in: db)
         let deleted = try [
+            series,
             deleteChunks(.tenSeconds, isRolled: true, until: expired.tenSeconds, in: db),
             deleteChunks(.minute, isRolled: true, until: expired.minutes, in: db),
             deleteChunks(.hour, isRolled: false, until: before(limits.retention.age(.hour)), in: db),
-            deleteSeries(in: db),
             deleteResources(in: db),
         ]
         try DetailRows.prune(at: UInt64(clamping: now), limits, in: db)
-        return deleted.contains(Self.maxRows)
+        return Outcome(isThereMore: deleted.contains(Self.maxRows), deletedSeries: series > 0)
     }
 
     private var times: ExpiredTimes {

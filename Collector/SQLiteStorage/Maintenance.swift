@@ -18,6 +18,7 @@ extension SQLiteStorage {
                 while try await rollUp(tier) {}
             }
             while try await expire() {}
+            try await thinLedgers()
         }
     }
 
@@ -32,10 +33,23 @@ extension SQLiteStorage {
     private func expire() async throws -> Bool {
         let expiry = Expiry(limits: limits, now: Int64(clamping: now()))
         return try await pool.write { [series] db in
-            let before = db.totalChangesCount
-            let isThereMore = try expiry.step(in: db)
-            if db.totalChangesCount > before { series.withLock { $0.removeAll() } }
-            return isThereMore
+            let outcome = try expiry.step(in: db)
+            if outcome.deletedSeries { series.withLock { $0.removeAll() } }
+            return outcome.isThereMore
         }
+    }
+
+    /// Once an hour, and for all that there is after a start.
+    private func thinLedgers() async throws {
+        let before = thinnedLedgers.load(ordering: .relaxed)
+        let until = Tier.hour.slotEnd(
+            notAfter: max(0, Int64(clamping: now()) - limits.retention.age(.tenSeconds)))
+        guard until > before else { return }
+        while true {
+            let hours = try await pool.read { try LedgerThinning.hours(from: before, to: until, in: $0) }
+            try await pool.write { db in for hour in hours { try LedgerThinning.thin(hour, in: db) } }
+            if hours.count < LedgerThinning.maxHours { break }
+        }
+        thinnedLedgers.store(until, ordering: .relaxed)
     }
 }

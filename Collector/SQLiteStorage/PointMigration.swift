@@ -50,7 +50,9 @@ enum PointMigration {
             (resource, series, self.end) = (row["resource_id"], row["series"], end)
             tier = Tier(fitting: UInt64(clamping: end.subtractingReportingOverflow(start).partialValue))
             var (reader, histogram) = (ByteReader([UInt8](sketch)), SparseHistogram())
-            let isWhole = SketchBlob.read(&reader, into: &histogram) && Int64(clamping: histogram.count) == row["count"]
+            let isWhole =
+                SketchBlob.read(&reader, into: &histogram)
+                && histogram.count.map(Int64.init(clamping:)) == row["count"]
             entry =
                 isWhole
                 ? ChunkBlob.entry(

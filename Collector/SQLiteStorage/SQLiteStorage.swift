@@ -17,6 +17,8 @@ package final class SQLiteStorage: Storage {
     let health: StoreHealth
     /// Used by the writer alone.
     let series: WriterSeries
+    /// Until when ledgers were thinned since the start; see ``LedgerThinning``.
+    let thinnedLedgers = Atomic<Int64>(0)
     /// The collector's clock.
     let now: @Sendable () -> UnixNanoseconds
 

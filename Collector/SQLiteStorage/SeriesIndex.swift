@@ -31,21 +31,26 @@ struct SeriesIndex {
         count = 0
     }
 
-    /// The row that a point which ended at `end` counts to, which is made when it is the first one.
-    mutating func id(
-        of dimensions: RequestDimensions, service: String, end: Int64, in db: Database
-    ) throws -> Int64 {
-        let day = SeriesDay.of(end)
-        if let known = services[service]?.entries[dimensions], known.day >= day { return known.id }
+    /// The row that each of the points counts to, which is made when it is the first one.
+    mutating func ids(of points: [RequestPoint], service: String, in db: Database) throws -> [Int64] {
         if count >= Self.maxSeries { removeAll() }
         // Taken out, so that it is changed where it is and not copied.
         var known =
             try services.removeValue(forKey: service)
             ?? Service(count: SeriesRows.count(ofService: service, in: db))
-        defer { services[service] = known }
-        let entry = try findOrMake(dimensions, service: service, day: day, in: db, counting: &known.count)
-        if known.entries.updateValue(entry, forKey: dimensions) == nil { count += 1 }
-        return entry.id
+        let before = known.entries.count
+        defer {
+            count += known.entries.count - before
+            services[service] = known
+        }
+        return try points.map { point in
+            let day = SeriesDay.of(Int64(clamping: point.end))
+            if let entry = known.entries[point.dimensions], entry.day >= day { return entry.id }
+            let entry = try findOrMake(
+                point.dimensions, service: service, day: day, in: db, counting: &known.count)
+            known.entries[point.dimensions] = entry
+            return entry.id
+        }
     }
 
     private func findOrMake(

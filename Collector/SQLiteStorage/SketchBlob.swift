@@ -26,8 +26,7 @@ enum SketchBlob {
         var (reader, sketch) = (ByteReader(bytes), SparseHistogram())
         guard read(&reader, into: &sketch) else { return nil }
         var histogram = ExponentialHistogram(scale: sketch.scale)
-        histogram.merge(sketch)
-        return histogram
+        return histogram.merge(sketch) ? histogram : nil
     }
 
     static func append(_ sketch: ExponentialHistogram, to writer: inout ByteWriter) {
@@ -58,30 +57,35 @@ enum SketchBlob {
         guard reader.byte() == version, let bounds = reader.byte(), bounds < 4, let sum = reader.double() else {
             return false
         }
-        let min = bounds & 1 == 0 ? nil : reader.double()
-        let max = bounds & 2 == 0 ? nil : reader.double()
-        guard let scale = reader.zigzag(), let zeroCount = reader.varint(), let offset = reader.zigzag(),
-            sketch.begin(scale: scale, sum: sum, min: min, max: max, zeroCount: zeroCount)
-        else { return false }
-        return readBuckets(&reader, from: offset, into: &sketch)
+        sketch.sum = sum
+        sketch.min = bounds & 1 == 0 ? nil : reader.double()
+        sketch.max = bounds & 2 == 0 ? nil : reader.double()
+        guard let scale = reader.zigzag(), let zeroCount = reader.varint(), let offset = reader.zigzag() else {
+            return false
+        }
+        sketch.scale = scale
+        sketch.zeroCount = zeroCount
+        return readBuckets(&reader, from: offset, into: &sketch.buckets)
     }
 
     private static func readBuckets(
-        _ reader: inout ByteReader, from offset: Int32, into sketch: inout SparseHistogram
+        _ reader: inout ByteReader, from offset: Int32, into buckets: inout [(index: Int32, count: UInt64)]
     ) -> Bool {
-        var index = Int64(offset)
-        let end = index + Int64(ExponentialHistogram.maxBuckets)
+        buckets.removeAll(keepingCapacity: true)
+        let (end, isTooLarge) = offset.addingReportingOverflow(Int32(ExponentialHistogram.maxBuckets))
+        guard !isTooLarge else { return false }
+        var index = offset
         while !reader.isAtEnd {
             guard let value = reader.varint(), index < end else { return false }
             if value > 0 {
-                guard sketch.append(value, at: index) else { return false }
+                buckets.append((index, value))
                 index += 1
             } else {
-                guard let more = reader.varint(), more < ExponentialHistogram.maxBuckets else { return false }
-                index += Int64(more) + 1
+                guard let more = reader.varint(), more < UInt64(end - index) else { return false }
+                index += Int32(more) + 1
             }
         }
-        return index <= end
+        return true
     }
 }
 

@@ -11,7 +11,8 @@ extension SQLiteStorage {
             let outcome = try BatchRows.remember(batch, at: now, keeping: limits.batchAge, in: db)
             guard outcome != .duplicate else { return outcome }
             for one in metrics {
-                let resource = try ResourceRows.id(of: one.resource, seenAt: now, in: db)
+                let resource = try ResourceRows.id(
+                    of: one.resource, seenAt: now, pointsUntil: one.points.map(\.end).max() ?? 0, in: db)
                 try series.withLock { index in
                     try ChunkWriting.insert(
                         one.points, of: resource, service: one.resource.service, index: &index, in: db)

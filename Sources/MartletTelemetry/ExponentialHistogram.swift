@@ -118,22 +118,23 @@ package struct ExponentialHistogram: Sendable, Equatable {
         for (index, bucket) in other.buckets.enumerated() { buckets[index + shift] &+= bucket }
     }
 
-    /// The same for one that was read into a list of its buckets.
-    package mutating func merge(_ other: SparseHistogram) {
-        guard other.count > 0 else { return }
+    /// The same for one that was read into a list of its buckets. `false`, and nothing is added, when that cannot be one.
+    package mutating func merge(_ other: SparseHistogram) -> Bool {
+        guard let otherCount = other.count else { return false }
+        guard otherCount > 0 else { return true }
         lowerScale(to: other.scale)
         min = count == 0 ? other.min : Self.combine(min, other.min, Swift.min)
         max = count == 0 ? other.max : Self.combine(max, other.max, Swift.max)
-        count &+= other.count
+        count &+= otherCount
         sum += other.sum
         zeroCount &+= other.zeroCount
-        guard let first = other.buckets.first?.index, let last = other.buckets.last?.index else { return }
+        guard let first = other.buckets.first?.index, let last = other.buckets.last?.index else { return true }
+        lowerScale(toHold: first >> (other.scale - scale), to: last >> (other.scale - scale))
         let shift = other.scale - scale
-        lowerScale(toHold: first >> shift, to: last >> shift)
-        let wholeShift = other.scale - scale
-        makeRoom(for: first >> wholeShift)
-        makeRoom(for: last >> wholeShift)
-        for bucket in other.buckets { buckets[Int((bucket.index >> wholeShift) - offset)] &+= bucket.count }
+        makeRoom(for: first >> shift)
+        makeRoom(for: last >> shift)
+        for bucket in other.buckets { buckets[Int((bucket.index >> shift) - offset)] &+= bucket.count }
+        return true
     }
 
     /// The value below or at which a share `q` (0...1) of the values lie, by the nearest-rank definition; `nil` when

@@ -89,6 +89,29 @@ import Testing
         #expect(try await count(0, 2 * 24 * 3600) == 3)
     }
 
+    @Test func ofALedgerOneReadingOfAnHourIsLeftAndTellsTheSame() async throws {
+        var captured: UInt64 = 0
+        // One of three batches never arrived.
+        for end in stride(from: UInt64(10), through: 7200, by: 10) {
+            captured += 1
+            guard end % 30 != 0 else { continue }
+            _ = try await storage.store([Samples.metrics(captured: captured, end: end)], of: nil)
+        }
+        func completeness() async throws -> Double {
+            let window = TimeWindow(from: Samples.time(0), to: Samples.time(7200))
+            return try await storage.statistics(StatisticsQuery(window: window, by: [])).completeness
+        }
+        let before = try await (completeness(), storage.agents().map(\.ledger))
+        clock.time = Samples.time(4 * 3600)
+        try await storage.maintain()
+        #expect(try await completeness() == before.0)
+        #expect(try await storage.agents().map(\.ledger) == before.1)
+        let readings = try await DatabaseQueue(path: folder.path("collector.sqlite")).read {
+            try Int.fetchOne($0, sql: "SELECT count(*) FROM ledger")
+        }
+        #expect(readings == 3)
+    }
+
     @Test(arguments: [UInt64(1), 2, 3, 4])
     func everyWindowHasWhatWasStoredInIt(seed: UInt64) async throws {
         var numbers = SeededGenerator(seed: seed)

@@ -23,7 +23,7 @@ struct SyntheticTraffic: Sendable {
         let endpoints = count / Self.outcomes.count
         let weight = (1...endpoints).reduce(0) { $0 + 1 / Double($1) }
         for endpoint in 0..<endpoints {
-            let requestsPerSecond = 20 / Double(endpoint + 1) / weight
+            let requestsPerSecond = 5 / Double(endpoint + 1) / weight
             for outcome in Self.outcomes {
                 let dimensions = RequestDimensions(
                     kind: endpoint % 3 == 0 ? .server : .client, method: "GET", host: "api-\(service).example.com",
@@ -55,7 +55,7 @@ struct SyntheticTraffic: Sendable {
     private static func statistics(of requests: Int, median: Double, _ random: inout XorShift) -> RequestStatistics {
         var statistics = RequestStatistics()
         // More tell nothing new about the shape, and take long to make.
-        for _ in 0..<min(requests, 2000) {
+        for _ in 0..<min(requests, 300) {
             let normal = (0..<4).reduce(-2.0) { sum, _ in sum + random.unit() } * 1.73
             let seconds = median * exp(0.6 * normal)
             var phases = PhaseDurations()
