@@ -3,16 +3,22 @@ import MartletTelemetry
 
 enum ResourceRows {
     /// The row of a sender, which is made or brought up to date.
-    static func id(of resource: TelemetryResource, seenAt now: UnixNanoseconds, in db: Database) throws -> Int64 {
+    ///
+    /// - Parameter end: the latest that its points end in.
+    static func id(
+        of resource: TelemetryResource, seenAt now: UnixNanoseconds, pointsUntil end: UnixNanoseconds = 0,
+        in db: Database
+    ) throws -> Int64 {
         let time = Int64(clamping: now)
         let statement = try db.cachedStatement(
             sql: """
                 INSERT INTO resource (service, version, environment, instance, host, capture_mode, capture_reason, agent,
-                    first_seen, last_seen)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    first_seen, last_seen, last_end)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (service, version, environment, instance, host) DO UPDATE SET
                     capture_mode = excluded.capture_mode, capture_reason = excluded.capture_reason,
-                    agent = excluded.agent, last_seen = excluded.last_seen
+                    agent = excluded.agent, last_seen = excluded.last_seen,
+                    last_end = max(last_end, excluded.last_end)
                 RETURNING id
                 """)
         let id = try Int64.fetchOne(
@@ -20,7 +26,7 @@ enum ResourceRows {
             arguments: [
                 resource.service, resource.version ?? "", resource.environment ?? "", resource.instance,
                 resource.host ?? "", resource.captureMode ?? "", resource.captureReason ?? "", resource.agent ?? "",
-                time, time,
+                time, time, Int64(clamping: end),
             ])
         guard let id else { throw DatabaseError(message: "a resource has no id") }
         return id

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""What the sqlite3 shell takes for the points of a window of a store: as they are, and with a row for each point.
+
+usage: store-floor.py STORE 1h|30d
+"""
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+NANOSECONDS = 1_000_000_000
+LENGTHS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def main() -> None:
+    path, since = sys.argv[1:]
+    end = time.time_ns()
+    start = end - int(since[:-1]) * LENGTHS[since[-1]] * NANOSECONDS
+    condition = rows_of(start, end)
+    with tempfile.TemporaryDirectory(dir=os.path.dirname(os.path.abspath(path))) as folder:
+        flat = os.path.join(folder, "flat.sqlite")
+        count = flatten(path, condition, flat)
+        print(f"since {since}: {count} points")
+        whole = f"SELECT sum(length(points)) FROM chunk WHERE {condition}"
+        report("chunks, lengths alone", path, whole)
+        # Of a BLOB's length alone SQLite reads no more than the row's head.
+        report("chunks, all bytes", path, f"SELECT sum(length(CAST(points AS TEXT) || '')) FROM chunk WHERE {condition}")
+        report("a row for each point", flat, f"SELECT sum(length(entry)) FROM point WHERE end_time > {start}")
+
+
+def rows_of(start: int, end: int) -> str:
+    """As the collector reads them, but for some seconds at both ends."""
+    hour = 3600 * NANOSECONDS
+    first, last = -(-start // hour) * hour, end // hour * hour
+    if first >= last:
+        first = last = end
+    return f"""end_time > {start} AND end_time <= {end} AND (
+        (tier = 2 AND rolled = 0 AND end_time > {first})
+        OR (tier = 1 AND rolled = 0) OR (tier = 0 AND rolled = 0)
+        OR (tier = 1 AND rolled = 1 AND (end_time <= {first} OR end_time > {last})))"""
+
+
+def flatten(path: str, condition: str, flat: str) -> int:
+    count = 0
+    source, target = sqlite3.connect(path), sqlite3.connect(flat)
+    target.execute("CREATE TABLE point (end_time INTEGER NOT NULL, series INTEGER NOT NULL, entry BLOB NOT NULL)")
+    for end, points in source.execute(f"SELECT end_time, points FROM chunk WHERE {condition} ORDER BY end_time"):
+        rows = list(entries(points))
+        target.executemany("INSERT INTO point VALUES (?, ?, ?)", ((end, series, entry) for series, entry in rows))
+        count += len(rows)
+    target.execute("CREATE INDEX point_by_end ON point (end_time)")
+    target.commit()
+    return count
+
+
+def entries(points: bytes):
+    position = series = 0
+    while position < len(points):
+        difference, position = varint(points, position)
+        length, position = varint(points, position)
+        series += difference
+        yield series, points[position : position + length]
+        position += length
+
+
+def varint(data: bytes, position: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = data[position]
+        position += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, position
+        shift += 7
+
+
+def report(name: str, path: str, query: str) -> None:
+    times = []
+    for _ in range(5):
+        before = time.perf_counter()
+        answer = subprocess.run(["sqlite3", path, query], check=True, capture_output=True, text=True).stdout.strip()
+        times.append(time.perf_counter() - before)
+    print(f"  {name}: {sorted(times)[2] * 1000:.0f} ms ({answer} bytes)")
+
+
+main()

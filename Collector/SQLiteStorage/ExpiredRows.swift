@@ -1,0 +1,25 @@
+import GRDB
+
+/// The table of how far retention has come. Never goes back, not even with the clock.
+enum ExpiredRows {
+    static func times(in db: Database) throws -> ExpiredTimes {
+        try ExpiredTimes(tenSeconds: time(of: .tenSeconds, in: db), minutes: time(of: .minute, in: db))
+    }
+
+    /// What holds from now on.
+    static func advance(to times: ExpiredTimes, in db: Database) throws -> ExpiredTimes {
+        let known = try self.times(in: db)
+        let later = ExpiredTimes(
+            tenSeconds: max(known.tenSeconds, times.tenSeconds), minutes: max(known.minutes, times.minutes))
+        guard later != known else { return known }
+        let statement = try db.cachedStatement(sql: "INSERT OR REPLACE INTO expired (tier, time) VALUES (?, ?)")
+        try statement.execute(arguments: [Tier.tenSeconds.rawValue, later.tenSeconds])
+        try statement.execute(arguments: [Tier.minute.rawValue, later.minutes])
+        return later
+    }
+
+    private static func time(of tier: Tier, in db: Database) throws -> Int64 {
+        let statement = try db.cachedStatement(sql: "SELECT time FROM expired WHERE tier = ?")
+        return try Int64.fetchOne(statement, arguments: [tier.rawValue]) ?? 0
+    }
+}

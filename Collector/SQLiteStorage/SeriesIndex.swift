@@ -1,0 +1,86 @@
+import GRDB
+import MartletTelemetry
+import Synchronization
+
+/// The writer's memory of series: their rows by what they are. Knows what its transaction wrote, so it is to be forgotten
+/// when that is rolled back.
+struct SeriesIndex {
+    /// Past it all are forgotten and read again as they come: some 20 MB.
+    static let maxSeries = 50_000
+
+    private struct Entry {
+        var id: Int64
+        var day: Int64
+    }
+
+    private struct Service {
+        var entries: [RequestDimensions: Entry] = [:]
+        var count: Int
+    }
+
+    private let maxSeriesOfService: Int
+    private var services: [String: Service] = [:]
+    private var count = 0
+
+    init(maxSeriesOfService: Int) {
+        self.maxSeriesOfService = maxSeriesOfService
+    }
+
+    mutating func removeAll() {
+        services = [:]
+        count = 0
+    }
+
+    /// The row that each of the points counts to, which is made when it is the first one.
+    mutating func ids(of points: [RequestPoint], service: String, in db: Database) throws -> [Int64] {
+        if count >= Self.maxSeries { removeAll() }
+        // Taken out, so that it is changed where it is and not copied.
+        var known =
+            try services.removeValue(forKey: service)
+            ?? Service(count: SeriesRows.count(ofService: service, in: db))
+        let before = known.entries.count
+        defer {
+            count += known.entries.count - before
+            services[service] = known
+        }
+        return try points.map { point in
+            let day = SeriesDay.of(Int64(clamping: point.end))
+            if let entry = known.entries[point.dimensions], entry.day >= day { return entry.id }
+            let entry = try findOrMake(
+                point.dimensions, service: service, day: day, in: db, counting: &known.count)
+            known.entries[point.dimensions] = entry
+            return entry.id
+        }
+    }
+
+    private func findOrMake(
+        _ dimensions: RequestDimensions, service: String, day: Int64, in db: Database, counting count: inout Int
+    ) throws -> Entry {
+        for candidate in SeriesBudget.candidates(for: dimensions, limit: maxSeriesOfService) {
+            if let row = try SeriesRows.find(candidate.dimensions, service: service, in: db) {
+                let known = Entry(id: row[0], day: row[1])
+                guard known.day < day else { return known }
+                try SeriesRows.update(known.id, day: day, in: db)
+                return Entry(id: known.id, day: day)
+            }
+            guard count < candidate.limit else { continue }
+            count += 1
+            let id = try SeriesRows.insert(candidate.dimensions, service: service, day: day, in: db)
+            return Entry(id: id, day: day)
+        }
+        throw DatabaseError(message: "a series that nothing counts to")
+    }
+}
+
+/// The index of a store's writer. Its lock is never waited for: only one transaction is being written at a time.
+final class WriterSeries: Sendable {
+    private let index: Mutex<SeriesIndex>
+
+    init(maxSeriesOfService: Int) {
+        index = Mutex(SeriesIndex(maxSeriesOfService: maxSeriesOfService))
+    }
+
+    func withLock<Value: Sendable>(_ body: (inout SeriesIndex) throws -> Value) rethrows -> Value {
+        try index.withLock { index in try body(&index) }
+    }
+}

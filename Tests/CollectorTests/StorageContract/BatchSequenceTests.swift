@@ -1,0 +1,143 @@
+import Fixtures
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+extension StorageContractTests {
+    /// Merged batches, parts of batches, and what the sequence of an instance's batches tells.
+    @Suite struct BatchSequenceTests {
+        private let folder: TemporaryFolder
+        private let storage: any Storage
+
+        init() throws {
+            folder = try TemporaryFolder()
+            storage = try StorageContractTests.makeStore(in: folder)
+        }
+
+        /// Stores one request as a batch of this id, without its instance and signal: `5-12.01`.
+        @discardableResult private func store(_ batches: String..., signal: Signal = .metrics) async throws
+            -> [StoreOutcome]
+        {
+            var outcomes: [StoreOutcome] = []
+            for text in batches {
+                let batch = try #require(BatchID("i-1/\(text)/\(signal.rawValue)"))
+                outcomes.append(
+                    signal == .metrics
+                        ? try await storage.store([Samples.metrics(end: 10)], of: batch)
+                        : try await storage.store([DetailsBatch(resource: Samples.resource(), details: [])], of: batch))
+            }
+            return outcomes
+        }
+
+        private func arrivals() async throws -> BatchArrivals? {
+            try await storage.agents().first?.arrivals
+        }
+
+        // MARK: Parts
+
+        @Test func theSamePartTwiceIsOneAndTwoPartsAreTwo() async throws {
+            #expect(try await store("12.0", "12.0", "12.1", "12.1") == [.stored, .duplicate, .stored, .duplicate])
+        }
+
+        @Test func allPartsAreTheWhole() async throws {
+            #expect(
+                try await store("5-12.01", "5-12.1", "5-12.001", "5-12.000")
+                    == [.stored, .stored, .stored, .stored])
+            #expect(
+                try await store("5-12.0", "5-12.1", "5-12", "5-12.000", "7", "7-9")
+                    == Array(repeating: .duplicate, count: 6))
+        }
+
+        @Test func partsOfAPartThatArrivedAreKnown() async throws {
+            #expect(try await store("3.0", "3.01", "3.00", "3.1") == [.stored, .duplicate, .duplicate, .stored])
+        }
+
+        // MARK: Gaps
+
+        @Test func whatNeverArrivedIsMissingOnceSomethingLaterDid() async throws {
+            try await store("1", "2")
+            #expect(try await arrivals() == BatchArrivals(missing: 0, overlapping: 0))
+            try await store("5", "9-12")
+            #expect(try await arrivals() == BatchArrivals(missing: 5, overlapping: 0))
+        }
+
+        @Test func aBatchThatComesLaterClosesItsGap() async throws {
+            try await store("1", "9", "3-8")
+            #expect(try await arrivals()?.missing == 1)
+            try await store("2")
+            #expect(try await arrivals()?.missing == 0)
+        }
+
+        @Test func aBatchIsMissingUntilAllItsPartsArrived() async throws {
+            try await store("1", "2.0")
+            #expect(try await arrivals()?.missing == 1)
+            try await store("2.10", "3")
+            #expect(try await arrivals()?.missing == 1)
+            try await store("2.11")
+            #expect(try await arrivals()?.missing == 0)
+        }
+
+        @Test func detailsMayBeAbsent() async throws {
+            try await store("1", "2", "3")
+            try await store("3", signal: .traces)
+            #expect(try await arrivals()?.missing == 0)
+        }
+
+        @Test func ofASenderThatDoesNotNumberItsBatchesNothingIsSaid() async throws {
+            _ = try await storage.store([Samples.metrics(end: 10)], of: nil)
+            #expect(try await arrivals() == nil)
+        }
+
+        // MARK: Overlaps
+
+        @Test func aMergedBatchOfWhichAShareHadArrivedIsTakenAndTold() async throws {
+            #expect(try await store("5", "5-12", "5-12", "6") == [.stored, .overlapping, .duplicate, .duplicate])
+            #expect(try await arrivals() == BatchArrivals(missing: 4, overlapping: 1))
+        }
+
+        @Test func aWholeOfWhichAPartHadArrivedLikewise() async throws {
+            #expect(try await store("1.01", "1.0", "1", "1.1") == [.stored, .overlapping, .overlapping, .duplicate])
+        }
+
+        // MARK: Any order
+
+        /// Against a set of everything that arrived, around the borders of the blocks that the store keeps.
+        @Test(arguments: [UInt64(1), 2, 3]) func whateverTheOrderEachBatchCountsOnce(seed: UInt64) async throws {
+            var numbers = SeededGenerator(seed: seed)
+            var arrived: Set<UInt64> = []
+            for _ in 0..<300 {
+                let first = UInt64.random(in: 1...40, using: &numbers) + (Bool.random(using: &numbers) ? 0 : 4080)
+                let last = Bool.random(using: &numbers) ? first : first + UInt64.random(in: 1...30, using: &numbers)
+                let isHuge = numbers.next() % 100 == 0
+                let range = first...(isHuge ? first + 9000 : last)
+                let known = range.filter(arrived.contains).count
+                let expected: StoreOutcome = known == range.count ? .duplicate : known == 0 ? .stored : .overlapping
+                let outcome = try await store("\(range.lowerBound)-\(range.upperBound)")
+                #expect(outcome == [expected], "seed \(seed), \(range)")
+                arrived.formUnion(range)
+            }
+            let highest = try #require(arrived.max())
+            #expect(try await arrivals()?.missing == highest - UInt64(arrived.count))
+        }
+
+        /// Against the set of the eighths that arrived.
+        @Test(arguments: [UInt64(1), 2, 3]) func soDoParts(seed: UInt64) async throws {
+            var numbers = SeededGenerator(seed: seed)
+            var arrived: [UInt64: Set<Int>] = [:]
+            for _ in 0..<300 {
+                let sequence = UInt64.random(in: 1...20, using: &numbers)
+                let depth = Int.random(in: 0...3, using: &numbers)
+                let number = Int.random(in: 0..<1 << depth, using: &numbers)
+                let digits = String(number, radix: 2)
+                let part = depth == 0 ? "" : "." + String(repeating: "0", count: depth - digits.count) + digits
+                let eighths = Set(number << (3 - depth)..<(number + 1) << (3 - depth))
+                let known = eighths.intersection(arrived[sequence] ?? [])
+                let expected: StoreOutcome = known == eighths ? .duplicate : known.isEmpty ? .stored : .overlapping
+                #expect(try await store("\(sequence)\(part)") == [expected], "seed \(seed), \(sequence)\(part)")
+                arrived[sequence, default: []].formUnion(eighths)
+            }
+            let highest = try #require(arrived.keys.max())
+            #expect(try await arrivals()?.missing == highest - UInt64(arrived.values.count { $0.count == 8 }))
+        }
+    }
+}

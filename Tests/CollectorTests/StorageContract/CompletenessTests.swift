@@ -1,0 +1,89 @@
+import Fixtures
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+extension StorageContractTests {
+    @Suite struct CompletenessTests {
+        private let folder: TemporaryFolder
+        private let storage: any Storage
+
+        init() throws {
+            folder = try TemporaryFolder()
+            storage = try StorageContractTests.makeStore(in: folder)
+        }
+
+        private func store(
+            _ requests: Int, captured: UInt64, end: UInt64, from resource: TelemetryResource = Samples.resource()
+        ) async throws {
+            let metrics = Samples.metrics(requests: requests, captured: captured, end: end, resource: resource)
+            _ = try await storage.store([metrics], of: nil)
+        }
+
+        private func completeness(_ from: UInt64, _ to: UInt64, service: String? = nil) async throws -> Double {
+            let window = TimeWindow(from: Samples.time(from), to: Samples.time(to))
+            let query = StatisticsQuery(window: window, filter: RequestFilter(service: service), by: [])
+            return try await storage.statistics(query).completeness
+        }
+
+        @Test func itIsOneWhenNothingWasCaptured() async throws {
+            #expect(try await completeness(0, 100) == 1)
+            try await store(0, captured: 0, end: 10)
+            #expect(try await completeness(0, 100) == 1)
+        }
+
+        @Test func itIsOneWhenEveryBatchArrived() async throws {
+            try await store(4, captured: 4, end: 10)
+            try await store(6, captured: 10, end: 20)
+            #expect(try await completeness(0, 100) == 1)
+            #expect(try await completeness(10, 100) == 1)
+        }
+
+        @Test func aBatchThatNeverArrivedIsAGap() async throws {
+            try await store(4, captured: 4, end: 10)
+            try await store(3, captured: 10, end: 30)
+            #expect(try await completeness(0, 100) == 0.7)
+            #expect(try await completeness(10, 100) == 0.5)
+            #expect(try await completeness(0, 10) == 1)
+        }
+
+        @Test func aBatchThatArrivesLateClosesTheGap() async throws {
+            try await store(3, captured: 10, end: 30)
+            try await store(4, captured: 4, end: 10)
+            try await store(3, captured: 7, end: 20)
+            #expect(try await completeness(0, 100) == 1)
+        }
+
+        @Test func oneInstanceDoesNotFillAnothersGap() async throws {
+            try await store(9, captured: 5, end: 10, from: Samples.resource(instance: "i-1"))
+            try await store(0, captured: 5, end: 10, from: Samples.resource("cart", instance: "i-2"))
+            #expect(try await completeness(0, 100) == 0.5)
+            #expect(try await completeness(0, 100, service: "checkout") == 1)
+            #expect(try await completeness(0, 100, service: "cart") == 0)
+        }
+
+        @Test func numbersThatCannotBeDoNotBreakIt() async throws {
+            let sketch = try #require(
+                ExponentialHistogram(
+                    scale: 0, sum: 1, min: nil, max: nil, zeroCount: UInt64(Int64.max), offset: 0, buckets: []))
+            for end in [UInt64(10), 20, 30] {
+                let point = RequestPoint(
+                    dimensions: Samples.dimensions(), start: Samples.time(end), end: Samples.time(end),
+                    statistics: RequestStatistics(duration: sketch))
+                let ledger = LedgerReading(time: Samples.time(end), captured: .max)
+                let metrics = InstanceMetrics(resource: Samples.resource(), points: [point], ledger: ledger)
+                _ = try await storage.store([metrics], of: nil)
+            }
+            #expect(try await completeness(0, 100) == 1)
+        }
+
+        @Test func aChangedCaptureModeDoesNotMakeAnotherInstance() async throws {
+            var resource = Samples.resource()
+            try await store(4, captured: 4, end: 10, from: resource)
+            resource.captureMode = "off"
+            try await store(2, captured: 6, end: 20, from: resource)
+            #expect(try await completeness(0, 100) == 1)
+            #expect(try await storage.agents().map(\.resource.captureMode) == ["off"])
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import Fixtures
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+extension StorageContractTests {
+    @Suite struct SpanStorageTests {
+        private let folder: TemporaryFolder
+        private let storage: any Storage
+
+        init() throws {
+            folder = try TemporaryFolder()
+            storage = try StorageContractTests.makeStore(in: folder)
+        }
+
+        @Test func aTraceIsReadBackAsItWasSentWithItsSenders() async throws {
+            var first = Samples.span(1)
+            first.start = Samples.time(5)
+            var second = Samples.span(2)
+            second.traceID = first.traceID
+            second.start = Samples.time(4)
+            second.kind = .internal
+            second.request = nil
+            var third = Samples.detail(3)
+            third.traceID = first.traceID
+            third.start = Samples.time(6)
+            let (shop, payments) = (
+                Samples.resource("shop", instance: "i-1"), Samples.resource("payments", instance: "i-2")
+            )
+            let batches = [
+                DetailsBatch(resource: shop, details: [first, Samples.span(9), second]),
+                DetailsBatch(resource: payments, details: [third]),
+            ]
+            _ = try await storage.store(batches, of: nil)
+            #expect(
+                try await storage.spans(ofTrace: first.traceID) == [
+                    StoredSpan(resource: shop, span: second), StoredSpan(resource: shop, span: first),
+                    StoredSpan(resource: payments, span: third),
+                ])
+        }
+
+        @Test func ofATraceThatIsNotKnownThereIsNothing() async throws {
+            #expect(try await storage.spans(ofTrace: Samples.span(1).traceID).isEmpty)
+        }
+    }
+}
