@@ -20,6 +20,9 @@ package protocol Storage: Sendable {
 
     /// Throws when the store cannot answer.
     func check() async throws
+
+    /// Bytes that it takes on the disk.
+    func size() async throws -> UInt64
 }
 
 package enum StoreOutcome: Sendable, Equatable {
