@@ -7,23 +7,27 @@ import FoundationNetworking
 
 /// Debian's Prometheus with the configuration of `deploy/`, scraping one collector; killed with the value.
 struct Prometheus {
-    struct Answer: Decodable {
+    struct Sample: Decodable {
+        let metric: [String: String]
+        private let value: [Number]
+        var number: Double { value.last?.number ?? .nan }
+    }
+
+    /// A time is a number, and a value is text.
+    private struct Number: Decodable {
+        let number: Double
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            number = try (try? container.decode(Double.self)) ?? Double(container.decode(String.self)) ?? .nan
+        }
+    }
+
+    private struct Answer: Decodable {
         struct Data: Decodable {
             let result: [Sample]
         }
-        struct Sample: Decodable {
-            let metric: [String: String]
-            private let value: [Number]
-            var number: Double { value.last?.number ?? .nan }
-        }
-        /// A time as a number, and a value as text.
-        private struct Number: Decodable {
-            let number: Double
-            init(from decoder: any Decoder) throws {
-                let container = try decoder.singleValueContainer()
-                number = try (try? container.decode(Double.self)) ?? Double(container.decode(String.self)) ?? .nan
-            }
-        }
+
         let status: String
         let error: String?
         let data: Data?
@@ -60,24 +64,26 @@ struct Prometheus {
         address = "http://" + line[start.upperBound...]
     }
 
-    /// An instant query.
-    func query(_ expression: String) async throws -> Answer {
+    /// Returns after it has scraped three times more: what was at the collector before, it has then, and more than once.
+    func scrape() async throws {
+        let scrapes = "count_over_time(up[1h])"
+        let before = try await samples(of: scrapes).first?.number ?? 0
+        while try await samples(of: scrapes).first?.number ?? 0 < before + 3 {
+            // It scrapes in its own time, and tells nobody.
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    /// What an instant query finds.
+    func samples(of expression: String) async throws -> [Sample] {
         guard let text = expression.addingPercentEncoding(withAllowedCharacters: .alphanumerics),
             let url = URL(string: "\(address)/api/v1/query?query=\(text)")
         else { throw ChildProcess.Failure(output: expression) }
-        return try JSONDecoder().decode(Answer.self, from: try await URLSession.shared.data(from: url).0)
-    }
-
-    /// The samples, as soon as `isReached`: it scrapes in its own time. An expression that it cannot read has none.
-    func samples(of expression: String, until isReached: ([Answer.Sample]) -> Bool) async throws -> [Answer.Sample] {
-        while true {
-            let answer = try await query(expression)
-            guard let samples = answer.data?.result else {
-                throw ChildProcess.Failure(output: "\(expression): \(answer.error ?? answer.status)")
-            }
-            if isReached(samples) { return samples }
-            try await Task.sleep(for: .milliseconds(20))
+        let answer = try JSONDecoder().decode(Answer.self, from: try await URLSession.shared.data(from: url).0)
+        guard let data = answer.data else {
+            throw ChildProcess.Failure(output: "\(expression): \(answer.error ?? answer.status)")
         }
+        return data.result
     }
 
     /// What promtool has to say about a page; empty when there is nothing.

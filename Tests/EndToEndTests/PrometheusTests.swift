@@ -35,26 +35,25 @@ import FoundationNetworking
             #expect(try await collector.post(try batch.otlp(), batch: "a/\(sequence)/metrics") == 200)
         }
         let name = "http_client_request_duration_seconds"
-        let count = try await prometheus.samples(of: "sum(\(name)_count)") {
-            ($0.first?.number ?? 0) >= Double(expected.duration.count)
-        }
-        #expect(count.first?.number == 1200)
-        let sum = try await prometheus.query("sum(\(name)_sum)").data?.result.first?.number
+        try await prometheus.scrape()
+        let count = try await prometheus.samples(of: "sum(\(name)_count)")
+        #expect(count.map(\.number) == [1200])
+        let sum = try await prometheus.samples(of: "sum(\(name)_sum)").first?.number
         #expect(abs((sum ?? 0) / expected.duration.sum - 1) < 1e-12)
-        let bytes = try await prometheus.query("sum(http_client_response_body_size_bytes_total)").data?.result.first?
+        let bytes = try await prometheus.samples(of: "sum(http_client_response_body_size_bytes_total)").first?
             .number
         #expect(bytes == Double(expected.bytesReceived))
         for share in [0.5, 0.9, 0.99] {
             let expression = "histogram_quantile(\(share), sum by (le) (\(name)_bucket))"
-            let estimate = try #require(try await prometheus.query(expression).data?.result.first?.number)
+            let estimate = try #require(try await prometheus.samples(of: expression).first?.number)
             let exact = try #require(expected.duration.quantile(share))
             // It knows no more than the bucket.
             let bounds = [0] + ExplicitHistogram.requestBounds
             let bucket = try #require(bounds.lastIndex { $0 < exact })
             #expect(estimate >= bounds[bucket] && estimate <= bounds[bucket + 1], "\(share): \(estimate) for \(exact)")
         }
-        let services = try await prometheus.query("count by (service_name) (\(name)_count)").data?.result
-        #expect(services?.map { $0.metric["service_name"] } == ["shop \"\\\n\u{FFFD}}{é"])
+        let services = try await prometheus.samples(of: "count by (service_name) (\(name)_count)")
+        #expect(services.map { $0.metric["service_name"] } == ["shop \"\\\n\u{FFFD}}{é"])
     }
 
     @Test func promtoolHasNothingToSayAboutThePage() async throws {
@@ -67,8 +66,9 @@ import FoundationNetworking
         let prometheus = try await Prometheus(scraping: collector.address, token: Self.token, folder: folder)
         let expressions = try Dashboard.expressions()
         #expect(expressions.count > 30)
+        try await prometheus.scrape()
         for expression in expressions {
-            _ = try await prometheus.samples(of: expression) { !$0.isEmpty }
+            #expect(try await !prometheus.samples(of: expression).isEmpty, "\(expression)")
         }
     }
 
