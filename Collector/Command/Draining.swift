@@ -15,5 +15,6 @@ struct Draining: Service {
         try? await gracefulShutdown()
         logger.info("stopping after the requests in work")
         await requests.drain()
+        if Task.isCancelled { logger.warning("requests that did not end in \(Self.maxDuration) are cut off") }
     }
 }

@@ -45,11 +45,7 @@ struct Serve: AsyncParsableCommand {
         configuration.maximumGracefulShutdownDuration = Draining.maxDuration
         let services = ServiceGroup(configuration: configuration)
         try await reportingFailure("cannot serve at \(settings.address.url(port: settings.address.port)): ") {
-            do {
-                try await services.run()
-            } catch  where server.requests.isDraining {
-                logger.warning("stopped with requests in work", metadata: ["error": "\(error)"])
-            }
+            try await services.run()
         }
         try storage.close()
     }
