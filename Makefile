@@ -7,6 +7,7 @@ demo: setup
 
 test:
 	@scripts/setup.sh test
+	scripts/check-deploy.sh
 	swift build --build-tests --disable-xctest
 	swift test --disable-xctest --skip-build --filter '^Martlet(OTLP|Telemetry)?Tests\.'
 	swift test --disable-xctest --skip-build --filter '^CollectorTests\.'

@@ -61,7 +61,7 @@ let package = Package(
         .target(
             name: "MartletServer",
             dependencies: [
-                "MartletIntake", "MartletReports", "MartletStorage", "MartletTelemetry",
+                "MartletIntake", "MartletOTLP", "MartletReports", "MartletStorage", "MartletTelemetry",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -145,7 +145,7 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "ChainService", "Fixtures", "MartletReports", "MartletSQLiteStorage", "MartletStorage",
+                "ChainService", "Fixtures", "MartletOTLP", "MartletReports", "MartletSQLiteStorage", "MartletStorage",
                 "MartletTelemetry", "ProbeService", "TracerProgram", "martlet-collector",
                 .product(name: "Hummingbird", package: "hummingbird"),
             ]),
@@ -160,8 +160,8 @@ let package = Package(
         .testTarget(
             name: "FaultTests",
             dependencies: [
-                "FaultProgram", "Fixtures", "Martlet", "MartletReports", "MartletStorage", "MartletTelemetry",
-                "martlet-collector", .product(name: "Hummingbird", package: "hummingbird"),
+                "FaultProgram", "Fixtures", "Martlet", "MartletOTLP", "MartletReports", "MartletStorage",
+                "MartletTelemetry", "martlet-collector", .product(name: "Hummingbird", package: "hummingbird"),
             ],
             exclude: ["clock.c"]),
         // The same program with and without the agent: everything that it can see is compared.

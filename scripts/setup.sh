@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes sure that what the build needs is there; installs what is missing where apt-get can.
 # With `test`, what the tests need as well: libcurl, which a service that is linked statically wants, the servers of the
-# parity tests, and in .build/python the OpenTelemetry SDK for Python.
+# parity tests, in .build/python the OpenTelemetry SDK for Python and PyYAML, and in .build/prometheus Debian's Prometheus.
 set -euo pipefail
 
 fail() {
@@ -35,20 +35,34 @@ missing_packages() {
     done
 }
 
+apt=(env DEBIAN_FRONTEND=noninteractive apt-get -qq)
+((EUID == 0)) || apt=(sudo "${apt[@]}")
+
 install() {
-    local -a apt=(env DEBIAN_FRONTEND=noninteractive apt-get -qq)
-    ((EUID == 0)) || apt=(sudo "${apt[@]}")
     command -v apt-get >/dev/null && command -v "${apt[0]}" >/dev/null &&
         "${apt[@]}" update && "${apt[@]}" install --yes --no-install-recommends "$@" >/dev/null
 }
 
 install_python_packages() {
     local python=.build/python/bin/python
-    "$python" -c 'import opentelemetry.sdk, opentelemetry.exporter.otlp.proto.http' 2>/dev/null && return
-    echo "Installing the OpenTelemetry SDK for Python in .build/python"
+    "$python" -c 'import yaml, opentelemetry.sdk, opentelemetry.exporter.otlp.proto.http' 2>/dev/null && return
+    echo "Installing the OpenTelemetry SDK for Python and PyYAML in .build/python"
     python3 -m venv .build/python &&
         "$python" -m pip install --quiet --disable-pip-version-check \
-            'opentelemetry-sdk~=1.38' 'opentelemetry-exporter-otlp-proto-http~=1.38'
+            'PyYAML~=6.0' 'opentelemetry-sdk~=1.38' 'opentelemetry-exporter-otlp-proto-http~=1.38'
+}
+
+# Unpacked and not installed, for the package would start a server.
+unpack_prometheus() {
+    local folder=.build/prometheus
+    [[ ! -x $folder/usr/bin/promtool ]] || return 0
+    echo "Unpacking Debian's Prometheus in $folder"
+    mkdir -p "$folder"
+    (
+        cd "$folder" &&
+            { apt-get -qq download prometheus 2>/dev/null || { "${apt[@]}" update && apt-get -qq download prometheus; }; } &&
+            dpkg -x prometheus_*.deb . && rm prometheus_*.deb
+    )
 }
 
 cd "$(dirname "$0")/.."
@@ -59,3 +73,4 @@ if ((${#packages[@]} > 0)); then
     install "${packages[@]}" || fail "Please install ${packages[*]} (Debian's names) and try again."
 fi
 [[ ${1:-} != test ]] || install_python_packages || fail "The OpenTelemetry SDK could not be installed from PyPI."
+[[ ${1:-} != test ]] || unpack_prometheus || fail "Please put Prometheus and promtool into .build/prometheus/usr/bin and try again."

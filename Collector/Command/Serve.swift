@@ -47,10 +47,15 @@ struct Serve: AsyncParsableCommand {
         let application = server.application(at: settings.address) { port in
             Output.line("martlet-collector: listening on \(settings.address.url(port: port))")
         }
-        let services = ServiceGroup(
-            configuration: ServiceGroupConfiguration(
-                services: [application, StoreMaintenance(storage: storage, logger: logger)],
-                gracefulShutdownSignals: [.sigint, .sigterm], logger: logger))
+        // The last is the first to be stopped.
+        var configuration = ServiceGroupConfiguration(
+            services: [
+                application, StoreMaintenance(storage: storage, logger: logger),
+                Draining(requests: server.requests, logger: logger),
+            ],
+            gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)
+        configuration.maximumGracefulShutdownDuration = Draining.maxDuration
+        let services = ServiceGroup(configuration: configuration)
         try await reportingFailure("cannot serve at \(settings.address.url(port: settings.address.port)): ") {
             try await services.run()
         }

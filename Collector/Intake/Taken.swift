@@ -6,7 +6,8 @@ package struct Taken<Value: Sendable>: Sendable {
 
 /// Points or spans that are not taken, by reason (OTLP specification, "Partial Success").
 package struct Refusals: Sendable, Equatable {
-    private var counts: [String: Int] = [:]
+    /// Points or spans by reason.
+    package private(set) var counts: [String: Int] = [:]
     /// For how many requests the points stood. Only durations count, which every request has one of.
     package private(set) var requests: UInt64 = 0
 

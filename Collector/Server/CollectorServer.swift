@@ -12,12 +12,17 @@ package struct CollectorServer: Sendable {
     /// What `since` and `until` of a report are measured from.
     package var now: @Sendable () -> UnixNanoseconds
     package var logger: Logger
+    /// What has to be finished before the collector stops.
+    package let requests = RequestsInWork()
+    private let activity: CollectorActivity
 
     package init(
         storage: any Storage, intake: Intake = Intake(), tokens: ServerTokens = ServerTokens(),
         now: @escaping @Sendable () -> UnixNanoseconds, logger: Logger
     ) {
-        self.storage = storage
+        let activity = CollectorActivity()
+        self.activity = activity
+        self.storage = ObservedStorage(storage: storage, activity: activity)
         self.intake = intake
         self.tokens = tokens
         self.now = now
@@ -41,9 +46,12 @@ package struct CollectorServer: Sendable {
 
     func router() -> Router<BasicRequestContext> {
         let router = Router()
-        IngestRoutes(storage: storage, intake: intake, logger: logger).add(to: router, token: tokens.ingest)
+        HealthRoutes(storage: storage, requests: requests, logger: logger).add(to: router)
+        router.add(middleware: DrainingMiddleware(requests: requests))
+        IngestRoutes(storage: storage, intake: intake, activity: activity, logger: logger)
+            .add(to: router, token: tokens.ingest)
         ReadRoutes(storage: storage, now: now, logger: logger).add(to: router, token: tokens.read)
-        HealthRoutes(storage: storage, logger: logger).add(to: router)
+        MetricsRoute(storage: storage, activity: activity).add(to: router, token: tokens.read)
         return router
     }
 }

@@ -5,14 +5,18 @@ import MartletStorage
 /// For whoever watches the collector, without a token.
 struct HealthRoutes: Sendable {
     let storage: any Storage
+    let requests: RequestsInWork
     let logger: Logger
 
     func add(to router: Router<BasicRequestContext>) {
         router.get("/") { _, _ in "Martlet collector. The report is at /api/v1/report.\n" }
         // The process answers.
         router.get("healthz") { _, _ in try Response.json(Health(status: "ok")) }
-        // And so does its store.
+        // And so does its store, and it is not about to stop.
         router.get("readyz") { _, _ in
+            guard !requests.isDraining else {
+                return try Response.json(Health(status: "stopping"), status: .serviceUnavailable)
+            }
             do {
                 try await storage.check()
                 return try Response.json(Health(status: "ok"))

@@ -9,10 +9,12 @@ import MartletTelemetry
 struct IngestRoutes: Sendable {
     let storage: any Storage
     let intake: Intake
+    let activity: CollectorActivity
     let logger: Logger
 
     func add(to router: Router<BasicRequestContext>, token: String?) {
         let group = router.group("v1")
+        group.add(middleware: IngestCounting(activity: activity))
         if let token {
             group.add(
                 middleware: BearerTokenMiddleware(token: token) {
@@ -39,6 +41,7 @@ struct IngestRoutes: Sendable {
         let envelope = try envelope(of: request, signal: .metrics)
         let taken = try intake.metrics(try await body(of: request), encoding: envelope.encoding)
         let outcome = try await storage.store(taken.values, of: envelope.batch)
+        activity.count { $0.rejectPoints(taken.refusals.counts) }
         log(envelope, outcome, taken.refusals)
         var response = Response.otlp(status: .ok, try IntakeAnswer.metrics(taken.refusals))
         if envelope.batch != nil, taken.refusals.requests > 0,
@@ -53,6 +56,7 @@ struct IngestRoutes: Sendable {
         let envelope = try envelope(of: request, signal: .traces)
         let taken = try intake.details(try await body(of: request), encoding: envelope.encoding)
         let outcome = try await storage.store(taken.values, of: envelope.batch)
+        activity.count { $0.rejectSpans(taken.refusals.counts) }
         log(envelope, outcome, taken.refusals)
         return Response.otlp(status: .ok, try IntakeAnswer.traces(taken.refusals))
     }

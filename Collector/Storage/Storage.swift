@@ -22,6 +22,9 @@ package protocol Storage: Sendable {
     /// Throws when the store cannot answer.
     func check() async throws
 
+    /// Bytes that it takes on the disk.
+    func size() async throws -> UInt64
+
     /// Makes older points coarser and deletes what is past its retention. To be called every few seconds, by one task at a
     /// time. In short steps, so that nobody who stores or asks waits for long; what a window has whose fine points are still
     /// kept is the same before and after.

@@ -66,4 +66,6 @@ private struct HoldingStorage: Storage {
     func agents() async throws -> [AgentRecord] { try await storage.agents() }
 
     func check() async throws { try await storage.check() }
+
+    func size() async throws -> UInt64 { try await storage.size() }
 }

@@ -86,15 +86,6 @@ private struct Service {
     }
 }
 
-/// Where the sources are.
-private enum Repository {
-    static func path(_ name: String) -> String {
-        URL(fileURLWithPath: #filePath)
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent(name).path
-    }
-}
-
 extension ChildProcess.Program {
     /// With what `scripts/setup.sh test` installs.
     fileprivate static let testPython = ChildProcess.Program(

@@ -1,0 +1,42 @@
+/// What the collector did since it started. A plain value.
+package struct CollectorCounters: Sendable, Equatable {
+    /// Reasons at most that are told apart; they are the collector's own sentences, so there are few.
+    package static let maxReasons = 100
+    package static let otherReason = "other"
+
+    /// A request to `/v1/…` and its answer.
+    package struct Answer: Sendable, Hashable {
+        /// `metrics`, `traces`, `logs`.
+        package var signal: String
+        package var status: Int
+
+        package init(signal: String, status: Int) {
+            self.signal = signal
+            self.status = status
+        }
+    }
+
+    package var answers: [Answer: UInt64] = [:]
+    package var inFlight = 0
+    package var points: UInt64 = 0
+    package var spans: UInt64 = 0
+    package private(set) var rejectedPoints: [String: UInt64] = [:]
+    package private(set) var rejectedSpans: [String: UInt64] = [:]
+    package var duplicateBatches: UInt64 = 0
+    package var overlappingBatches: UInt64 = 0
+    package var commits = ExplicitHistogram(bounds: ExplicitHistogram.commitBounds)
+    package var failedCommits: UInt64 = 0
+
+    package init() {}
+
+    package mutating func rejectPoints(_ reasons: [String: Int]) { Self.add(reasons, to: &rejectedPoints) }
+
+    package mutating func rejectSpans(_ reasons: [String: Int]) { Self.add(reasons, to: &rejectedSpans) }
+
+    private static func add(_ reasons: [String: Int], to counts: inout [String: UInt64]) {
+        for (reason, count) in reasons {
+            let isKept = counts[reason] != nil || counts.count < maxReasons
+            counts[isKept ? reason : otherReason, default: 0] &+= UInt64(clamping: count)
+        }
+    }
+}

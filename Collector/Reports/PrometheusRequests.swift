@@ -1,0 +1,88 @@
+import MartletTelemetry
+
+/// Every service's requests for Prometheus, under the names that the semantic conventions' metrics have there.
+package struct PrometheusRequests: Sendable {
+    private typealias Series = (labels: PrometheusLabels, total: RequestTotals.Total)
+
+    private let clients: [Series]
+    private let servers: [Series]
+
+    package init(_ totals: RequestTotals) {
+        clients = Self.series(of: .client, in: totals)
+        servers = Self.series(of: .server, in: totals)
+    }
+
+    /// In parts, each small, for all of it may be some 20 MB.
+    package var parts: some Sequence<String> {
+        let families =
+            clients.isEmpty
+            ? [] : Self.families("http_client", bytes: \.bytesSent, \.bytesReceived).map { ($0, clients) }
+        let more =
+            servers.isEmpty
+            ? [] : Self.families("http_server", bytes: \.bytesReceived, \.bytesSent).map { ($0, servers) }
+        return (families + more).lazy.flatMap { family, series in
+            [family.head].lazy + series.lazy.map { family.text(of: $0) }
+        }
+    }
+
+    private struct Family: Sendable {
+        var head: String
+        var write: @Sendable (inout PrometheusText, Series) -> Void
+
+        init(
+            _ name: String, _ kind: PrometheusText.Kind, _ help: String,
+            write: @escaping @Sendable (inout PrometheusText, Series) -> Void
+        ) {
+            var text = PrometheusText()
+            text.begin(name, kind, help)
+            head = text.text
+            self.write = write
+        }
+
+        func text(of series: Series) -> String {
+            var text = PrometheusText()
+            write(&text, series)
+            return text.text
+        }
+    }
+
+    private typealias Bytes = KeyPath<RequestTotals.Total, UInt64> & Sendable
+
+    private static func families(_ prefix: String, bytes request: Bytes, _ response: Bytes) -> [Family] {
+        let duration = "\(prefix)_request_duration_seconds"
+        let sizes = [("request", request), ("response", response)].map { side, bytes in
+            let name = "\(prefix)_\(side)_body_size_bytes_total"
+            return Family(name, .counter, "Bytes of \(side) bodies, where the sender tells them.") { text, series in
+                text.add(name, series.total[keyPath: bytes], series.labels)
+            }
+        }
+        let durations = Family(duration, .histogram, "Duration of HTTP requests.") { text, series in
+            text.add(duration, series.total.duration, series.labels)
+        }
+        return [durations] + sizes
+    }
+
+    private static func series(of kind: RequestKind, in totals: RequestTotals) -> [Series] {
+        // What differs only in what cannot be written is one series: Prometheus takes no sample twice.
+        var merged: [PrometheusLabels: RequestTotals.Total] = [:]
+        for (series, total) in totals.totals where series.dimensions.kind == kind {
+            merged[PrometheusLabels(series), default: RequestTotals.Total()].add(total)
+        }
+        return merged.map { ($0.key, $0.value) }.sorted { $0.labels.text < $1.labels.text }
+    }
+}
+
+extension PrometheusLabels {
+    fileprivate init(_ series: RequestTotals.Series) {
+        let dimensions = series.dimensions
+        self = [
+            "service_name": series.service,
+            "http_request_method": dimensions.method,
+            "server_address": dimensions.host,
+            "server_port": dimensions.port > 0 ? "\(dimensions.port)" : nil,
+            dimensions.kind == .client ? "url_template" : "http_route": dimensions.endpoint,
+            "http_response_status_code": dimensions.status.map(String.init),
+            "error_type": dimensions.error,
+        ]
+    }
+}

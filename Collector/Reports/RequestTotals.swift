@@ -1,0 +1,83 @@
+import MartletTelemetry
+
+/// What was stored of every series since the collector started. It only grows, as Prometheus wants it of counters; a
+/// restart begins anew, which Prometheus notices. A plain value.
+package struct RequestTotals: Sendable {
+    /// Series at most, each 16 lines of a scrape; the requests of more go to ``otherEndpoint`` of their service.
+    package static let maxSeries = 5_000
+    /// Series of other endpoints at most; the requests of more go to ``otherService``.
+    package static let maxOtherSeries = 500
+    package static let otherEndpoint = "{other}"
+    package static let otherService = "{other}"
+
+    package struct Series: Sendable, Hashable {
+        package var service: String
+        package var dimensions: RequestDimensions
+    }
+
+    package struct Total: Sendable, Equatable {
+        package var duration = ExplicitHistogram(bounds: ExplicitHistogram.requestBounds)
+        package var bytesSent: UInt64 = 0
+        package var bytesReceived: UInt64 = 0
+
+        package mutating func add(_ other: Total) {
+            duration.add(other.duration)
+            bytesSent &+= other.bytesSent
+            bytesReceived &+= other.bytesReceived
+        }
+
+        fileprivate mutating func add(_ statistics: RequestStatistics) {
+            duration.add(statistics.duration)
+            bytesSent &+= statistics.bytesSent
+            bytesReceived &+= statistics.bytesReceived
+        }
+    }
+
+    package private(set) var totals: [Series: Total] = [:]
+    private let maxSeries: Int
+    private let maxOtherSeries: Int
+    private var otherSeries = 0
+
+    package init(maxSeries: Int = Self.maxSeries, maxOtherSeries: Int = Self.maxOtherSeries) {
+        self.maxSeries = maxSeries
+        self.maxOtherSeries = maxOtherSeries
+    }
+
+    /// Adds what was stored, once.
+    package mutating func add(_ metrics: InstanceMetrics) {
+        for point in metrics.points {
+            let series = room(for: Series(service: metrics.resource.service, dimensions: point.dimensions))
+            totals[series, default: Total()].add(point.statistics)
+        }
+    }
+
+    /// The series, or the one that it is counted in where there is no room for it.
+    private mutating func room(for series: Series) -> Series {
+        if totals[series] != nil || totals.count - otherSeries < maxSeries { return series }
+        let other = series.other
+        if totals[other] != nil { return other }
+        guard otherSeries < maxOtherSeries else { return series.last }
+        otherSeries += 1
+        return other
+    }
+}
+
+extension RequestTotals.Series {
+    /// Keeps what failure rates are made of.
+    fileprivate var other: Self {
+        Self(
+            service: service,
+            dimensions: RequestDimensions(
+                kind: dimensions.kind, method: "_OTHER", host: "", port: 0, endpoint: RequestTotals.otherEndpoint,
+                status: dimensions.status, error: nil))
+    }
+
+    /// There are two of these.
+    fileprivate var last: Self {
+        Self(
+            service: RequestTotals.otherService,
+            dimensions: RequestDimensions(
+                kind: dimensions.kind, method: "_OTHER", host: "", port: 0, endpoint: RequestTotals.otherEndpoint,
+                status: nil, error: nil))
+    }
+}

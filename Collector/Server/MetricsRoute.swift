@@ -1,0 +1,45 @@
+import Hummingbird
+import MartletOTLP
+import MartletReports
+import MartletStorage
+
+/// `GET /metrics`: every service's requests and the collector's own figures for Prometheus, which sends the read token as
+/// `authorization.credentials` of a scrape configuration.
+struct MetricsRoute: Sendable {
+    let storage: any Storage
+    let activity: CollectorActivity
+
+    /// Bytes that are put together before they are sent.
+    private static let chunk = 64 * 1024
+
+    func add(to router: Router<BasicRequestContext>, token: String?) {
+        let group = router.group("metrics")
+        if let token {
+            group.add(
+                middleware: BearerTokenMiddleware(token: token) {
+                    try Response.json(Problem(error: "the read token is missing or wrong"), status: .unauthorized)
+                })
+        }
+        group.get { _, _ in await page() }
+    }
+
+    private func page() async -> Response {
+        let totals = activity.totals
+        let own = PrometheusCollector.text(
+            of: activity.counters, series: totals.totals.count, storeBytes: try? await storage.size(),
+            version: OTLPScope.version)
+        let process = ProcessFigures.current().map(PrometheusProcess.text) ?? ""
+        let body = ResponseBody { writer in
+            var waiting = own + process
+            for part in PrometheusRequests(totals).parts {
+                waiting += part
+                guard waiting.utf8.count >= Self.chunk else { continue }
+                try await writer.write(ByteBuffer(string: waiting))
+                waiting = ""
+            }
+            try await writer.write(ByteBuffer(string: waiting))
+            try await writer.finish(nil)
+        }
+        return Response(status: .ok, headers: [.contentType: PrometheusText.contentType], body: body)
+    }
+}

@@ -1,0 +1,48 @@
+import MartletReports
+import MartletStorage
+import MartletTelemetry
+
+/// A store whose commits are counted: what it stored once is added to the totals once, whoever sends it again.
+struct ObservedStorage: Storage {
+    let storage: any Storage
+    let activity: CollectorActivity
+
+    func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome {
+        let outcome = try await observed { try await storage.store(metrics, of: batch) }
+        guard outcome != .duplicate else { return outcome }
+        activity.add(metrics)
+        activity.count { $0.points += UInt64(metrics.reduce(0) { $0 + $1.points.count }) }
+        return outcome
+    }
+
+    func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome {
+        let outcome = try await observed { try await storage.store(details, of: batch) }
+        guard outcome != .duplicate else { return outcome }
+        activity.count { $0.spans += UInt64(details.reduce(0) { $0 + $1.details.count }) }
+        return outcome
+    }
+
+    private func observed(_ store: () async throws -> StoreOutcome) async throws -> StoreOutcome {
+        let clock = ContinuousClock()
+        let start = clock.now
+        do {
+            let outcome = try await store()
+            let seconds = (clock.now - start) / .seconds(1)
+            activity.count {
+                $0.commits.record(seconds)
+                if outcome == .duplicate { $0.duplicateBatches += 1 }
+                if outcome == .overlapping { $0.overlappingBatches += 1 }
+            }
+            return outcome
+        } catch {
+            activity.count { $0.failedCommits += 1 }
+            throw error
+        }
+    }
+
+    func statistics(_ query: StatisticsQuery) async throws -> StatisticsAnswer { try await storage.statistics(query) }
+    func spans(ofTrace trace: TraceID) async throws -> [StoredSpan] { try await storage.spans(ofTrace: trace) }
+    func agents() async throws -> [AgentRecord] { try await storage.agents() }
+    func check() async throws { try await storage.check() }
+    func size() async throws -> UInt64 { try await storage.size() }
+}

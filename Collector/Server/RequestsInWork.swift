@@ -1,0 +1,45 @@
+import Synchronization
+
+/// The requests that are being answered. Told to drain, it lets no other in. Safe to call from any task.
+package final class RequestsInWork: Sendable {
+    private struct State {
+        var count = 0
+        var isDraining = false
+        var drained: [AsyncStream<Void>.Continuation] = []
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    package var isDraining: Bool { state.withLock { $0.isDraining } }
+
+    /// Lets no request in any more, and returns when the last has been answered or the task was cancelled.
+    package func drain() async {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+        state.withLock { state in
+            state.isDraining = true
+            if state.count == 0 { continuation.finish() } else { state.drained.append(continuation) }
+        }
+        for await _ in stream {}
+    }
+
+    /// `false` when it drains; otherwise ``leave()`` is to follow.
+    func enter() -> Bool {
+        state.withLock { state in
+            guard !state.isDraining else { return false }
+            state.count += 1
+            return true
+        }
+    }
+
+    func leave() {
+        let drained = state.withLock { state in
+            state.count -= 1
+            guard state.count == 0 else { return [AsyncStream<Void>.Continuation]() }
+            defer { state.drained = [] }
+            return state.drained
+        }
+        for continuation in drained { continuation.finish() }
+    }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import HummingbirdTesting
+import MartletOTLP
+import MartletReports
+import MartletServer
+import MartletTelemetry
+import Testing
+
+/// `GET /metrics`.
+@Suite struct PrometheusPageTests {
+    private static let labels = """
+        service_name="checkout",http_request_method="GET",server_address="api.example.com",server_port="443",\
+        url_template="/users/{id}",http_response_status_code="200"
+        """
+
+    @Test func everyRequestIsInTheBucketOfItsDuration() async throws {
+        try await withServer { client in
+            #expect(try await client.post(try Samples.body()).status == .ok)
+            let page = try await client.page()
+            #expect(page.type == "text/plain; version=0.0.4; charset=utf-8")
+            let name = "http_client_request_duration_seconds"
+            #expect(page.lines.contains("# TYPE \(name) histogram"))
+            // 0.1, 0.1, 0.2, 0.3 and 3 s.
+            for (bound, count) in [("0.075", 0), ("0.25", 3), ("1", 4), ("2.5", 4), ("5", 5), ("+Inf", 5)] {
+                #expect(page.lines.contains("\(name)_bucket{\(Self.labels),le=\"\(bound)\"} \(count)"))
+            }
+            #expect(page.lines.contains("\(name)_count{\(Self.labels)} 5"))
+            #expect(abs((page.value("\(name)_sum{\(Self.labels)}") ?? 0) - 3.7) < 1e-9)
+            #expect(page.lines.contains("http_client_response_body_size_bytes_total{\(Self.labels)} 2048"))
+        }
+    }
+
+    @Test func aBatchThatIsSentTwiceCountsOnce() async throws {
+        try await withServer { client in
+            for sequence in [1, 1, 2, 2, 1] {
+                #expect(try await client.post(try Samples.body(), batch: "i-1/\(sequence)/metrics").status == .ok)
+            }
+            let page = try await client.page()
+            #expect(page.lines.contains("http_client_request_duration_seconds_count{\(Self.labels)} 10"))
+            #expect(page.lines.contains("martlet_collector_duplicate_batches_total 3"))
+            #expect(page.lines.contains("martlet_collector_ingested_points_total 2"))
+            #expect(page.lines.contains("martlet_collector_commit_duration_seconds_count 5"))
+        }
+    }
+
+    @Test func aServersRequestsHaveARouteAndReceiveTheRequestBody() async throws {
+        let batch = MetricsBatch(
+            resource: Samples.resource(), start: Samples.time(0), end: Samples.time(10),
+            series: [
+                Samples.dimensions(.server, status: nil, error: "reset"): Samples.statistics([1], sent: 3, received: 5)
+            ], ledger: Ledger(captured: 1, waiting: 1))
+        try await withServer { client in
+            #expect(try await client.post(try batch.otlp()).status == .ok)
+            let page = try await client.page()
+            let labels = """
+                service_name="checkout",http_request_method="GET",server_address="api.example.com",server_port="443",\
+                http_route="/users/{id}",error_type="reset"
+                """
+            #expect(page.lines.contains("http_server_request_duration_seconds_count{\(labels)} 1"))
+            #expect(page.lines.contains("http_server_request_body_size_bytes_total{\(labels)} 5"))
+            #expect(page.lines.contains("http_server_response_body_size_bytes_total{\(labels)} 3"))
+            #expect(!page.lines.contains { $0.contains("http_client") })
+        }
+    }
+
+    @Test func answersAndRefusalsAreCountedByReason() async throws {
+        try await withServer { client in
+            #expect(try await client.post([0xff, 0xff]).status.code == 400)
+            let long = MetricsBatch(
+                resource: Samples.resource(), start: Samples.time(0), end: Samples.time(10),
+                series: [
+                    Samples.dimensions(endpoint: "/" + String(repeating: "x", count: 2000)): Samples.statistics([1])
+                ], ledger: Ledger(captured: 1, waiting: 1))
+            #expect(try await client.post(try long.otlp()).status == .ok)
+            let page = try await client.page()
+            #expect(page.lines.contains("martlet_collector_requests_total{signal=\"metrics\",status=\"200\"} 1"))
+            #expect(page.lines.contains("martlet_collector_requests_total{signal=\"metrics\",status=\"400\"} 1"))
+            #expect(page.lines.contains("martlet_collector_requests_in_flight 0"))
+            let rejected = page.lines.filter { $0.hasPrefix("martlet_collector_rejected_points_total{") }
+            #expect(rejected.contains { $0.contains("too long") })
+        }
+    }
+
+    @Test func itTellsOfTheStoreAndTheProcess() async throws {
+        try await withServer { client in
+            let page = try await client.page()
+            for name in [
+                "martlet_collector_store_size_bytes", "process_resident_memory_bytes", "process_cpu_seconds_total",
+                "process_start_time_seconds", "process_open_fds",
+            ] {
+                #expect((page.value(name) ?? 0) > 0, "\(name)")
+            }
+        }
+    }
+
+    @Test func theReadTokenGuardsIt() async throws {
+        try await withServer(tokens: ServerTokens(ingest: "may-send", read: "may-read")) { client in
+            for token in [nil, "may-send"] {
+                let refused = try await client.get("/metrics", token: token)
+                #expect(refused.status.code == 401)
+            }
+            #expect(try await client.get("/metrics", token: "may-read").status == .ok)
+        }
+    }
+
+    @Test func hostileNamesStayWithinTheirLabel() async throws {
+        let name = "\"} 1\nevil{a=\"b\\\u{0}\r"
+        let batch = MetricsBatch(
+            resource: Samples.resource(name), start: Samples.time(0), end: Samples.time(10),
+            series: [Samples.dimensions(endpoint: name): Samples.statistics([1])],
+            ledger: Ledger(captured: 1, waiting: 1))
+        try await withServer { client in
+            #expect(try await client.post(try batch.otlp()).status == .ok)
+            let page = try await client.page()
+            let written = #"\"} 1\nevil{a=\"b\\"# + "\u{FFFD}\u{FFFD}"
+            let line = page.lines.first { $0.hasPrefix("http_client_request_duration_seconds_count") }
+            #expect(line?.contains("service_name=\"\(written)\"") == true)
+            #expect(line?.contains("url_template=\"\(written)\"") == true)
+            #expect(!page.lines.contains { $0.hasPrefix("evil") })
+        }
+    }
+}
+
+/// What was scraped.
+private struct Page {
+    var type: String?
+    var lines: [String]
+
+    func value(_ sample: String) -> Double? {
+        lines.first { $0.hasPrefix(sample + " ") }.flatMap { Double($0.dropFirst(sample.count + 1)) }
+    }
+}
+
+extension TestClientProtocol {
+    fileprivate func page() async throws -> Page {
+        let response = try await get("/metrics")
+        #expect(response.status == .ok)
+        return Page(
+            type: response.headers[.contentType],
+            lines: String(buffer: response.body).components(separatedBy: "\n"))
+    }
+}

@@ -1,0 +1,102 @@
+import Fixtures
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Debian's Prometheus with the configuration of `deploy/`, scraping one collector; killed with the value.
+struct Prometheus {
+    struct Sample: Decodable {
+        let metric: [String: String]
+        private let value: [Number]
+        var number: Double { value.last?.number ?? .nan }
+    }
+
+    /// A time is a number, and a value is text.
+    private struct Number: Decodable {
+        let number: Double
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            number = try (try? container.decode(Double.self)) ?? Double(container.decode(String.self)) ?? .nan
+        }
+    }
+
+    private struct Answer: Decodable {
+        struct Data: Decodable {
+            let result: [Sample]
+        }
+
+        let status: String
+        let error: String?
+        let data: Data?
+    }
+
+    private let address: String
+    private let process: ChildProcess
+
+    /// Returns when it listens.
+    init(scraping collector: String, token: String, folder: TemporaryFolder) async throws {
+        let target = collector.replacingOccurrences(of: "http://", with: "")
+        try token.write(toFile: folder.path("token"), atomically: true, encoding: .utf8)
+        let configuration = try String(
+            contentsOfFile: Repository.path("deploy/prometheus/prometheus.yml"), encoding: .utf8
+        )
+        .replacingOccurrences(of: "127.0.0.1:4318", with: target)
+        .replacingOccurrences(of: "15s", with: "200ms")
+        .replacingOccurrences(of: "# authorization:\n    #", with: "authorization:\n     ")
+        .replacingOccurrences(of: "/etc/prometheus/martlet-read-token", with: folder.path("token"))
+        try configuration.write(toFile: folder.path("prometheus.yml"), atomically: true, encoding: .utf8)
+        process = try ChildProcess(
+            .shell,
+            [
+                "-c", #"exec "$0" "$@" 2>&1"#, Repository.path(".build/prometheus/usr/bin/prometheus"),
+                "--config.file=" + folder.path("prometheus.yml"), "--storage.tsdb.path=" + folder.path("prometheus"),
+                "--web.listen-address=127.0.0.1:0",
+            ])
+        var line = await process.readLine()
+        let said = #"msg="Listening on" address="#
+        while !line.contains(said), !line.isEmpty { line = await process.readLine() }
+        guard let start = line.range(of: said) else {
+            throw await ChildProcess.Failure(output: process.finish().output)
+        }
+        address = "http://" + line[start.upperBound...]
+    }
+
+    /// Returns after it has scraped three times more: what was at the collector before, it has then, and more than once.
+    func scrape() async throws {
+        let scrapes = "count_over_time(up[1h])"
+        let before = try await samples(of: scrapes).first?.number ?? 0
+        while try await samples(of: scrapes).first?.number ?? 0 < before + 3 {
+            // It scrapes in its own time, and tells nobody.
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    /// What an instant query finds.
+    func samples(of expression: String) async throws -> [Sample] {
+        guard let text = expression.addingPercentEncoding(withAllowedCharacters: .alphanumerics),
+            let url = URL(string: "\(address)/api/v1/query?query=\(text)")
+        else { throw ChildProcess.Failure(output: expression) }
+        let answer = try JSONDecoder().decode(Answer.self, from: try await URLSession.shared.data(from: url).0)
+        guard let data = answer.data else {
+            throw ChildProcess.Failure(output: "\(expression): \(answer.error ?? answer.status)")
+        }
+        return data.result
+    }
+
+    /// What promtool has to say about a page; empty when there is nothing.
+    static func lint(_ page: String, folder: TemporaryFolder) async throws -> String {
+        try page.write(toFile: folder.path("page"), atomically: true, encoding: .utf8)
+        let promtool = Repository.path(".build/prometheus/usr/bin/promtool")
+        let end = try await ChildProcess(
+            .shell, ["-c", #"exec "$0" check metrics 2>&1 <"$1""#, promtool, folder.path("page")]
+        ).finish()
+        return end.status == 0 ? end.output : "status \(end.status): \(end.output)"
+    }
+}
+
+extension ChildProcess.Program {
+    fileprivate static let shell = ChildProcess.Program(url: URL(fileURLWithPath: "/bin/sh"))
+}

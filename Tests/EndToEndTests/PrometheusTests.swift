@@ -1,0 +1,131 @@
+import Fixtures
+import Foundation
+import MartletOTLP
+import MartletReports
+import MartletTelemetry
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The real Prometheus scrapes a real collector.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct PrometheusTests {
+    private static let token = "may-read"
+    private let folder: TemporaryFolder
+    private let collector: CollectorProcess
+
+    init() async throws {
+        folder = try TemporaryFolder()
+        collector = try await CollectorProcess(
+            store: folder.path("collector.sqlite"), environment: ["MARTLET_COLLECTOR_READ_TOKEN": Self.token])
+    }
+
+    @Test func whatItScrapesIsWhatWasStored() async throws {
+        let prometheus = try await Prometheus(scraping: collector.address, token: Self.token, folder: folder)
+        var sample = SampleBatch(seed: 3)
+        sample.resource.service = "shop \"\\\n\u{0}}{é"
+        sample.requestsPerEndpoint = 100
+        var expected = RequestStatistics()
+        for sequence in 1...4 {
+            let batch = sample.next()
+            for (_, statistics) in batch.series { expected.merge(statistics) }
+            #expect(try await collector.post(try batch.otlp(), batch: "a/\(sequence)/metrics") == 200)
+            // Again, which must not be seen.
+            #expect(try await collector.post(try batch.otlp(), batch: "a/\(sequence)/metrics") == 200)
+        }
+        let name = "http_client_request_duration_seconds"
+        try await prometheus.scrape()
+        let count = try await prometheus.samples(of: "sum(\(name)_count)")
+        #expect(count.map(\.number) == [1200])
+        let sum = try await prometheus.samples(of: "sum(\(name)_sum)").first?.number
+        #expect(abs((sum ?? 0) / expected.duration.sum - 1) < 1e-12)
+        let bytes = try await prometheus.samples(of: "sum(http_client_response_body_size_bytes_total)").first?
+            .number
+        #expect(bytes == Double(expected.bytesReceived))
+        for share in [0.5, 0.9, 0.99] {
+            let expression = "histogram_quantile(\(share), sum by (le) (\(name)_bucket))"
+            let estimate = try #require(try await prometheus.samples(of: expression).first?.number)
+            let exact = try #require(expected.duration.quantile(share))
+            // It knows no more than the bucket.
+            let bounds = [0] + ExplicitHistogram.requestBounds
+            let bucket = try #require(bounds.lastIndex { $0 < exact })
+            #expect(estimate >= bounds[bucket] && estimate <= bounds[bucket + 1], "\(share): \(estimate) for \(exact)")
+        }
+        let services = try await prometheus.samples(of: "count by (service_name) (\(name)_count)")
+        #expect(services.map { $0.metric["service_name"] } == ["shop \"\\\n\u{FFFD}}{é"])
+    }
+
+    @Test func promtoolHasNothingToSayAboutThePage() async throws {
+        try await sendSomethingOfEverything()
+        #expect(try await Prometheus.lint(try await page(), folder: folder) == "")
+    }
+
+    @Test func everyExpressionOfTheDashboardHasAnAnswer() async throws {
+        try await sendSomethingOfEverything()
+        let prometheus = try await Prometheus(scraping: collector.address, token: Self.token, folder: folder)
+        let expressions = try Dashboard.expressions()
+        #expect(expressions.count > 30)
+        try await prometheus.scrape()
+        for expression in expressions {
+            #expect(try await !prometheus.samples(of: expression).isEmpty, "\(expression)")
+        }
+    }
+
+    /// Clients' and servers' requests, failures, spans, and what is refused.
+    private func sendSomethingOfEverything() async throws {
+        var sample = SampleBatch(seed: 4)
+        sample.endpoints = 5
+        var batch = sample.next()
+        for kind in RequestKind.allCases {
+            let failed = RequestDimensions(
+                kind: kind, method: "GET", host: "api.example.com", port: 443, endpoint: "/", status: 503, error: "503")
+            let long = RequestDimensions(
+                kind: kind, method: "GET", host: String(repeating: "x", count: 5000), port: 443, endpoint: "/",
+                status: 200, error: nil)
+            for dimensions in [failed, long] {
+                batch.series[dimensions, default: RequestStatistics()]
+                    .record(seconds: 0.1, bytesSent: 1, bytesReceived: 1)
+            }
+        }
+        #expect(try await collector.post(try batch.otlp(), batch: "a/1/metrics") == 200)
+        var traces = OTLPExportTraceServiceRequest()
+        traces.resourceSpans = [OTLPResourceSpans()]
+        traces.resourceSpans[0].scopeSpans = [OTLPScopeSpans()]
+        traces.resourceSpans[0].scopeSpans[0].spans = [OTLPSpan()]
+        var request = URLRequest(url: try url("/v1/traces"))
+        request.httpMethod = "POST"
+        request.setValue("application/x-protobuf", forHTTPHeaderField: "Content-Type")
+        request.httpBody = try traces.serializedData()
+        #expect((try await URLSession.shared.data(for: request).1 as? HTTPURLResponse)?.statusCode == 200)
+    }
+
+    private func page() async throws -> String {
+        var request = URLRequest(url: try url("/metrics"))
+        request.setValue("Bearer \(Self.token)", forHTTPHeaderField: "Authorization")
+        return String(decoding: try await URLSession.shared.data(for: request).0, as: UTF8.self)
+    }
+
+    private func url(_ path: String) throws -> URL { try #require(URL(string: collector.address + path)) }
+}
+
+/// `deploy/grafana/martlet.json`, as far as Prometheus sees it.
+private struct Dashboard: Decodable {
+    struct Panel: Decodable {
+        struct Target: Decodable {
+            let expr: String
+        }
+        let targets: [Target]?
+    }
+    let panels: [Panel]
+
+    static func expressions() throws -> [String] {
+        let file = URL(fileURLWithPath: Repository.path("deploy/grafana/martlet.json"))
+        let dashboard = try JSONDecoder().decode(Dashboard.self, from: try Data(contentsOf: file))
+        return dashboard.panels.flatMap { $0.targets ?? [] }.map { target in
+            [("$service", ".*"), ("$__rate_interval", "1m"), ("$__range", "1h")].reduce(target.expr) {
+                $0.replacingOccurrences(of: $1.0, with: $1.1)
+            }
+        }
+    }
+}

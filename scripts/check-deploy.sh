@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# What is in deploy/ is what the programs that read it take. Wants what `scripts/setup.sh test` brings.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+fail() {
+    echo "$1" >&2
+    exit 1
+}
+
+check_unit() {
+    command -v systemd-analyze >/dev/null || {
+        echo "systemd-analyze is not here; the unit was not verified."
+        return
+    }
+    local unit=$work/martlet-collector.service
+    # The program's place is the administrator's, and systemd wants something to be there.
+    sed 's|^ExecStart=/usr/local/bin/martlet-collector|ExecStart=/bin/true|' deploy/systemd/martlet-collector.service >"$unit"
+    systemd-analyze verify "$unit" || fail "systemd does not take the unit."
+    # In tenths: 0.0 is closed, 10.0 is open. Sockets and the network are what it cannot do without.
+    systemd-analyze security --offline=yes --threshold=15 "$unit" >"$work/security" ||
+        fail "The unit is open to more than it needs:"$'\n'"$(<"$work/security")"
+}
+
+check_environment_file() {
+    ! grep -vE '^(#.*|[A-Z_]+=.*)?$' deploy/systemd/martlet-collector.env ||
+        fail "These lines of martlet-collector.env are neither comments nor variables."
+}
+
+# Every service is built or has an image that another one builds, and what it depends on is there.
+check_compose() {
+    .build/python/bin/python - deploy/compose.yaml <<'PYTHON'
+import sys
+import yaml
+
+services = yaml.safe_load(open(sys.argv[1]))["services"]
+built = {service["image"] for service in services.values() if "build" in service}
+for name, service in services.items():
+    assert service["image"] in built, f"{name}: nothing builds {service['image']}"
+    for other in service.get("depends_on", []):
+        assert other in services, f"{name} depends on {other}, which is not there"
+PYTHON
+}
+
+check_unit
+check_environment_file
+check_compose
+.build/prometheus/usr/bin/promtool check config --syntax-only deploy/prometheus/prometheus.yml >"$work/prometheus" ||
+    fail "$(<"$work/prometheus")"
+python3 -m json.tool deploy/grafana/martlet.json >/dev/null
+bash -n deploy/container/image.sh
