@@ -2,6 +2,9 @@
 package struct Taken<Value: Sendable>: Sendable {
     package var values: [Value]
     package var refusals: Refusals
+
+    /// Data points that are about something else than HTTP requests: no mistake, and not kept.
+    package var ignored: Int { refusals.ignored }
 }
 
 /// Points or spans that are not taken, by reason (OTLP specification, "Partial Success").
@@ -9,6 +12,8 @@ package struct Refusals: Sendable, Equatable {
     private var counts: [String: Int] = [:]
     /// For how many requests the points stood. Only durations count, which every request has one of.
     package private(set) var requests: UInt64 = 0
+    /// See ``Taken/ignored``; not among the refused.
+    private(set) var ignored = 0
 
     package var total: Int { counts.values.reduce(0, +) }
 
@@ -23,5 +28,8 @@ package struct Refusals: Sendable, Equatable {
         counts[reason, default: 0] += count
         let (sum, isTooLarge) = self.requests.addingReportingOverflow(requests)
         self.requests = isTooLarge ? .max : sum
+    }
+    mutating func ignore(_ count: Int) {
+        ignored += count
     }
 }

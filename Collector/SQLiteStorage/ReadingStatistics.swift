@@ -22,7 +22,15 @@ private struct Folding {
     private(set) var groups: [RequestGroup: RequestStatistics] = [:]
     private(set) var damagedPoints = 0
     /// `nil` for series that the filter leaves out.
-    private var groupOfSeries: [Int64: RequestGroup?] = [:]
+    private var placeOfSeries: [Int64: Place?] = [:]
+    /// Read when the first series of spans is met.
+    private var cover: MetricsCover?
+
+    private struct Place {
+        var group: RequestGroup
+        /// Points that end in this time are left out.
+        var covered: ClosedRange<UnixNanoseconds>?
+    }
 
     init(query: StatisticsQuery) {
         self.query = query
@@ -32,36 +40,41 @@ private struct Folding {
         let points = try Row.fetchCursor(
             db,
             sql: """
-                SELECT series_id, count, bytes_sent, bytes_received, sketch, phases FROM point
+                SELECT series_id, end_time, count, bytes_sent, bytes_received, sketch, phases FROM point
                 WHERE end_time > ? AND end_time <= ?
                 """,
             arguments: [Int64(clamping: query.window.from), Int64(clamping: query.window.to)])
         while let row = try points.next() {
-            guard let group = try group(ofSeries: row["series_id"], in: db) else { continue }
+            guard let place = try place(ofSeries: row["series_id"], in: db) else { continue }
+            if let covered = place.covered, covered.contains(UInt64(clamping: row["end_time"] as Int64)) { continue }
             if let statistics = PointRows.decode(row) {
-                groups[group, default: RequestStatistics()].merge(statistics)
+                groups[place.group, default: RequestStatistics()].merge(statistics)
             } else {
                 damagedPoints += 1
             }
         }
     }
 
-    private mutating func group(ofSeries id: Int64, in db: Database) throws -> RequestGroup? {
-        if let known = groupOfSeries[id] { return known }
-        let group = try readGroup(ofSeries: id, in: db)
-        groupOfSeries[id] = .some(group)
-        return group
+    private mutating func place(ofSeries id: Int64, in db: Database) throws -> Place? {
+        if let known = placeOfSeries[id] { return known }
+        let place = try readPlace(ofSeries: id, in: db)
+        placeOfSeries[id] = .some(place)
+        return place
     }
 
-    private func readGroup(ofSeries id: Int64, in db: Database) throws -> RequestGroup? {
+    private mutating func readPlace(ofSeries id: Int64, in db: Database) throws -> Place? {
         let series = try db.cachedStatement(sql: "SELECT * FROM series WHERE id = ?")
         let owner = try db.cachedStatement(sql: "SELECT * FROM resource WHERE id = ?")
         guard let row = try Row.fetchOne(series, arguments: [id]), let dimensions = SeriesRows.decode(row),
             let resource = try Row.fetchOne(owner, arguments: [row["resource_id"] as Int64]).map(ResourceRows.decode),
             query.filter.matches(dimensions, from: resource)
         else { return nil }
-        return RequestGroup(
+        let group = RequestGroup(
             values: query.by.map { $0.value(of: dimensions, from: resource) }, kind: dimensions.kind,
-            outcome: dimensions.outcome)
+            outcome: dimensions.outcome, source: dimensions.source)
+        guard dimensions.source == .spans else { return Place(group: group) }
+        let cover = try cover ?? MetricsCover(in: db)
+        self.cover = cover
+        return Place(group: group, covered: cover.range(of: dimensions.kind, from: resource))
     }
 }

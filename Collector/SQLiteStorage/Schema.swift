@@ -19,6 +19,9 @@ enum Schema {
             try BatchRows.take(over: "batch", in: db)
             try db.execute(sql: "DROP TABLE batch")
         }
+        migrator.registerMigration("5 cumulative series") { db in
+            try db.execute(sql: CumulativeRows.schema + MetricsCover.schema)
+        }
         return migrator
     }
 

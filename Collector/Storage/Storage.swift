@@ -6,7 +6,8 @@ package protocol Storage: Sendable {
     /// and after the machine lost its power, as far as the disk does what it is told to.
     func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome
 
-    /// The same for the details of requests; the oldest make room for them.
+    /// The same for the details of requests; the oldest make room for them. Where they are all that a sender tells of its
+    /// requests, these are counted too (``DetailsBatch/points``).
     func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome
 
     /// Everything in the answer is of one moment.
