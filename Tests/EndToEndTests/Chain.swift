@@ -85,18 +85,3 @@ private struct Service {
         address = String(line[start.upperBound...])
     }
 }
-
-/// Where the sources are.
-private enum Repository {
-    static func path(_ name: String) -> String {
-        URL(fileURLWithPath: #filePath)
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent(name).path
-    }
-}
-
-extension ChildProcess.Program {
-    /// With what `scripts/setup.sh test` installs.
-    fileprivate static let testPython = ChildProcess.Program(
-        url: URL(fileURLWithPath: Repository.path(".build/python/bin/python")))
-}
