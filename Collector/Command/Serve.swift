@@ -25,12 +25,21 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "What readers of /api have to give as a bearer token; safer as a variable.")
     var readToken: String?
 
+    @Option(help: "How long points are kept by their resolution. (default: 10s=6h,1m=7d,1h=400d)")
+    var retention: String?
+
+    @Option(help: "How long details of requests are kept. (default: 24h)")
+    var details: String?
+
+    @Option(help: "How many details of requests are kept at most. (default: 100000)")
+    var maxDetails: Int?
+
     @Flag(help: "Listen beyond loopback without tokens.")
     var insecure = false
 
     func run() async throws {
         let settings = try settings()
-        let storage = try reportingFailure { try SQLiteStorage(path: settings.storePath) }
+        let storage = try reportingFailure { try SQLiteStorage(path: settings.storePath, limits: settings.limits) }
         LoggingSystem.bootstrap { label in StreamLogHandler.standardError(label: label) }
         let logger = Logger(label: "martlet-collector")
         let server = CollectorServer(
@@ -40,7 +49,8 @@ struct Serve: AsyncParsableCommand {
         }
         let services = ServiceGroup(
             configuration: ServiceGroupConfiguration(
-                services: [application], gracefulShutdownSignals: [.sigint, .sigterm], logger: logger))
+                services: [application, StoreMaintenance(storage: storage, logger: logger)],
+                gracefulShutdownSignals: [.sigint, .sigterm], logger: logger))
         try await reportingFailure("cannot serve at \(settings.address.url(port: settings.address.port)): ") {
             try await services.run()
         }
@@ -55,6 +65,9 @@ struct Serve: AsyncParsableCommand {
             store: store ?? environment["STORE"],
             ingestToken: ingestToken ?? environment["INGEST_TOKEN"],
             readToken: readToken ?? environment["READ_TOKEN"],
+            retention: retention ?? environment["RETENTION"],
+            details: details ?? environment["DETAILS"],
+            maxDetails: try maxDetails ?? environment.integer("MAX_DETAILS"),
             insecure: try insecure || environment.boolean("INSECURE"))
     }
 }

@@ -17,7 +17,7 @@ extension HistogramPoint {
             let range = temporality == .delta ? (min: min, max: max) : (nil, nil)
             sketch = ExplicitBuckets(bounds: bounds.map { $0 * unit }, counts: counts)?
                 .spread(count: count, within: range)
-                .map { ExponentialHistogram($0, sum: seconds, min: min, max: max) }
+                .map { ExponentialHistogram($0, scale: ExplicitBuckets.scale, sum: seconds, min: min, max: max) }
         case .exponential(let scale, let zeroCount, let offset, let counts):
             sketch = Self.shift(of: unit, scale).flatMap { shift in
                 let (offset, isTooFar) = offset.addingReportingOverflow(shift)

@@ -1,3 +1,5 @@
+import MartletTelemetry
+
 /// Buckets whose bounds the sender chose, of durations in seconds.
 ///
 /// Of the values of a bucket nothing is known but its bounds. They are taken to lie evenly between them, as Prometheus's
@@ -7,13 +9,16 @@
 struct ExplicitBuckets {
     /// Places in a bucket; a power of two.
     static let steps: UInt64 = 16
+    /// Of the sketch that is made of them: finer than the buckets are by far, and half the memory of Martlet's own.
+    static let scale = ExponentialHistogram.defaultScale - 1
 
     private let bounds: [Double]
     private let counts: [UInt64]
 
     /// `nil` when they cannot be: bounds that do not grow, or too many of them for the counts.
     init?(bounds: [Double], counts: [UInt64]) {
-        guard counts.isEmpty || counts.count == bounds.count + 1, bounds.allSatisfy(\.isFinite),
+        guard counts.isEmpty || counts.count == bounds.count + 1,
+            bounds.count < ExponentialHistogram.maxBuckets, bounds.allSatisfy(\.isFinite),
             zip(bounds, bounds.dropFirst()).allSatisfy({ $0 < $1 })
         else { return nil }
         self.bounds = bounds

@@ -70,6 +70,9 @@ struct MetricsDecoding {
         for point in HistogramPoint.all(in: metric) {
             do throws(PointRefusal) {
                 let duration = try point.durations(unit: unit, limits)
+                guard refusals.hasRoom(for: duration, limits) else {
+                    throw PointRefusal(reason: "more buckets in one request than are taken")
+                }
                 let stream = Stream(kind: durations.kind, metric: metric.name, scope: scope)
                 try add(RequestStatistics(duration: duration), of: point, stream)
             } catch {

@@ -1,3 +1,5 @@
+import MartletTelemetry
+
 /// What was understood of a request's body, and what was not.
 package struct Taken<Value: Sendable>: Sendable {
     package var values: [Value]
@@ -14,6 +16,8 @@ package struct Refusals: Sendable, Equatable {
     package private(set) var requests: UInt64 = 0
     /// See ``Taken/ignored``; not among the refused.
     private(set) var ignored = 0
+    /// Buckets of the sketches of what was taken, for ``IntakeLimits/maxSketchBuckets``.
+    private var buckets = 0
 
     package var total: Int { counts.values.reduce(0, +) }
 
@@ -29,6 +33,13 @@ package struct Refusals: Sendable, Equatable {
         let (sum, isTooLarge) = self.requests.addingReportingOverflow(requests)
         self.requests = isTooLarge ? .max : sum
     }
+    /// False for a sketch that is too much beside those that were taken.
+    mutating func hasRoom(for sketch: ExponentialHistogram, _ limits: IntakeLimits) -> Bool {
+        guard sketch.buckets.count <= limits.maxSketchBuckets - buckets else { return false }
+        buckets += sketch.buckets.count
+        return true
+    }
+
     mutating func ignore(_ count: Int) {
         ignored += count
     }

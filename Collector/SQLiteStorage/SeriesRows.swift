@@ -1,23 +1,38 @@
 import GRDB
 import MartletTelemetry
 
+/// The table of what tells requests of one service apart. Senders share their service's series, so that processes which come
+/// and go add none.
 enum SeriesRows {
-    /// The row of a series, which is made at its first point.
-    static func id(of dimensions: RequestDimensions, resource: Int64, in db: Database) throws -> Int64 {
-        let arguments = StatementArguments([resource]) + columns(of: dimensions)
-        let known = try db.cachedStatement(
+    static func find(_ dimensions: RequestDimensions, service: String, in db: Database) throws -> Row? {
+        let statement = try db.cachedStatement(
             sql: """
-                SELECT id FROM series WHERE resource_id = ? AND kind = ? AND method = ? AND host = ? AND port = ?
+                SELECT id, day FROM series WHERE service = ? AND kind = ? AND method = ? AND host = ? AND port = ?
                     AND endpoint = ? AND status = ? AND error = ?
                 """)
-        if let id = try Int64.fetchOne(known, arguments: arguments) { return id }
-        let new = try db.cachedStatement(
+        return try Row.fetchOne(statement, arguments: [service] + columns(of: dimensions))
+    }
+
+    /// - Parameter day: see ``SeriesDay``.
+    static func insert(
+        _ dimensions: RequestDimensions, service: String, day: Int64, in db: Database
+    ) throws -> Int64 {
+        let statement = try db.cachedStatement(
             sql: """
-                INSERT INTO series (resource_id, kind, method, host, port, endpoint, status, error)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO series (service, kind, method, host, port, endpoint, status, error, day)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """)
-        try new.execute(arguments: arguments)
+        try statement.execute(arguments: [service] + columns(of: dimensions) + [day])
         return db.lastInsertedRowID
+    }
+
+    static func update(_ id: Int64, day: Int64, in db: Database) throws {
+        try db.cachedStatement(sql: "UPDATE series SET day = ? WHERE id = ?").execute(arguments: [day, id])
+    }
+
+    static func count(ofService service: String, in db: Database) throws -> Int {
+        let statement = try db.cachedStatement(sql: "SELECT count(*) FROM series WHERE service = ?")
+        return try Int.fetchOne(statement, arguments: [service]) ?? 0
     }
 
     /// In the order kind, method, host, port, endpoint, status, error.
@@ -27,16 +42,6 @@ enum SeriesRows {
             dimensions.endpoint,
             dimensions.status ?? 0, dimensions.error ?? "",
         ]
-    }
-
-    /// What each kind of a sender's requests is known from.
-    static func sources(of resource: Int64, in db: Database) throws -> [RequestKind: StatisticsSource] {
-        let kinds = try String.fetchSet(
-            db, sql: "SELECT DISTINCT kind FROM series WHERE resource_id = ?", arguments: [resource])
-        return RequestKind.allCases.reduce(into: [:]) { sources, kind in
-            // Metrics have what spans have, see ``MetricsCover``.
-            sources[kind] = StatisticsSource.allCases.first { kinds.contains(text(of: kind, $0)) }
-        }
     }
 
     /// `client`, and `client spans` for what is known from spans alone.
@@ -58,4 +63,12 @@ enum SeriesRows {
         dimensions.source = source
         return dimensions
     }
+}
+
+/// The latest day that a point of a series ended in, in days since 1970: a series is written once a day, and not with each of
+/// its points.
+enum SeriesDay {
+    static let length: Int64 = 24 * 3_600_000_000_000
+
+    static func of(_ time: Int64) -> Int64 { time / length }
 }

@@ -5,7 +5,8 @@ import MartletTelemetry
 extension SQLiteStorage {
     package func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome {
         let (now, limits) = (now(), limits)
-        return try await pool.write { db in
+        let bytes = details.reduce(0) { $0 + $1.details.reduce(1024) { $0 + $1.estimatedBytes } }
+        return try await commit(bytes: bytes) { [series] db in
             let outcome = try BatchRows.remember(batch, at: now, keeping: limits.batchAge, in: db)
             guard outcome != .duplicate else { return outcome }
             for one in details {
@@ -18,10 +19,32 @@ extension SQLiteStorage {
                     try DetailRows.insert(detail, resource: resource, at: now, in: db)
                     new.details.append(detail)
                 }
-                for point in new.points { try PointRows.insert(point, resource: resource, in: db) }
+                let points = new.points
+                try StatisticsCover.extend(by: points, of: resource, in: db)
+                try series.withLock { index in
+                    try ChunkWriting.insert(points, of: resource, service: one.resource.service, index: &index, in: db)
+                }
             }
             try DetailRows.prune(at: now, limits, in: db)
             return outcome
+        }
+    }
+}
+
+extension SpanRecord {
+    /// Roughly its memory.
+    fileprivate var estimatedBytes: Int {
+        let ofAttributes = attributes.reduce(0) { $0 + $1.key.utf8.count + $1.value.estimatedBytes }
+        return 1024 + url.utf8.count + ofAttributes + 512 * (events.count + links.count)
+    }
+}
+
+extension SpanAttribute {
+    fileprivate var estimatedBytes: Int {
+        switch self {
+        case .string(let text): 64 + text.utf8.count
+        case .integer, .double, .boolean: 64
+        case .array(let elements): elements.reduce(64) { $0 + $1.estimatedBytes }
         }
     }
 }

@@ -3,22 +3,33 @@ import MartletStorage
 import MartletTelemetry
 
 extension SQLiteStorage {
-    /// One transaction: the batch's id is there if and only if its points are.
+    /// In one transaction: the batch's id is there if and only if its points are.
     package func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome {
         let (now, limits) = (now(), limits)
-        return try await pool.write { db in
+        let bytes = metrics.reduce(0) { $0 + $1.estimatedBytes }
+        return try await commit(bytes: bytes) { [series] db in
             let outcome = try BatchRows.remember(batch, at: now, keeping: limits.batchAge, in: db)
             guard outcome != .duplicate else { return outcome }
             for one in metrics {
                 let resource = try ResourceRows.id(of: one.resource, seenAt: now, in: db)
                 let points = try newPoints(of: one, resource: resource, at: now, limits, in: db)
-                for point in points { try PointRows.insert(point, resource: resource, in: db) }
+                try series.withLock { index in
+                    try ChunkWriting.insert(points, of: resource, service: one.resource.service, index: &index, in: db)
+                }
                 if let reading = one.ledger {
                     try LedgerRows.insert(reading, requests: one.requests, resource: resource, in: db)
                 }
             }
             return outcome
         }
+    }
+}
+
+extension InstanceMetrics {
+    /// Roughly its memory.
+    fileprivate var estimatedBytes: Int {
+        points.reduce(1024) { $0 + $1.statistics.estimatedBytes }
+            + cumulative.reduce(0) { $0 + $1.point.statistics.estimatedBytes }
     }
 }
 
@@ -29,6 +40,6 @@ private func newPoints(
     let points =
         try metrics.points
         + CumulativeRows.differences(of: metrics.cumulative, resource: resource, at: now, limits, in: db)
-    if !metrics.resource.isMartlet { try MetricsCover.extend(by: points, of: resource, in: db) }
+    if !metrics.resource.isMartlet { try StatisticsCover.extend(by: points, of: resource, in: db) }
     return points
 }

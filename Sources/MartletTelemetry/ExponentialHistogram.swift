@@ -23,6 +23,12 @@ package struct ExponentialHistogram: Sendable, Equatable {
     /// lie more than 32 binary orders of magnitude apart at the default scale.
     package static let maxBuckets = 4096
 
+    /// Those that the specification's senders use.
+    static let scales: ClosedRange<Int32> = -10...20
+
+    /// No `Double` has an index as far from 0: its exponents are from -1074 to 1023.
+    static func indexBound(ofScale scale: Int32) -> Int64 { Int64(1100) << Int64(Swift.max(scale, 0)) }
+
     package private(set) var scale: Int32
     /// How many values, those in ``zeroCount`` included.
     package private(set) var count: UInt64 = 0
@@ -46,7 +52,7 @@ package struct ExponentialHistogram: Sendable, Equatable {
     package init?(
         scale: Int32, sum: Double, min: Double?, max: Double?, zeroCount: UInt64, offset: Int32, buckets: [UInt64]
     ) {
-        guard (-10...20).contains(scale), sum.isFinite, buckets.count <= Self.maxBuckets else { return nil }
+        guard Self.scales.contains(scale), sum.isFinite, buckets.count <= Self.maxBuckets else { return nil }
         var count = zeroCount
         for bucket in buckets {
             let (total, overflow) = count.addingReportingOverflow(bucket)
@@ -54,7 +60,7 @@ package struct ExponentialHistogram: Sendable, Equatable {
             count = total
         }
         let last = Int64(offset) + Int64(buckets.count)
-        let bound = Int64(1100) << Int64(Swift.max(scale, 0))
+        let bound = Self.indexBound(ofScale: scale)
         guard Int64(offset) >= -bound, last <= bound else { return nil }
         self.init(scale: scale)
         self.count = count
@@ -71,8 +77,10 @@ package struct ExponentialHistogram: Sendable, Equatable {
     /// - Parameters:
     ///   - values: how many lie near which value; those near zero or less are in ``zeroCount``.
     ///   - sum: of all values, a finite number.
-    package init(_ values: [(value: Double, count: UInt64)], sum: Double, min: Double?, max: Double?) {
-        self.init()
+    package init(
+        _ values: [(value: Double, count: UInt64)], scale: Int32 = defaultScale, sum: Double, min: Double?, max: Double?
+    ) {
+        self.init(scale: scale)
         for (value, count) in values where count > 0 { add(count, near: value) }
         self.sum = sum
         self.min = min
@@ -93,6 +101,11 @@ package struct ExponentialHistogram: Sendable, Equatable {
     /// Adds all values of another histogram; the result has the coarser of both scales.
     package mutating func merge(_ other: ExponentialHistogram) {
         guard other.count > 0 else { return }
+        if count == 0, other.scale <= scale {
+            // Its buckets are shared until one of both changes.
+            self = other
+            return
+        }
         var other = other
         lowerScale(to: other.scale)
         other.lowerScale(to: scale)
@@ -109,6 +122,24 @@ package struct ExponentialHistogram: Sendable, Equatable {
         makeRoom(for: other.last)
         let shift = Int(other.offset - offset)
         for (index, bucket) in other.buckets.enumerated() { buckets[index + shift] &+= bucket }
+    }
+
+    /// The same for one that was read into a list of its buckets.
+    package mutating func merge(_ other: SparseHistogram) {
+        guard other.count > 0 else { return }
+        lowerScale(to: other.scale)
+        min = count == 0 ? other.min : Self.combine(min, other.min, Swift.min)
+        max = count == 0 ? other.max : Self.combine(max, other.max, Swift.max)
+        count &+= other.count
+        sum += other.sum
+        zeroCount &+= other.zeroCount
+        guard let first = other.buckets.first?.index, let last = other.buckets.last?.index else { return }
+        let shift = other.scale - scale
+        lowerScale(toHold: first >> shift, to: last >> shift)
+        let wholeShift = other.scale - scale
+        makeRoom(for: first >> wholeShift)
+        makeRoom(for: last >> wholeShift)
+        for bucket in other.buckets { buckets[Int((bucket.index >> wholeShift) - offset)] &+= bucket.count }
     }
 
     /// The values that came in since `earlier`, of a histogram that counts on: its counts and sum are exact, at the coarser

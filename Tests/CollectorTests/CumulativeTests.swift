@@ -177,6 +177,19 @@ import Testing
         #expect(try await count() == 3)
     }
 
+    @Test func sizesThatHaveNoDurationsBesideThemSurviveBeingRolledUp() async throws {
+        let storage = try SQLiteStorage(path: folder.path("rolled.sqlite"), now: { Samples.time(4000) })
+        for end in [20, 30, 40] as [UInt64] {
+            let size = OtherMetrics.point([50], end: end)
+            try await send(
+                [OtherMetrics.histogram([size], name: MetricName.serverResponseSize, unit: "By", .delta)], to: storage)
+        }
+        try await storage.maintain()
+        let answer = try await storage.statistics(StatisticsQuery(window: Samples.everything, by: []))
+        #expect(answer.groups.values.map(\.bytesSent) == [150])
+        #expect(answer.damagedPoints == 0)
+    }
+
     @Test func withoutBucketsTheDifferenceIsAtItsMean() async throws {
         for (values, end) in [([0.2, 0.4], UInt64(10)), ([0.2, 0.4, 1, 3], 20)] {
             try await send([OtherMetrics.histogram([OtherMetrics.point(values, bounds: [], end: end)])])

@@ -106,6 +106,22 @@ import Testing
         }
     }
 
+    @Test func aBodyCannotStandForMoreBucketsThanItsLimit() throws {
+        // Two values far apart: a hundred bytes that make thousands of buckets.
+        let point = OtherMetrics.point([1e-8, 1e8], bounds: [1e-9, 1e-7, 1e7])
+        let request = OtherMetrics.request(scopes: [
+            [OtherMetrics.histogram(Array(repeating: point, count: 10), .delta)]
+        ])
+        var limits = IntakeLimits()
+        limits.maxSketchBuckets = 20_000
+        let taken = try Intake(limits: limits).metrics(try request.serializedBytes(), encoding: .identity)
+        let requests = taken.values.reduce(0) { $0 + $1.requests }
+        #expect(requests > 0 && requests < 20)
+        #expect(taken.refusals.message.contains("more buckets"))
+        #expect(taken.refusals.requests + requests == 20)
+        #expect(try take([OtherMetrics.point([1], bounds: (0..<5000).map(Double.init))]).refusals.total == 1)
+    }
+
     @Test func aTemporalityThatIsNotGivenIsRefused() throws {
         #expect(try take([OtherMetrics.point([1])], .unspecified).refusals.message.contains("cumulative"))
     }
