@@ -67,7 +67,7 @@ struct ChunkMerge {
         }
         var statistics = RequestStatistics()
         for index in sources.indices { sources[index].add(series, to: &statistics, reading: &entryReader, &damaged) }
-        if statistics.duration.count > 0 { blob.append(statistics, series: series) }
+        if !statistics.isEmpty { blob.append(statistics, series: series) }
     }
 
     /// The only source that has the series next.

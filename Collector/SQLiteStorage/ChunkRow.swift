@@ -28,12 +28,14 @@ struct ChunkRow {
 
 /// What is read of a chunk: its points and how many of them there should be.
 struct StoredChunk {
-    static let columns = "points, checksum, count, damaged, resource_id"
+    static let columns = "points, checksum, count, damaged, resource_id, end_time"
 
     /// `nil` where the disk gave back something else than was written.
     var bytes: [UInt8]?
     var count: Int
     var damaged: Int
+    var resource: Int64
+    var end: Int64
 
     /// Of a row of ``columns``, in their order.
     init(_ row: Row) throws {
@@ -41,6 +43,7 @@ struct StoredChunk {
         bytes = ChunkChecksum.of(found) == row[1] ? found : nil
         count = row[2]
         damaged = row[3]
+        (resource, end) = (Self.resource(of: row), row[5])
     }
 
     static func resource(of row: Row) -> Int64 { row[4] }

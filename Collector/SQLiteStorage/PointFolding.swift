@@ -11,6 +11,10 @@ struct PointFolding {
     private var indexOfGroup: [RequestGroup: Int] = [:]
     private var senders: SenderClasses
     private var entryReader = EntryReader()
+    /// By group; `nil` for those of metrics.
+    private var kindOfSpans: [RequestKind?] = []
+    /// Read when the first of spans is met.
+    private var overlaps: StatisticsCover.Overlaps?
 
     init(_ query: StatisticsQuery) {
         self.query = query
@@ -44,12 +48,22 @@ struct PointFolding {
         var read = 0
         while let entry = entries.entry {
             let group = try group(ofSeries: entries.series, sender: sender, in: db)
-            if group == SenderClasses.noGroup || entryReader.add(entry, of: &reader, to: &statistics[group]) {
+            if try group == SenderClasses.noGroup || isToldByMetrics(group, in: chunk, db)
+                || entryReader.add(entry, of: &reader, to: &statistics[group])
+            {
                 read += 1
             }
             entries.next()
         }
         damagedPoints += max(0, chunk.count - read)
+    }
+
+    /// Whether the group is one of spans and the chunk of a time of which the same sender has metrics.
+    private mutating func isToldByMetrics(_ group: Int, in chunk: StoredChunk, _ db: Database) throws -> Bool {
+        guard let kind = kindOfSpans[group] else { return false }
+        let overlaps = try overlaps ?? StatisticsCover.Overlaps(in: db)
+        self.overlaps = overlaps
+        return overlaps.contains(kind, of: chunk.resource, end: chunk.end)
     }
 
     private mutating func group(ofSeries series: Int64, sender: Int, in db: Database) throws -> Int {
@@ -64,6 +78,7 @@ struct PointFolding {
         if let known = indexOfGroup[group] { return known }
         indexOfGroup[group] = statistics.count
         statistics.append(RequestStatistics())
+        kindOfSpans.append(group.source == .spans ? group.kind : nil)
         return statistics.count - 1
     }
 }

@@ -19,6 +19,9 @@ enum Schema {
             try BatchRows.take(over: "batch", in: db)
             try db.execute(sql: "DROP TABLE batch")
         }
+        migrator.registerMigration("5 cumulative series") { db in
+            try db.execute(sql: CumulativeRows.schema + StatisticsCover.schema)
+        }
         migrator.registerMigration("6 chunks, series of services") { db in
             try db.execute(sql: seriesOfServices + chunks + lastEnd)
             try PointMigration.run(in: db)

@@ -48,7 +48,7 @@ struct SenderClasses {
         else { return nil }
         return RequestGroup(
             values: query.by.map { $0.value(of: dimensions, from: resource) }, kind: dimensions.kind,
-            outcome: dimensions.outcome)
+            outcome: dimensions.outcome, source: dimensions.source)
     }
 
     private mutating func classIndex(of resource: TelemetryResource) -> Int? {

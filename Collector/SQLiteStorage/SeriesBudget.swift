@@ -17,9 +17,11 @@ enum SeriesBudget {
 
     private static func ofService(_ dimensions: RequestDimensions) -> RequestDimensions {
         let status = dimensions.status.flatMap { (100..<600).contains($0) ? $0 : nil }
-        return RequestDimensions(
+        var coarse = RequestDimensions(
             kind: dimensions.kind, method: "_OTHER", host: overflow, port: 0, endpoint: overflow, status: status,
             error: dimensions.error.map { error(of: $0, status: status) })
+        coarse.source = dimensions.source
+        return coarse
     }
 
     /// One that keeps the request's outcome.

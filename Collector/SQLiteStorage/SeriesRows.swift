@@ -38,19 +38,30 @@ enum SeriesRows {
     /// In the order kind, method, host, port, endpoint, status, error.
     static func columns(of dimensions: RequestDimensions) -> StatementArguments {
         [
-            dimensions.kind.rawValue, dimensions.method, dimensions.host, dimensions.port, dimensions.endpoint,
+            text(of: dimensions.kind, dimensions.source), dimensions.method, dimensions.host, dimensions.port,
+            dimensions.endpoint,
             dimensions.status ?? 0, dimensions.error ?? "",
         ]
     }
 
+    /// `client`, and `client spans` for what is known from spans alone.
+    private static func text(of kind: RequestKind, _ source: StatisticsSource) -> String {
+        source == .metrics ? kind.rawValue : "\(kind.rawValue) \(source.rawValue)"
+    }
+
     /// `nil` for a kind that is not known.
     static func decode(_ row: Row) -> RequestDimensions? {
-        guard let kind = RequestKind(rawValue: row["kind"]) else { return nil }
+        let words = (row["kind"] as String).split(separator: " ")
+        guard let kind = words.first.flatMap({ RequestKind(rawValue: String($0)) }),
+            let source = words.count == 1 ? .metrics : StatisticsSource(rawValue: String(words[1]))
+        else { return nil }
         let status: Int = row["status"]
         let error: String = row["error"]
-        return RequestDimensions(
+        var dimensions = RequestDimensions(
             kind: kind, method: row["method"], host: row["host"], port: row["port"], endpoint: row["endpoint"],
             status: status == 0 ? nil : status, error: error.isEmpty ? nil : error)
+        dimensions.source = source
+        return dimensions
     }
 }
 

@@ -6,12 +6,24 @@ extension SQLiteStorage {
     package func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome {
         let (now, limits) = (now(), limits)
         let bytes = details.reduce(0) { $0 + $1.details.reduce(1024) { $0 + $1.estimatedBytes } }
-        return try await commit(bytes: bytes) { db in
+        return try await commit(bytes: bytes) { [series] db in
             let outcome = try BatchRows.remember(batch, at: now, keeping: limits.batchAge, in: db)
             guard outcome != .duplicate else { return outcome }
             for one in details {
                 let resource = try ResourceRows.id(of: one.resource, seenAt: now, in: db)
-                for detail in one.details { try DetailRows.insert(detail, resource: resource, at: now, in: db) }
+                var new = one
+                new.details = []
+                for detail in one.details {
+                    // A sender that does not number its batches may have sent it before.
+                    guard try batch != nil || !DetailRows.contains(detail, in: db) else { continue }
+                    try DetailRows.insert(detail, resource: resource, at: now, in: db)
+                    new.details.append(detail)
+                }
+                let points = new.points
+                try StatisticsCover.extend(by: points, of: resource, in: db)
+                try series.withLock { index in
+                    try ChunkWriting.insert(points, of: resource, service: one.resource.service, index: &index, in: db)
+                }
             }
             try DetailRows.prune(at: now, limits, in: db)
             return outcome

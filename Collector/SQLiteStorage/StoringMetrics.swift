@@ -6,16 +6,16 @@ extension SQLiteStorage {
     /// In one transaction: the batch's id is there if and only if its points are.
     package func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome {
         let (now, limits) = (now(), limits)
-        let bytes = metrics.reduce(0) { $0 + $1.points.reduce(1024) { $0 + $1.statistics.estimatedBytes } }
+        let bytes = metrics.reduce(0) { $0 + $1.estimatedBytes }
         return try await commit(bytes: bytes) { [series] db in
             let outcome = try BatchRows.remember(batch, at: now, keeping: limits.batchAge, in: db)
             guard outcome != .duplicate else { return outcome }
             for one in metrics {
                 let resource = try ResourceRows.id(
-                    of: one.resource, seenAt: now, pointsUntil: one.points.map(\.end).max() ?? 0, in: db)
+                    of: one.resource, seenAt: now, pointsUntil: one.latestEnd, in: db)
+                let points = try newPoints(of: one, resource: resource, at: now, limits, in: db)
                 try series.withLock { index in
-                    try ChunkWriting.insert(
-                        one.points, of: resource, service: one.resource.service, index: &index, in: db)
+                    try ChunkWriting.insert(points, of: resource, service: one.resource.service, index: &index, in: db)
                 }
                 if let reading = one.ledger {
                     try LedgerRows.insert(reading, requests: one.requests, resource: resource, in: db)
@@ -24,4 +24,27 @@ extension SQLiteStorage {
             return outcome
         }
     }
+}
+
+extension InstanceMetrics {
+    fileprivate var latestEnd: UnixNanoseconds {
+        max(points.map(\.end).max() ?? 0, cumulative.map(\.point.end).max() ?? 0)
+    }
+
+    /// Roughly its memory.
+    fileprivate var estimatedBytes: Int {
+        points.reduce(1024) { $0 + $1.statistics.estimatedBytes }
+            + cumulative.reduce(0) { $0 + $1.point.statistics.estimatedBytes }
+    }
+}
+
+/// What the metrics tell that was not known, of a sender that counts on too.
+private func newPoints(
+    of metrics: InstanceMetrics, resource: Int64, at now: UnixNanoseconds, _ limits: SQLiteLimits, in db: Database
+) throws -> [RequestPoint] {
+    let points =
+        try metrics.points
+        + CumulativeRows.differences(of: metrics.cumulative, resource: resource, at: now, limits, in: db)
+    if !metrics.resource.isMartlet { try StatisticsCover.extend(by: points, of: resource, in: db) }
+    return points
 }

@@ -7,7 +7,8 @@ package protocol Storage: Sendable {
     /// waits to be stored.
     func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome
 
-    /// The same for the details of requests; the oldest make room for them.
+    /// The same for the details of requests; the oldest make room for them. Where they are all that a sender tells of its
+    /// requests, these are counted too (``DetailsBatch/points``).
     func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome
 
     /// Everything in the answer is of one moment.

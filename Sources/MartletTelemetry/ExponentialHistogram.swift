@@ -72,24 +72,30 @@ package struct ExponentialHistogram: Sendable, Equatable {
         self.buckets = buckets
     }
 
+    /// A histogram of which is known about where its values lie, and what they make in all.
+    ///
+    /// - Parameters:
+    ///   - values: how many lie near which value; those near zero or less are in ``zeroCount``.
+    ///   - sum: of all values, a finite number.
+    package init(
+        _ values: [(value: Double, count: UInt64)], scale: Int32 = defaultScale, sum: Double, min: Double?, max: Double?
+    ) {
+        self.init(scale: scale)
+        for (value, count) in values where count > 0 { add(count, near: value) }
+        self.sum = sum
+        self.min = min
+        self.max = max
+    }
+
     package var mean: Double { count == 0 ? 0 : sum / Double(count) }
 
     /// Adds one value. What is not a finite number is ignored.
     package mutating func record(_ value: Double) {
         guard value.isFinite else { return }
-        count &+= 1
         min = Swift.min(min ?? value, value)
         max = Swift.max(max ?? value, value)
-        guard value > 0 else {
-            zeroCount &+= 1
-            return
-        }
-        sum += value
-        let exponent = log2(value)
-        lowerScale(toHold: index(of: exponent), to: index(of: exponent))
-        let index = index(of: exponent)
-        makeRoom(for: index)
-        buckets[Int(index - offset)] &+= 1
+        if value > 0 { sum += value }
+        add(1, near: value)
     }
 
     /// Adds all values of another histogram; the result has the coarser of both scales.
@@ -137,6 +143,38 @@ package struct ExponentialHistogram: Sendable, Equatable {
         return true
     }
 
+    /// The values that came in since `earlier`, of a histogram that counts on: its counts and sum are exact, at the coarser
+    /// scale of both. ``min`` and ``max`` are exact where they moved, and otherwise the bounds of the outermost buckets.
+    /// `nil` when this is no later state of the same histogram, because something fell.
+    package func difference(since earlier: ExponentialHistogram) -> ExponentialHistogram? {
+        guard count >= earlier.count, zeroCount >= earlier.zeroCount, sum >= earlier.sum else { return nil }
+        var (result, old) = (self, earlier)
+        result.lowerScale(to: old.scale)
+        old.lowerScale(to: result.scale)
+        let shift = Int(old.offset) - Int(result.offset)
+        for (index, bucket) in old.buckets.enumerated() where bucket > 0 {
+            let place = index + shift
+            guard result.buckets.indices.contains(place), result.buckets[place] >= bucket else { return nil }
+            result.buckets[place] -= bucket
+        }
+        result.count -= old.count
+        result.zeroCount -= old.zeroCount
+        result.sum -= old.sum
+        result.trim()
+        guard result.count > 0 else { return ExponentialHistogram(scale: result.scale) }
+        guard earlier.count > 0 else { return result }
+        result.min = min.map { Self.moved($0, from: earlier.min, by: <) ? $0 : clamp(result.lowerBound) }
+        result.max = max.map { Self.moved($0, from: earlier.max, by: >) ? $0 : clamp(result.upperBound) }
+        return result
+    }
+
+    /// With all values at their mean where nothing is known of a distribution but count and sum, which looks like values near
+    /// zero that have a sum.
+    package var distributed: ExponentialHistogram {
+        guard zeroCount == count, sum > 0 else { return self }
+        return ExponentialHistogram([(mean, count)], sum: sum, min: min, max: max)
+    }
+
     /// The value below or at which a share `q` (0...1) of the values lie, by the nearest-rank definition; `nil` when
     /// there are none. The geometric middle of the bucket, kept within ``min`` and ``max``.
     package func quantile(_ q: Double) -> Double? {
@@ -181,6 +219,19 @@ package struct ExponentialHistogram: Sendable, Equatable {
 
     // MARK: -
 
+    private mutating func add(_ number: UInt64, near value: Double) {
+        count &+= number
+        guard value > 0 else {
+            zeroCount &+= number
+            return
+        }
+        let exponent = log2(value)
+        lowerScale(toHold: index(of: exponent), to: index(of: exponent))
+        let index = index(of: exponent)
+        makeRoom(for: index)
+        buckets[Int(index - offset)] &+= number
+    }
+
     private var last: Int32 { offset + Int32(buckets.count) - 1 }
 
     private func index(of exponent: Double) -> Int32 {
@@ -193,6 +244,25 @@ package struct ExponentialHistogram: Sendable, Equatable {
 
     private func clamp(_ value: Double) -> Double {
         Swift.min(Swift.max(value, min ?? value), max ?? value)
+    }
+
+    /// Of the lowest bucket that has values.
+    private var lowerBound: Double {
+        zeroCount > 0 || buckets.isEmpty ? 0 : exp2(scalbn(Double(offset), -Int(scale)))
+    }
+
+    private var upperBound: Double { buckets.isEmpty ? 0 : exp2(scalbn(Double(last) + 1, -Int(scale))) }
+
+    private static func moved(_ bound: Double, from earlier: Double?, by isBeyond: (Double, Double) -> Bool) -> Bool {
+        earlier.map { isBeyond(bound, $0) } ?? false
+    }
+
+    /// Leaves no empty bucket at either end.
+    private mutating func trim() {
+        let leading = buckets.prefix { $0 == 0 }.count
+        buckets.removeFirst(leading)
+        buckets.removeLast(buckets.reversed().prefix { $0 == 0 }.count)
+        offset = buckets.isEmpty ? 0 : offset + Int32(leading)
     }
 
     private static func combine(_ a: Double?, _ b: Double?, _ choose: (Double, Double) -> Double) -> Double? {
