@@ -25,18 +25,22 @@ extension RequestDimensions {
     /// `http.target` stands for the route where there is none: an instrument that puts it on a metric has put the changing
     /// parts' names into it, as a metric demands.
     private static func endpoint(_ kind: RequestKind, _ attributes: [OTLPKeyValue]) -> String? {
-        if kind == .client { return attributes.text(AttributeName.urlTemplate) }
-        let target = attributes.text("http.target").map { String($0.prefix { $0 != "?" }) }
-        return attributes.text(AttributeName.route) ?? target.flatMap { $0.isEmpty ? nil : $0 }
+        let name = kind == .client ? AttributeName.urlTemplate : AttributeName.route
+        if let endpoint = attributes.text(name) { return endpoint }
+        guard kind == .server, let path = attributes.text("http.target")?.prefix(while: { $0 != "?" }) else {
+            return nil
+        }
+        return path.isEmpty ? nil : String(path)
     }
 
     /// Of a span, whose texts are cut where a point's would be refused. Instruments of before name a server only in the URL.
     init(kind: RequestKind, _ http: HTTPSpanAttributes, _ limits: IntakeLimits) {
         let cut = { (text: String) in text.cut(toBytes: limits.maxAttributeBytes) }
         let url = http.host == nil ? http.url.flatMap(URLComponents.init(string:)) : nil
-        let port = http.port ?? url?.port ?? (url?.scheme == "https" ? 443 : url == nil ? 0 : 80)
+        let server = http.host.map(ServerName.init)
+        let port = http.port ?? server?.port ?? url?.port ?? (url?.scheme == "https" ? 443 : url == nil ? 0 : 80)
         self.init(
-            kind: kind, method: cut(http.method), host: cut(http.host ?? url?.host ?? ""),
+            kind: kind, method: cut(http.method), host: cut(server?.host ?? url?.host ?? ""),
             port: (0...65535).contains(port) ? port : 0, endpoint: cut(http.route ?? Self.unknownEndpoint),
             status: http.status.flatMap { (100...999).contains($0) ? $0 : nil }, error: http.errorType.map(cut))
     }

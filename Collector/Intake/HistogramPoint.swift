@@ -24,9 +24,13 @@ struct HistogramPoint {
     static func all(in metric: OTLPMetric) -> [HistogramPoint] {
         switch metric.data {
         case .histogram(let histogram):
-            histogram.dataPoints.filter { $0.count > 0 }.map { HistogramPoint($0, histogram.aggregationTemporality) }
+            histogram.dataPoints.compactMap { point in
+                point.count > 0 ? HistogramPoint(point, histogram.aggregationTemporality) : nil
+            }
         case .exponentialHistogram(let histogram):
-            histogram.dataPoints.filter { $0.count > 0 }.map { HistogramPoint($0, histogram.aggregationTemporality) }
+            histogram.dataPoints.compactMap { point in
+                point.count > 0 ? HistogramPoint(point, histogram.aggregationTemporality) : nil
+            }
         default: []
         }
     }

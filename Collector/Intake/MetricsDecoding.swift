@@ -67,13 +67,13 @@ struct MetricsDecoding {
             return refuse(metric, "durations in a unit that is not known")
         }
         guard metric.isHistogram else { return refuse(metric, "durations are taken as histograms only") }
+        let stream = Stream(kind: durations.kind, metric: metric.name, scope: scope)
         for point in HistogramPoint.all(in: metric) {
             do throws(PointRefusal) {
                 let duration = try point.durations(unit: unit, limits)
                 guard refusals.hasRoom(for: duration, limits) else {
                     throw PointRefusal(reason: "more buckets in one request than are taken")
                 }
-                let stream = Stream(kind: durations.kind, metric: metric.name, scope: scope)
                 try add(RequestStatistics(duration: duration), of: point, stream)
             } catch {
                 refusals.add(error.reason, requests: point.temporality == .delta ? point.count : 0)
@@ -85,6 +85,7 @@ struct MetricsDecoding {
         _ metric: OTLPMetric, _ sizes: SizeMetric, _ scope: OTLPInstrumentationScope
     ) {
         guard metric.isHistogram else { return refuse(metric, "sizes are taken as histograms only") }
+        let stream = Stream(kind: sizes.kind, metric: metric.name, scope: scope)
         for point in HistogramPoint.all(in: metric) {
             do throws(PointRefusal) {
                 guard let bytes = point.bytes else {
@@ -92,7 +93,7 @@ struct MetricsDecoding {
                 }
                 var statistics = RequestStatistics()
                 statistics[keyPath: sizes.bytes] = bytes
-                try add(statistics, of: point, Stream(kind: sizes.kind, metric: metric.name, scope: scope))
+                try add(statistics, of: point, stream)
             } catch {
                 refusals.add(error.reason)
             }

@@ -59,6 +59,8 @@ extension SpanRecord {
             let http = HTTPSpanAttributes(kind, value: { span.attributes.spanAttribute($0, limits) })
         else { return nil }
         request = RequestDimensions(kind: kind, http, limits)
+        // An instrument of before says of a request without an answer no more than that it failed.
+        if isError, http.status == nil, http.errorType == nil { request?.error = "_OTHER" }
         let url = http.url ?? http.path ?? ""
         self.url = (isOwn ? url : PlainURL.text(of: url)).cut(toBytes: limits.maxTextBytes)
         bytesSent = kind == .client ? http.requestBodySize : http.responseBodySize

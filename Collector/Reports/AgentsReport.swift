@@ -27,8 +27,9 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         /// Batches of metrics of which a share had arrived before, so that requests may count twice; `nil` where there
         /// are none.
         package var overlappingBatches: UInt64?
-        /// What its requests are counted from, `metrics` or `spans`, by their kind.
-        package var statistics: [String: String]
+        /// What its requests are counted from, `metrics` or `spans`, by their kind. `nil` for Martlet's agents, which always
+        /// send metrics, and for a sender that told of no request.
+        package var statistics: [String: String]?
 
         private enum CodingKeys: String, CodingKey {
             case service, version, environment, instance, host, capture, agent, ledger, statistics
@@ -64,8 +65,9 @@ extension AgentsReport.Agent {
             lastSeen: TimeText.format(record.lastSeen),
             ledger: record.ledger.map(AgentsReport.Account.init), missingBatches: record.arrivals?.missing,
             overlappingBatches: record.arrivals.flatMap { $0.overlapping > 0 ? $0.overlapping : nil },
-            statistics: Dictionary(
-                uniqueKeysWithValues: record.statistics.map { ($0.key.rawValue, $0.value.rawValue) }))
+            statistics: record.statistics.isEmpty
+                ? nil
+                : Dictionary(uniqueKeysWithValues: record.statistics.map { ($0.key.rawValue, $0.value.rawValue) }))
     }
 }
 

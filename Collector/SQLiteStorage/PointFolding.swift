@@ -21,7 +21,10 @@ struct PointFolding {
         senders = SenderClasses(query)
     }
 
-    var groups: [RequestGroup: RequestStatistics] { indexOfGroup.mapValues { statistics[$0] } }
+    /// Those that have something.
+    var groups: [RequestGroup: RequestStatistics] {
+        indexOfGroup.mapValues { statistics[$0] }.filter { !$0.value.isEmpty }
+    }
 
     mutating func add(_ range: ChunkRange, in db: Database) throws {
         let rows = try Row.fetchCursor(

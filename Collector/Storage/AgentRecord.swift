@@ -10,7 +10,8 @@ package struct AgentRecord: Sendable, Equatable {
     package var ledger: LedgerReading?
     /// Of metrics; `nil` for senders that do not number their batches, and after the numbers were forgotten.
     package var arrivals: BatchArrivals?
-    /// What its requests are counted from; kinds of which it told nothing are missing.
+    /// What its requests are counted from. Kinds of which it told nothing are missing, and all of Martlet's agents, which
+    /// always send metrics.
     package var statistics: [RequestKind: StatisticsSource]
 
     package init(

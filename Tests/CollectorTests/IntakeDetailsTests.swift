@@ -1,6 +1,7 @@
 import Foundation
 import MartletIntake
 import MartletOTLP
+import MartletStorage
 import MartletTelemetry
 import SwiftProtobuf
 import Testing
@@ -67,6 +68,19 @@ import Testing
         #expect(span.url == "http://shop.example:81/users/7")
         #expect(span.name == "GET /users/<id>")
         #expect(span.attributes == ["http.user_agent": .string("curl")])
+    }
+
+    @Test func aFailedRequestOfAnOldInstrumentIsAFailureAndItsServerMayNameItsPort() throws {
+        let taken = try take(fromAnotherSDK: true) { span in
+            span.kind = .client
+            span.status.code = .error
+            span.attributes = [
+                OTLPKeyValue("http.method", "GET"), OTLPKeyValue("net.peer.name", "shop.example:81"),
+            ]
+        }
+        let request = try #require(taken.values.first?.details.first?.request)
+        #expect(request.outcome == .transportFailure)
+        #expect(request.authority == "shop.example:81")
     }
 
     @Test func whatIsTooMuchIsCutAndCounted() throws {

@@ -80,7 +80,8 @@ import Testing
 
     @Test(arguments: [
         ("shop.example:81", "shop.example", 81), ("shop.example", "shop.example", 80), ("[::1]:81", "::1", 81),
-        ("[::1]", "::1", 80), (":", "", 80), ("a:b", "a", 80), ("a:99999", "a", 0), ("]", "]", 80),
+        ("[::1]", "::1", 80), ("::1", "::1", 80), (":", ":", 80), ("a:", "a", 80), ("[", "[", 80), ("a:b", "a", 80),
+        ("a:99999", "a", 0), ("]", "]", 80),
     ])
     func theHostHeaderNamesAServer(header: String, host: String, port: Int) throws {
         let found = try dimensions(

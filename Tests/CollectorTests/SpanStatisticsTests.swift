@@ -90,6 +90,7 @@ import Testing
         try await sendMetrics(10, version: "2")
         #expect(try await report().totals.measures.count == 10)
         #expect(try await report().totals.measures.fromSpans == nil)
+        #expect(try await report().rows.count == 1, "spans that are left out make no row")
         try await send(1...10, at: 20)
         #expect(try await report().totals.measures.count == 10, "their metrics are on their way")
         try await sendMetrics(10, end: 30, version: "2")

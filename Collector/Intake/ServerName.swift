@@ -1,0 +1,15 @@
+/// A server as an attribute names it: alone, or with its port, as some instruments take it from the `Host` header.
+struct ServerName {
+    let host: String
+    let port: Int?
+
+    /// `example.com`, `example.com:8080`, `::1`, `[::1]:8080`
+    init(_ text: String) {
+        let bracket = text.lastIndex(of: "]")
+        let isAddress = bracket == nil && text.count { $0 == ":" } > 1
+        let colon = isAddress ? nil : text.lastIndex(of: ":").flatMap { $0 > bracket ?? text.startIndex ? $0 : nil }
+        let name = text[..<(colon ?? text.endIndex)]
+        host = name.hasPrefix("[") && name.hasSuffix("]") ? String(name.dropFirst().dropLast()) : String(name)
+        port = colon.flatMap { Int(text[text.index(after: $0)...]) }
+    }
+}
