@@ -178,7 +178,7 @@ let package = Package(
         .executableTarget(
             name: "StoreBenchmark",
             dependencies: [
-                "MartletReports", "MartletSQLiteStorage", "MartletStorage", "MartletTelemetry",
+                "MartletOTLP", "MartletReports", "MartletSQLiteStorage", "MartletStorage", "MartletTelemetry",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Benchmarks/Sources/StoreBenchmark"),
