@@ -25,6 +25,12 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "What readers of /api have to give as a bearer token; safer as a variable.")
     var readToken: String?
 
+    @Option(help: "PEM file with the certificate to serve https with, and those between it and a root.")
+    var tlsCertificate: String?
+
+    @Option(help: "PEM file with the certificate's private key.")
+    var tlsKey: String?
+
     @Flag(help: "Listen beyond loopback without tokens.")
     var insecure = false
 
@@ -34,14 +40,15 @@ struct Serve: AsyncParsableCommand {
         LoggingSystem.bootstrap { label in StreamLogHandler.standardError(label: label) }
         let logger = Logger(label: "martlet-collector")
         let server = CollectorServer(
-            storage: storage, tokens: settings.tokens, now: SQLiteStorage.systemClock, logger: logger)
-        let application = server.application(at: settings.address) { port in
-            Output.line("martlet-collector: listening on \(settings.address.url(port: port))")
+            storage: storage, tokens: settings.tokens, tls: settings.tls, now: SQLiteStorage.systemClock,
+            logger: logger)
+        let application = try server.application(at: settings.address) { port in
+            Output.line("martlet-collector: listening on \(settings.url(port: port))")
         }
         let services = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: [application], gracefulShutdownSignals: [.sigint, .sigterm], logger: logger))
-        try await reportingFailure("cannot serve at \(settings.address.url(port: settings.address.port)): ") {
+        try await reportingFailure("cannot serve at \(settings.url(port: settings.address.port)): ") {
             try await services.run()
         }
         try storage.close()
@@ -55,6 +62,8 @@ struct Serve: AsyncParsableCommand {
             store: store ?? environment["STORE"],
             ingestToken: ingestToken ?? environment["INGEST_TOKEN"],
             readToken: readToken ?? environment["READ_TOKEN"],
+            tlsCertificate: tlsCertificate ?? environment["TLS_CERTIFICATE"],
+            tlsKey: tlsKey ?? environment["TLS_KEY"],
             insecure: try insecure || environment.boolean("INSECURE"))
     }
 }
