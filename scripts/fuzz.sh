@@ -7,12 +7,17 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-build=.build/fuzz
 seconds=${1:-60}
+build=.build/fuzz
+modules=$build/release/Modules
 mkdir -p "$build/corpus" "$build/seeds"
-swift build --sanitize=fuzzer --sanitize=address --scratch-path "$build" -Xswiftc -parse-as-library --target MartletIntake
-objects=("$build"/debug/{MartletIntake,MartletOTLP,MartletTelemetry,SwiftProtobuf}.build/*.o)
-swiftc -parse-as-library -package-name martlet -sanitize=fuzzer,address -I "$build/debug/Modules" \
+swift build -c release --sanitize=fuzzer --sanitize=address --scratch-path "$build" -Xswiftc -parse-as-library \
+    --target MartletIntake
+
+# `package` declarations are seen by code that is compiled under the same name, which is made from the folder's.
+package=$(sed -n 's/.*"-module-name","MartletIntake".*"-package-name","\([^"]*\)".*/\1/p' "$build/release.yaml" | head -n 1)
+objects=("$build"/release/{MartletIntake,MartletOTLP,MartletTelemetry,SwiftProtobuf}.build/*.o)
+swiftc -O -parse-as-library -package-name "$package" -sanitize=fuzzer,address -use-ld=lld -I "$modules" \
     -I Sources/CMartletZlib Tests/Fuzz/IntakeFuzzer.swift "${objects[@]}" -lz -o "$build/IntakeFuzzer"
 MARTLET_FUZZ_SEEDS=$build/seeds "$build/IntakeFuzzer" -max_total_time="$seconds" -max_len=8192 -timeout=10 \
     -rss_limit_mb=1024 -print_final_stats=1 -artifact_prefix="$build/" "$build/corpus" "$build/seeds"

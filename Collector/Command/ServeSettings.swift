@@ -31,7 +31,8 @@ struct ServeSettings {
     private static func tls(certificate: String?, key: String?) throws -> ServerTLS? {
         switch (certificate, key) {
         case (nil, nil): return nil
-        case (let certificate?, let key?): return try reportingFailure { try ServerTLS(certificate: certificate, key: key) }
+        case (let certificate?, let key?):
+            return try reportingFailure { try ServerTLS(certificate: certificate, key: key) }
         default: throw ValidationError("--tls-certificate and --tls-key are given together")
         }
     }

@@ -16,7 +16,8 @@ package struct IntakeRejection: Error, Sendable, Equatable {
 
     /// Few bytes can stand for many messages.
     static func tooManyMessages(limit: Int) -> IntakeRejection {
-        IntakeRejection(status: 413, message: "the body would take more than \(limit) bytes of memory; send it in parts")
+        IntakeRejection(
+            status: 413, message: "the body would take more than \(limit) bytes of memory; send it in parts")
     }
 
     /// More is in work than there is memory for.

@@ -1,23 +1,23 @@
 import MartletOTLP
 
-/// What a JSON body takes in memory once it is decoded, beside its texts, found before anything is built.
+/// What a JSON body takes in memory once it is decoded, found before anything is built.
 struct JSONWeight {
-    /// Of an object in an array: as much as the largest message that `{}` can be, in an array with spare room.
-    private static let elementBytes = MemoryLayout<OTLPExponentialHistogramDataPoint>.stride * 2
-    /// Of a number in an array, likewise.
+    /// Of an object in an array: as much as the largest message that `{}` can be. Most are far smaller.
+    private static let elementBytes = MemoryLayout<OTLPExponentialHistogramDataPoint>.stride
+    /// Of a number in an array, which has room for twice what is in it.
     private static let numberBytes = MemoryLayout<UInt64>.stride * 2
     /// Objects and arrays within each other; a hundred messages, which is where SwiftProtobuf stops, need fewer.
     private static let maxDepth = 200
 
     private let limit: Int
-    private var total = 0
+    private var total: Int
     private var depth = 0
     /// The last byte that was part of no text, number or name.
     private var last = UInt8(ascii: "{")
 
     /// - Throws: for a body that weighs more than `limit`, or is nested so deeply that it is no OTLP.
     static func of(_ bytes: [UInt8], limit: Int) throws(IntakeRejection) -> Int {
-        var weight = JSONWeight(limit: limit)
+        var weight = JSONWeight(byteCount: bytes.count, limit: limit)
         var isText = false
         var isEscaped = false
         for byte in bytes {
@@ -33,8 +33,9 @@ struct JSONWeight {
         return weight.total
     }
 
-    private init(limit: Int) {
+    private init(byteCount: Int, limit: Int) {
         self.limit = limit
+        total = byteCount
     }
 
     private mutating func add(_ byte: UInt8) throws(IntakeRejection) {

@@ -12,8 +12,7 @@ extension Intake {
     ) throws(IntakeRejection) -> Body {
         let bytes = try inflated(body, encoding, reserve)
         let weight = try weight(of: bytes, shape, format)
-        // Once as it came, and once as the texts in the message.
-        try reserve(2 * bytes.count + weight)
+        try reserve(bytes.count + weight)
         return try Self.decoded(bytes, format)
     }
 
@@ -40,7 +39,7 @@ extension Intake {
     private func weight(
         of bytes: [UInt8], _ shape: MessageShape, _ format: IntakeFormat
     ) throws(IntakeRejection) -> Int {
-        guard bytes.count > limits.lightBodyBytes else { return 0 }
+        guard bytes.count > limits.lightBodyBytes else { return bytes.count }
         switch format {
         case .protobuf: return try ProtobufWeight.of(bytes, as: shape, limit: limits.maxMessageBytes)
         case .json: return try JSONWeight.of(bytes, limit: limits.maxMessageBytes)

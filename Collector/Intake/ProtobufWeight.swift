@@ -1,5 +1,5 @@
-/// What a protobuf body takes in memory once it is decoded, beside its texts, found on the wire before anything is built:
-/// two bytes can stand for a message of a hundred (Protocol Buffers, "Encoding").
+/// What a protobuf body takes in memory once it is decoded, found on the wire before anything is built: two bytes can stand
+/// for a message of a hundred (Protocol Buffers, "Encoding").
 struct ProtobufWeight {
     /// A growing array has room for twice what is in it.
     private static let spare = 2
@@ -11,11 +11,13 @@ struct ProtobufWeight {
     private let bytes: [UInt8]
     private let limit: Int
     private var position = 0
-    private var total = 0
+    private var total: Int
 
     private init(_ bytes: [UInt8], limit: Int) {
         self.bytes = bytes
         self.limit = limit
+        // No text takes more than it does here.
+        total = bytes.count
     }
 
     /// - Throws: for a body that weighs more than `limit`, and for one that is no protobuf message.

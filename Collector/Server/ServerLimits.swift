@@ -17,8 +17,8 @@ package struct ServerLimits: Sendable {
     /// Requests with telemetry at a time. More are answered with 429.
     package var maxIngests = 512
     /// Of memory for the telemetry of all requests that are in work, from the first byte of a body to the end of its
-    /// commit. More is answered with 429. A single request takes all of it where it is as large as `IntakeLimits` allows.
-    package var maxIngestBytes = 208 * 1024 * 1024
+    /// commit. More is answered with 429. The largest request that `IntakeLimits` allows takes five sixths of it.
+    package var maxIngestBytes = 192 * 1024 * 1024
     /// What a 429 or a 503 asks a sender to wait, in seconds (RFC 9110, section 10.2.3).
     package static let retryAfterSeconds = 1
 

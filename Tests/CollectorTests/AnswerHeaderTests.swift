@@ -46,7 +46,8 @@ import Testing
                 try await client.get("/api/v1/report", token: mark),
                 try await client.post(Array(mark.utf8), token: "a"),
                 try await client.post(Array(mark.utf8), type: "application/json", token: "a"),
-                try await client.post([], type: mark, token: "a"), try await client.post([], encoding: mark, token: "a"),
+                try await client.post([], type: mark, token: "a"),
+                try await client.post([], encoding: mark, token: "a"),
                 try await client.post([], batch: mark, token: "a"), try await client.post([], token: mark),
             ] {
                 #expect((400..<500).contains(response.status.code))

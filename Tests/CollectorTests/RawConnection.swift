@@ -1,5 +1,6 @@
 import NIOCore
 import NIOPosix
+import Synchronization
 
 /// A TCP connection to a server on loopback, on which a test says exactly the bytes that it wants.
 struct RawConnection {
@@ -25,10 +26,21 @@ struct RawConnection {
                     try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
                 }
             }
-        try await channel.executeThenClose { inbound, outbound in
+        let failure = Failure()
+        // Closing fails where the server was faster; what `body` throws counts.
+        try? await channel.executeThenClose { inbound, outbound in
             var connection = RawConnection(inbound: inbound.makeAsyncIterator(), outbound: outbound)
-            try await body(&connection)
+            do {
+                try await body(&connection)
+            } catch {
+                failure.error.withLock { $0 = error }
+            }
         }
+        if let error = failure.error.withLock({ $0 }) { throw error }
+    }
+
+    private final class Failure: Sendable {
+        let error = Mutex<(any Error)?>(nil)
     }
 
     private init(

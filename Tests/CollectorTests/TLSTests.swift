@@ -55,7 +55,8 @@ import Testing
         let post = try await run(
             "curl",
             flags + [
-                "--cacert", certificate, "--write-out", "%{http_code}", "--header", "Content-Type: application/x-protobuf",
+                "--cacert", certificate, "--write-out", "%{http_code}", "--header",
+                "Content-Type: application/x-protobuf",
                 "--data-binary", "@" + folder.path("body"), collector.address + "/v1/metrics",
             ])
         #expect(post.output == "200")
@@ -79,7 +80,8 @@ import Testing
         let missing = folder.path("nothing")
         #expect(try await complaint(certificate: missing, key: key).contains("\(missing) is missing or cannot be read"))
         #expect(
-            try await complaint(certificate: certificate, key: missing).contains("\(missing) is missing or cannot be read"))
+            try await complaint(certificate: certificate, key: missing).contains(
+                "\(missing) is missing or cannot be read"))
     }
 
     @Test func aFileOfAnotherKindIsNamed() async throws {

@@ -14,7 +14,8 @@ import MartletTelemetry
 /// A collector over real HTTP with a real store, for the time of `body`.
 func withServer(
     limits: IntakeLimits = IntakeLimits(), tokens: ServerTokens = ServerTokens(),
-    serverLimits: ServerLimits = ServerLimits(), store path: String? = nil, storage wrap: (SQLiteStorage) -> any Storage = { $0 },
+    serverLimits: ServerLimits = ServerLimits(), store path: String? = nil,
+    storage wrap: (SQLiteStorage) -> any Storage = { $0 },
     _ body: @Sendable (any TestClientProtocol) async throws -> Void
 ) async throws {
     let folder = try TemporaryFolder()

@@ -45,7 +45,8 @@ public func takeIn(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
 /// Puts real bodies into the folder that `MARTLET_FUZZ_SEEDS` names, to start from.
 @_cdecl("LLVMFuzzerInitialize")
 public func writeSeeds(
-    _ count: UnsafeMutablePointer<CInt>, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>>>
+    _ count: UnsafeMutablePointer<CInt>,
+    _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>>>
 ) -> CInt {
     guard let folder = ProcessInfo.processInfo.environment["MARTLET_FUZZ_SEEDS"] else { return 0 }
     do {
@@ -62,7 +63,8 @@ public func writeSeeds(
 private func body(_ kind: Kind) throws -> [UInt8] {
     var body = try kind.isTraces ? traces.otlp() : metrics.otlp()
     if kind.format == .json {
-        body = try kind.isTraces
+        body =
+            try kind.isTraces
             ? OTLPExportTraceServiceRequest(serializedBytes: body).jsonUTF8Bytes()
             : OTLPExportMetricsServiceRequest(serializedBytes: body).jsonUTF8Bytes()
     }
