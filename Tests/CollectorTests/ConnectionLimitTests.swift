@@ -42,7 +42,6 @@ import Testing
                     """)
                 #expect(await connection.isClosed())
             }
-            #expect(try await client.post(try Samples.body()).status == .ok)
         }
     }
 

@@ -68,7 +68,7 @@ import Testing
                 #expect(
                     [200, 400, 413].contains(response.status.code), "request \(number) of seed \(Self.seed): \(body)")
             }
-            #expect((statuses[200] ?? 0) > 100 && (statuses[400] ?? 0) > 100, "\(statuses)")
+            #expect((statuses[200] ?? 0) > 30 && (statuses[400] ?? 0) > 30, "\(statuses)")
             #expect(try await client.post(try Samples.body()).status == .ok)
         }
     }

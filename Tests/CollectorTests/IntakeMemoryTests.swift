@@ -30,18 +30,20 @@ import Testing
     private static func bodies() throws -> [(name: String, body: [UInt8], type: String, status: Int)] {
         let (protobuf, json) = ("application/x-protobuf", "application/json")
         let attribute = field(1, [0x0a, 0x01, UInt8(ascii: "a")])
+        let text = [UInt8](repeating: 0x61, count: 63 * mebibyte)
         return try [
             ("empty resources", repeated([0x0a, 0x00], 63 * mebibyte), protobuf, 413),
-            ("one text", field(1, field(1, field(1, field(1, repeated([0x61], 63 * mebibyte))))), protobuf, 200),
-            // As many attributes as are taken.
-            ("attributes", field(1, field(1, repeated(attribute, 3 * mebibyte))), protobuf, 200),
+            ("one text", field(1, field(1, field(1, field(1, text)))), protobuf, 200),
+            // Two thirds of what is taken.
+            ("attributes", field(1, field(1, repeated(attribute, 2 * mebibyte))), protobuf, 200),
             (
-                "empty objects", Array(#"{"resourceMetrics":[{}"#.utf8) + repeated(Array(",{}".utf8), mebibyte), json,
-                413
+                "empty objects",
+                Array(#"{"resourceMetrics":[{}"#.utf8) + repeated(Array(",{}".utf8), 4 * mebibyte) + Array("]}".utf8),
+                json, 413
             ),
             (
                 "one JSON text",
-                Array(#"{"a":""#.utf8) + repeated([0x61], 63 * mebibyte) + Array(#""}"#.utf8), json, 200
+                Array(#"{"a":""#.utf8) + text + Array(#""}"#.utf8), json, 200
             ),
         ].map { ($0, try Gzip.compress($1), $2, $3) }
     }
