@@ -1,6 +1,6 @@
 sources := $(shell find Package.swift Sources Collector Examples Tests -name '*.swift' -not -path '*/Generated/*')
 
-.PHONY: demo test faults soak sanitize check format bench setup
+.PHONY: demo test faults soak sanitize fuzz check format bench setup
 
 demo: setup
 	@scripts/demo.sh
@@ -28,6 +28,10 @@ soak:
 sanitize:
 	@scripts/setup.sh test
 	@scripts/sanitize.sh
+
+fuzz:
+	@scripts/setup.sh
+	@scripts/fuzz.sh
 
 check: setup
 	@swift format lint --strict --parallel $(sources)

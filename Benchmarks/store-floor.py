@@ -4,6 +4,7 @@
 usage: store-floor.py STORE 1h|30d
 """
 import os
+import resource
 import sqlite3
 import subprocess
 import sys
@@ -79,10 +80,16 @@ def varint(data: bytes, position: int) -> tuple[int, int]:
 def report(name: str, path: str, query: str) -> None:
     times = []
     for _ in range(5):
-        before = time.perf_counter()
+        before = time.perf_counter(), cpu()
         answer = subprocess.run(["sqlite3", path, query], check=True, capture_output=True, text=True).stdout.strip()
-        times.append(time.perf_counter() - before)
-    print(f"  {name}: {sorted(times)[2] * 1000:.0f} ms ({answer} bytes)")
+        times.append((cpu() - before[1], time.perf_counter() - before[0]))
+    cpu_time, wall = sorted(times)[2]
+    print(f"  {name}: {wall * 1000:.0f} ms, {cpu_time * 1000:.0f} ms of CPU ({answer} bytes)")
+
+
+def cpu() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 main()

@@ -34,6 +34,12 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "How many details of requests are kept at most. (default: 100000)")
     var maxDetails: Int?
 
+    @Option(help: "PEM file with the certificate to serve https with, and those between it and a root.")
+    var tlsCertificate: String?
+
+    @Option(help: "PEM file with the certificate's private key.")
+    var tlsKey: String?
+
     @Flag(help: "Listen beyond loopback without tokens.")
     var insecure = false
 
@@ -43,9 +49,10 @@ struct Serve: AsyncParsableCommand {
         LoggingSystem.bootstrap { label in StreamLogHandler.standardError(label: label) }
         let logger = Logger(label: "martlet-collector")
         let server = CollectorServer(
-            storage: storage, tokens: settings.tokens, now: SQLiteStorage.systemClock, logger: logger)
-        let application = server.application(at: settings.address) { port in
-            Output.line("martlet-collector: listening on \(settings.address.url(port: port))")
+            storage: storage, tokens: settings.tokens, tls: settings.tls, now: SQLiteStorage.systemClock,
+            logger: logger)
+        let application = try server.application(at: settings.address) { port in
+            Output.line("martlet-collector: listening on \(settings.url(port: port))")
         }
         // The last is the first to be stopped.
         var configuration = ServiceGroupConfiguration(
@@ -56,7 +63,7 @@ struct Serve: AsyncParsableCommand {
             gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)
         configuration.maximumGracefulShutdownDuration = Draining.maxDuration
         let services = ServiceGroup(configuration: configuration)
-        try await reportingFailure("cannot serve at \(settings.address.url(port: settings.address.port)): ") {
+        try await reportingFailure("cannot serve at \(settings.url(port: settings.address.port)): ") {
             try await services.run()
         }
         try storage.close()
@@ -73,6 +80,8 @@ struct Serve: AsyncParsableCommand {
             retention: retention ?? environment["RETENTION"],
             details: details ?? environment["DETAILS"],
             maxDetails: try maxDetails ?? environment.integer("MAX_DETAILS"),
+            tlsCertificate: tlsCertificate ?? environment["TLS_CERTIFICATE"],
+            tlsKey: tlsKey ?? environment["TLS_KEY"],
             insecure: try insecure || environment.boolean("INSECURE"))
     }
 }

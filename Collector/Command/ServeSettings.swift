@@ -9,10 +9,11 @@ struct ServeSettings {
     var storePath: String
     var limits: SQLiteLimits
     var tokens: ServerTokens
+    var tls: ServerTLS?
 
     init(
         host: String?, port: Int?, store: String?, ingestToken: String?, readToken: String?, retention: String?,
-        details: String?, maxDetails: Int?, insecure: Bool
+        details: String?, maxDetails: Int?, tlsCertificate: String?, tlsKey: String?, insecure: Bool
     ) throws {
         guard (0...65535).contains(port ?? 0) else { throw ValidationError("--port is a number from 0 to 65535") }
         address = ListenAddress(host: host ?? "127.0.0.1", port: port ?? 4318)
@@ -23,6 +24,20 @@ struct ServeSettings {
             read: try Self.token(readToken, of: "--read-token"))
         if let objection = tokens.objection(toListeningAt: address, insecure: insecure) {
             throw ValidationError(objection)
+        }
+        tls = try Self.tls(certificate: tlsCertificate, key: tlsKey)
+    }
+
+    func url(port: Int) -> String {
+        address.url(port: port, isTLS: tls != nil)
+    }
+
+    private static func tls(certificate: String?, key: String?) throws -> ServerTLS? {
+        switch (certificate, key) {
+        case (nil, nil): return nil
+        case (let certificate?, let key?):
+            return try reportingFailure { try ServerTLS(certificate: certificate, key: key) }
+        default: throw ValidationError("--tls-certificate and --tls-key are given together")
         }
     }
 

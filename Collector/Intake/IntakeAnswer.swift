@@ -1,34 +1,39 @@
 import MartletOTLP
 import SwiftProtobuf
 
-/// The bodies of answers to OTLP requests, all of them protobuf (OTLP specification, "OTLP/HTTP Response").
+/// The bodies of answers to OTLP requests, in the form that the request had (OTLP specification, "OTLP/HTTP Response").
 package enum IntakeAnswer {
-    package static let contentType = "application/x-protobuf"
-
-    package static func metrics(_ refusals: Refusals) throws -> [UInt8] {
+    package static func metrics(_ refusals: Refusals, in format: IntakeFormat) throws -> [UInt8] {
         var response = OTLPExportMetricsServiceResponse()
         if refusals.total > 0 {
             response.partialSuccess.rejectedDataPoints = Int64(refusals.total)
             response.partialSuccess.errorMessage = refusals.message
         }
-        return try response.serializedBytes()
+        return try bytes(of: response, in: format)
     }
 
-    package static func traces(_ refusals: Refusals) throws -> [UInt8] {
+    package static func traces(_ refusals: Refusals, in format: IntakeFormat) throws -> [UInt8] {
         var response = OTLPExportTraceServiceResponse()
         if refusals.total > 0 {
             response.partialSuccess.rejectedSpans = Int64(refusals.total)
             response.partialSuccess.errorMessage = refusals.message
         }
-        return try response.serializedBytes()
+        return try bytes(of: response, in: format)
     }
 
     /// A google.rpc.Status for an answer that is no success.
-    package static func failure(status: Int, message: String) throws -> [UInt8] {
+    package static func failure(status: Int, message: String, in format: IntakeFormat) throws -> [UInt8] {
         var body = RPCStatus()
         body.code = code(for: status)
         body.message = message
-        return try body.serializedBytes()
+        return try bytes(of: body, in: format)
+    }
+
+    private static func bytes(of message: some Message, in format: IntakeFormat) throws -> [UInt8] {
+        switch format {
+        case .protobuf: try message.serializedBytes()
+        case .json: try message.jsonUTF8Bytes()
+        }
     }
 
     /// google.rpc.Code, as its comments map it to HTTP.
@@ -37,7 +42,7 @@ package enum IntakeAnswer {
         case 401: 16  // UNAUTHENTICATED
         case 404: 5  // NOT_FOUND
         case 405: 12  // UNIMPLEMENTED
-        case 413: 8  // RESOURCE_EXHAUSTED
+        case 413, 429: 8  // RESOURCE_EXHAUSTED
         case 503: 14  // UNAVAILABLE
         case 400..<500: 3  // INVALID_ARGUMENT
         default: 13  // INTERNAL

@@ -7,6 +7,7 @@ package struct IntakeEnvelope: Sendable, Equatable {
         case gzip
     }
 
+    package var format: IntakeFormat
     package var encoding: Encoding
     /// `nil` for senders that name no batch; what they send twice counts twice.
     package var batch: BatchID?
@@ -15,20 +16,15 @@ package struct IntakeEnvelope: Sendable, Equatable {
     package init(
         signal: Signal, contentType: String?, contentEncoding: String?, batch: String?
     ) throws(IntakeRejection) {
-        try Self.checkContentType(contentType)
+        format = try Self.format(contentType)
         encoding = try Self.encoding(contentEncoding)
         self.batch = try Self.batch(batch, signal: signal)
     }
 
-    private static func checkContentType(_ value: String?) throws(IntakeRejection) {
-        let mediaType = value?.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
-        switch mediaType {
-        case "application/x-protobuf": return
-        case "application/json":
-            throw .unsupported("OTLP as JSON is not taken; send application/x-protobuf")
-        case nil: throw .unsupported("the content type is missing; send application/x-protobuf")
-        default: throw .unsupported("this content type is not taken; send application/x-protobuf")
-        }
+    private static func format(_ contentType: String?) throws(IntakeRejection) -> IntakeFormat {
+        if let format = IntakeFormat(contentType: contentType) { return format }
+        let complaint = contentType == nil ? "the content type is missing" : "this content type is not taken"
+        throw .unsupported("\(complaint); send application/x-protobuf or application/json")
     }
 
     private static func encoding(_ value: String?) throws(IntakeRejection) -> Encoding {

@@ -4,6 +4,11 @@ import MartletTelemetry
 package struct IntakeLimits: Sendable, Equatable {
     /// Of a body, before inflating and again after it (OTLP specification, "OTLP/HTTP Request": 64 MiB is recommended).
     package var maxBodyBytes = 64 * 1024 * 1024
+    /// Of memory that a decoded body may take, its texts included. A body of 64 MiB can hold 32 million empty messages of a
+    /// hundred bytes; 8,192 points with 20 attributes each, more than a batch of an OpenTelemetry Collector has, fit.
+    package var maxMessageBytes = 96 * 1024 * 1024
+    /// Of a body whose messages are not weighed before they are decoded: they take 2 MiB at most.
+    package var lightBodyBytes = 16 * 1024
     /// Of an attribute that tells senders or series apart. A point with a longer one is refused.
     package var maxAttributeBytes = 1024
     /// Of a URL or an error's message. What is longer is cut.

@@ -1,4 +1,5 @@
-/// Why a request is not taken: an HTTP status and a sentence. Only a 503 is worth another try.
+/// Why a request is not taken: an HTTP status and a sentence. Only a 429 and a 503 are worth another try (OTLP
+/// specification, "Retryable Response Codes").
 package struct IntakeRejection: Error, Sendable, Equatable {
     package var status: Int
     package var message: String
@@ -7,9 +8,21 @@ package struct IntakeRejection: Error, Sendable, Equatable {
         IntakeRejection(status: 400, message: message)
     }
 
+    static let notProtobuf = malformed("the body is not an OTLP protobuf message")
+
     package static func tooLarge(limit: Int) -> IntakeRejection {
         IntakeRejection(status: 413, message: "the body has more than \(limit) bytes, inflated or not")
     }
+
+    /// Few bytes can stand for many messages.
+    static func tooManyMessages(limit: Int) -> IntakeRejection {
+        IntakeRejection(
+            status: 413, message: "the body would take more than \(limit) bytes of memory; send it in parts")
+    }
+
+    /// More is in work than there is memory for.
+    package static let busy = IntakeRejection(
+        status: 429, message: "the collector has more to do than it can keep in memory; send it again later")
 
     /// The connection went away; hardly anyone is there to read this.
     package static let cutOff = malformed("the body ends early")

@@ -19,6 +19,11 @@ package struct ReportParameters: Sendable {
     /// In the order in which they were given; only `by` may come more than once.
     package private(set) var values: [(name: Name, value: String)] = []
 
+    /// Parameters at most; a report with every filter and every dimension has fewer.
+    private static let maxCount = 64
+    /// Of a parameter's value.
+    private static let maxValueBytes = 1024
+
     package static let defaultSince = "1h"
     package static let defaultBy: [Dimension] = [.service, .kind, .method, .host, .endpoint]
 
@@ -26,6 +31,10 @@ package struct ReportParameters: Sendable {
 
     package init(_ pairs: some Sequence<(String, String)>) throws(ParameterError) {
         for (name, value) in pairs {
+            guard values.count < Self.maxCount else { throw ParameterError("there are too many parameters") }
+            guard value.utf8.count <= Self.maxValueBytes else {
+                throw ParameterError("a parameter has more than \(Self.maxValueBytes) bytes")
+            }
             guard let name = Name(rawValue: name) else {
                 throw ParameterError(
                     "there is no parameter of this name; there are \(Self.list(Name.allCases.map(\.rawValue)))")

@@ -5,15 +5,15 @@
 enum ChunkChecksum {
     static func of(_ bytes: [UInt8]) -> Int64 {
         var state: UInt64 = 0x9e37_79b9_7f4a_7c15 ^ UInt64(bytes.count)
-        let words = bytes.span.bytes
-        var offset = 0
-        while offset + 8 <= words.byteCount {
-            // Checked against the bounds; what is unsafe about it are types other than integers.
-            state = mixed(
-                state, UInt64(littleEndian: words.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)))
-            offset += 8
+        // In words, of which the bytes need not begin on a boundary: byte by byte it would take as long as all else.
+        bytes.withUnsafeBytes { bytes in
+            let words = bytes.count / 8 * 8
+            for offset in stride(from: 0, to: words, by: 8) {
+                let word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                state = mixed(state, UInt64(littleEndian: word))
+            }
+            for byte in bytes[words...] { state = mixed(state, UInt64(byte)) }
         }
-        for byte in bytes[offset...] { state = mixed(state, UInt64(byte)) }
         return Int64(state >> 32)
     }
 

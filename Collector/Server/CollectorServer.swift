@@ -1,14 +1,20 @@
 import Hummingbird
+import HummingbirdCore
+import HummingbirdTLS
 import Logging
 import MartletIntake
 import MartletStorage
 import MartletTelemetry
+import NIOCore
 
 /// The collector's HTTP side: every route it answers.
 package struct CollectorServer: Sendable {
     package var storage: any Storage
     package var intake = Intake()
     package var tokens = ServerTokens()
+    package var limits = ServerLimits()
+    /// `nil` to speak HTTP without TLS.
+    package var tls: ServerTLS?
     /// What `since` and `until` of a report are measured from.
     package var now: @Sendable () -> UnixNanoseconds
     package var logger: Logger
@@ -18,6 +24,7 @@ package struct CollectorServer: Sendable {
 
     package init(
         storage: any Storage, intake: Intake = Intake(), tokens: ServerTokens = ServerTokens(),
+        limits: ServerLimits = ServerLimits(), tls: ServerTLS? = nil,
         now: @escaping @Sendable () -> UnixNanoseconds, logger: Logger
     ) {
         let activity = CollectorActivity()
@@ -25,6 +32,8 @@ package struct CollectorServer: Sendable {
         self.storage = ObservedStorage(storage: storage, activity: activity)
         self.intake = intake
         self.tokens = tokens
+        self.limits = limits
+        self.tls = tls
         self.now = now
         self.logger = logger
     }
@@ -35,20 +44,35 @@ package struct CollectorServer: Sendable {
     ///   is 0.
     package func application(
         at address: ListenAddress, onListening: @escaping @Sendable (Int) -> Void = { _ in }
-    ) -> some ApplicationProtocol {
+    ) throws -> some ApplicationProtocol {
         Application(
             router: router(),
+            server: try tls.map { try .tls(http, tlsConfiguration: $0.configuration) } ?? http,
             configuration: ApplicationConfiguration(
-                address: .hostname(address.host, port: address.port), serverName: "martlet-collector"),
+                address: .hostname(address.host, port: address.port), serverName: "martlet-collector",
+                availableConnectionsDelegate: .maximum(limits.maxConnections, logger: logger)),
             onServerRunning: { channel in onListening(channel.localAddress?.port ?? address.port) },
             logger: logger)
     }
 
+    private var http: HTTPServerBuilder {
+        let (bodyTimeout, maxBodyBytes) = (limits.bodyTimeout, intake.limits.maxBodyBytes)
+        return .http1(
+            configuration: HTTP1Channel.Configuration(
+                additionalChannelHandlers: [BodyDeadline(bodyTimeout), ContinueHandler(maxBodyBytes: maxBodyBytes)],
+                idleTimeout: TimeAmount(limits.idleTimeout),
+                httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(
+                    maxHeaderFieldSize: limits.maxHeaderBytes, maxHeaderListSize: limits.maxHeaderBytes,
+                    maxHeaderFieldCount: limits.maxHeaderFields)))
+    }
+
     func router() -> Router<BasicRequestContext> {
         let router = Router()
+        router.add(middleware: SecurityHeaders())
+        router.add(middleware: PlainFailures())
         HealthRoutes(storage: storage, requests: requests, logger: logger).add(to: router)
         router.add(middleware: DrainingMiddleware(requests: requests))
-        IngestRoutes(storage: storage, intake: intake, activity: activity, logger: logger)
+        IngestRoutes(storage: storage, intake: intake, room: IngestRoom(limits), activity: activity, logger: logger)
             .add(to: router, token: tokens.ingest)
         ReadRoutes(storage: storage, now: now, logger: logger).add(to: router, token: tokens.read)
         MetricsRoute(storage: storage, activity: activity).add(to: router, token: tokens.read)

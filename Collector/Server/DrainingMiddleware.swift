@@ -10,7 +10,7 @@ struct DrainingMiddleware<Context: RequestContext>: RouterMiddleware {
     ) async throws -> Response {
         guard requests.enter() else {
             var response = try Response.otlpFailure(
-                status: 503, message: "the collector is stopping; send it again later")
+                status: 503, message: "the collector is stopping; send it again later", to: request)
             response.headers[.retryAfter] = "1"
             return response
         }

@@ -9,6 +9,7 @@ import MartletTelemetry
 struct IngestRoutes: Sendable {
     let storage: any Storage
     let intake: Intake
+    let room: IngestRoom
     let activity: CollectorActivity
     let logger: Logger
 
@@ -17,19 +18,22 @@ struct IngestRoutes: Sendable {
         group.add(middleware: IngestCounting(activity: activity))
         if let token {
             group.add(
-                middleware: BearerTokenMiddleware(token: token) {
-                    try Response.otlpFailure(status: 401, message: "the ingest token is missing or wrong")
+                middleware: BearerTokenMiddleware(token: token) { request in
+                    try Response.otlpFailure(
+                        status: 401, message: "the ingest token is missing or wrong", to: request)
                 })
         }
-        group.post("metrics") { request, _ in try await answer { try await metrics(request) } }
-        group.post("traces") { request, _ in try await answer { try await traces(request) } }
-        group.post("logs") { _, _ in
-            try Response.otlpFailure(status: 404, message: "logs are not taken; metrics and traces are")
+        group.post("metrics") { request, _ in try await answer(request) { try await metrics(request) } }
+        group.post("traces") { request, _ in try await answer(request) { try await traces(request) } }
+        group.post("logs") { request, _ in
+            try Response.otlpFailure(
+                status: 404, message: "logs are not kept here; metrics and traces are", to: request)
         }
-        for path in ["metrics", "traces"] as [RouterPath] {
+        for path in ["metrics", "traces", "logs"] as [RouterPath] {
             for method in [.get, .head, .put, .patch, .delete] as [HTTPRequest.Method] {
-                group.on(path, method: method) { _, _ in
-                    var response = try Response.otlpFailure(status: 405, message: "only POST is taken here")
+                group.on(path, method: method) { request, _ in
+                    var response = try Response.otlpFailure(
+                        status: 405, message: "only POST is taken here", to: request)
                     response.headers[.allow] = "POST"
                     return response
                 }
@@ -39,11 +43,15 @@ struct IngestRoutes: Sendable {
 
     private func metrics(_ request: Request) async throws -> Response {
         let envelope = try envelope(of: request, signal: .metrics)
-        let taken = try intake.metrics(try await body(of: request), encoding: envelope.encoding)
+        var place = try room.enter()
+        let taken = try intake.metrics(
+            try await body(of: request, &place), encoding: envelope.encoding, format: envelope.format
+        ) { bytes throws(IntakeRejection) in try place.resize(to: bytes) }
         let outcome = try await storage.store(taken.values, of: envelope.batch)
         activity.count { $0.rejectPoints(taken.refusals.counts) }
         log(envelope, outcome, taken.refusals)
-        var response = Response.otlp(status: .ok, try IntakeAnswer.metrics(taken.refusals))
+        var response = Response.otlp(
+            status: .ok, try IntakeAnswer.metrics(taken.refusals, in: envelope.format), envelope.format)
         if envelope.batch != nil, taken.refusals.requests > 0,
             let name = HTTPFields.Element.Name(BatchID.rejectedHeaderName)
         {
@@ -54,11 +62,15 @@ struct IngestRoutes: Sendable {
 
     private func traces(_ request: Request) async throws -> Response {
         let envelope = try envelope(of: request, signal: .traces)
-        let taken = try intake.details(try await body(of: request), encoding: envelope.encoding)
+        var place = try room.enter()
+        let taken = try intake.details(
+            try await body(of: request, &place), encoding: envelope.encoding, format: envelope.format
+        ) { bytes throws(IntakeRejection) in try place.resize(to: bytes) }
         let outcome = try await storage.store(taken.values, of: envelope.batch)
         activity.count { $0.rejectSpans(taken.refusals.counts) }
         log(envelope, outcome, taken.refusals)
-        return Response.otlp(status: .ok, try IntakeAnswer.traces(taken.refusals))
+        return Response.otlp(
+            status: .ok, try IntakeAnswer.traces(taken.refusals, in: envelope.format), envelope.format)
     }
 
     private func envelope(of request: Request, signal: Signal) throws(IntakeRejection) -> IntakeEnvelope {
@@ -68,12 +80,16 @@ struct IngestRoutes: Sendable {
     }
 
     /// Never holds more than the limit, whatever the headers say.
-    private func body(of request: Request) async throws -> [UInt8] {
+    private func body(of request: Request, _ place: inout IngestRoom.Place) async throws -> [UInt8] {
         let limit = intake.limits.maxBodyBytes
+        let length = request.headers[.contentLength].flatMap { Int($0) } ?? 0
+        guard (0...limit).contains(length) else { throw IntakeRejection.tooLarge(limit: limit) }
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(length)
         do {
             for try await part in request.body {
                 guard bytes.count + part.readableBytes <= limit else { throw IntakeRejection.tooLarge(limit: limit) }
+                try place.resize(to: bytes.count + part.readableBytes)
                 bytes.append(contentsOf: part.readableBytesView)
             }
         } catch let rejection as IntakeRejection {
@@ -84,16 +100,20 @@ struct IngestRoutes: Sendable {
         return bytes
     }
 
-    private func answer(_ work: () async throws -> Response) async throws -> Response {
+    private func answer(_ request: Request, _ work: () async throws -> Response) async throws -> Response {
         do {
             return try await work()
         } catch let rejection as IntakeRejection {
             logger.debug("rejected", metadata: ["status": "\(rejection.status)", "reason": "\(rejection.message)"])
-            return try Response.otlpFailure(status: rejection.status, message: rejection.message)
+            return try Response.otlpFailure(status: rejection.status, message: rejection.message, to: request)
+        } catch is StorageBusy {
+            let busy = IntakeRejection.busy
+            return try Response.otlpFailure(status: busy.status, message: busy.message, to: request)
         } catch {
             // 503 and not 500: OTLP senders try again after the one and drop the batch after the other.
             logger.error("a batch could not be stored", metadata: ["error": "\(error)"])
-            return try Response.otlpFailure(status: 503, message: "the batch could not be stored; send it again later")
+            return try Response.otlpFailure(
+                status: 503, message: "the batch could not be stored; send it again later", to: request)
         }
     }
 

@@ -17,7 +17,8 @@ package struct ListenAddress: Sendable, Equatable {
     }
 
     /// As a URL's beginning, with the port that was bound.
-    package func url(port: Int) -> String {
-        host.contains(":") ? "http://[\(host)]:\(port)" : "http://\(host):\(port)"
+    package func url(port: Int, isTLS: Bool = false) -> String {
+        let scheme = isTLS ? "https" : "http"
+        return host.contains(":") ? "\(scheme)://[\(host)]:\(port)" : "\(scheme)://\(host):\(port)"
     }
 }

@@ -16,7 +16,7 @@ struct MetricsRoute: Sendable {
         let group = router.group("metrics")
         if let token {
             group.add(
-                middleware: BearerTokenMiddleware(token: token) {
+                middleware: BearerTokenMiddleware(token: token) { _ in
                     try Response.json(Problem(error: "the read token is missing or wrong"), status: .unauthorized)
                 })
         }

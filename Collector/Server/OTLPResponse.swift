@@ -2,15 +2,18 @@ import Hummingbird
 import MartletIntake
 
 extension Response {
-    static func otlp(status: HTTPResponse.Status, _ body: [UInt8]) -> Response {
+    static func otlp(status: HTTPResponse.Status, _ body: [UInt8], _ format: IntakeFormat) -> Response {
         Response(
-            status: status, headers: [.contentType: IntakeAnswer.contentType],
+            status: status, headers: [.contentType: format.contentType],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
     }
 
-    /// With a google.rpc.Status, whatever the request's content type was.
-    static func otlpFailure(status: Int, message: String) throws -> Response {
-        otlp(
-            status: HTTPResponse.Status(code: status), try IntakeAnswer.failure(status: status, message: message))
+    /// With a google.rpc.Status in the form of the request, which is protobuf where its content type is none of OTLP's.
+    static func otlpFailure(status: Int, message: String, to request: Request) throws -> Response {
+        let format = IntakeFormat(contentType: request.headers[.contentType]) ?? .protobuf
+        let body = try IntakeAnswer.failure(status: status, message: message, in: format)
+        var response = otlp(status: HTTPResponse.Status(code: status), body, format)
+        if [429, 503].contains(status) { response.headers[.retryAfter] = String(ServerLimits.retryAfterSeconds) }
+        return response
     }
 }

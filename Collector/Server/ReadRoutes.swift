@@ -14,7 +14,7 @@ struct ReadRoutes: Sendable {
         let group = router.group("api/v1")
         if let token {
             group.add(
-                middleware: BearerTokenMiddleware(token: token) {
+                middleware: BearerTokenMiddleware(token: token) { _ in
                     try Response.json(Problem(error: "the read token is missing or wrong"), status: .unauthorized)
                 })
         }

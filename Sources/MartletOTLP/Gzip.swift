@@ -43,6 +43,14 @@ package enum Gzip {
         return output
     }
 
+    /// How many bytes a stream of less than 4 GiB says that it inflates to; `nil` for what cannot be a stream or says more
+    /// than any has (RFC 1952, section 2.3.1: ISIZE; deflate makes at most 1,032 bytes of one).
+    package static func inflatedSize(of bytes: [UInt8]) -> Int? {
+        guard bytes.count >= 18 else { return nil }
+        let size = bytes.suffix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
+        return size <= 1032 * bytes.count ? size : nil
+    }
+
     /// Inflates exactly one gzip stream. Never holds more than `limit` bytes of output, whatever the header says.
     package static func decompress(_ bytes: [UInt8], limit: Int) throws(Failure) -> [UInt8] {
         var stream = z_stream()
@@ -51,11 +59,12 @@ package enum Gzip {
         }
         defer { inflateEnd(&stream) }
 
-        var input = bytes
         var output: [UInt8] = []
+        output.reserveCapacity(min(inflatedSize(of: bytes) ?? 0, limit))
         var failure: Failure?
-        input.withUnsafeMutableBufferPointer { source in
-            stream.next_in = source.baseAddress
+        bytes.withUnsafeBufferPointer { source in
+            // zlib only reads there; its declaration does not say so.
+            stream.next_in = UnsafeMutablePointer(mutating: source.baseAddress)
             stream.avail_in = uInt(clamping: source.count)
             failure = inflateAll(&stream, into: &output, limit: limit)
         }

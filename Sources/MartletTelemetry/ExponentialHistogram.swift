@@ -135,11 +135,13 @@ package struct ExponentialHistogram: Sendable, Equatable {
         sum += other.sum
         zeroCount &+= other.zeroCount
         guard let first = other.buckets.first?.index, let last = other.buckets.last?.index else { return true }
-        lowerScale(toHold: first >> (other.scale - scale), to: last >> (other.scale - scale))
-        let shift = other.scale - scale
-        makeRoom(for: first >> shift)
-        makeRoom(for: last >> shift)
-        for bucket in other.buckets { buckets[Int((bucket.index >> shift) - offset)] &+= bucket.count }
+        if scale != other.scale || first < offset || last > self.last {
+            lowerScale(toHold: first >> (other.scale - scale), to: last >> (other.scale - scale))
+            makeRoom(for: first >> (other.scale - scale))
+            makeRoom(for: last >> (other.scale - scale))
+        }
+        let (shift, offset) = (other.scale - scale, offset)
+        for bucket in other.buckets { buckets[Int((bucket.index &>> shift) &- offset)] &+= bucket.count }
         return true
     }
 

@@ -48,7 +48,7 @@ import Testing
 
     @Test func anotherContentTypeIs415() async throws {
         let body = try Samples.body()
-        for type in [nil, "text/plain", "application/json", "application/x-protobuf2"] {
+        for type in [nil, "text/plain", "application/jsonl", "application/x-protobuf2"] {
             try await expect(415) { try await $0.post(body, type: type) }
         }
     }

@@ -83,6 +83,18 @@ import Testing
         }
     }
 
+    @Test func tooManyParametersAndTooLongOnesAre400() async throws {
+        try await withServer { client in
+            let many = Array(repeating: "by=host", count: 65).joined(separator: "&")
+            for query in [many, "service=" + String(repeating: "x", count: 1025)] {
+                #expect(try await client.get("/api/v1/report?\(query)").status == .badRequest)
+            }
+            let fewer = Array(repeating: "by=host", count: 64).joined(separator: "&")
+            let taken = try await client.get("/api/v1/report?\(fewer)")
+            #expect(taken.status == .ok)
+        }
+    }
+
     @Test func anAgentThatSwitchesItselfOffSaysWhy() async throws {
         @Sendable func body(_ mode: String, reason: String?, end: UInt64) throws -> [UInt8] {
             var resource = Samples.resource()

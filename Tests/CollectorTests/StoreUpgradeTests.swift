@@ -51,6 +51,36 @@ import Testing
         #expect(try await storage.agents().map(\.resource.captureReason) == [nil])
     }
 
+    @Test func pointsOfAStoreFromBeforeChunksAreCountedByTheirSendersAndSeries() async throws {
+        try await DatabaseQueue(path: path).write { [statistics] db in
+            try db.execute(
+                sql: """
+                    INSERT INTO resource VALUES (2, 'checkout', '1.2', 'test', 'i-2', 'web-1', 'automatic', 'martlet', 1, 1);
+                    INSERT INTO series VALUES (2, 2, 'client', 'GET', 'api.example.com', 443, '/users/{id}', 200, '');
+                    """)
+            let sketch = Data(SketchBlob.encode(statistics.duration))
+            // Another sender's at the same moment, one of a minute, and one whose count is not its sketch's.
+            for (start, end, series, count) in [(0, 10, 2, 2), (0, 60, 2, 2), (10, 20, 1, 7)]
+                as [(UInt64, UInt64, Int, Int)]
+            {
+                try db.execute(
+                    sql: "INSERT INTO point VALUES (?, ?, ?, ?, 1, 2, ?)",
+                    arguments: [Int64(Samples.time(start)), Int64(Samples.time(end)), series, count, sketch])
+            }
+        }
+        let storage = try SQLiteStorage(path: path)
+        let answer = try await storage.statistics(StatisticsQuery(window: Samples.everything, by: [.instance]))
+        #expect(
+            Dictionary(answer.groups.map { ($0.key.values[0], $0.value.duration.count) }) { $1 } == [
+                "i-1": 2, "i-2": 4,
+            ])
+        #expect(answer.damagedPoints == 1)
+        let tiers = try await DatabaseQueue(path: path).read {
+            try Int.fetchAll($0, sql: "SELECT tier FROM chunk ORDER BY end_time, resource_id")
+        }
+        #expect(tiers == [0, 0, 0, 1])
+    }
+
     @Test func aStoreFromBeforeSpansIsBroughtUpToDateAndKeepsItsDetails() async throws {
         let trace = try #require(TraceID(high: 1 << 56, low: 1))
         let stored = try #require(try await SQLiteStorage(path: path).spans(ofTrace: trace).first)

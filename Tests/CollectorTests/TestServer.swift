@@ -14,15 +14,17 @@ import MartletTelemetry
 /// A collector over real HTTP with a real store, for the time of `body`.
 func withServer(
     limits: IntakeLimits = IntakeLimits(), tokens: ServerTokens = ServerTokens(),
-    store path: String? = nil, storage wrap: (SQLiteStorage) -> any Storage = { $0 },
+    serverLimits: ServerLimits = ServerLimits(), store path: String? = nil,
+    storage wrap: (SQLiteStorage) -> any Storage = { $0 },
     _ body: @Sendable (any TestClientProtocol) async throws -> Void
 ) async throws {
     let folder = try TemporaryFolder()
     let storage = try SQLiteStorage(path: path ?? folder.path("collector.sqlite"))
     let server = CollectorServer(
-        storage: wrap(storage), intake: Intake(limits: limits), tokens: tokens, now: { Samples.time(60) },
-        logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
-    try await server.application(at: ListenAddress(host: "127.0.0.1", port: 0)).test(.live) { try await body($0) }
+        storage: wrap(storage), intake: Intake(limits: limits), tokens: tokens, limits: serverLimits,
+        now: { Samples.time(60) }, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+    let application = try server.application(at: ListenAddress(host: "127.0.0.1", port: 0))
+    try await application.test(.live) { try await body($0) }
 }
 
 extension TestClientProtocol {

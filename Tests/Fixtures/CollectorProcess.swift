@@ -29,12 +29,23 @@ package final class CollectorProcess: Sendable {
     /// The exit status after SIGTERM.
     package func terminate() async -> Int32 { await process.stop(with: SIGTERM) }
 
+    /// The most memory that it ever had (proc(5), VmHWM).
+    package var peakResidentBytes: Int? {
+        let status = try? String(contentsOfFile: "/proc/\(process.pid)/status", encoding: .utf8)
+        let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        return line?.split(separator: " ").dropFirst().first.flatMap { Int($0) }.map { $0 * 1024 }
+    }
+
     package func post(_ body: [UInt8], batch: String) async throws -> Int {
+        try await post(body, headers: ["Content-Type": "application/x-protobuf", "Martlet-Batch": batch])
+    }
+
+    /// - Returns: the status.
+    package func post(_ body: [UInt8], headers: [String: String]) async throws -> Int {
         guard let url = URL(string: address + "/v1/metrics") else { return 0 }
         var request = URLRequest(url: url)
         request.httpMethod = "POST"
-        request.setValue("application/x-protobuf", forHTTPHeaderField: "Content-Type")
-        request.setValue(batch, forHTTPHeaderField: "Martlet-Batch")
+        for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
         request.httpBody = Data(body)
         let (_, response) = try await URLSession.shared.data(for: request)
         return (response as? HTTPURLResponse)?.statusCode ?? 0

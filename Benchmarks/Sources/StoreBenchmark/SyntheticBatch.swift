@@ -39,6 +39,14 @@ struct SyntheticBatch: Sendable {
             })
     }
 
+    /// The same as an agent sends it.
+    func batch(end: UnixNanoseconds) -> MetricsBatch {
+        MetricsBatch(
+            resource: resource, start: end - 10_000_000_000, end: end,
+            series: Dictionary(uniqueKeysWithValues: series.map { ($0.dimensions, $0.statistics) }),
+            ledger: Ledger(captured: 0))
+    }
+
     private static func power(_ base: Double, _ exponent: Int) -> Double {
         (0..<exponent).reduce(1) { product, _ in product * base }
     }

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# What the collector's store takes for a point that it stores and for those that a report reads, and what the collector takes
+# for a point that is posted to it. Needs wrk and sqlite3. The month of data takes 3 GB in the folder for temporary files.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+work=$(mktemp -d)
+collector=
+finish() {
+    [[ -z $collector ]] || { kill "$collector" && wait "$collector"; } || true
+    rm -rf "$work"
+}
+trap finish EXIT
+
+swift build -c release --product StoreBenchmark
+swift build -c release --product martlet-collector
+bin=$(swift build -c release --show-bin-path)
+
+cpu_ticks() {
+    # Fields 14 and 15 of proc(5), counted behind the name.
+    sed 's/.*) //' "/proc/$1/stat" | awk '{ print $12 + $13 }'
+}
+
+# ingest POINTS INTERVALS: bodies of so many points, of eight senders, posted over eight connections.
+ingest() {
+    "$bin/StoreBenchmark" bodies "$work/bodies" --points "$1" --intervals "$2"
+    "$bin/martlet-collector" serve --port 0 --store "sqlite:$work/ingest.sqlite" >"$work/address" &
+    collector=$!
+    until [[ -s $work/address ]]; do sleep 0.1; done
+    local url ticks requests
+    url=$(grep -o 'http://[^ ]*' "$work/address")
+    ticks=$(cpu_ticks "$collector")
+    wrk -t1 -c8 -d30s -s Benchmarks/ingest.lua "$url" -- "$work/bodies" $((8 * $2)) >"$work/wrk"
+    # The passes that are still to come are part of the price.
+    sleep 12
+    ticks=$(($(cpu_ticks "$collector") - ticks))
+    requests=$(awk '/requests in/ { print $1 }' "$work/wrk")
+    grep -i 'non-2xx' "$work/wrk" || true
+    echo "posted, $1 points a request: $requests requests in 30 s," \
+        "$((requests * $1 * $(getconf CLK_TCK) / ticks)) points a CPU-second," \
+        "peak $(awk '/VmHWM/ { print int($2 / 1024) }' "/proc/$collector/status") MiB"
+    kill "$collector" && wait "$collector" || true
+    collector=
+    rm -rf "$work/bodies" "$work"/ingest.sqlite*
+}
+
+echo "$(date -u +'%F %R') UTC, $(nproc) cores, load $(cut -d ' ' -f 1 /proc/loadavg)"
+for points in 50 1000; do
+    "$bin/StoreBenchmark" store "$work/store.sqlite" --points "$points"
+    rm "$work"/store.sqlite*
+done
+ingest 50 250
+ingest 1000 60
+
+"$bin/StoreBenchmark" generate "$work/month.sqlite"
+ls -l "$work/month.sqlite"
+sqlite3 -header -column "$work/month.sqlite" \
+    "SELECT tier, rolled, count(*) AS rows, sum(count) AS points, sum(length(points)) AS bytes FROM chunk GROUP BY tier, rolled"
+for since in 1h 30d; do
+    "$bin/StoreBenchmark" read "$work/month.sqlite" --since "$since"
+    Benchmarks/store-floor.py "$work/month.sqlite" "$since"
+done

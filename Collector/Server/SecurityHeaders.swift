@@ -1,0 +1,22 @@
+import Hummingbird
+
+/// Header fields of every answer. The collector serves no page, so a browser that shows an answer has to do nothing with it:
+/// not guess its type, keep, frame, or run it, nor tell others where it was.
+struct SecurityHeaders<Context: RequestContext>: RouterMiddleware {
+    private let fields: [HTTPFields.Element] = [
+        "X-Content-Type-Options": "nosniff",
+        "Cache-Control": "no-store",
+        "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+        "Referrer-Policy": "no-referrer",
+    ].compactMap { name, value in
+        HTTPFields.Element.Name(name).map { HTTPFields.Element(name: $0, value: value) }
+    }
+
+    func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        var response = try await next(request, context)
+        for field in fields where response.headers[field.name] == nil { response.headers.append(field) }
+        return response
+    }
+}

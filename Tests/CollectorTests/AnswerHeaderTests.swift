@@ -1,0 +1,59 @@
+import Foundation
+import HummingbirdTesting
+import MartletServer
+import Testing
+
+/// What every answer has, and what none has.
+@Suite struct AnswerHeaderTests {
+    @Test func everyAnswerTellsABrowserToDoNothingWithIt() async throws {
+        try await withServer(tokens: ServerTokens(ingest: "a", read: "b")) { client in
+            for response in [
+                try await client.get("/"), try await client.get("/healthz"),
+                try await client.get("/api/v1/report", token: "b"), try await client.get("/api/v1/report"),
+                try await client.get("/api/v1/report?top=x", token: "b"), try await client.get("/nothing"),
+                try await client.post(try Samples.body(), token: "a"), try await client.post([0xff], token: "a"),
+                try await client.post([]), try await client.get("/v1/metrics", token: "a"),
+            ] {
+                #expect(response.headers[.xContentTypeOptions] == "nosniff")
+                #expect(response.headers[.cacheControl] == "no-store")
+                #expect(response.headers[.contentSecurityPolicy] == "default-src 'none'; frame-ancestors 'none'")
+                #expect(response.headers.first { $0.name.canonicalName == "referrer-policy" }?.value == "no-referrer")
+            }
+        }
+    }
+
+    @Test func anUnknownAddressIs404AsJSON() async throws {
+        try await withServer { client in
+            for path in ["/nothing", "/api/v1/nothing", "/v1/profiles", "/../etc/passwd", "/api/v1/"] {
+                let response = try await client.get(path)
+                #expect(response.status == .notFound)
+                #expect(response.headers[.contentType] == "application/json; charset=utf-8")
+                let body = try JSONDecoder().decode([String: String].self, from: Data(buffer: response.body))
+                #expect(body == ["error": "there is nothing at this address"])
+            }
+        }
+    }
+
+    /// Neither in the body nor in a header field.
+    @Test func nothingOfARequestComesBackInAFailure() async throws {
+        let mark = "r3flect3d"
+        try await withServer(tokens: ServerTokens(ingest: "a", read: "b")) { client in
+            for response in [
+                try await client.get("/\(mark)"), try await client.get("/api/v1/\(mark)", token: "b"),
+                try await client.get("/api/v1/report?\(mark)=1", token: "b"),
+                try await client.get("/api/v1/report?since=\(mark)", token: "b"),
+                try await client.get("/api/v1/report?by=\(mark)&sort=\(mark)", token: "b"),
+                try await client.get("/api/v1/report", token: mark),
+                try await client.post(Array(mark.utf8), token: "a"),
+                try await client.post(Array(mark.utf8), type: "application/json", token: "a"),
+                try await client.post([], type: mark, token: "a"),
+                try await client.post([], encoding: mark, token: "a"),
+                try await client.post([], batch: mark, token: "a"), try await client.post([], token: mark),
+            ] {
+                #expect((400..<500).contains(response.status.code))
+                #expect(!String(buffer: response.body).contains(mark))
+                #expect(!response.headers.contains { $0.value.contains(mark) })
+            }
+        }
+    }
+}

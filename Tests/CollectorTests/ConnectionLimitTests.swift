@@ -1,0 +1,158 @@
+import Fixtures
+import Hummingbird
+import HummingbirdTesting
+import Logging
+import MartletSQLiteStorage
+import MartletServer
+import Testing
+
+/// Whoever keeps a connection without using it, or sends so slowly that it amounts to that, loses it.
+@Suite struct ConnectionLimitTests {
+    @Test func aConnectionThatSaysNothingIsClosed() async throws {
+        var limits = ServerLimits()
+        limits.idleTimeout = .milliseconds(50)
+        try await withServer(serverLimits: limits) { client in
+            try await RawConnection.open(port: client.port) { #expect(await $0.isClosed()) }
+        }
+    }
+
+    @Test func aHeadThatNeverEndsIsCutOffHoweverItDrips() async throws {
+        var limits = ServerLimits()
+        limits.idleTimeout = .milliseconds(100)
+        try await withServer(serverLimits: limits) { client in
+            try await RawConnection.open(port: client.port) { connection in
+                await #expect(throws: (any Error).self) {
+                    try await connection.send("POST /v1/metrics HTTP/1.1\r\n")
+                    while true { try await connection.drip("x") }
+                }
+            }
+        }
+    }
+
+    @Test func aBodyThatStopsIsCutOff() async throws {
+        var limits = ServerLimits()
+        limits.idleTimeout = .milliseconds(50)
+        try await withServer(serverLimits: limits) { client in
+            try await RawConnection.open(port: client.port) { connection in
+                // Where the machine is slow, the connection may have been closed before.
+                try? await connection.send(
+                    """
+                    POST /v1/metrics HTTP/1.1\r\nHost: test\r\nContent-Type: application/x-protobuf\r
+                    Content-Length: 100000\r\n\r\nbegun
+                    """)
+                #expect(await connection.isClosed())
+            }
+        }
+    }
+
+    @Test func aBodyThatTakesTooLongIsCutOffHoweverSteadilyItComes() async throws {
+        var limits = ServerLimits()
+        limits.bodyTimeout = .milliseconds(100)
+        try await withServer(serverLimits: limits) { client in
+            try await RawConnection.open(port: client.port) { connection in
+                await #expect(throws: (any Error).self) {
+                    try await connection.send(
+                        """
+                        POST /v1/metrics HTTP/1.1\r\nHost: test\r\nContent-Type: application/x-protobuf\r
+                        Transfer-Encoding: chunked\r\n\r\n
+                        """)
+                    while true { try await connection.drip("1\r\n\0\r\n") }
+                }
+            }
+            #expect(try await client.post(try Samples.body()).status == .ok)
+        }
+    }
+
+    @Test func aConnectionOutlivesTheTimeForOneBody() async throws {
+        var limits = ServerLimits()
+        limits.bodyTimeout = .seconds(1)
+        try await withServer(serverLimits: limits) { client in
+            try await RawConnection.open(port: client.port) { connection in
+                let end = ContinuousClock.now + .milliseconds(1200)
+                while ContinuousClock.now < end {
+                    try await connection.post(try Samples.body())
+                    #expect(try await connection.answer()?.status == 200)
+                    try await Task.sleep(for: .milliseconds(50))
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "X: \(String(repeating: "x", count: 40_000))",
+        (0..<200).map { "X-\($0): y" }.joined(separator: "\r\n"),
+        (0..<90).map { "X-\($0): \(String(repeating: "y", count: 500))" }.joined(separator: "\r\n"),
+    ])
+    func headersOverTheLimitAre400AndTheConnectionIsClosed(headers: String) async throws {
+        try await withServer { client in
+            try await RawConnection.open(port: client.port) { connection in
+                try await connection.send("GET /healthz HTTP/1.1\r\nHost: test\r\n\(headers)\r\n\r\n")
+                let answer = try await connection.answer()
+                #expect(answer?.status == 400)
+                #expect(answer?.headers["connection"] == "close")
+            }
+            #expect(try await client.get("/healthz").status == .ok)
+        }
+    }
+
+    @Test func aTargetOverTheLimitIs400() async throws {
+        try await withServer { client in
+            try await RawConnection.open(port: client.port) { connection in
+                try await connection.send(
+                    "GET /api/v1/report?service=\(String(repeating: "x", count: 40_000)) HTTP/1.1\r\nHost: test\r\n\r\n"
+                )
+                #expect(try await connection.answer()?.status == 400)
+            }
+        }
+    }
+
+    @Test func moreConnectionsThanTheLimitWaitUntilOneIsClosed() async throws {
+        var limits = ServerLimits()
+        limits.maxConnections = 1
+        try await withListeningServer(limits: limits) { port in
+            let (served, serve) = AsyncStream.makeStream(of: String.self)
+            let (opened, isOpen) = AsyncStream.makeStream(of: Void.self)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    try await RawConnection.open(port: port) { first in
+                        for _ in 0..<50 {
+                            try await first.post([])
+                            #expect(try await first.answer()?.status == 200)
+                            isOpen.yield()
+                        }
+                        serve.yield("first")
+                    }
+                }
+                for await _ in opened { break }
+                try await RawConnection.open(port: port) { second in
+                    try await second.post([])
+                    #expect(try await second.answer()?.status == 200)
+                    serve.yield("second")
+                }
+                try await group.waitForAll()
+            }
+            serve.finish()
+            #expect(await served.reduce(into: []) { $0.append($1) } == ["first", "second"])
+        }
+    }
+
+    /// Without Hummingbird's test client, which takes a connection, and whose server knows no limit of them.
+    private func withListeningServer(
+        limits: ServerLimits, _ body: @escaping @Sendable (Int) async throws -> Void
+    ) async throws {
+        let folder = try TemporaryFolder()
+        let server = CollectorServer(
+            storage: try SQLiteStorage(path: folder.path("collector.sqlite")), limits: limits,
+            now: { Samples.time(60) }, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+        let (ports, port) = AsyncStream.makeStream(of: Int.self)
+        let application = try server.application(at: ListenAddress(host: "127.0.0.1", port: 0)) { port.yield($0) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await application.run() }
+            for await port in ports {
+                try await body(port)
+                break
+            }
+            group.cancelAll()
+        }
+    }
+}

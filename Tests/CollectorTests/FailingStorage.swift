@@ -1,0 +1,25 @@
+import MartletStorage
+import MartletTelemetry
+
+/// A store that stores nothing and says why.
+struct FailingStorage: Storage {
+    private let base: any Storage
+    private let error: any Error
+
+    init(_ base: any Storage, error: any Error) {
+        self.base = base
+        self.error = error
+    }
+
+    func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome { throw error }
+
+    func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome { throw error }
+
+    func statistics(_ query: StatisticsQuery) async throws -> StatisticsAnswer { try await base.statistics(query) }
+
+    func spans(ofTrace trace: TraceID) async throws -> [StoredSpan] { try await base.spans(ofTrace: trace) }
+
+    func agents() async throws -> [AgentRecord] { try await base.agents() }
+
+    func check() async throws { try await base.check() }
+}

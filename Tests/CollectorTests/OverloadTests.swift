@@ -1,0 +1,139 @@
+import HummingbirdTesting
+import MartletServer
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+/// A collector that is behind says so at once, and takes again what it turned away.
+@Suite struct OverloadTests {
+    @Test func moreRequestsThanItHasRoomForAre429UntilOneIsDone() async throws {
+        var limits = ServerLimits()
+        limits.maxIngests = 1
+        try await withServer(serverLimits: limits) { client in
+            try await RawConnection.open(port: client.port) { slow in
+                let body = try Samples.body()
+                try await slow.send(
+                    """
+                    POST /v1/metrics HTTP/1.1\r\nHost: test\r\nContent-Type: application/x-protobuf\r
+                    Content-Length: \(body.count)\r\nExpect: 100-continue\r\n\r\n
+                    """)
+                #expect(try await slow.answer()?.status == 100)
+                // It has its place, or gets it in a moment.
+                var refused = try await client.post(try Samples.body())
+                while refused.status == .ok { refused = try await client.post(try Samples.body()) }
+                #expect(refused.status == .tooManyRequests)
+                #expect(refused.headers[.retryAfter] == "1")
+                #expect(try !refused.reason.isEmpty)
+                try await slow.send(body)
+                #expect(try await slow.answer()?.status == 200)
+            }
+            #expect(try await client.post(try Samples.body()).status == .ok)
+        }
+    }
+
+    @Test func moreBytesThanItHasRoomForAre429AndFewerAreTaken() async throws {
+        var limits = ServerLimits()
+        limits.maxIngestBytes = 10_000
+        try await withServer(serverLimits: limits) { client in
+            let large = [UInt8](repeating: 0, count: 10_001)
+            for _ in 0..<3 {
+                let refused = try await client.post(large)
+                #expect(refused.status == .tooManyRequests)
+            }
+            #expect(try await client.post(try Samples.body()).status == .ok)
+            #expect(try await client.count() == 5)
+        }
+    }
+
+    @Test func aRequestGivesItsRoomBackHoweverItEnds() async throws {
+        var limits = ServerLimits()
+        limits.maxIngests = 1
+        limits.maxIngestBytes = 100_000
+        try await withServer(serverLimits: limits) { client in
+            for _ in 0..<3 {
+                #expect(try await client.post([UInt8](repeating: 1, count: 60_000)).status == .badRequest)
+                #expect(try await client.post([UInt8](repeating: 1, count: 100_001)).status == .tooManyRequests)
+                try await RawConnection.open(port: client.port) { connection in
+                    try await connection.send(
+                        """
+                        POST /v1/metrics HTTP/1.1\r\nHost: test\r\nContent-Type: application/x-protobuf\r
+                        Content-Length: 90000\r\nExpect: 100-continue\r\n\r\n
+                        """)
+                    #expect(try await connection.answer()?.status == 100)
+                    try await connection.send([UInt8](repeating: 0, count: 60_000))
+                }
+                // The server notices in its own time that the sender went away.
+                var last = try await client.post(try Samples.body())
+                while last.status == .tooManyRequests { last = try await client.post(try Samples.body()) }
+                #expect(last.status == .ok)
+            }
+        }
+    }
+
+    @Test func whoeverWaitsForACommitKeepsItsRoom() async throws {
+        var limits = ServerLimits()
+        limits.maxIngests = 1
+        let gate = Gate()
+        try await withServer(serverLimits: limits, storage: { WaitingStorage(base: $0, gate: gate) }) { client in
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                group.addTask { try await client.post(try Samples.body()).status.code }
+                await gate.arrived()
+                try await RawConnection.open(port: client.port) { connection in
+                    try await connection.post(try Samples.body())
+                    #expect(try await connection.answer()?.status == 429)
+                }
+                await gate.open()
+                #expect(try await group.next() == 200)
+            }
+        }
+    }
+}
+
+/// Lets those through who come, once it is open.
+private actor Gate {
+    private var isOpen = false
+    private var hasArrival = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+    private var watching: [CheckedContinuation<Void, Never>] = []
+
+    func pass() async {
+        hasArrival = true
+        for continuation in watching { continuation.resume() }
+        watching = []
+        if !isOpen { await withCheckedContinuation { waiting.append($0) } }
+    }
+
+    /// Returns when somebody stands before it.
+    func arrived() async {
+        if !hasArrival { await withCheckedContinuation { watching.append($0) } }
+    }
+
+    func open() {
+        isOpen = true
+        for continuation in waiting { continuation.resume() }
+        waiting = []
+    }
+}
+
+/// Commits when the gate opens.
+private struct WaitingStorage: Storage {
+    let base: any Storage
+    let gate: Gate
+
+    func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome {
+        await gate.pass()
+        return try await base.store(metrics, of: batch)
+    }
+
+    func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome {
+        try await base.store(details, of: batch)
+    }
+
+    func statistics(_ query: StatisticsQuery) async throws -> StatisticsAnswer { try await base.statistics(query) }
+
+    func spans(ofTrace trace: TraceID) async throws -> [StoredSpan] { try await base.spans(ofTrace: trace) }
+
+    func agents() async throws -> [AgentRecord] { try await base.agents() }
+
+    func check() async throws { try await base.check() }
+}

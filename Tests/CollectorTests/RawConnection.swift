@@ -1,0 +1,118 @@
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// A TCP connection to a server on loopback, on which a test says exactly the bytes that it wants.
+struct RawConnection {
+    struct Answer {
+        var status: Int
+        /// By names in lower case.
+        var headers: [String: String]
+        var body: [UInt8]
+
+        var text: String { String(decoding: body, as: UTF8.self) }
+    }
+
+    private var inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
+    private let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
+    private var received = ByteBuffer()
+
+    static func open(
+        port: Int?, _ body: @Sendable (inout RawConnection) async throws -> Void
+    ) async throws {
+        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connect(host: "127.0.0.1", port: port ?? 0) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                }
+            }
+        let failure = Failure()
+        // Closing fails where the server was faster; what `body` throws counts.
+        try? await channel.executeThenClose { inbound, outbound in
+            var connection = RawConnection(inbound: inbound.makeAsyncIterator(), outbound: outbound)
+            do {
+                try await body(&connection)
+            } catch {
+                failure.error.withLock { $0 = error }
+            }
+        }
+        if let error = failure.error.withLock({ $0 }) { throw error }
+    }
+
+    private final class Failure: Sendable {
+        let error = Mutex<(any Error)?>(nil)
+    }
+
+    private init(
+        inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator,
+        outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
+    ) {
+        self.inbound = inbound
+        self.outbound = outbound
+    }
+
+    func send(_ text: String) async throws {
+        try await outbound.write(ByteBuffer(string: text))
+    }
+
+    func send(_ bytes: [UInt8]) async throws {
+        try await outbound.write(ByteBuffer(bytes: bytes))
+    }
+
+    /// A little, after a while.
+    func drip(_ text: String) async throws {
+        try await Task.sleep(for: .milliseconds(5))
+        try await send(text)
+    }
+
+    /// A whole request with a length.
+    func post(_ body: [UInt8], to path: String = "/v1/metrics", headers: [String] = []) async throws {
+        let given = headers.contains { $0.lowercased().hasPrefix("content-type") }
+        let lines = given ? headers : headers + ["Content-Type: application/x-protobuf"]
+        let fields = lines.map { $0 + "\r\n" }.joined()
+        try await send("POST \(path) HTTP/1.1\r\nHost: test\r\nContent-Length: \(body.count)\r\n\(fields)\r\n")
+        try await send(body)
+    }
+
+    /// The next answer; `nil` when the server closes the connection first.
+    mutating func answer() async throws -> Answer? {
+        guard let head = try await read(through: "\r\n\r\n") else { return nil }
+        let lines = head.split(separator: "\r\n")
+        var headers: [String: String] = [:]
+        for line in lines.dropFirst() {
+            let parts = line.split(separator: ":", maxSplits: 1).map { $0.trimmingPrefix(" ") }
+            headers[parts[0].lowercased()] = parts.count > 1 ? String(parts[1]) : ""
+        }
+        let status = lines.first?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+        guard let body = try await read(Int(headers["content-length"] ?? "0") ?? 0) else { return nil }
+        return Answer(status: status, headers: headers, body: body)
+    }
+
+    /// Whether the server has closed the connection, and said nothing before that.
+    mutating func isClosed() async -> Bool {
+        (try? await more()) != true && received.readableBytes == 0
+    }
+
+    private mutating func read(through end: String) async throws -> String? {
+        while true {
+            let bytes = Array(received.readableBytesView)
+            if let index = bytes.indices.first(where: { bytes[$0...].starts(with: Array(end.utf8)) }) {
+                return received.readString(length: index + end.utf8.count)
+            }
+            guard try await more() else { return nil }
+        }
+    }
+
+    private mutating func read(_ count: Int) async throws -> [UInt8]? {
+        while received.readableBytes < count {
+            guard try await more() else { return nil }
+        }
+        return received.readBytes(length: count)
+    }
+
+    private mutating func more() async throws -> Bool {
+        guard var part = try await inbound.next() else { return false }
+        received.writeBuffer(&part)
+        return true
+    }
+}

@@ -1,0 +1,105 @@
+import Fixtures
+import Foundation
+import Testing
+
+/// `serve --tls-certificate --tls-key`, with certificates of OpenSSL's and asked by curl.
+@Suite struct TLSTests {
+    private let folder: TemporaryFolder
+    private var certificate: String { folder.path("server.crt") }
+    private var key: String { folder.path("server.key") }
+
+    init() async throws {
+        folder = try TemporaryFolder()
+        try await makeCertificate("server")
+    }
+
+    private func makeCertificate(_ name: String, _ options: String...) async throws {
+        _ = try await run(
+            "openssl",
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-days", "1", "-subj",
+                "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", folder.path("\(name).key"),
+                "-out", folder.path("\(name).crt"),
+            ] + (options.isEmpty ? ["-nodes"] : options))
+    }
+
+    private func run(_ program: String, _ arguments: [String]) async throws -> (status: Int32, output: String) {
+        let env = ChildProcess.Program(url: URL(fileURLWithPath: "/usr/bin/env"))
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        let result = try await ChildProcess(env, [program] + arguments, environment: ["PATH": path]).finish()
+        return (result.status, result.output)
+    }
+
+    private func complaint(certificate: String?, key: String?) async throws -> String {
+        let flags = [("--tls-certificate", certificate), ("--tls-key", key)].flatMap { flag, path in
+            path.map { [flag, $0] } ?? []
+        }
+        let result = try await ChildProcess(
+            .martletCollector, ["serve", "--port", "0", "--store", "sqlite:" + folder.path("c.sqlite")] + flags
+        ).finish()
+        #expect(result.status != 0)
+        #expect(!FileManager.default.fileExists(atPath: folder.path("c.sqlite")))
+        return result.errors
+    }
+
+    @Test func itServesHTTPSAndSaysSo() async throws {
+        let collector = try await CollectorProcess(
+            store: folder.path("c.sqlite"),
+            environment: ["MARTLET_COLLECTOR_TLS_CERTIFICATE": certificate, "MARTLET_COLLECTOR_TLS_KEY": key])
+        #expect(collector.address.hasPrefix("https://127.0.0.1:"))
+        let flags = ["--silent", "--show-error", "--max-time", "20"]
+        let trusted = try await run("curl", flags + ["--cacert", certificate, collector.address + "/healthz"])
+        #expect(trusted.output.contains("ok"))
+
+        try Data(try Samples.body()).write(to: folder.url.appendingPathComponent("body"))
+        let post = try await run(
+            "curl",
+            flags + [
+                "--cacert", certificate, "--write-out", "%{http_code}", "--header",
+                "Content-Type: application/x-protobuf",
+                "--data-binary", "@" + folder.path("body"), collector.address + "/v1/metrics",
+            ])
+        #expect(post.output == "200")
+
+        // 60: the certificate is not trusted. 35: TLS 1.1 is not spoken. 52 and 56: no TLS, no answer.
+        #expect(try await run("curl", flags + [collector.address + "/healthz"]).status == 60)
+        let old = ["--cacert", certificate, "--tls-max", "1.1", "--ciphers", "DEFAULT@SECLEVEL=0"]
+        #expect(try await run("curl", flags + old + [collector.address + "/healthz"]).status == 35)
+        let plain = collector.address.replacingOccurrences(of: "https", with: "http")
+        #expect([1, 52, 56].contains(try await run("curl", flags + [plain + "/healthz"]).status))
+        #expect(await collector.terminate() == 0)
+    }
+
+    @Test func oneFileWithoutTheOtherIsToldInASentence() async throws {
+        let sentence = "--tls-certificate and --tls-key are given together"
+        #expect(try await complaint(certificate: certificate, key: nil).contains(sentence))
+        #expect(try await complaint(certificate: nil, key: key).contains(sentence))
+    }
+
+    @Test func aFileThatIsMissingIsNamed() async throws {
+        let missing = folder.path("nothing")
+        #expect(try await complaint(certificate: missing, key: key).contains("\(missing) is missing or cannot be read"))
+        #expect(
+            try await complaint(certificate: certificate, key: missing).contains(
+                "\(missing) is missing or cannot be read"))
+    }
+
+    @Test func aFileOfAnotherKindIsNamed() async throws {
+        #expect(try await complaint(certificate: key, key: key).contains("\(key) holds no certificate in PEM"))
+        #expect(
+            try await complaint(certificate: certificate, key: certificate)
+                .contains("\(certificate) holds no private key"))
+    }
+
+    @Test func aKeyWithAPassphraseIsRefusedWithoutAskingForIt() async throws {
+        try await makeCertificate("locked", "-passout", "pass:secret")
+        let errors = try await complaint(certificate: folder.path("locked.crt"), key: folder.path("locked.key"))
+        #expect(errors.contains("holds no private key without a passphrase"))
+    }
+
+    @Test func aKeyOfAnotherCertificateIsToldInASentence() async throws {
+        try await makeCertificate("other")
+        let errors = try await complaint(certificate: certificate, key: folder.path("other.key"))
+        #expect(errors.contains("is not that of the certificate in \(certificate)"))
+    }
+}
