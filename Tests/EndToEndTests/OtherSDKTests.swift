@@ -1,7 +1,6 @@
 import Fixtures
 import Foundation
 import MartletReports
-import MartletStorage
 import Testing
 
 /// The OpenTelemetry SDK for Python sends, and the report has what the program knows that it measured.
@@ -32,6 +31,15 @@ import Testing
         let collector = try await CollectorProcess(store: store)
         let program = try PythonSDK(
             temporality, histogram, way: .forward, rounds: 2, collector: collector.address)
+        try await program.goOn()
+        let measured = try await program.finish()
+        try await Measurements(measured).expect(in: report(collector), histogram)
+    }
+
+    @Test(arguments: PythonSDK.Temporality.allCases, PythonSDK.Histogram.allCases)
+    func theSameAsJSONIsTheSame(temporality: PythonSDK.Temporality, histogram: PythonSDK.Histogram) async throws {
+        let collector = try await CollectorProcess(store: store)
+        let program = try PythonSDK(temporality, histogram, way: .json, rounds: 2, collector: collector.address)
         try await program.goOn()
         let measured = try await program.finish()
         try await Measurements(measured).expect(in: report(collector), histogram)

@@ -11,7 +11,7 @@ struct PythonSDK {
         case exponential = "base2_exponential_bucket_histogram"
     }
 
-    enum Way: String { case export, forward }
+    enum Way: String { case export, forward, json }
 
     /// What it knows of the requests that it measured.
     struct Series: Decodable {
