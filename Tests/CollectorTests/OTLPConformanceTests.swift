@@ -378,5 +378,11 @@ import Testing
         }
     }
 
-    // MARK: OTLP/HTTP Default Port is `CollectorProcessTests`'s: a test must not take a fixed port.
+    // MARK: OTLP/HTTP Default Port
+
+    /// A test must not take a fixed port, so the command is asked.
+    @Test func theDefaultPortIs4318() async throws {
+        let help = try await ChildProcess(.martletCollector, ["serve", "--help"]).finish().output
+        #expect(help.split(whereSeparator: \.isWhitespace).joined(separator: " ").contains("(default: 4318)"))
+    }
 }
