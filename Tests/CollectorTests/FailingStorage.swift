@@ -22,4 +22,6 @@ struct FailingStorage: Storage {
     func agents() async throws -> [AgentRecord] { try await base.agents() }
 
     func check() async throws { try await base.check() }
+
+    func size() async throws -> UInt64 { try await base.size() }
 }
