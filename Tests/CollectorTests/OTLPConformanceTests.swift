@@ -228,7 +228,7 @@ import Testing
                 format == .json
                 ? try OTLPExportMetricsServiceResponse(jsonUTF8Bytes: bytes)
                 : try OTLPExportMetricsServiceResponse(serializedBytes: bytes)
-            #expect(message.partialSuccess.rejectedDataPoints == 2)
+            #expect(message.partialSuccess.rejectedDataPoints == 1)
             #expect(message.partialSuccess.errorMessage.contains("out of bounds"))
         }
     }
