@@ -9,7 +9,8 @@ struct ByteReader {
         end = bytes.count
     }
 
-    var isAtEnd: Bool { position >= end }
+    // Inlined, as the varint: a month's report reads hundreds of millions.
+    @inline(__always) var isAtEnd: Bool { position >= end }
 
     mutating func byte() -> UInt8? {
         guard position < end else { return nil }
@@ -25,11 +26,14 @@ struct ByteReader {
         return Double(bitPattern: bits)
     }
 
-    mutating func varint() -> UInt64? {
+    @inline(__always) mutating func varint() -> UInt64? {
         guard position < end else { return nil }
         let first = bytes[position]
         position += 1
-        if first < 0x80 { return UInt64(first) }
+        return first < 0x80 ? UInt64(first) : longVarint(from: first)
+    }
+
+    private mutating func longVarint(from first: UInt8) -> UInt64? {
         var value = UInt64(first & 0x7f)
         for shift in stride(from: UInt64(7), through: 63, by: 7) {
             guard position < end else { return nil }

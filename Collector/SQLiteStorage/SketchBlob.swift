@@ -75,13 +75,15 @@ enum SketchBlob {
         let (end, isTooLarge) = offset.addingReportingOverflow(Int32(ExponentialHistogram.maxBuckets))
         guard !isTooLarge else { return false }
         var index = offset
-        while !reader.isAtEnd {
-            guard let value = reader.varint(), index < end else { return false }
+        // A copy that nobody else sees stays in registers.
+        var rest = reader
+        while !rest.isAtEnd {
+            guard let value = rest.varint(), index < end else { return false }
             if value > 0 {
                 buckets.append((index, value))
                 index += 1
             } else {
-                guard let more = reader.varint(), more < UInt64(end - index) else { return false }
+                guard let more = rest.varint(), more < UInt64(end - index) else { return false }
                 index += Int32(more) + 1
             }
         }
