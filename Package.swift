@@ -148,7 +148,8 @@ let package = Package(
                 "ChainService", "Fixtures", "MartletOTLP", "MartletReports", "MartletSQLiteStorage", "MartletStorage",
                 "MartletTelemetry", "ProbeService", "TracerProgram", "martlet-collector",
                 .product(name: "Hummingbird", package: "hummingbird"),
-            ]),
+            ],
+            exclude: ["python_sdk.py"]),
         // Processes that are killed, collectors that misbehave, disks that are full: `make faults`.
         .executableTarget(
             name: "FaultProgram",

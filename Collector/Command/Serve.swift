@@ -25,22 +25,38 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "What readers of /api have to give as a bearer token; safer as a variable.")
     var readToken: String?
 
+    @Option(help: "How long points are kept by their resolution. (default: 10s=6h,1m=7d,1h=400d)")
+    var retention: String?
+
+    @Option(help: "How long details of requests are kept. (default: 24h)")
+    var details: String?
+
+    @Option(help: "How many details of requests are kept at most. (default: 100000)")
+    var maxDetails: Int?
+
     @Flag(help: "Listen beyond loopback without tokens.")
     var insecure = false
 
     func run() async throws {
         let settings = try settings()
-        let storage = try reportingFailure { try SQLiteStorage(path: settings.storePath) }
+        let activity = CollectorActivity()
+        let storage = try reportingFailure {
+            try SQLiteStorage(path: settings.storePath, limits: settings.limits, onStored: activity.add)
+        }
         LoggingSystem.bootstrap { label in StreamLogHandler.standardError(label: label) }
         let logger = Logger(label: "martlet-collector")
         let server = CollectorServer(
-            storage: storage, tokens: settings.tokens, now: SQLiteStorage.systemClock, logger: logger)
+            storage: storage, activity: activity, tokens: settings.tokens, now: SQLiteStorage.systemClock,
+            logger: logger)
         let application = server.application(at: settings.address) { port in
             Output.line("martlet-collector: listening on \(settings.address.url(port: port))")
         }
         // The last is the first to be stopped.
         var configuration = ServiceGroupConfiguration(
-            services: [application, Draining(requests: server.requests, logger: logger)],
+            services: [
+                StoreMaintenance(storage: storage, logger: logger), application,
+                Draining(requests: server.requests, logger: logger),
+            ],
             gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)
         configuration.maximumGracefulShutdownDuration = Draining.maxDuration
         let services = ServiceGroup(configuration: configuration)
@@ -58,6 +74,9 @@ struct Serve: AsyncParsableCommand {
             store: store ?? environment["STORE"],
             ingestToken: ingestToken ?? environment["INGEST_TOKEN"],
             readToken: readToken ?? environment["READ_TOKEN"],
+            retention: retention ?? environment["RETENTION"],
+            details: details ?? environment["DETAILS"],
+            maxDetails: try maxDetails ?? environment.integer("MAX_DETAILS"),
             insecure: try insecure || environment.boolean("INSECURE"))
     }
 }

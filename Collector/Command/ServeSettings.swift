@@ -1,24 +1,45 @@
 import ArgumentParser
+import MartletReports
+import MartletSQLiteStorage
 import MartletServer
 
 /// What `serve` was told, checked and with its defaults.
 struct ServeSettings {
     var address: ListenAddress
     var storePath: String
+    var limits: SQLiteLimits
     var tokens: ServerTokens
 
     init(
-        host: String?, port: Int?, store: String?, ingestToken: String?, readToken: String?, insecure: Bool
+        host: String?, port: Int?, store: String?, ingestToken: String?, readToken: String?, retention: String?,
+        details: String?, maxDetails: Int?, insecure: Bool
     ) throws {
         guard (0...65535).contains(port ?? 0) else { throw ValidationError("--port is a number from 0 to 65535") }
         address = ListenAddress(host: host ?? "127.0.0.1", port: port ?? 4318)
         storePath = try store.map(StoreLocation.path) ?? StoreLocation.defaultPath()
+        limits = try Self.limits(retention: retention, details: details, maxDetails: maxDetails)
         tokens = ServerTokens(
             ingest: try Self.token(ingestToken, of: "--ingest-token"),
             read: try Self.token(readToken, of: "--read-token"))
         if let objection = tokens.objection(toListeningAt: address, insecure: insecure) {
             throw ValidationError(objection)
         }
+    }
+
+    private static func limits(retention: String?, details: String?, maxDetails: Int?) throws -> SQLiteLimits {
+        var limits = SQLiteLimits()
+        if let retention { limits.retention = try RetentionOption.parse(retention) }
+        if let details {
+            guard let age = TimeText.nanoseconds(details), age <= UInt64(Int64.max) else {
+                throw ValidationError("--details is a length of time such as 24h")
+            }
+            limits.detailAge = age
+        }
+        if let maxDetails {
+            guard maxDetails >= 0 else { throw ValidationError("--max-details is a number from 0 on") }
+            limits.maxDetails = maxDetails
+        }
+        return limits
     }
 
     /// An empty token would guard nothing.

@@ -6,17 +6,28 @@ extension RequestDimensions {
     /// Stands for the endpoint of a sender that names none, as stable semantic conventions allow a client.
     static let unknownEndpoint = "{unknown}"
 
+    /// Of a point, by the names of the stable semantic conventions and by those of before.
     init(kind: RequestKind, attributes: [OTLPKeyValue]) {
-        let endpoint = kind == .client ? AttributeName.urlTemplate : AttributeName.route
-        let port = attributes.integer(AttributeName.serverPort) ?? 0
+        let server = ServerAttributes(kind: kind, attributes)
+        let stableMethod = attributes.text(AttributeName.method)
+        let status = (attributes.integer(AttributeName.status) ?? attributes.integer("http.status_code"))
+            .flatMap { (100...999).contains($0) ? $0 : nil }
+        // A client of before said of a request without an answer nothing but that.
+        let hasFailed = stableMethod == nil && attributes.text("http.method") != nil && kind == .client && status == nil
         self.init(
             kind: kind,
-            method: attributes.text(AttributeName.method) ?? "_OTHER",
-            host: attributes.text(AttributeName.serverAddress) ?? "",
-            port: (0...65535).contains(port) ? port : 0,
-            endpoint: attributes.text(endpoint) ?? Self.unknownEndpoint,
-            status: attributes.integer(AttributeName.status).flatMap { (100...999).contains($0) ? $0 : nil },
-            error: attributes.text(AttributeName.errorType))
+            method: stableMethod ?? attributes.text("http.method") ?? "_OTHER",
+            host: server.host ?? "", port: server.port ?? 0,
+            endpoint: Self.endpoint(kind, attributes) ?? Self.unknownEndpoint,
+            status: status, error: attributes.text(AttributeName.errorType) ?? (hasFailed ? "_OTHER" : nil))
+    }
+
+    /// `http.target` stands for the route where there is none: an instrument that puts it on a metric has put the changing
+    /// parts' names into it, as a metric demands.
+    private static func endpoint(_ kind: RequestKind, _ attributes: [OTLPKeyValue]) -> String? {
+        if kind == .client { return attributes.text(AttributeName.urlTemplate) }
+        let target = attributes.text("http.target").map { String($0.prefix { $0 != "?" }) }
+        return attributes.text(AttributeName.route) ?? target.flatMap { $0.isEmpty ? nil : $0 }
     }
 
     /// Of a span, whose texts are cut where a point's would be refused. Instruments of before name a server only in the URL.

@@ -10,6 +10,9 @@ package struct IntakeLimits: Sendable, Equatable {
     package var maxTextBytes = 4096
     /// Requests in one point. More cannot have happened, and sums of sums would overflow.
     package var maxRequestsPerPoint: UInt64 = 1 << 40
+    /// Buckets of all sketches that are made of a body, 64 MiB: a few bytes of a body can stand for thousands of them. The
+    /// 8,192 points that an OpenTelemetry Collector sends at once have half as many. Points past it are refused.
+    package var maxSketchBuckets = 8 * 1024 * 1024
 
     /// Attributes of a span, and of each of its events and links; more are left out and counted.
     package var maxSpanAttributes = 128

@@ -1,12 +1,13 @@
 import MartletOTLP
 import MartletTelemetry
 
-/// The metrics of one resource as points. Metrics that Martlet does not know are passed over: they are no mistake of the
-/// sender, who sends what it has.
+/// The metrics of one resource as points. Metrics that Martlet does not know are ignored: they are no mistake of the sender,
+/// who sends what it has.
 struct MetricsDecoding {
     let limits: IntakeLimits
     private(set) var refusals: Refusals
     private var statistics: [PointKey: RequestStatistics] = [:]
+    private var cumulative: [CumulativePoint] = []
     private var ledger: LedgerReading?
 
     init(limits: IntakeLimits, refusals: Refusals) {
@@ -17,67 +18,116 @@ struct MetricsDecoding {
     /// `nil` when nothing in it is for Martlet.
     mutating func decode(_ part: OTLPResourceMetrics) -> InstanceMetrics? {
         let resource = TelemetryResource(part.resource)
-        let metrics = part.scopeMetrics.flatMap(\.metrics)
         guard resource.fits(limits) else {
-            for metric in metrics { refuse(metric, "an attribute of the resource is too long") }
+            for metric in part.scopeMetrics.flatMap(\.metrics) {
+                refuse(metric, "an attribute of the resource is too long")
+            }
             return nil
         }
-        // Durations first: sizes and phases are added to the points that durations make.
-        for metric in metrics { takeDurations(metric) }
-        for metric in metrics { takeSizes(metric) }
-        for metric in metrics where metric.name == MetricName.clientPhaseDuration { takePhases(metric) }
-        for metric in metrics where metric.name == MetricName.ledger { ledger = LedgerReading(metric.sum) ?? ledger }
-        guard !statistics.isEmpty || ledger != nil else { return nil }
+        for scope in part.scopeMetrics { take(scope) }
+        // Last: phases are added to the points that durations make.
+        for metric in part.scopeMetrics.flatMap(\.metrics) where metric.name == MetricName.clientPhaseDuration {
+            takePhases(metric)
+        }
+        guard !statistics.isEmpty || !cumulative.isEmpty || ledger != nil else { return nil }
         let points = statistics.map { key, statistics in
             RequestPoint(dimensions: key.dimensions, start: key.start, end: key.end, statistics: statistics)
         }
-        return InstanceMetrics(resource: resource, points: points, ledger: ledger)
+        return InstanceMetrics(resource: resource, points: points, cumulative: cumulative, ledger: ledger)
     }
 
-    private mutating func refuse(_ metric: OTLPMetric, _ reason: String) {
-        let isOfRequests = RequestKind(durationMetric: metric.name) != nil
-        refusals.add(reason, count: metric.pointCount, requests: isOfRequests ? metric.valueCount : 0)
-    }
-
-    private mutating func takeDurations(_ metric: OTLPMetric) {
-        guard let kind = RequestKind(durationMetric: metric.name) else { return }
-        guard case .exponentialHistogram(let histogram)? = metric.data else {
-            return refuse(metric, "durations are taken as exponential histograms only")
-        }
-        guard histogram.aggregationTemporality == .delta else {
-            return refuse(metric, "durations of cumulative temporality are not taken yet")
-        }
-        for point in histogram.dataPoints where point.count > 0 {
-            do throws(PointRefusal) {
-                let duration = try DurationPoint.decode(point, limits: limits)
-                let key = try PointKey(kind, point.attributes, point.startTimeUnixNano, point.timeUnixNano, limits)
-                statistics[key, default: RequestStatistics()].merge(RequestStatistics(duration: duration))
-            } catch {
-                refusals.add(error.reason, requests: point.count)
+    private mutating func take(_ part: OTLPScopeMetrics) {
+        let names = Set(part.metrics.map(\.name))
+        for metric in part.metrics {
+            let stable = MetricName.stable(of: metric.name)
+            if stable != metric.name, names.contains(stable) {
+                // An instrument that is told to send old and new names sends each request under both.
+                refusals.ignore(metric.pointCount)
+            } else if let durations = DurationMetric(metric) {
+                takeDurations(metric, durations, part.scope)
+            } else if let sizes = SizeMetric(name: stable) {
+                takeSizes(metric, sizes, part.scope)
+            } else if metric.name == MetricName.ledger {
+                ledger = LedgerReading(metric.sum) ?? ledger
+            } else if metric.name != MetricName.clientPhaseDuration {
+                refusals.ignore(metric.pointCount)
             }
         }
     }
 
-    private mutating func takeSizes(_ metric: OTLPMetric) {
-        guard let size = SizeMetric(name: metric.name) else { return }
-        for point in SumPoint.all(in: metric) where point.count > 0 {
+    private mutating func refuse(_ metric: OTLPMetric, _ reason: String) {
+        let isOfRequests = DurationMetric(metric) != nil
+        refusals.add(reason, count: metric.pointCount, requests: isOfRequests ? metric.valueCount : 0)
+    }
+
+    private mutating func takeDurations(
+        _ metric: OTLPMetric, _ durations: DurationMetric, _ scope: OTLPInstrumentationScope
+    ) {
+        guard let unit = durations.secondsPerUnit else {
+            return refuse(metric, "durations in a unit that is not known")
+        }
+        guard metric.isHistogram else { return refuse(metric, "durations are taken as histograms only") }
+        for point in HistogramPoint.all(in: metric) {
             do throws(PointRefusal) {
-                let key = try PointKey(size.kind, point.attributes, point.start, point.end, limits)
-                guard statistics[key] != nil else {
-                    throw PointRefusal(reason: "a size without a duration of the same attributes and interval")
+                let duration = try point.durations(unit: unit, limits)
+                guard refusals.hasRoom(for: duration, limits) else {
+                    throw PointRefusal(reason: "more buckets in one request than are taken")
                 }
-                guard point.isDelta, let bytes = point.bytes else {
-                    throw PointRefusal(reason: "a size that is no delta, or whose sum is no number of bytes")
+                let stream = Stream(kind: durations.kind, metric: metric.name, scope: scope)
+                try add(RequestStatistics(duration: duration), of: point, stream)
+            } catch {
+                refusals.add(error.reason, requests: point.temporality == .delta ? point.count : 0)
+            }
+        }
+    }
+
+    private mutating func takeSizes(
+        _ metric: OTLPMetric, _ sizes: SizeMetric, _ scope: OTLPInstrumentationScope
+    ) {
+        guard metric.isHistogram else { return refuse(metric, "sizes are taken as histograms only") }
+        for point in HistogramPoint.all(in: metric) {
+            do throws(PointRefusal) {
+                guard let bytes = point.bytes else {
+                    throw PointRefusal(reason: "a size whose sum is no number of bytes")
                 }
-                statistics[key]?[keyPath: size.bytes] &+= bytes
+                var statistics = RequestStatistics()
+                statistics[keyPath: sizes.bytes] = bytes
+                try add(statistics, of: point, Stream(kind: sizes.kind, metric: metric.name, scope: scope))
             } catch {
                 refusals.add(error.reason)
             }
         }
     }
 
+    private struct Stream {
+        var kind: RequestKind
+        var metric: String
+        var scope: OTLPInstrumentationScope
+    }
+
+    /// Sizes need no durations beside them: another point of their series does as well.
+    private mutating func add(
+        _ statistics: RequestStatistics, of point: HistogramPoint, _ stream: Stream
+    ) throws(PointRefusal) {
+        let key = try PointKey(stream.kind, point.attributes, point.start, point.end, limits)
+        switch point.temporality {
+        case .delta:
+            var delta = statistics
+            delta.duration = delta.duration.distributed
+            self.statistics[key, default: RequestStatistics()].merge(delta)
+        case .cumulative:
+            cumulative.append(
+                CumulativePoint(
+                    stream: StreamID(stream.scope, stream.metric, point.attributes),
+                    point: RequestPoint(
+                        dimensions: key.dimensions, start: key.start, end: key.end, statistics: statistics)))
+        case .unspecified, .UNRECOGNIZED:
+            throw PointRefusal(reason: "a histogram that does not say whether it is delta or cumulative")
+        }
+    }
+
     private mutating func takePhases(_ metric: OTLPMetric) {
-        for point in SumPoint.all(in: metric) where point.count > 0 {
+        for point in HistogramPoint.all(in: metric) {
             do throws(PointRefusal) {
                 try takePhase(point)
             } catch {
@@ -86,15 +136,15 @@ struct MetricsDecoding {
         }
     }
 
-    private mutating func takePhase(_ point: SumPoint) throws(PointRefusal) {
+    private mutating func takePhase(_ point: HistogramPoint) throws(PointRefusal) {
         guard let phase = point.attributes.text(AttributeName.phase).flatMap(RequestPhase.init) else {
             throw PointRefusal(reason: "a phase that is not known")
         }
         let key = try PointKey(.client, point.attributes, point.start, point.end, limits)
-        guard var totals = statistics[key]?.phases, let requests = statistics[key]?.duration.count else {
+        guard var totals = statistics[key]?.phases, let requests = statistics[key]?.duration.count, requests > 0 else {
             throw PointRefusal(reason: "a phase without a duration of the same attributes and interval")
         }
-        guard point.isDelta, let seconds = point.seconds else {
+        guard point.temporality == .delta, let seconds = point.seconds() else {
             throw PointRefusal(reason: "a phase that is no delta, or whose sum is no length of time")
         }
         guard point.count <= requests &- totals[phase].count else {
@@ -106,12 +156,11 @@ struct MetricsDecoding {
     }
 }
 
-extension RequestKind {
-    fileprivate init?(durationMetric name: String) {
-        switch name {
-        case MetricName.clientDuration: self = .client
-        case MetricName.serverDuration: self = .server
-        default: return nil
+extension OTLPMetric {
+    fileprivate var isHistogram: Bool {
+        switch data {
+        case .histogram, .exponentialHistogram: true
+        default: false
         }
     }
 }

@@ -12,15 +12,20 @@ extension TelemetryResource {
         self.init(
             service: attributes.text(AttributeName.serviceName) ?? Self.unknownService,
             version: attributes.text(AttributeName.serviceVersion),
-            environment: attributes.text(AttributeName.environment),
-            instance: attributes.text(AttributeName.serviceInstanceID) ?? "",
+            environment: attributes.text(AttributeName.environment) ?? attributes.text("deployment.environment"),
+            instance: Self.instance(attributes),
             host: attributes.text(AttributeName.hostName), captureMode: attributes.text(AttributeName.captureMode),
             captureReason: attributes.text(AttributeName.captureReason)?.cut(toBytes: IntakeLimits.captureReasonBytes),
             agent: agent.isEmpty ? nil : agent)
     }
 
-    /// Whether the sender is an agent of Martlet's.
-    var isMartlet: Bool { agent?.hasPrefix("\(OTLPScope.name) ") ?? false }
+    /// Of a sender that does not name its instance the pod, the container or the process, which are as good.
+    private static func instance(_ attributes: [OTLPKeyValue]) -> String {
+        for name in [AttributeName.serviceInstanceID, "k8s.pod.uid", "k8s.pod.name", "container.id"] {
+            if let text = attributes.text(name) { return text }
+        }
+        return attributes.integer("process.pid").map { "pid \($0)" } ?? ""
+    }
 
     /// Whether every text that tells senders apart is short enough to be an index's key.
     func fits(_ limits: IntakeLimits) -> Bool {

@@ -1,7 +1,12 @@
+import MartletTelemetry
+
 /// What was understood of a request's body, and what was not.
 package struct Taken<Value: Sendable>: Sendable {
     package var values: [Value]
     package var refusals: Refusals
+
+    /// Data points that are about something else than HTTP requests: no mistake, and not kept.
+    package var ignored: Int { refusals.ignored }
 }
 
 /// Points or spans that are not taken, by reason (OTLP specification, "Partial Success").
@@ -10,6 +15,10 @@ package struct Refusals: Sendable, Equatable {
     package private(set) var counts: [String: Int] = [:]
     /// For how many requests the points stood. Only durations count, which every request has one of.
     package private(set) var requests: UInt64 = 0
+    /// See ``Taken/ignored``; not among the refused.
+    private(set) var ignored = 0
+    /// Buckets of the sketches of what was taken, for ``IntakeLimits/maxSketchBuckets``.
+    private var buckets = 0
 
     package var total: Int { counts.values.reduce(0, +) }
 
@@ -24,5 +33,15 @@ package struct Refusals: Sendable, Equatable {
         counts[reason, default: 0] += count
         let (sum, isTooLarge) = self.requests.addingReportingOverflow(requests)
         self.requests = isTooLarge ? .max : sum
+    }
+    /// False for a sketch that is too much beside those that were taken.
+    mutating func hasRoom(for sketch: ExponentialHistogram, _ limits: IntakeLimits) -> Bool {
+        guard sketch.buckets.count <= limits.maxSketchBuckets - buckets else { return false }
+        buckets += sketch.buckets.count
+        return true
+    }
+
+    mutating func ignore(_ count: Int) {
+        ignored += count
     }
 }

@@ -27,9 +27,11 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         /// Batches of metrics of which a share had arrived before, so that requests may count twice; `nil` where there
         /// are none.
         package var overlappingBatches: UInt64?
+        /// What its requests are counted from, `metrics` or `spans`, by their kind.
+        package var statistics: [String: String]
 
         private enum CodingKeys: String, CodingKey {
-            case service, version, environment, instance, host, capture, agent, ledger
+            case service, version, environment, instance, host, capture, agent, ledger, statistics
             case missingBatches = "missing_batches"
             case overlappingBatches = "overlapping_batches"
             case captureReason = "capture_reason"
@@ -61,7 +63,9 @@ extension AgentsReport.Agent {
             captureReason: resource.captureReason, agent: resource.agent, firstSeen: TimeText.format(record.firstSeen),
             lastSeen: TimeText.format(record.lastSeen),
             ledger: record.ledger.map(AgentsReport.Account.init), missingBatches: record.arrivals?.missing,
-            overlappingBatches: record.arrivals.flatMap { $0.overlapping > 0 ? $0.overlapping : nil })
+            overlappingBatches: record.arrivals.flatMap { $0.overlapping > 0 ? $0.overlapping : nil },
+            statistics: Dictionary(
+                uniqueKeysWithValues: record.statistics.map { ($0.key.rawValue, $0.value.rawValue) }))
     }
 }
 

@@ -37,6 +37,11 @@ package enum AgentsTable {
         if let count = agent.overlappingBatches {
             notes.append("some requests may count twice, batches that overlap with earlier ones: \(count)")
         }
+        let kinds = agent.statistics.filter { $0.value == "spans" }.keys.sorted()
+        if !kinds.isEmpty {
+            notes.append(
+                "\(kinds.joined(separator: " and ")) requests are known from spans alone, without those not sampled")
+        }
         return notes
     }
 }

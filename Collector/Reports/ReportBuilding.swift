@@ -5,8 +5,8 @@ extension Report {
         var tallies: [[String?]: RequestTally] = [:]
         var total = RequestTally()
         for (group, statistics) in answer.groups {
-            tallies[group.values, default: RequestTally()].add(statistics, kind: group.kind, outcome: group.outcome)
-            total.add(statistics, kind: group.kind, outcome: group.outcome)
+            tallies[group.values, default: RequestTally()].add(statistics, of: group)
+            total.add(statistics, of: group)
         }
         let query = request.query
         let seconds = query.window.seconds

@@ -15,6 +15,9 @@ package enum ReportTable {
         if let damaged = report.damagedPoints {
             text += "\(damaged) points were damaged on disk and are missing from these figures\n"
         }
+        if let spans = report.totals.measures.fromSpans {
+            text += "\(spans) requests are known from spans alone; what their senders did not sample is missing\n"
+        }
         if report.rows.isEmpty { text += "No requests in this time.\n" }
         return text
     }

@@ -12,6 +12,9 @@ package struct RequestMeasures: Sendable, Equatable, Codable {
     package var apdex: Double
     /// The share of all time that the report's requests took, 0...1.
     package var impact: Double
+    /// How many of them are known from spans alone, because their sender sends no metrics: what it did not sample is
+    /// missing. Left out when there are none.
+    package var fromSpans: UInt64?
 
     package struct Failures: Sendable, Equatable, Codable {
         /// Clients: transport, 4xx, 5xx and hung. Servers: transport, 5xx and hung.
@@ -49,6 +52,7 @@ package struct RequestMeasures: Sendable, Equatable, Codable {
     private enum CodingKeys: String, CodingKey {
         case count, failures, bytes, apdex, impact
         case perSecond = "per_second"
+        case fromSpans = "from_spans"
         case latency = "latency_ms"
         case phases = "phases_ms"
     }

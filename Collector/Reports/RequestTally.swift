@@ -8,11 +8,13 @@ struct RequestTally {
     private var unfailed = ExponentialHistogram()
     private var outcomes: [RequestOutcome: UInt64] = [:]
     private var failed: UInt64 = 0
+    private var fromSpans: UInt64 = 0
 
-    mutating func add(_ other: RequestStatistics, kind: RequestKind, outcome: RequestOutcome) {
+    mutating func add(_ other: RequestStatistics, of group: RequestGroup) {
         statistics.merge(other)
-        outcomes[outcome, default: 0] &+= other.duration.count
-        if outcome.isFailure(for: kind) {
+        outcomes[group.outcome, default: 0] &+= other.duration.count
+        if group.source == .spans { fromSpans &+= other.duration.count }
+        if group.outcome.isFailure(for: group.kind) {
             failed &+= other.duration.count
         } else {
             unfailed.merge(other.duration)
@@ -30,7 +32,7 @@ struct RequestTally {
             phases: phases,
             bytes: RequestMeasures.Bytes(sent: statistics.bytesSent, received: statistics.bytesReceived),
             apdex: Apdex.score(unfailed: unfailed, failed: failed),
-            impact: Self.share(duration.sum, of: timeOfAll))
+            impact: Self.share(duration.sum, of: timeOfAll), fromSpans: fromSpans > 0 ? fromSpans : nil)
     }
 
     private var phases: [String: Double] {

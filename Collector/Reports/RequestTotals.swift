@@ -65,19 +65,19 @@ package struct RequestTotals: Sendable {
 extension RequestTotals.Series {
     /// Keeps what failure rates are made of.
     fileprivate var other: Self {
-        Self(
-            service: service,
-            dimensions: RequestDimensions(
-                kind: dimensions.kind, method: "_OTHER", host: "", port: 0, endpoint: RequestTotals.otherEndpoint,
-                status: dimensions.status, error: nil))
+        var other = self
+        other.dimensions.method = "_OTHER"
+        (other.dimensions.host, other.dimensions.port) = ("", 0)
+        other.dimensions.endpoint = RequestTotals.otherEndpoint
+        other.dimensions.error = nil
+        return other
     }
 
-    /// There are two of these.
+    /// There are as many of these as kinds and sources.
     fileprivate var last: Self {
-        Self(
-            service: RequestTotals.otherService,
-            dimensions: RequestDimensions(
-                kind: dimensions.kind, method: "_OTHER", host: "", port: 0, endpoint: RequestTotals.otherEndpoint,
-                status: nil, error: nil))
+        var last = other
+        last.service = RequestTotals.otherService
+        last.dimensions.status = nil
+        return last
     }
 }

@@ -18,8 +18,8 @@ package enum TimeText {
         Date(timeIntervalSince1970: Double(time / 1_000_000_000)).formatted(.iso8601)
     }
 
-    /// `500ms`, `90s`, `30m`, `1h`, `7d`.
-    private static func nanoseconds(_ text: String) -> UInt64? {
+    /// A length of time: `500ms`, `90s`, `30m`, `1h`, `7d`. `nil` when the text is none.
+    package static func nanoseconds(_ text: String) -> UInt64? {
         let units: [(String, UInt64)] = [
             ("ms", 1_000_000), ("s", 1_000_000_000), ("m", 60_000_000_000), ("h", 3_600_000_000_000),
             ("d", 86_400_000_000_000),

@@ -1,28 +1,40 @@
 /// Reads what ``ByteWriter`` wrote. Every read is `nil` at the end of the bytes or on nonsense, and never traps.
 struct ByteReader {
-    private var rest: ArraySlice<UInt8>
+    let bytes: [UInt8]
+    private(set) var position = 0
+    private var end: Int
 
     init(_ bytes: [UInt8]) {
-        rest = bytes[...]
+        self.bytes = bytes
+        end = bytes.count
     }
 
-    var isAtEnd: Bool { rest.isEmpty }
+    var isAtEnd: Bool { position >= end }
 
     mutating func byte() -> UInt8? {
-        rest.popFirst()
+        guard position < end else { return nil }
+        defer { position += 1 }
+        return bytes[position]
     }
 
     mutating func double() -> Double? {
-        guard rest.count >= 8 else { return nil }
-        let bits = rest.prefix(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        rest.removeFirst(8)
+        guard end - position >= 8 else { return nil }
+        var bits: UInt64 = 0
+        for offset in 0..<8 { bits |= UInt64(bytes[position + offset]) << UInt64(8 * offset) }
+        position += 8
         return Double(bitPattern: bits)
     }
 
     mutating func varint() -> UInt64? {
-        var value: UInt64 = 0
-        for shift in stride(from: UInt64(0), through: 63, by: 7) {
-            guard let byte = rest.popFirst() else { return nil }
+        guard position < end else { return nil }
+        let first = bytes[position]
+        position += 1
+        if first < 0x80 { return UInt64(first) }
+        var value = UInt64(first & 0x7f)
+        for shift in stride(from: UInt64(7), through: 63, by: 7) {
+            guard position < end else { return nil }
+            let byte = bytes[position]
+            position += 1
             value |= UInt64(byte & 0x7f) << shift
             if byte < 0x80 { return value }
         }
@@ -32,5 +44,17 @@ struct ByteReader {
     mutating func zigzag() -> Int32? {
         guard let value = varint().flatMap(UInt32.init(exactly:)) else { return nil }
         return Int32(bitPattern: value >> 1) ^ -Int32(bitPattern: value & 1)
+    }
+
+    /// Where the next `count` bytes are; passes over them.
+    mutating func range(of count: UInt64) -> Range<Int>? {
+        guard count <= UInt64(end - position) else { return nil }
+        defer { position += Int(count) }
+        return position..<position + Int(count)
+    }
+
+    /// Reads from within a range of the bytes, and nothing behind it.
+    mutating func enter(_ range: Range<Int>) {
+        (position, end) = (min(range.lowerBound, bytes.count), min(range.upperBound, bytes.count))
     }
 }

@@ -6,6 +6,10 @@ struct ByteWriter {
         bytes.append(byte)
     }
 
+    mutating func append(contentsOf more: some Collection<UInt8>) {
+        bytes.append(contentsOf: more)
+    }
+
     mutating func append(bitsOf value: Double) {
         withUnsafeBytes(of: value.bitPattern.littleEndian) { bytes.append(contentsOf: $0) }
     }
@@ -21,5 +25,10 @@ struct ByteWriter {
 
     mutating func append(zigzag value: Int32) {
         append(varint: UInt64(UInt32(bitPattern: (value << 1) ^ (value >> 31))))
+    }
+
+    /// Begins anew, in the same memory.
+    mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
     }
 }

@@ -27,6 +27,12 @@ enum DetailRows {
         try statement.execute(arguments: [Int64(clamping: now), resource] + request + place + span)
     }
 
+    static func contains(_ detail: SpanRecord, in db: Database) throws -> Bool {
+        let statement = try db.cachedStatement(
+            sql: "SELECT EXISTS (SELECT 1 FROM detail WHERE trace_id = ? AND span_id = ?)")
+        return try Bool.fetchOne(statement, arguments: [detail.traceID.blob, detail.spanID.blob]) ?? false
+    }
+
     /// `nil` for a row that is no span.
     static func decode(_ row: Row) throws -> SpanRecord? {
         let (trace, id, parent): (Data, Data, Data) = (row["trace_id"], row["span_id"], row["parent_span_id"])

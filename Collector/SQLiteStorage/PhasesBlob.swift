@@ -28,8 +28,13 @@ enum PhasesBlob {
 
     /// `nil` when the bytes cannot have come from ``encode(_:)``.
     static func decode(_ bytes: [UInt8]) -> PhaseTotals? {
-        guard !bytes.isEmpty else { return PhaseTotals() }
         var reader = ByteReader(bytes)
+        return read(&reader)
+    }
+
+    /// Reads to the reader's end.
+    static func read(_ reader: inout ByteReader) -> PhaseTotals? {
+        guard !reader.isAtEnd else { return PhaseTotals() }
         guard reader.byte() == version, let bits = reader.byte(), bits < 1 << order.count else { return nil }
         var totals = PhaseTotals()
         for (bit, phase) in order.enumerated() where bits & 1 << bit != 0 {

@@ -12,7 +12,8 @@ extension SQLiteStorage {
                 return AgentRecord(
                     resource: ResourceRows.decode(row), firstSeen: UInt64(clamping: first),
                     lastSeen: UInt64(clamping: last), ledger: try LedgerRows.latest(of: row["id"], in: db),
-                    arrivals: stream.map { BatchArrivals(missing: $0.missing, overlapping: $0.overlapping) })
+                    arrivals: stream.map { BatchArrivals(missing: $0.missing, overlapping: $0.overlapping) },
+                    statistics: try StatisticsCover.sources(of: row["id"], in: db))
             }
         }
     }

@@ -4,64 +4,17 @@ import MartletTelemetry
 
 extension SQLiteStorage {
     package func statistics(_ query: StatisticsQuery) async throws -> StatisticsAnswer {
-        try await pool.read { db in
-            var folding = Folding(query: query)
-            try folding.run(in: db)
-            return StatisticsAnswer(
-                groups: folding.groups,
-                completeness: try Completeness.share(in: query.window, service: query.filter.service, in: db),
-                damagedPoints: folding.damagedPoints)
-        }
-    }
-}
-
-/// Goes through the points of a window once and adds each to its group. Holds the groups and one entry for each series
-/// that the window has, never the points.
-private struct Folding {
-    let query: StatisticsQuery
-    private(set) var groups: [RequestGroup: RequestStatistics] = [:]
-    private(set) var damagedPoints = 0
-    /// `nil` for series that the filter leaves out.
-    private var groupOfSeries: [Int64: RequestGroup?] = [:]
-
-    init(query: StatisticsQuery) {
-        self.query = query
-    }
-
-    mutating func run(in db: Database) throws {
-        let points = try Row.fetchCursor(
-            db,
-            sql: """
-                SELECT series_id, count, bytes_sent, bytes_received, sketch, phases FROM point
-                WHERE end_time > ? AND end_time <= ?
-                """,
-            arguments: [Int64(clamping: query.window.from), Int64(clamping: query.window.to)])
-        while let row = try points.next() {
-            guard let group = try group(ofSeries: row["series_id"], in: db) else { continue }
-            if let statistics = PointRows.decode(row) {
-                groups[group, default: RequestStatistics()].merge(statistics)
-            } else {
-                damagedPoints += 1
+        try await health.watching {
+            try await pool.read { db in
+                var folding = PointFolding(query)
+                for range in WindowRanges(query.window, expired: try ExpiredRows.times(in: db)).ranges {
+                    try folding.add(range, in: db)
+                }
+                return StatisticsAnswer(
+                    groups: folding.groups,
+                    completeness: try Completeness.share(in: query.window, service: query.filter.service, in: db),
+                    damagedPoints: folding.damagedPoints)
             }
         }
-    }
-
-    private mutating func group(ofSeries id: Int64, in db: Database) throws -> RequestGroup? {
-        if let known = groupOfSeries[id] { return known }
-        let group = try readGroup(ofSeries: id, in: db)
-        groupOfSeries[id] = .some(group)
-        return group
-    }
-
-    private func readGroup(ofSeries id: Int64, in db: Database) throws -> RequestGroup? {
-        let series = try db.cachedStatement(sql: "SELECT * FROM series WHERE id = ?")
-        let owner = try db.cachedStatement(sql: "SELECT * FROM resource WHERE id = ?")
-        guard let row = try Row.fetchOne(series, arguments: [id]), let dimensions = SeriesRows.decode(row),
-            let resource = try Row.fetchOne(owner, arguments: [row["resource_id"] as Int64]).map(ResourceRows.decode),
-            query.filter.matches(dimensions, from: resource)
-        else { return nil }
-        return RequestGroup(
-            values: query.by.map { $0.value(of: dimensions, from: resource) }, kind: dimensions.kind,
-            outcome: dimensions.outcome)
     }
 }

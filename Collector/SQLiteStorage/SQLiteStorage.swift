@@ -2,55 +2,78 @@ import Foundation
 import GRDB
 import MartletStorage
 import MartletTelemetry
+import Synchronization
 
 /// The embedded store: one SQLite file in WAL mode, one writer, readers that never wait for it.
 ///
 /// Durability: `synchronous = FULL`. `store` returns after its transaction was appended to the log and the log was synced
 /// (fsync), so what it returned for survives `kill -9`, for which the append alone would do, and a power cut, for which it
-/// would not. The price is one fsync for each transaction: 0.18 ms on the disk where it was measured, more on others.
+/// would not. The price is one fsync for each transaction: 0.18 ms on the disk where it was measured, more on others. Batches
+/// that arrive at the same time share one (``CommitQueue``).
 package final class SQLiteStorage: Storage {
     let pool: DatabasePool
     let limits: SQLiteLimits
+    let queue: CommitQueue
+    let health: StoreHealth
+    /// Used by the writer alone.
+    let series: WriterSeries
     /// The collector's clock.
     let now: @Sendable () -> UnixNanoseconds
+    let onStored: @Sendable ([InstanceMetrics]) -> Void
 
     /// Opens the store at `path`, making file and folder where there are none. Throws ``StorageFailure`` when the file is
-    /// something else or newer; it is left as it is then.
-    package init(
+    /// something else, newer or damaged; it is left as it is then.
+    ///
+    /// - Parameter onStored: called with the points that a batch of metrics or of spans brought, after each commit.
+    package convenience init(
         path: String, limits: SQLiteLimits = SQLiteLimits(),
-        now: @escaping @Sendable () -> UnixNanoseconds = SQLiteStorage.systemClock
+        now: @escaping @Sendable () -> UnixNanoseconds = SQLiteStorage.systemClock,
+        onStored: @escaping @Sendable ([InstanceMetrics]) -> Void = { _ in }
     ) throws {
         try StoreFile.make(path)
         try StoreFile.inspect(path, forReading: false)
-        pool = try StoreFile.describingErrors(of: path) {
+        let pool = try StoreFile.describingErrors(of: path) {
             let pool = try DatabasePool(path: path, configuration: Self.configuration)
-            // GRDB sets NORMAL, which may lose the last transactions in a power cut.
-            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
-            // Before the first table, so that a process killed in between leaves no file that nobody owns up to.
-            try pool.writeWithoutTransaction {
-                try $0.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
+            try pool.writeWithoutTransaction { db in
+                try Pragmas.configureWriter(db)
+                // Before the first table, so that a process killed in between leaves no file that nobody owns up to.
+                try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
             }
             try Schema.migrator.migrate(pool)
             return pool
         }
-        self.limits = limits
-        self.now = now
+        self.init(pool, path: path, limits: limits, now: now, onStored: onStored)
     }
 
     /// Opens an existing store to read from it, also while a collector writes to it.
-    package init(readingFrom path: String) throws {
+    package convenience init(readingFrom path: String) throws {
         try StoreFile.inspect(path, forReading: true)
         var configuration = Self.configuration
         configuration.readonly = true
-        pool = try StoreFile.describingErrors(of: path) {
+        let pool = try StoreFile.describingErrors(of: path) {
             try DatabasePool(path: path, configuration: configuration)
         }
-        limits = SQLiteLimits()
-        now = Self.systemClock
+        self.init(pool, path: path, limits: SQLiteLimits(), now: Self.systemClock, onStored: { _ in })
+    }
+
+    private init(
+        _ pool: DatabasePool, path: String, limits: SQLiteLimits, now: @escaping @Sendable () -> UnixNanoseconds,
+        onStored: @escaping @Sendable ([InstanceMetrics]) -> Void
+    ) {
+        let series = WriterSeries(maxSeriesOfService: limits.maxSeriesPerService)
+        self.pool = pool
+        self.limits = limits
+        self.series = series
+        self.now = now
+        self.onStored = onStored
+        health = StoreHealth(path: path)
+        queue = CommitQueue(pool, limits: limits) { series.withLock { $0.removeAll() } }
     }
 
     package func check() async throws {
-        _ = try await pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM resource LIMIT 1") }
+        _ = try await health.watching {
+            try await pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM resource LIMIT 1") }
+        }
     }
 
     /// Folds the log into the file and closes it; nothing may be asked of the store afterwards.
@@ -58,6 +81,11 @@ package final class SQLiteStorage: Storage {
         // GRDB closes its readers last, and those cannot fold the log themselves.
         _ = try pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
         try pool.close()
+    }
+
+    /// See ``CommitQueue/commit(bytes:_:)``.
+    func commit(bytes: Int, _ work: @escaping CommitQueue.Work) async throws -> StoreOutcome {
+        try await health.watching { try await queue.commit(bytes: bytes, work) }
     }
 
     package static let systemClock: @Sendable () -> UnixNanoseconds = {
@@ -68,6 +96,7 @@ package final class SQLiteStorage: Storage {
         var configuration = Configuration()
         // Another process, such as a backup, may hold the file for a moment.
         configuration.busyMode = .timeout(5)
+        configuration.prepareDatabase(Pragmas.configure)
         return configuration
     }
 }

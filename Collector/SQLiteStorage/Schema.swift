@@ -19,6 +19,14 @@ enum Schema {
             try BatchRows.take(over: "batch", in: db)
             try db.execute(sql: "DROP TABLE batch")
         }
+        migrator.registerMigration("5 cumulative series") { db in
+            try db.execute(sql: CumulativeRows.schema + StatisticsCover.schema)
+        }
+        migrator.registerMigration("6 chunks, series of services") { db in
+            try db.execute(sql: seriesOfServices + chunks)
+            try PointMigration.run(in: db)
+            try db.execute(sql: "DROP TABLE point; DROP TABLE series_of_resource;")
+        }
         return migrator
     }
 
@@ -152,6 +160,43 @@ enum Schema {
             first INTEGER NOT NULL, sequence INTEGER NOT NULL, part TEXT NOT NULL, received INTEGER NOT NULL,
             PRIMARY KEY (stream_id, first, sequence, part)
         ) STRICT, WITHOUT ROWID;
+
+        """
+
+    /// Processes of a service share its series.
+    private static let seriesOfServices = """
+        ALTER TABLE series RENAME TO series_of_resource;
+        CREATE TABLE series (
+            id INTEGER PRIMARY KEY,
+            service TEXT NOT NULL,
+            kind TEXT NOT NULL, method TEXT NOT NULL, host TEXT NOT NULL, port INTEGER NOT NULL,
+            endpoint TEXT NOT NULL, status INTEGER NOT NULL, error TEXT NOT NULL,
+            -- The latest that a point ended in, in days since 1970.
+            day INTEGER NOT NULL,
+            UNIQUE (service, kind, method, host, port, endpoint, status, error)
+        ) STRICT;
+        CREATE INDEX series_by_day ON series (day);
+
+        """
+
+    private static let chunks = """
+        CREATE TABLE chunk (
+            id INTEGER PRIMARY KEY,
+            -- 0: as agents deliver, 1: a minute, 2: an hour.
+            tier INTEGER NOT NULL,
+            -- Whether its points are in the tier above as well, and whether they are from the one below.
+            rolled INTEGER NOT NULL, derived INTEGER NOT NULL,
+            -- No reference: it would have to be looked for in all chunks before a sender is deleted.
+            resource_id INTEGER NOT NULL,
+            -- The sender's clock, nanoseconds since 1970. Called as in SQL, `end` is a keyword.
+            end_time INTEGER NOT NULL,
+            -- Points that are in it, and those that its sources had and that could not be read.
+            count INTEGER NOT NULL, damaged INTEGER NOT NULL,
+            checksum INTEGER NOT NULL, points BLOB NOT NULL
+        ) STRICT;
+        CREATE INDEX chunk_by_end ON chunk (tier, rolled, end_time, resource_id);
+
+        CREATE TABLE expired (tier INTEGER PRIMARY KEY, time INTEGER NOT NULL) STRICT;
 
         """
 }

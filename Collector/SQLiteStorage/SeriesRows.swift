@@ -1,40 +1,74 @@
 import GRDB
 import MartletTelemetry
 
+/// The table of what tells requests of one service apart. Senders share their service's series, so that processes which come
+/// and go add none.
 enum SeriesRows {
-    /// The row of a series, which is made at its first point.
-    static func id(of dimensions: RequestDimensions, resource: Int64, in db: Database) throws -> Int64 {
-        let arguments = StatementArguments([resource]) + columns(of: dimensions)
-        let known = try db.cachedStatement(
+    static func find(_ dimensions: RequestDimensions, service: String, in db: Database) throws -> Row? {
+        let statement = try db.cachedStatement(
             sql: """
-                SELECT id FROM series WHERE resource_id = ? AND kind = ? AND method = ? AND host = ? AND port = ?
+                SELECT id, day FROM series WHERE service = ? AND kind = ? AND method = ? AND host = ? AND port = ?
                     AND endpoint = ? AND status = ? AND error = ?
                 """)
-        if let id = try Int64.fetchOne(known, arguments: arguments) { return id }
-        let new = try db.cachedStatement(
+        return try Row.fetchOne(statement, arguments: [service] + columns(of: dimensions))
+    }
+
+    /// - Parameter day: see ``SeriesDay``.
+    static func insert(
+        _ dimensions: RequestDimensions, service: String, day: Int64, in db: Database
+    ) throws -> Int64 {
+        let statement = try db.cachedStatement(
             sql: """
-                INSERT INTO series (resource_id, kind, method, host, port, endpoint, status, error)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO series (service, kind, method, host, port, endpoint, status, error, day)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """)
-        try new.execute(arguments: arguments)
+        try statement.execute(arguments: [service] + columns(of: dimensions) + [day])
         return db.lastInsertedRowID
+    }
+
+    static func update(_ id: Int64, day: Int64, in db: Database) throws {
+        try db.cachedStatement(sql: "UPDATE series SET day = ? WHERE id = ?").execute(arguments: [day, id])
+    }
+
+    static func count(ofService service: String, in db: Database) throws -> Int {
+        let statement = try db.cachedStatement(sql: "SELECT count(*) FROM series WHERE service = ?")
+        return try Int.fetchOne(statement, arguments: [service]) ?? 0
     }
 
     /// In the order kind, method, host, port, endpoint, status, error.
     static func columns(of dimensions: RequestDimensions) -> StatementArguments {
         [
-            dimensions.kind.rawValue, dimensions.method, dimensions.host, dimensions.port, dimensions.endpoint,
+            text(of: dimensions.kind, dimensions.source), dimensions.method, dimensions.host, dimensions.port,
+            dimensions.endpoint,
             dimensions.status ?? 0, dimensions.error ?? "",
         ]
     }
 
+    /// `client`, and `client spans` for what is known from spans alone.
+    private static func text(of kind: RequestKind, _ source: StatisticsSource) -> String {
+        source == .metrics ? kind.rawValue : "\(kind.rawValue) \(source.rawValue)"
+    }
+
     /// `nil` for a kind that is not known.
     static func decode(_ row: Row) -> RequestDimensions? {
-        guard let kind = RequestKind(rawValue: row["kind"]) else { return nil }
+        let words = (row["kind"] as String).split(separator: " ")
+        guard let kind = words.first.flatMap({ RequestKind(rawValue: String($0)) }),
+            let source = words.count == 1 ? .metrics : StatisticsSource(rawValue: String(words[1]))
+        else { return nil }
         let status: Int = row["status"]
         let error: String = row["error"]
-        return RequestDimensions(
+        var dimensions = RequestDimensions(
             kind: kind, method: row["method"], host: row["host"], port: row["port"], endpoint: row["endpoint"],
             status: status == 0 ? nil : status, error: error.isEmpty ? nil : error)
+        dimensions.source = source
+        return dimensions
     }
+}
+
+/// The latest day that a point of a series ended in, in days since 1970: a series is written once a day, and not with each of
+/// its points.
+enum SeriesDay {
+    static let length: Int64 = 24 * 3_600_000_000_000
+
+    static func of(_ time: Int64) -> Int64 { time / length }
 }

@@ -17,6 +17,20 @@ enum SketchBlob {
 
     static func encode(_ sketch: ExponentialHistogram) -> [UInt8] {
         var writer = ByteWriter()
+        append(sketch, to: &writer)
+        return writer.bytes
+    }
+
+    /// `nil` when the bytes cannot have come from ``encode(_:)``.
+    static func decode(_ bytes: [UInt8]) -> ExponentialHistogram? {
+        var (reader, sketch) = (ByteReader(bytes), SparseHistogram())
+        guard read(&reader, into: &sketch) else { return nil }
+        var histogram = ExponentialHistogram(scale: sketch.scale)
+        histogram.merge(sketch)
+        return histogram
+    }
+
+    static func append(_ sketch: ExponentialHistogram, to writer: inout ByteWriter) {
         writer.append(version)
         writer.append((sketch.min == nil ? 0 : 1) | (sketch.max == nil ? 0 : 2))
         writer.append(bitsOf: sketch.sum)
@@ -36,39 +50,38 @@ enum SketchBlob {
             writer.append(varint: bucket)
         }
         writer.append(gap: gap)
-        return writer.bytes
     }
 
-    /// `nil` when the bytes cannot have come from ``encode(_:)``.
-    static func decode(_ bytes: [UInt8]) -> ExponentialHistogram? {
-        var reader = ByteReader(bytes)
+    /// Reads to the reader's end. `false` when the bytes cannot have come from ``append(_:to:)``; what `sketch` holds then is
+    /// nothing to use.
+    static func read(_ reader: inout ByteReader, into sketch: inout SparseHistogram) -> Bool {
         guard reader.byte() == version, let bounds = reader.byte(), bounds < 4, let sum = reader.double() else {
-            return nil
+            return false
         }
-        var min: Double?
-        var max: Double?
-        if bounds & 1 != 0 { min = reader.double() }
-        if bounds & 2 != 0 { max = reader.double() }
+        let min = bounds & 1 == 0 ? nil : reader.double()
+        let max = bounds & 2 == 0 ? nil : reader.double()
         guard let scale = reader.zigzag(), let zeroCount = reader.varint(), let offset = reader.zigzag(),
-            let buckets = buckets(&reader)
-        else { return nil }
-        return ExponentialHistogram(
-            scale: scale, sum: sum, min: min, max: max, zeroCount: zeroCount, offset: offset, buckets: buckets)
+            sketch.begin(scale: scale, sum: sum, min: min, max: max, zeroCount: zeroCount)
+        else { return false }
+        return readBuckets(&reader, from: offset, into: &sketch)
     }
 
-    private static func buckets(_ reader: inout ByteReader) -> [UInt64]? {
-        var buckets: [UInt64] = []
+    private static func readBuckets(
+        _ reader: inout ByteReader, from offset: Int32, into sketch: inout SparseHistogram
+    ) -> Bool {
+        var index = Int64(offset)
+        let end = index + Int64(ExponentialHistogram.maxBuckets)
         while !reader.isAtEnd {
-            guard let value = reader.varint() else { return nil }
+            guard let value = reader.varint(), index < end else { return false }
             if value > 0 {
-                buckets.append(value)
+                guard sketch.append(value, at: index) else { return false }
+                index += 1
             } else {
-                guard let more = reader.varint(), more < ExponentialHistogram.maxBuckets else { return nil }
-                buckets.append(contentsOf: repeatElement(0, count: Int(more) + 1))
+                guard let more = reader.varint(), more < ExponentialHistogram.maxBuckets else { return false }
+                index += Int64(more) + 1
             }
-            guard buckets.count <= ExponentialHistogram.maxBuckets else { return nil }
         }
-        return buckets
+        return index <= end
     }
 }
 

@@ -20,7 +20,7 @@ enum StoreFile {
         }
     }
 
-    /// Throws when the file is no store of Martlet, or one of a newer Martlet. Changes nothing.
+    /// Throws when the file is no store of Martlet, one of a newer Martlet, or damaged. Changes nothing.
     ///
     /// - Parameter forReading: whether it has to be there with all its tables, for nobody will make them.
     static func inspect(_ path: String, forReading: Bool) throws {
@@ -44,6 +44,8 @@ enum StoreFile {
         } catch let error as DatabaseError {
             switch error.resultCode {
             case .SQLITE_NOTADB: throw StorageFailure("\(path) is not a database; it was left as it is")
+            case .SQLITE_CORRUPT:
+                throw StorageFailure("\(path) is damaged (\(error.message ?? "\(error)")); it was left as it is")
             case .SQLITE_CANTOPEN: throw StorageFailure("\(path) cannot be opened")
             default: throw StorageFailure("\(path) cannot be used as a store: \(error.message ?? "\(error)")")
             }
@@ -62,5 +64,13 @@ enum StoreFile {
         guard try !forReading || Schema.migrator.hasCompletedMigrations(db) else {
             throw StorageFailure("\(path) was made by an older Martlet; `serve` brings it up to date")
         }
+        try readOneRowOfEachTable(db)
+    }
+
+    /// Shows a damaged schema, and tables whose roots are. All that could be damaged is checked when it is read: going
+    /// through the file would take longer the larger it is.
+    private static func readOneRowOfEachTable(_ db: Database) throws {
+        let tables = try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
+        for table in tables { _ = try Row.fetchOne(db, sql: "SELECT * FROM \(table.quotedDatabaseIdentifier) LIMIT 1") }
     }
 }

@@ -5,15 +5,51 @@ import MartletTelemetry
 extension SQLiteStorage {
     package func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome {
         let (now, limits) = (now(), limits)
-        return try await pool.write { db in
+        let bytes = details.reduce(0) { $0 + $1.details.reduce(1024) { $0 + $1.estimatedBytes } }
+        let stored = StoredPoints()
+        let outcome = try await commit(bytes: bytes) { [series] db in
+            stored.begin()
             let outcome = try BatchRows.remember(batch, at: now, keeping: limits.batchAge, in: db)
             guard outcome != .duplicate else { return outcome }
             for one in details {
                 let resource = try ResourceRows.id(of: one.resource, seenAt: now, in: db)
-                for detail in one.details { try DetailRows.insert(detail, resource: resource, at: now, in: db) }
+                var new = one
+                new.details = []
+                for detail in one.details {
+                    // A sender that does not number its batches may have sent it before.
+                    guard try batch != nil || !DetailRows.contains(detail, in: db) else { continue }
+                    try DetailRows.insert(detail, resource: resource, at: now, in: db)
+                    new.details.append(detail)
+                }
+                let points = new.points
+                try StatisticsCover.extend(by: points, of: resource, in: db)
+                try series.withLock { index in
+                    try ChunkWriting.insert(points, of: resource, service: one.resource.service, index: &index, in: db)
+                }
+                stored.add(points, of: one.resource)
             }
             try DetailRows.prune(at: now, limits, in: db)
             return outcome
+        }
+        onStored(stored.all)
+        return outcome
+    }
+}
+
+extension SpanRecord {
+    /// Roughly its memory.
+    fileprivate var estimatedBytes: Int {
+        let ofAttributes = attributes.reduce(0) { $0 + $1.key.utf8.count + $1.value.estimatedBytes }
+        return 1024 + url.utf8.count + ofAttributes + 512 * (events.count + links.count)
+    }
+}
+
+extension SpanAttribute {
+    fileprivate var estimatedBytes: Int {
+        switch self {
+        case .string(let text): 64 + text.utf8.count
+        case .integer, .double, .boolean: 64
+        case .array(let elements): elements.reduce(64) { $0 + $1.estimatedBytes }
         }
     }
 }

@@ -17,10 +17,10 @@ package struct CollectorServer: Sendable {
     private let activity: CollectorActivity
 
     package init(
-        storage: any Storage, intake: Intake = Intake(), tokens: ServerTokens = ServerTokens(),
+        storage: any Storage, activity: CollectorActivity = CollectorActivity(), intake: Intake = Intake(),
+        tokens: ServerTokens = ServerTokens(),
         now: @escaping @Sendable () -> UnixNanoseconds, logger: Logger
     ) {
-        let activity = CollectorActivity()
         self.activity = activity
         self.storage = ObservedStorage(storage: storage, activity: activity)
         self.intake = intake

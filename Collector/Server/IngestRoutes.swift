@@ -41,7 +41,10 @@ struct IngestRoutes: Sendable {
         let envelope = try envelope(of: request, signal: .metrics)
         let taken = try intake.metrics(try await body(of: request), encoding: envelope.encoding)
         let outcome = try await storage.store(taken.values, of: envelope.batch)
-        activity.count { $0.rejectPoints(taken.refusals.counts) }
+        activity.count {
+            $0.rejectPoints(taken.refusals.counts)
+            $0.ignoredPoints += UInt64(taken.ignored)
+        }
         log(envelope, outcome, taken.refusals)
         var response = Response.otlp(status: .ok, try IntakeAnswer.metrics(taken.refusals))
         if envelope.batch != nil, taken.refusals.requests > 0,

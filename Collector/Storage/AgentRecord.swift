@@ -10,16 +10,19 @@ package struct AgentRecord: Sendable, Equatable {
     package var ledger: LedgerReading?
     /// Of metrics; `nil` for senders that do not number their batches, and after the numbers were forgotten.
     package var arrivals: BatchArrivals?
+    /// What its requests are counted from; kinds of which it told nothing are missing.
+    package var statistics: [RequestKind: StatisticsSource]
 
     package init(
         resource: TelemetryResource, firstSeen: UnixNanoseconds, lastSeen: UnixNanoseconds, ledger: LedgerReading?,
-        arrivals: BatchArrivals?
+        arrivals: BatchArrivals?, statistics: [RequestKind: StatisticsSource] = [:]
     ) {
         self.resource = resource
         self.firstSeen = firstSeen
         self.lastSeen = lastSeen
         self.ledger = ledger
         self.arrivals = arrivals
+        self.statistics = statistics
     }
 }
 

@@ -28,16 +28,20 @@ package struct StatisticsAnswer: Sendable, Equatable {
 }
 
 /// What the requests of one group have in common. Kind and outcome are always told apart, for they decide what counts as
-/// a failure.
+/// a failure, and so is what they are known from.
 package struct RequestGroup: Sendable, Hashable {
     /// A value for each dimension of the query, in its order.
     package var values: [String?]
     package var kind: RequestKind
     package var outcome: RequestOutcome
+    package var source: StatisticsSource
 
-    package init(values: [String?], kind: RequestKind, outcome: RequestOutcome) {
+    package init(
+        values: [String?], kind: RequestKind, outcome: RequestOutcome, source: StatisticsSource = .metrics
+    ) {
         self.values = values
         self.kind = kind
         self.outcome = outcome
+        self.source = source
     }
 }

@@ -3,10 +3,12 @@ import MartletTelemetry
 /// Where the collector keeps what it took in. Implementations are safe to call from any task.
 package protocol Storage: Sendable {
     /// Stores all of it or nothing, the batch's id included. What it returned for is there after the process was killed,
-    /// and after the machine lost its power, as far as the disk does what it is told to.
+    /// and after the machine lost its power, as far as the disk does what it is told to. Throws ``StorageBusy`` when too much
+    /// waits to be stored.
     func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome
 
-    /// The same for the details of requests; the oldest make room for them.
+    /// The same for the details of requests; the oldest make room for them. Where they are all that a sender tells of its
+    /// requests, these are counted too (``DetailsBatch/points``).
     func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome
 
     /// Everything in the answer is of one moment.
@@ -23,6 +25,16 @@ package protocol Storage: Sendable {
 
     /// Bytes that it takes on the disk.
     func size() async throws -> UInt64
+
+    /// Makes older points coarser and deletes what is past its retention. To be called every few seconds, by one task at a
+    /// time. In short steps, so that nobody who stores or asks waits for long; what a window has whose fine points are still
+    /// kept is the same before and after.
+    func maintain() async throws
+}
+
+extension Storage {
+    /// Nothing, for a store that keeps itself.
+    package func maintain() async throws {}
 }
 
 package enum StoreOutcome: Sendable, Equatable {

@@ -51,6 +51,16 @@ package enum MetricName {
     package static let serverResponseSize = "http.server.response.body.size"
     package static let clientPhaseDuration = "martlet.client.phase.duration"
     package static let ledger = "martlet.agent.requests"
+
+    /// The stable name of a metric that instruments sent before ("HTTP semantic convention stability migration"); the name
+    /// itself where it is none of them.
+    package static func stable(of name: String) -> String { earlier[name] ?? name }
+
+    private static let earlier = [
+        "http.client.duration": clientDuration, "http.server.duration": serverDuration,
+        "http.client.request.size": clientRequestSize, "http.client.response.size": clientResponseSize,
+        "http.server.request.size": serverRequestSize, "http.server.response.size": serverResponseSize,
+    ]
 }
 
 /// Values of `martlet.state`.

@@ -23,6 +23,12 @@ package struct ExponentialHistogram: Sendable, Equatable {
     /// lie more than 32 binary orders of magnitude apart at the default scale.
     package static let maxBuckets = 4096
 
+    /// Those that the specification's senders use.
+    static let scales: ClosedRange<Int32> = -10...20
+
+    /// No `Double` has an index as far from 0: its exponents are from -1074 to 1023.
+    static func indexBound(ofScale scale: Int32) -> Int64 { Int64(1100) << Int64(Swift.max(scale, 0)) }
+
     package private(set) var scale: Int32
     /// How many values, those in ``zeroCount`` included.
     package private(set) var count: UInt64 = 0
@@ -46,7 +52,7 @@ package struct ExponentialHistogram: Sendable, Equatable {
     package init?(
         scale: Int32, sum: Double, min: Double?, max: Double?, zeroCount: UInt64, offset: Int32, buckets: [UInt64]
     ) {
-        guard (-10...20).contains(scale), sum.isFinite, buckets.count <= Self.maxBuckets else { return nil }
+        guard Self.scales.contains(scale), sum.isFinite, buckets.count <= Self.maxBuckets else { return nil }
         var count = zeroCount
         for bucket in buckets {
             let (total, overflow) = count.addingReportingOverflow(bucket)
@@ -54,7 +60,7 @@ package struct ExponentialHistogram: Sendable, Equatable {
             count = total
         }
         let last = Int64(offset) + Int64(buckets.count)
-        let bound = Int64(1100) << Int64(Swift.max(scale, 0))
+        let bound = Self.indexBound(ofScale: scale)
         guard Int64(offset) >= -bound, last <= bound else { return nil }
         self.init(scale: scale)
         self.count = count
@@ -66,29 +72,40 @@ package struct ExponentialHistogram: Sendable, Equatable {
         self.buckets = buckets
     }
 
+    /// A histogram of which is known about where its values lie, and what they make in all.
+    ///
+    /// - Parameters:
+    ///   - values: how many lie near which value; those near zero or less are in ``zeroCount``.
+    ///   - sum: of all values, a finite number.
+    package init(
+        _ values: [(value: Double, count: UInt64)], scale: Int32 = defaultScale, sum: Double, min: Double?, max: Double?
+    ) {
+        self.init(scale: scale)
+        for (value, count) in values where count > 0 { add(count, near: value) }
+        self.sum = sum
+        self.min = min
+        self.max = max
+    }
+
     package var mean: Double { count == 0 ? 0 : sum / Double(count) }
 
     /// Adds one value. What is not a finite number is ignored.
     package mutating func record(_ value: Double) {
         guard value.isFinite else { return }
-        count &+= 1
         min = Swift.min(min ?? value, value)
         max = Swift.max(max ?? value, value)
-        guard value > 0 else {
-            zeroCount &+= 1
-            return
-        }
-        sum += value
-        let exponent = log2(value)
-        lowerScale(toHold: index(of: exponent), to: index(of: exponent))
-        let index = index(of: exponent)
-        makeRoom(for: index)
-        buckets[Int(index - offset)] &+= 1
+        if value > 0 { sum += value }
+        add(1, near: value)
     }
 
     /// Adds all values of another histogram; the result has the coarser of both scales.
     package mutating func merge(_ other: ExponentialHistogram) {
         guard other.count > 0 else { return }
+        if count == 0, other.scale <= scale {
+            // Its buckets are shared until one of both changes.
+            self = other
+            return
+        }
         var other = other
         lowerScale(to: other.scale)
         other.lowerScale(to: scale)
@@ -105,6 +122,56 @@ package struct ExponentialHistogram: Sendable, Equatable {
         makeRoom(for: other.last)
         let shift = Int(other.offset - offset)
         for (index, bucket) in other.buckets.enumerated() { buckets[index + shift] &+= bucket }
+    }
+
+    /// The same for one that was read into a list of its buckets.
+    package mutating func merge(_ other: SparseHistogram) {
+        guard other.count > 0 else { return }
+        lowerScale(to: other.scale)
+        min = count == 0 ? other.min : Self.combine(min, other.min, Swift.min)
+        max = count == 0 ? other.max : Self.combine(max, other.max, Swift.max)
+        count &+= other.count
+        sum += other.sum
+        zeroCount &+= other.zeroCount
+        guard let first = other.buckets.first?.index, let last = other.buckets.last?.index else { return }
+        let shift = other.scale - scale
+        lowerScale(toHold: first >> shift, to: last >> shift)
+        let wholeShift = other.scale - scale
+        makeRoom(for: first >> wholeShift)
+        makeRoom(for: last >> wholeShift)
+        for bucket in other.buckets { buckets[Int((bucket.index >> wholeShift) - offset)] &+= bucket.count }
+    }
+
+    /// The values that came in since `earlier`, of a histogram that counts on: its counts and sum are exact, at the coarser
+    /// scale of both. ``min`` and ``max`` are exact where they moved, and otherwise the bounds of the outermost buckets.
+    /// `nil` when this is no later state of the same histogram, because something fell.
+    package func difference(since earlier: ExponentialHistogram) -> ExponentialHistogram? {
+        guard count >= earlier.count, zeroCount >= earlier.zeroCount, sum >= earlier.sum else { return nil }
+        var (result, old) = (self, earlier)
+        result.lowerScale(to: old.scale)
+        old.lowerScale(to: result.scale)
+        let shift = Int(old.offset) - Int(result.offset)
+        for (index, bucket) in old.buckets.enumerated() where bucket > 0 {
+            let place = index + shift
+            guard result.buckets.indices.contains(place), result.buckets[place] >= bucket else { return nil }
+            result.buckets[place] -= bucket
+        }
+        result.count -= old.count
+        result.zeroCount -= old.zeroCount
+        result.sum -= old.sum
+        result.trim()
+        guard result.count > 0 else { return ExponentialHistogram(scale: result.scale) }
+        guard earlier.count > 0 else { return result }
+        result.min = min.map { Self.moved($0, from: earlier.min, by: <) ? $0 : clamp(result.lowerBound) }
+        result.max = max.map { Self.moved($0, from: earlier.max, by: >) ? $0 : clamp(result.upperBound) }
+        return result
+    }
+
+    /// With all values at their mean where nothing is known of a distribution but count and sum, which looks like values near
+    /// zero that have a sum.
+    package var distributed: ExponentialHistogram {
+        guard zeroCount == count, sum > 0 else { return self }
+        return ExponentialHistogram([(mean, count)], sum: sum, min: min, max: max)
     }
 
     /// The value below or at which a share `q` (0...1) of the values lie, by the nearest-rank definition; `nil` when
@@ -151,6 +218,19 @@ package struct ExponentialHistogram: Sendable, Equatable {
 
     // MARK: -
 
+    private mutating func add(_ number: UInt64, near value: Double) {
+        count &+= number
+        guard value > 0 else {
+            zeroCount &+= number
+            return
+        }
+        let exponent = log2(value)
+        lowerScale(toHold: index(of: exponent), to: index(of: exponent))
+        let index = index(of: exponent)
+        makeRoom(for: index)
+        buckets[Int(index - offset)] &+= number
+    }
+
     private var last: Int32 { offset + Int32(buckets.count) - 1 }
 
     private func index(of exponent: Double) -> Int32 {
@@ -163,6 +243,25 @@ package struct ExponentialHistogram: Sendable, Equatable {
 
     private func clamp(_ value: Double) -> Double {
         Swift.min(Swift.max(value, min ?? value), max ?? value)
+    }
+
+    /// Of the lowest bucket that has values.
+    private var lowerBound: Double {
+        zeroCount > 0 || buckets.isEmpty ? 0 : exp2(scalbn(Double(offset), -Int(scale)))
+    }
+
+    private var upperBound: Double { buckets.isEmpty ? 0 : exp2(scalbn(Double(last) + 1, -Int(scale))) }
+
+    private static func moved(_ bound: Double, from earlier: Double?, by isBeyond: (Double, Double) -> Bool) -> Bool {
+        earlier.map { isBeyond(bound, $0) } ?? false
+    }
+
+    /// Leaves no empty bucket at either end.
+    private mutating func trim() {
+        let leading = buckets.prefix { $0 == 0 }.count
+        buckets.removeFirst(leading)
+        buckets.removeLast(buckets.reversed().prefix { $0 == 0 }.count)
+        offset = buckets.isEmpty ? 0 : offset + Int32(leading)
     }
 
     private static func combine(_ a: Double?, _ b: Double?, _ choose: (Double, Double) -> Double) -> Double? {

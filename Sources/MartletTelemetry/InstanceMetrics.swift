@@ -3,15 +3,21 @@
 package struct InstanceMetrics: Sendable, Equatable {
     package var resource: TelemetryResource
     package var points: [RequestPoint]
+    /// What counts on; never of a Martlet agent.
+    package var cumulative: [CumulativePoint]
     package var ledger: LedgerReading?
 
-    package init(resource: TelemetryResource, points: [RequestPoint], ledger: LedgerReading? = nil) {
+    package init(
+        resource: TelemetryResource, points: [RequestPoint], cumulative: [CumulativePoint] = [],
+        ledger: LedgerReading? = nil
+    ) {
         self.resource = resource
         self.points = points
+        self.cumulative = cumulative
         self.ledger = ledger
     }
 
-    /// How many requests the points stand for.
+    /// How many requests ``points`` stand for.
     package var requests: UInt64 { points.reduce(0) { $0 &+ $1.statistics.duration.count } }
 }
 

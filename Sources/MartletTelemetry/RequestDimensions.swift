@@ -4,6 +4,14 @@ package enum RequestKind: String, Sendable, Hashable, CaseIterable {
     case server
 }
 
+/// What a sender's requests are counted from.
+package enum StatisticsSource: String, Sendable, Hashable, CaseIterable {
+    /// Metrics, which count every request.
+    case metrics
+    /// Spans, of a sender that has nothing else: what it did not sample is missing.
+    case spans
+}
+
 /// What tells one series of requests from another. Every field has few values, which is why there is no path and no
 /// query in it.
 package struct RequestDimensions: Sendable, Hashable {
@@ -21,6 +29,8 @@ package struct RequestDimensions: Sendable, Hashable {
     /// `error.type` of the semantic conventions: a transport error's name, or the status as text where the status is a
     /// failure. `nil` for a success.
     package var error: String?
+    /// Of which telemetry the series is.
+    package var source = StatisticsSource.metrics
 
     package init(
         kind: RequestKind, method: String, host: String, port: Int, endpoint: String, status: Int?, error: String?

@@ -30,4 +30,7 @@ package struct TelemetryResource: Sendable, Hashable, Codable {
         self.captureReason = captureReason
         self.agent = agent
     }
+
+    /// Whether the sender is an agent of Martlet's.
+    package var isMartlet: Bool { agent?.hasPrefix("martlet ") ?? false }
 }

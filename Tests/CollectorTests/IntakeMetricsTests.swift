@@ -69,29 +69,17 @@ import Testing
             ])
     }
 
-    @Test func otherMetricsArePassedOver() throws {
+    @Test func otherMetricsAreIgnoredAndCounted() throws {
         var request = try changed { _ in }
         request.resourceMetrics[0].scopeMetrics[0].metrics[0].name = "jvm.memory.used"
+        var gauge = OTLPMetric()
+        gauge.name = "process.cpu.utilization"
+        gauge.gauge.dataPoints = [OTLPNumberDataPoint(), OTLPNumberDataPoint()]
+        request.resourceMetrics[0].scopeMetrics[0].metrics.append(gauge)
         let taken = try take(request)
         #expect(taken.values.flatMap(\.points).isEmpty)
         #expect(taken.refusals.total == 0)
-    }
-
-    @Test func cumulativeDurationsAreRefusedWithAReason() throws {
-        let taken = try take(try changed { $0.aggregationTemporality = .cumulative })
-        #expect(taken.values.flatMap(\.points).isEmpty)
-        #expect(taken.refusals.total == 1)
-        #expect(taken.refusals.message.contains("cumulative"))
-    }
-
-    @Test func explicitBucketsAreRefusedWithAReason() throws {
-        var request = try changed { _ in }
-        var histogram = OTLPHistogram()
-        histogram.dataPoints = [OTLPHistogramDataPoint(), OTLPHistogramDataPoint()]
-        request.resourceMetrics[0].scopeMetrics[0].metrics[0].histogram = histogram
-        let taken = try take(request)
-        #expect(taken.refusals.total == 2)
-        #expect(taken.refusals.message.contains("exponential"))
+        #expect(taken.ignored == 3)
     }
 
     @Test func pointsThatCannotBeAreRefusedAndTheirNeighboursTaken() throws {
@@ -114,11 +102,13 @@ import Testing
         }
     }
 
-    @Test func aSizeWithoutADurationIsRefused() throws {
+    @Test func aSizeNeedsNoDurationBesideIt() throws {
         var request: OTLPExportMetricsServiceRequest = try .init(serializedBytes: batch.otlp())
         request.resourceMetrics[0].scopeMetrics[0].metrics.removeAll { $0.name == MetricName.serverDuration }
         let taken = try take(request)
-        #expect(taken.refusals.total == 2)
+        #expect(taken.refusals.total == 0)
         #expect(taken.values.map(\.requests) == [4])
+        let server = taken.values.flatMap(\.points).first { $0.dimensions.kind == .server }?.statistics
+        #expect(server == RequestStatistics(duration: ExponentialHistogram(), bytesSent: 7, bytesReceived: 9))
     }
 }

@@ -18,7 +18,15 @@ import Testing
             ExponentialHistogram(
                 scale: -3, sum: 12.5, min: nil, max: nil, zeroCount: 9, offset: -4,
                 buckets: [0, 0, .max >> 1, 0, 0, 0, 1, 0]))
-        #expect(SketchBlob.decode(SketchBlob.encode(sketch)) == sketch)
+        var expected = ExponentialHistogram(scale: -3)
+        for (index, count) in [(Int32(-2), UInt64.max >> 1), (2, 1)] {
+            let bucket = ExponentialHistogram(
+                scale: -3, sum: 0, min: nil, max: nil, zeroCount: 0, offset: index, buckets: [count])
+            expected.merge(try #require(bucket))
+        }
+        let decoded = try #require(SketchBlob.decode(SketchBlob.encode(sketch)))
+        #expect(decoded.buckets == expected.buckets && decoded.offset == expected.offset)
+        #expect((decoded.scale, decoded.count, decoded.sum, decoded.min) == (-3, sketch.count, 12.5, nil))
     }
 
     @Test func aThousandValuesOfOneEndpointTakeLessThanThreeHundredBytes() {

@@ -18,9 +18,11 @@ func withServer(
     _ body: @Sendable (any TestClientProtocol) async throws -> Void
 ) async throws {
     let folder = try TemporaryFolder()
-    let storage = try SQLiteStorage(path: path ?? folder.path("collector.sqlite"))
+    let activity = CollectorActivity()
+    let storage = try SQLiteStorage(path: path ?? folder.path("collector.sqlite"), onStored: activity.add)
     let server = CollectorServer(
-        storage: wrap(storage), intake: Intake(limits: limits), tokens: tokens, now: { Samples.time(60) },
+        storage: wrap(storage), activity: activity, intake: Intake(limits: limits), tokens: tokens,
+        now: { Samples.time(60) },
         logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
     try await server.application(at: ListenAddress(host: "127.0.0.1", port: 0)).test(.live) { try await body($0) }
 }

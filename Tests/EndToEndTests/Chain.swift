@@ -85,9 +85,3 @@ private struct Service {
         address = String(line[start.upperBound...])
     }
 }
-
-extension ChildProcess.Program {
-    /// With what `scripts/setup.sh test` installs.
-    fileprivate static let testPython = ChildProcess.Program(
-        url: URL(fileURLWithPath: Repository.path(".build/python/bin/python")))
-}

@@ -47,6 +47,7 @@ import FoundationNetworking
             try await chain.counts() == [
                 "front server /orders/{order} 200": 10, "front client /orders/{id} 200": 10,
                 "middle server /orders/{order} 200": 10, "middle client /orders/{id} 200": 10,
+                "prices server /orders/{order} 200": 10,
             ])
     }
 

@@ -1,3 +1,4 @@
+import Fixtures
 import Foundation
 
 /// Where the sources are.
@@ -7,4 +8,10 @@ enum Repository {
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent(name).path
     }
+}
+
+extension ChildProcess.Program {
+    /// With what `scripts/setup.sh test` installs.
+    static let testPython = ChildProcess.Program(
+        url: URL(fileURLWithPath: Repository.path(".build/python/bin/python")))
 }

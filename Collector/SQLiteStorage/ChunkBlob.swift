@@ -1,0 +1,65 @@
+import MartletTelemetry
+
+/// The points of one sender and one moment as the bytes of a BLOB column: entries in ascending order of their series, which
+/// may occur more than once.
+///
+///     series          varint, the difference to that of the entry before
+///     length          varint, bytes of the rest of the entry
+///     bytes sent      varint
+///     bytes received  varint
+///     phases          varint, the length of a ``PhasesBlob``, and that
+///     sketch          a ``SketchBlob``, to the end of the entry
+///
+/// One row for a batch, where one for each of its points would cost the writer ten times as much. A checksum of the bytes and
+/// the number of entries stand in columns beside them.
+struct ChunkBlob {
+    private(set) var count = 0
+    private(set) var lastSeries: Int64 = 0
+    private var writer = ByteWriter()
+    private var entry = ByteWriter()
+
+    var bytes: [UInt8] { writer.bytes }
+
+    /// Adds a point of a series that does not come before the last one.
+    mutating func append(_ statistics: RequestStatistics, series: Int64) {
+        entry.removeAll()
+        Self.begin(
+            &entry, sent: statistics.bytesSent, received: statistics.bytesReceived,
+            phases: PhasesBlob.encode(statistics.phases))
+        SketchBlob.append(statistics.duration, to: &entry)
+        append(entry: entry.bytes[...], series: series)
+    }
+
+    /// An entry of what earlier versions kept in columns.
+    static func entry(
+        sent: UInt64, received: UInt64, phases: some Collection<UInt8>, sketch: some Collection<UInt8>
+    ) -> [UInt8] {
+        var entry = ByteWriter()
+        begin(&entry, sent: sent, received: received, phases: phases)
+        entry.append(contentsOf: sketch)
+        return entry.bytes
+    }
+
+    private static func begin(
+        _ entry: inout ByteWriter, sent: UInt64, received: UInt64, phases: some Collection<UInt8>
+    ) {
+        entry.append(varint: sent)
+        entry.append(varint: received)
+        entry.append(varint: UInt64(phases.count))
+        entry.append(contentsOf: phases)
+    }
+
+    /// The same for an entry as it stands in another chunk.
+    mutating func append(entry: ArraySlice<UInt8>, series: Int64) {
+        writer.append(varint: UInt64(clamping: series &- lastSeries))
+        writer.append(varint: UInt64(entry.count))
+        writer.append(contentsOf: entry)
+        lastSeries = series
+        count += 1
+    }
+
+    mutating func removeAll() {
+        writer.removeAll()
+        (count, lastSeries) = (0, 0)
+    }
+}

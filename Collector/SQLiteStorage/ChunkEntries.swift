@@ -1,0 +1,57 @@
+import MartletTelemetry
+
+/// Goes through the entries of a ``ChunkBlob``, one at a time. Nonsense ends it and is told apart from the end.
+struct ChunkEntries {
+    /// Of the current entry.
+    private(set) var series: Int64 = 0
+    /// Where the current entry is in ``bytes``, behind its series and length; `nil` past the last one.
+    private(set) var entry: Range<Int>?
+    private(set) var isDamaged = false
+    private var heads: ByteReader
+
+    var bytes: [UInt8] { heads.bytes }
+
+    /// Begins at the first entry.
+    init(_ bytes: [UInt8]) {
+        heads = ByteReader(bytes)
+        next()
+    }
+
+    mutating func next() {
+        entry = nil
+        guard !heads.isAtEnd else { return }
+        guard let difference = heads.varint(), let length = heads.varint(), let range = heads.range(of: length),
+            case let (next, isTooLarge) = series.addingReportingOverflow(Int64(clamping: difference)), !isTooLarge
+        else {
+            isDamaged = true
+            return
+        }
+        (series, entry) = (next, range)
+    }
+}
+
+/// Reads entries and adds them up. The sketch that it reads into is used again and again.
+struct EntryReader {
+    private var sketch = SparseHistogram()
+
+    /// `false`, and nothing is added, when the bytes are no entry.
+    mutating func add(_ entry: Range<Int>, of reader: inout ByteReader, to statistics: inout RequestStatistics) -> Bool {
+        reader.enter(entry)
+        guard let sent = reader.varint(), let received = reader.varint(), let length = reader.varint(),
+            let ofPhases = reader.range(of: length)
+        else { return false }
+        var phases: PhaseTotals?
+        if !ofPhases.isEmpty {
+            reader.enter(ofPhases)
+            phases = PhasesBlob.read(&reader)
+            guard phases != nil else { return false }
+        }
+        reader.enter(ofPhases.upperBound..<entry.upperBound)
+        guard SketchBlob.read(&reader, into: &sketch) else { return false }
+        statistics.duration.merge(sketch)
+        statistics.bytesSent &+= sent
+        statistics.bytesReceived &+= received
+        if let phases { statistics.phases.merge(phases) }
+        return true
+    }
+}

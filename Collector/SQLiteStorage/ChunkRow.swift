@@ -1,0 +1,50 @@
+import Foundation
+import GRDB
+
+/// A row of the table `chunk`.
+struct ChunkRow {
+    var tier: Tier
+    var resource: Int64
+    /// When the points' intervals ended; for derived ones the end of their slot.
+    var end: Int64
+    /// Whether it was rolled up from the tier below, and not delivered as it is.
+    var isDerived: Bool
+    /// Points of its sources that are not in it because they could not be read.
+    var damaged: Int
+
+    /// Not rolled up yet.
+    func insert(_ blob: ChunkBlob, in db: Database) throws {
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT INTO chunk (tier, rolled, derived, resource_id, end_time, count, damaged, checksum, points)
+                VALUES (?, 0, ?, ?, ?, ?, ?, ?, ?)
+                """)
+        let bytes = blob.bytes
+        try statement.execute(arguments: [
+            tier.rawValue, isDerived, resource, end, blob.count, damaged, ChunkChecksum.of(bytes), Data(bytes),
+        ])
+    }
+}
+
+/// What is read of a chunk: its points and how many of them there should be.
+struct StoredChunk {
+    static let columns = "points, checksum, count, damaged, resource_id, end_time"
+
+    /// `nil` where the disk gave back something else than was written.
+    var bytes: [UInt8]?
+    var count: Int
+    var damaged: Int
+    var resource: Int64
+    var end: Int64
+
+    /// Of a row of ``columns``, in their order.
+    init(_ row: Row) throws {
+        let found = try row.withUnsafeData(atIndex: 0) { data in data.map { [UInt8]($0) } ?? [] }
+        bytes = ChunkChecksum.of(found) == row[1] ? found : nil
+        count = row[2]
+        damaged = row[3]
+        (resource, end) = (Self.resource(of: row), row[5])
+    }
+
+    static func resource(of row: Row) -> Int64 { row[4] }
+}

@@ -1,0 +1,36 @@
+import GRDB
+import MartletTelemetry
+
+/// Until when each process of a sender has told how far it counts, by the start that it counts from.
+struct CumulativeHistory {
+    private var ends: [UnixNanoseconds: UnixNanoseconds] = [:]
+
+    /// Of a sender that is not known.
+    init() {}
+
+    init(resource: Int64, in db: Database) throws {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT start_time, max(end_time) AS end_time FROM cumulative_series WHERE resource_id = ?
+                GROUP BY start_time
+                """,
+            arguments: [resource])
+        for row in rows {
+            let (start, end): (Int64, Int64) = (row["start_time"], row["end_time"])
+            ends[UInt64(clamping: start)] = UInt64(clamping: end)
+        }
+    }
+
+    /// Since when the first point of a stream tells something new; `nil` when it may tell of a time of which nobody wants to
+    /// read as if it had been now.
+    ///
+    /// - Parameter length: what a sender of which nothing is known may count at once.
+    func start(ofFirst point: RequestPoint, atMost length: UnixNanoseconds) -> UnixNanoseconds? {
+        // The same process was heard of when the series was not there yet: it counted nothing.
+        if let last = ends[point.start], last < point.end { return max(last, point.start) }
+        // The process began after all that is known of its service.
+        if let last = ends.values.max(), last <= point.start { return point.start }
+        return point.start > 0 && point.end - point.start <= length ? point.start : nil
+    }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import GRDB
+import MartletTelemetry
+
+/// The latest point of each stream that counts on: what came in since is the difference of the next one to it.
+///
+/// A stream is one of a resource, with one start: processes that share a resource, because it names no instance, have
+/// different ones, and so has a process that was started anew.
+enum CumulativeRows {
+    static let schema = """
+        CREATE TABLE cumulative_series (
+            id INTEGER PRIMARY KEY,
+            resource_id INTEGER NOT NULL REFERENCES resource(id) ON DELETE CASCADE,
+            -- The sender's clock; it counts from the start, 0 where the sender does not say from when.
+            start_time INTEGER NOT NULL,
+            stream BLOB NOT NULL,
+            end_time INTEGER NOT NULL,
+            -- Since the start.
+            bytes_sent INTEGER NOT NULL, bytes_received INTEGER NOT NULL, sketch BLOB NOT NULL,
+            -- When it was last heard of, the collector's clock.
+            received INTEGER NOT NULL,
+            UNIQUE (resource_id, start_time, stream)
+        ) STRICT;
+        CREATE INDEX cumulative_series_by_received ON cumulative_series (received);
+
+        """
+
+    /// What the points tell that is new, and remembers them. Points that are not later than what is known tell nothing.
+    static func differences(
+        of points: [CumulativePoint], resource: Int64, at now: UnixNanoseconds, _ limits: SQLiteLimits, in db: Database
+    ) throws -> [RequestPoint] {
+        guard !points.isEmpty else { return [] }
+        var readings: [Stream: Reading] = [:]
+        for one in points { readings[Stream(one)] = try find(Stream(one), resource: resource, in: db) }
+        let isAllKnown = points.allSatisfy { readings[Stream($0)] != nil }
+        let history = isAllKnown ? CumulativeHistory() : try CumulativeHistory(resource: resource, in: db)
+
+        var result = PointSum()
+        for one in points.sorted(by: { $0.point.end < $1.point.end }) {
+            let (stream, point) = (Stream(one), one.point)
+            if let last = readings[stream] {
+                guard point.end > last.end else { continue }
+                // What fell began anew without saying so.
+                let difference = point.statistics.difference(since: last.statistics) ?? point.statistics
+                result.add(difference, from: last.end, to: point)
+            } else if let start = history.start(ofFirst: point, atMost: limits.firstCumulativeInterval) {
+                result.add(point.statistics, from: start, to: point)
+            }
+            readings[stream] = Reading(end: point.end, statistics: point.statistics)
+        }
+        for (stream, reading) in readings { try save(reading, of: stream, resource: resource, at: now, in: db) }
+        if !isAllKnown { try prune(limits, in: db) }
+        return result.points
+    }
+
+    private struct Stream: Hashable {
+        let id: StreamID
+        let start: UnixNanoseconds
+
+        init(_ cumulative: CumulativePoint) {
+            id = cumulative.stream
+            start = cumulative.point.start
+        }
+    }
+
+    private struct Reading {
+        var end: UnixNanoseconds
+        var statistics: RequestStatistics
+    }
+
+    /// `nil` for a stream that is not known, and for one that the disk gave back damaged.
+    private static func find(_ stream: Stream, resource: Int64, in db: Database) throws -> Reading? {
+        let statement = try db.cachedStatement(
+            sql: "SELECT * FROM cumulative_series WHERE resource_id = ? AND start_time = ? AND stream = ?")
+        let row = try Row.fetchOne(
+            statement, arguments: [resource, Int64(clamping: stream.start), Data(stream.id.bytes)])
+        guard let row else { return nil }
+        let (end, sent, received): (Int64, Int64, Int64) = (row["end_time"], row["bytes_sent"], row["bytes_received"])
+        let sketch: Data = row["sketch"]
+        return SketchBlob.decode([UInt8](sketch)).map { duration in
+            Reading(
+                end: UInt64(clamping: end),
+                statistics: RequestStatistics(
+                    duration: duration, bytesSent: UInt64(clamping: sent), bytesReceived: UInt64(clamping: received)))
+        }
+    }
+
+    private static func save(
+        _ reading: Reading, of stream: Stream, resource: Int64, at now: UnixNanoseconds, in db: Database
+    ) throws {
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT INTO cumulative_series
+                    (resource_id, start_time, stream, end_time, bytes_sent, bytes_received, sketch, received)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (resource_id, start_time, stream) DO UPDATE SET
+                    end_time = excluded.end_time, bytes_sent = excluded.bytes_sent,
+                    bytes_received = excluded.bytes_received, sketch = excluded.sketch, received = excluded.received
+                """)
+        try statement.execute(arguments: [
+            resource, Int64(clamping: stream.start), Data(stream.id.bytes), Int64(clamping: reading.end),
+            Int64(clamping: reading.statistics.bytesSent), Int64(clamping: reading.statistics.bytesReceived),
+            Data(SketchBlob.encode(reading.statistics.duration)), Int64(clamping: now),
+        ])
+    }
+
+    /// Those that were not heard of for the longest time go first.
+    private static func prune(_ limits: SQLiteLimits, in db: Database) throws {
+        try db.cachedStatement(
+            sql: """
+                DELETE FROM cumulative_series WHERE id IN (
+                    SELECT id FROM cumulative_series ORDER BY received DESC, id DESC LIMIT -1 OFFSET ?)
+                """
+        ).execute(arguments: [limits.maxCumulativeSeries])
+    }
+}
+
+/// Adds up what belongs to one series and interval: streams differ in attributes that are no dimension, and durations and
+/// sizes are different metrics.
+private struct PointSum {
+    private struct Key: Hashable {
+        var dimensions: RequestDimensions
+        var start: UnixNanoseconds
+        var end: UnixNanoseconds
+    }
+
+    private var sums: [Key: RequestStatistics] = [:]
+
+    var points: [RequestPoint] {
+        sums.map { RequestPoint(dimensions: $0.dimensions, start: $0.start, end: $0.end, statistics: $1) }
+    }
+
+    mutating func add(_ statistics: RequestStatistics, from start: UnixNanoseconds, to point: RequestPoint) {
+        guard !statistics.isEmpty else { return }
+        var statistics = statistics
+        statistics.duration = statistics.duration.distributed
+        sums[Key(dimensions: point.dimensions, start: start, end: point.end), default: RequestStatistics()]
+            .merge(statistics)
+    }
+}

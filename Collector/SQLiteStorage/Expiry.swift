@@ -1,0 +1,70 @@
+import GRDB
+import MartletTelemetry
+
+/// One step of deleting what the limits no longer keep. Short, so that what is to be stored does not wait for long.
+struct Expiry {
+    /// Rows that one step deletes of each table at most.
+    static let maxRows = 256
+
+    let limits: SQLiteLimits
+    let now: Int64
+
+    /// Whether there may be more to delete. Called again and again, it comes to an end.
+    ///
+    /// Readers stop counting what was rolled up before any of it goes, so a window is never half there.
+    func step(in db: Database) throws -> Bool {
+        try ExpiredRows.advance(to: times, in: db)
+        let expired = try ExpiredRows.times(in: db)
+        let deleted = try [
+            deleteChunks(.tenSeconds, isRolled: true, until: expired.tenSeconds, in: db),
+            deleteChunks(.minute, isRolled: true, until: expired.minutes, in: db),
+            deleteChunks(.hour, isRolled: false, until: before(limits.retention.age(.hour)), in: db),
+            deleteSeries(in: db),
+            deleteResources(in: db),
+        ]
+        try DetailRows.prune(at: UInt64(clamping: now), limits, in: db)
+        return deleted.contains(Self.maxRows)
+    }
+
+    private var times: ExpiredTimes {
+        ExpiredTimes(
+            tenSeconds: Tier.minute.slotEnd(notAfter: before(limits.retention.age(.tenSeconds))),
+            minutes: Tier.hour.slotEnd(notAfter: before(limits.retention.age(.minute))))
+    }
+
+    private func before(_ age: Int64) -> Int64 { max(0, now - age) }
+
+    private func deleteChunks(_ tier: Tier, isRolled: Bool, until end: Int64, in db: Database) throws -> Int {
+        let statement = try db.cachedStatement(
+            sql: """
+                DELETE FROM chunk WHERE id IN (
+                    SELECT id FROM chunk WHERE tier = ? AND rolled = ? AND end_time <= ? LIMIT \(Self.maxRows))
+                """)
+        try statement.execute(arguments: [tier.rawValue, isRolled, end])
+        return db.changesCount
+    }
+
+    /// Those without a point that is left.
+    private func deleteSeries(in db: Database) throws -> Int {
+        let statement = try db.cachedStatement(
+            sql: "DELETE FROM series WHERE id IN (SELECT id FROM series WHERE day < ? LIMIT \(Self.maxRows))")
+        try statement.execute(arguments: [SeriesDay.of(before(limits.retention.age(.hour)))])
+        return db.changesCount
+    }
+
+    /// Senders that have been silent for as long as points are kept, with their ledgers.
+    private func deleteResources(in db: Database) throws -> Int {
+        let old = try db.cachedStatement(
+            sql: """
+                SELECT id FROM resource WHERE last_seen < ?
+                    AND NOT EXISTS (SELECT 1 FROM detail WHERE resource_id = resource.id) LIMIT 1
+                """)
+        guard let id = try Int64.fetchOne(old, arguments: [before(limits.retention.age(.hour))]) else { return 0 }
+        try db.cachedStatement(
+            sql: "DELETE FROM ledger WHERE (resource_id, time) IN (SELECT resource_id, time FROM ledger WHERE resource_id = ? LIMIT \(Self.maxRows))"
+        ).execute(arguments: [id])
+        guard db.changesCount < Self.maxRows else { return Self.maxRows }
+        try db.cachedStatement(sql: "DELETE FROM resource WHERE id = ?").execute(arguments: [id])
+        return Self.maxRows
+    }
+}

@@ -1,0 +1,84 @@
+import GRDB
+import MartletStorage
+import MartletTelemetry
+
+/// Goes through chunks once and adds each point to its group, from the bytes as they are read. Holds one chunk, the groups,
+/// and an entry for each series that it met.
+struct PointFolding {
+    private(set) var damagedPoints = 0
+    private let query: StatisticsQuery
+    private var statistics: [RequestStatistics] = []
+    private var indexOfGroup: [RequestGroup: Int] = [:]
+    private var senders: SenderClasses
+    private var entryReader = EntryReader()
+    /// By group; `nil` for those of metrics.
+    private var kindOfSpans: [RequestKind?] = []
+    /// Read when the first of spans is met.
+    private var overlaps: StatisticsCover.Overlaps?
+
+    init(_ query: StatisticsQuery) {
+        self.query = query
+        senders = SenderClasses(query)
+    }
+
+    var groups: [RequestGroup: RequestStatistics] { indexOfGroup.mapValues { statistics[$0] } }
+
+    mutating func add(_ range: ChunkRange, in db: Database) throws {
+        let rows = try Row.fetchCursor(
+            db,
+            sql: """
+                SELECT \(StoredChunk.columns) FROM chunk
+                WHERE tier = ? AND rolled = ? AND end_time > ? AND end_time <= ?\(range.onlyDelivered ? " AND NOT derived" : "")
+                """,
+            arguments: [range.tier.rawValue, range.isRolled, range.from, range.to])
+        while let row = try rows.next() {
+            guard let sender = try senders.index(ofResource: StoredChunk.resource(of: row), in: db) else { continue }
+            try add(StoredChunk(row), of: sender, in: db)
+        }
+    }
+
+    private mutating func add(_ chunk: StoredChunk, of sender: Int, in db: Database) throws {
+        damagedPoints += chunk.damaged
+        guard let bytes = chunk.bytes else {
+            damagedPoints += chunk.count
+            return
+        }
+        var entries = ChunkEntries(bytes)
+        var reader = ByteReader(bytes)
+        var read = 0
+        while let entry = entries.entry {
+            let group = try group(ofSeries: entries.series, sender: sender, in: db)
+            if try group == SenderClasses.noGroup || isToldByMetrics(group, in: chunk, db)
+                || entryReader.add(entry, of: &reader, to: &statistics[group])
+            {
+                read += 1
+            }
+            entries.next()
+        }
+        damagedPoints += max(0, chunk.count - read)
+    }
+
+    /// Whether the group is one of spans and the chunk of a time of which the same sender has metrics.
+    private mutating func isToldByMetrics(_ group: Int, in chunk: StoredChunk, _ db: Database) throws -> Bool {
+        guard let kind = kindOfSpans[group] else { return false }
+        let overlaps = try overlaps ?? StatisticsCover.Overlaps(in: db)
+        self.overlaps = overlaps
+        return overlaps.contains(kind, of: chunk.resource, end: chunk.end)
+    }
+
+    private mutating func group(ofSeries series: Int64, sender: Int, in db: Database) throws -> Int {
+        if let known = senders.group(ofSeries: series, sender: sender) { return known }
+        var place = SenderClasses.noGroup
+        if let group = try senders.readGroup(ofSeries: series, sender: sender, in: db) { place = index(of: group) }
+        senders.remember(place, ofSeries: series, sender: sender)
+        return place
+    }
+
+    private mutating func index(of group: RequestGroup) -> Int {
+        if let known = indexOfGroup[group] { return known }
+        indexOfGroup[group] = statistics.count
+        statistics.append(RequestStatistics())
+        kindOfSpans.append(group.source == .spans ? group.kind : nil)
+        return statistics.count - 1
+    }
+}

@@ -1,0 +1,102 @@
+import GRDB
+import MartletTelemetry
+
+/// One step of rolling up: some chunks of a slot that is over, merged to chunks of the tier above. Read and merged in a
+/// reader's time; what the writer does is short.
+///
+/// A chunk is rolled up once, and what comes late makes another one of the same slot, so nothing counts twice.
+struct RollUp {
+    /// Chunks that one step merges at most, and their bytes: what is held in memory, and how long the writer is busy.
+    static let maxChunks = 512
+    static let maxBytes = 16 * 1024 * 1024
+
+    private var sources: [Int64] = []
+    private var results: [(row: ChunkRow, blob: ChunkBlob)] = []
+
+    /// `nil` when nothing of `tier` is due.
+    ///
+    /// - Parameter due: slots that end after it are left alone.
+    init?(_ tier: Tier, due: Int64, in db: Database) throws {
+        guard let target = tier.next, let slot = try Self.oldestSlot(of: tier, target, due: due, in: db) else {
+            return nil
+        }
+        for group in try Self.groups(of: tier, from: slot - target.length, to: slot, in: db) {
+            try merge(group, to: target, slot: slot, in: db)
+        }
+    }
+
+    /// - Throws: when a source has been rolled up in the meantime.
+    func write(in db: Database) throws {
+        let mark = try db.cachedStatement(sql: "UPDATE chunk SET rolled = 1 WHERE id = ? AND rolled = 0")
+        for source in sources {
+            try mark.execute(arguments: [source])
+            guard db.changesCount == 1 else { throw DatabaseError(message: "a chunk was rolled up twice at once") }
+        }
+        for result in results { try result.row.insert(result.blob, in: db) }
+    }
+
+    private mutating func merge(_ group: Group, to target: Tier, slot: Int64, in db: Database) throws {
+        var merge = ChunkMerge()
+        let statement = try db.cachedStatement(sql: "SELECT \(StoredChunk.columns) FROM chunk WHERE id = ?")
+        for id in group.chunks {
+            let rows = try Row.fetchCursor(statement, arguments: [id])
+            while let row = try rows.next() { merge.add(try StoredChunk(row)) }
+        }
+        sources += group.chunks
+        repeat {
+            let blob = merge.next(maxPoints: ChunkWriting.maxPoints)
+            let isLast = blob.count < ChunkWriting.maxPoints
+            let damaged = isLast ? merge.damaged : 0
+            guard blob.count > 0 || damaged > 0 else { return }
+            let row = ChunkRow(
+                tier: target, resource: group.resource, end: slot, isDerived: true, damaged: damaged)
+            results.append((row, blob))
+            if isLast { return }
+        } while true
+    }
+
+    // MARK: What is due
+
+    private struct Group {
+        let resource: Int64
+        var chunks: [Int64]
+    }
+
+    private static func oldestSlot(
+        of tier: Tier, _ target: Tier, due: Int64, in db: Database
+    ) throws -> Int64? {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT end_time FROM chunk WHERE tier = ? AND rolled = 0 AND end_time <= ? ORDER BY end_time LIMIT 1
+                """)
+        let latest = target.slotEnd(notAfter: due)
+        return try Int64.fetchOne(statement, arguments: [tier.rawValue, latest]).map(target.slotEnd(of:))
+    }
+
+    /// Chunks by their sender. What finds no room in this step is for the next one.
+    private static func groups(of tier: Tier, from: Int64, to: Int64, in db: Database) throws -> [Group] {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT id, resource_id, length(points) FROM chunk
+                WHERE tier = ? AND rolled = 0 AND end_time > ? AND end_time <= ?
+                ORDER BY resource_id, end_time, id LIMIT \(maxChunks)
+                """)
+        var groups: [Group] = []
+        var (count, bytes) = (0, 0)
+        let rows = try Row.fetchCursor(statement, arguments: [tier.rawValue, from, to])
+        while let row = try rows.next() {
+            bytes += row[2]
+            guard bytes <= maxBytes || count == 0 else { return withoutLastOfMany(groups) }
+            count += 1
+            let (id, resource): (Int64, Int64) = (row[0], row[1])
+            if groups.last?.resource != resource { groups.append(Group(resource: resource, chunks: [])) }
+            groups[groups.count - 1].chunks.append(id)
+        }
+        return count < maxChunks ? groups : withoutLastOfMany(groups)
+    }
+
+    /// The last one may have more chunks, which would become another chunk of the same slot: right, but one too many.
+    private static func withoutLastOfMany(_ groups: [Group]) -> [Group] {
+        groups.count > 1 ? groups.dropLast() : groups
+    }
+}

@@ -1,0 +1,80 @@
+import GRDB
+import MartletTelemetry
+import Synchronization
+
+/// The writer's memory of series: their rows by what they are. Knows what its transaction wrote, so it is to be forgotten
+/// when that is rolled back.
+struct SeriesIndex {
+    /// Past it all are forgotten and read again as they come: some 20 MB.
+    static let maxSeries = 50_000
+
+    private struct Entry {
+        var id: Int64
+        var day: Int64
+    }
+
+    private struct Service {
+        var entries: [RequestDimensions: Entry] = [:]
+        var count: Int
+    }
+
+    private let maxSeriesOfService: Int
+    private var services: [String: Service] = [:]
+    private var count = 0
+
+    init(maxSeriesOfService: Int) {
+        self.maxSeriesOfService = maxSeriesOfService
+    }
+
+    mutating func removeAll() {
+        services = [:]
+        count = 0
+    }
+
+    /// The row that a point which ended at `end` counts to, which is made when it is the first one.
+    mutating func id(
+        of dimensions: RequestDimensions, service: String, end: Int64, in db: Database
+    ) throws -> Int64 {
+        let day = SeriesDay.of(end)
+        if let known = services[service]?.entries[dimensions], known.day >= day { return known.id }
+        if count >= Self.maxSeries { removeAll() }
+        // Taken out, so that it is changed where it is and not copied.
+        var known = try services.removeValue(forKey: service)
+            ?? Service(count: SeriesRows.count(ofService: service, in: db))
+        defer { services[service] = known }
+        let entry = try findOrMake(dimensions, service: service, day: day, in: db, counting: &known.count)
+        if known.entries.updateValue(entry, forKey: dimensions) == nil { count += 1 }
+        return entry.id
+    }
+
+    private func findOrMake(
+        _ dimensions: RequestDimensions, service: String, day: Int64, in db: Database, counting count: inout Int
+    ) throws -> Entry {
+        for candidate in SeriesBudget.candidates(for: dimensions, limit: maxSeriesOfService) {
+            if let row = try SeriesRows.find(candidate.dimensions, service: service, in: db) {
+                let known = Entry(id: row[0], day: row[1])
+                guard known.day < day else { return known }
+                try SeriesRows.update(known.id, day: day, in: db)
+                return Entry(id: known.id, day: day)
+            }
+            guard count < candidate.limit else { continue }
+            count += 1
+            let id = try SeriesRows.insert(candidate.dimensions, service: service, day: day, in: db)
+            return Entry(id: id, day: day)
+        }
+        throw DatabaseError(message: "a series that nothing counts to")
+    }
+}
+
+/// The index of a store's writer. Its lock is never waited for: only one transaction is being written at a time.
+final class WriterSeries: Sendable {
+    private let index: Mutex<SeriesIndex>
+
+    init(maxSeriesOfService: Int) {
+        index = Mutex(SeriesIndex(maxSeriesOfService: maxSeriesOfService))
+    }
+
+    func withLock<Value: Sendable>(_ body: (inout SeriesIndex) throws -> Value) rethrows -> Value {
+        try index.withLock { index in try body(&index) }
+    }
+}

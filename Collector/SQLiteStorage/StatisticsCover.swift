@@ -1,0 +1,88 @@
+import GRDB
+import MartletStorage
+import MartletTelemetry
+
+/// When a sender told of a kind of requests in metrics, and when in spans. What its spans tell of the time of its metrics is
+/// not counted: these are the same requests. Decided when a report is made, because metrics come later than spans.
+///
+/// Martlet's agents need none, for their spans never count.
+enum StatisticsCover {
+    static let schema = """
+        CREATE TABLE statistics_cover (
+            resource_id INTEGER NOT NULL REFERENCES resource(id) ON DELETE CASCADE,
+            kind TEXT NOT NULL, source TEXT NOT NULL,
+            -- The sender's clock.
+            from_time INTEGER NOT NULL, to_time INTEGER NOT NULL,
+            PRIMARY KEY (resource_id, kind, source)
+        ) STRICT, WITHOUT ROWID;
+
+        """
+
+    /// How much later the next metrics may come: longer than anyone's interval of export.
+    private static let patience: UnixNanoseconds = 3600 * 1_000_000_000
+
+    private struct Key: Hashable {
+        var kind: RequestKind
+        var source: StatisticsSource
+    }
+
+    static func extend(by points: [RequestPoint], of resource: Int64, in db: Database) throws {
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT INTO statistics_cover (resource_id, kind, source, from_time, to_time) VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET
+                    from_time = min(from_time, excluded.from_time), to_time = max(to_time, excluded.to_time)
+                """)
+        let points = Dictionary(grouping: points) { Key(kind: $0.dimensions.kind, source: $0.dimensions.source) }
+        for (key, points) in points {
+            guard let from = points.map(\.start).min(), let to = points.map(\.end).max() else { continue }
+            try statement.execute(arguments: [
+                resource, key.kind.rawValue, key.source.rawValue, Int64(clamping: from), Int64(clamping: to),
+            ])
+        }
+    }
+
+    /// What each kind of a sender's requests is counted from.
+    static func sources(of resource: Int64, in db: Database) throws -> [RequestKind: StatisticsSource] {
+        let statement = try db.cachedStatement(
+            sql: "SELECT kind, source FROM statistics_cover WHERE resource_id = ? ORDER BY source DESC")
+        return try Row.fetchAll(statement, arguments: [resource]).reduce(into: [:]) { sources, row in
+            guard let kind = RequestKind(rawValue: row["kind"]) else { return }
+            // Metrics come last, for they have what spans have.
+            sources[kind] = StatisticsSource(rawValue: row["source"])
+        }
+    }
+
+    /// Senders whose spans may tell of the same requests as metrics do, by their rows.
+    struct Overlaps {
+        private var ranges: [Int64: [RequestKind: ClosedRange<Int64>]] = [:]
+
+        /// The metrics are those of the same service and instance: metrics and spans of one process may differ in the rest of
+        /// their resources.
+        init(in db: Database) throws {
+            let rows = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT spans.resource_id, spans.kind, min(metrics.from_time) AS from_time,
+                        max(metrics.to_time) AS to_time
+                    FROM statistics_cover spans
+                    JOIN resource ON resource.id = spans.resource_id
+                    JOIN resource other ON other.service = resource.service AND other.instance = resource.instance
+                    JOIN statistics_cover metrics
+                        ON metrics.resource_id = other.id AND metrics.kind = spans.kind AND metrics.source = 'metrics'
+                    WHERE spans.source = 'spans' GROUP BY spans.resource_id, spans.kind
+                    """)
+            for row in rows {
+                guard let kind = RequestKind(rawValue: row["kind"]) else { continue }
+                let (from, to): (Int64, Int64) = (row["from_time"], row["to_time"])
+                let end = Int64(clamping: UInt64(clamping: max(from, to)) + StatisticsCover.patience)
+                ranges[row["resource_id"], default: [:]][kind] = from...max(from, end)
+            }
+        }
+
+        /// Whether metrics have the requests that spans of the sender tell of in an interval that ended then.
+        func contains(_ kind: RequestKind, of resource: Int64, end: Int64) -> Bool {
+            ranges[resource]?[kind]?.contains(end) ?? false
+        }
+    }
+}

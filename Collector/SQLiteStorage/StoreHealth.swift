@@ -1,0 +1,36 @@
+import GRDB
+import MartletStorage
+import Synchronization
+
+/// Whether the file turned out to be damaged. From then on nothing is written to it any more, so that what is left can be
+/// saved, and senders keep what they have. Safe to use from any task.
+final class StoreHealth: Sendable {
+    private let failure = Mutex<StorageFailure?>(nil)
+    private let path: String
+
+    init(path: String) {
+        self.path = path
+    }
+
+    /// Throws once damage was found.
+    func check() throws {
+        if let failure = failure.withLock({ $0 }) { throw failure }
+    }
+
+    /// Does `body` unless the file is damaged, and remembers when that shows it to be.
+    func watching<Value>(_ body: () async throws -> Value) async throws -> Value {
+        try check()
+        do {
+            return try await body()
+        } catch let error as DatabaseError where error.tellsDamage {
+            let found = StorageFailure("\(path) is damaged: \(error.message ?? "\(error)"); nothing is written to it any more")
+            failure.withLock { $0 = found }
+            throw found
+        }
+    }
+}
+
+extension DatabaseError {
+    /// Of the file, and not of a disk that is full or of a lock.
+    var tellsDamage: Bool { resultCode == .SQLITE_CORRUPT || resultCode == .SQLITE_NOTADB }
+}

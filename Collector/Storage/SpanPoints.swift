@@ -1,0 +1,35 @@
+import MartletTelemetry
+
+extension DetailsBatch {
+    /// The length of the intervals that spans are counted in.
+    private static let interval: UnixNanoseconds = 10 * 1_000_000_000
+
+    /// The requests that the spans are, as points of ``StatisticsSource/spans``, by when they ended. None of a Martlet agent,
+    /// which counts every request in its metrics.
+    package var points: [RequestPoint] {
+        guard !resource.isMartlet else { return [] }
+        let spans = details.filter { $0.request != nil }
+        return Dictionary(grouping: spans) { $0.end / Self.interval }.values.flatMap(Self.points)
+    }
+
+    /// - Parameter spans: of one interval. It ends with the last of them, so that no point lies ahead of the time.
+    private static func points(ofInterval spans: [SpanRecord]) -> [RequestPoint] {
+        let end = spans.map(\.end).max() ?? 0
+        var series: [RequestDimensions: RequestStatistics] = [:]
+        for span in spans {
+            guard var dimensions = span.request else { continue }
+            dimensions.source = .spans
+            series[dimensions, default: RequestStatistics()].record(
+                seconds: Double(span.durationNanoseconds) / 1e9, bytesSent: span.bytesSent,
+                bytesReceived: span.bytesReceived)
+        }
+        return series.map { dimensions, statistics in
+            RequestPoint(
+                dimensions: dimensions, start: end / interval * interval, end: end, statistics: statistics)
+        }
+    }
+}
+
+extension SpanRecord {
+    fileprivate var end: UnixNanoseconds { start &+ durationNanoseconds }
+}

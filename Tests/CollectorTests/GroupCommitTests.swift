@@ -1,0 +1,80 @@
+import Fixtures
+import GRDB
+import MartletSQLiteStorage
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+/// Batches that arrive while a transaction is being written. Another process holds the writer's lock until as many wait as
+/// may.
+@Suite struct GroupCommitTests {
+    private let folder: TemporaryFolder
+    private let storage: SQLiteStorage
+    private let waiting = 10
+
+    init() throws {
+        folder = try TemporaryFolder()
+        var limits = SQLiteLimits()
+        limits.maxWaitingBatches = waiting
+        storage = try SQLiteStorage(path: folder.path("collector.sqlite"), limits: limits)
+    }
+
+    private var path: String { folder.path("collector.sqlite") }
+
+    /// Stores one request of each service at once; the batches of the last are those that find no room.
+    private func storeAtOnce(_ services: [String]) async throws -> [String: String] {
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let lock = try DatabaseQueue(path: path, configuration: configuration)
+        try await lock.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        let outcomes = await withTaskGroup(of: (String, String).self) { [storage] group in
+            func add(_ service: String) {
+                group.addTask {
+                    do {
+                        let metrics = Samples.metrics(end: 10, resource: Samples.resource(service))
+                        return (service, "\(try await storage.store([metrics], of: nil))")
+                    } catch is StorageBusy {
+                        return (service, "busy")
+                    } catch {
+                        return (service, "failed")
+                    }
+                }
+            }
+            for service in services { add(service) }
+            // More than there is room for: the first answer is that there is none.
+            for number in 0..<waiting { add("extra-\(number)") }
+            var outcomes: [String: String] = [:]
+            if let (service, outcome) = await group.next() { outcomes[service] = outcome }
+            try? await lock.writeWithoutTransaction { try $0.execute(sql: "COMMIT") }
+            for await (service, outcome) in group { outcomes[service] = outcome }
+            return outcomes
+        }
+        try lock.close()
+        return outcomes
+    }
+
+    private func storedServices() async throws -> Set<String> {
+        let answer = try await storage.statistics(StatisticsQuery(window: Samples.everything, by: [.service]))
+        return Set(answer.groups.compactMap { $0.value.duration.count == 1 ? $0.key.values[0] : nil })
+    }
+
+    @Test func whatFindsNoRoomIsToldAndTheRestIsStored() async throws {
+        let outcomes = try await storeAtOnce((0..<waiting).map { "service-\($0)" })
+        #expect(outcomes.values.contains("busy"))
+        #expect(!outcomes.values.contains("failed"))
+        #expect(try await storedServices() == Set(outcomes.filter { $0.value == "stored" }.keys))
+    }
+
+    @Test func aBatchThatFailsFailsAlone() async throws {
+        try await DatabaseQueue(path: path).write {
+            try $0.execute(
+                sql: """
+                    CREATE TRIGGER fail BEFORE INSERT ON series WHEN NEW.service LIKE '%5'
+                    BEGIN SELECT RAISE(ABORT, 'no'); END
+                    """)
+        }
+        let outcomes = try await storeAtOnce((0..<waiting).map { "service-\($0)" })
+        for (service, outcome) in outcomes { #expect(service.hasSuffix("5") ? outcome != "stored" : outcome != "failed") }
+        #expect(try await storedServices() == Set(outcomes.filter { $0.value == "stored" }.keys))
+    }
+}

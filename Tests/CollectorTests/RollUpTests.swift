@@ -1,0 +1,202 @@
+import Fixtures
+import GRDB
+import MartletSQLiteStorage
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+/// What a window has, whatever was rolled up and deleted in the meantime, against a list of everything that was stored.
+@Suite struct RollUpTests {
+    private let folder: TemporaryFolder
+    private let clock = Clock()
+    private let storage: SQLiteStorage
+
+    init() throws {
+        folder = try TemporaryFolder()
+        var limits = SQLiteLimits()
+        limits.retention.tenSeconds = 1800 * second
+        limits.retention.minutes = 5 * hour
+        limits.retention.hours = 20 * hour
+        storage = try SQLiteStorage(
+            path: folder.path("collector.sqlite"), limits: limits, now: { [clock] in clock.time })
+    }
+
+    private func count(_ from: UInt64, _ to: UInt64, in other: SQLiteStorage? = nil) async throws -> UInt64 {
+        let window = TimeWindow(from: Samples.time(from), to: Samples.time(to))
+        let answer = try await (other ?? storage).statistics(StatisticsQuery(window: window, by: []))
+        return answer.groups.values.reduce(0) { $0 + $1.duration.count }
+    }
+
+    private func chunks(_ condition: String) throws -> Int? {
+        try DatabaseQueue(path: folder.path("collector.sqlite")).read {
+            try Int.fetchOne($0, sql: "SELECT count(*) FROM chunk WHERE \(condition)")
+        }
+    }
+
+    @Test func aMinuteThatIsOverBecomesOnePointOfEachSeriesAndAnHourLikewise() async throws {
+        let storage = try SQLiteStorage(path: folder.path("collector.sqlite"), now: { [clock] in clock.time })
+        for end in stride(from: UInt64(10), through: 7200, by: 10) {
+            _ = try await storage.store([Samples.metrics(end: end)], of: nil)
+        }
+        clock.time = Samples.time(7200 + 600)
+        try await storage.maintain()
+        // The samples' time begins 13 minutes and 20 seconds after the hour.
+        #expect(try chunks("tier = 1") == 121)
+        #expect(try chunks("tier = 2") == 2)
+        #expect(try chunks("rolled = 0 AND tier = 0") == 0)
+        for (from, to) in [(UInt64(0), UInt64(7200)), (10, 7200), (0, 7190), (1200, 4800), (3605, 3700), (70, 75)] {
+            #expect(try await count(from, to, in: storage) == to / 10 - from / 10, "\(from) to \(to)")
+        }
+    }
+
+    @Test func whatComesLateIsRolledUpByItself() async throws {
+        clock.time = Samples.time(7200)
+        for _ in 0..<3 {
+            _ = try await storage.store([Samples.metrics(requests: 2, end: 10)], of: nil)
+            try await storage.maintain()
+        }
+        #expect(try chunks("tier = 1 AND rolled = 1") == 3)
+        #expect(try chunks("tier = 2") == 3)
+        #expect(try await count(0, 7200) == 6)
+    }
+
+    @Test func aDamagedPointIsToldAfterItWasRolledUpAndItsSourceDeleted() async throws {
+        clock.time = Samples.time(20)
+        _ = try await storage.store([Samples.metrics(requests: 2, end: 10)], of: nil)
+        _ = try await storage.store([Samples.metrics(requests: 1, end: 20)], of: nil)
+        try await DatabaseQueue(path: folder.path("collector.sqlite")).write {
+            try $0.execute(sql: "UPDATE chunk SET points = x'00' WHERE id = 1")
+        }
+        clock.time = Samples.time(6 * 3600)
+        try await storage.maintain()
+        #expect(try chunks("tier < 2") == 0)
+        let answer = try await storage.statistics(StatisticsQuery(window: Samples.everything, by: []))
+        #expect(answer.damagedPoints == 1)
+        #expect(answer.groups.values.map(\.duration.count) == [1])
+    }
+
+    @Test func pastItsRetentionNothingIsLeft() async throws {
+        _ = try await storage.store([Samples.metrics(end: 10)], of: nil)
+        clock.time = Samples.time(2 * 24 * 3600)
+        try await storage.maintain()
+        #expect(try chunks("true") == 0)
+        #expect(try await storage.agents().isEmpty)
+        #expect(
+            try await DatabaseQueue(path: folder.path("collector.sqlite")).read {
+                try Int.fetchOne($0, sql: "SELECT (SELECT count(*) FROM series) + (SELECT count(*) FROM ledger)")
+            } == 0)
+        // And it goes on.
+        _ = try await storage.store([Samples.metrics(requests: 3, end: 2 * 24 * 3600)], of: nil)
+        #expect(try await count(0, 2 * 24 * 3600) == 3)
+    }
+
+    @Test(arguments: [UInt64(1), 2, 3, 4])
+    func everyWindowHasWhatWasStoredInIt(seed: UInt64) async throws {
+        var numbers = SeededGenerator(seed: seed)
+        var model = StoredPoints(retention: (1800 * second, 5 * hour, 20 * hour))
+        var now = UInt64(0)
+        for step in 0..<120 {
+            now += UInt64.random(in: 0...900, using: &numbers)
+            clock.time = Samples.time(now)
+            for _ in 0..<Int.random(in: 0...4, using: &numbers) {
+                let points = randomPoints(endingBefore: now, &numbers)
+                let resource = Samples.resource(instance: "i-\(Int.random(in: 1...2, using: &numbers))")
+                _ = try await storage.store([InstanceMetrics(resource: resource, points: points)], of: nil)
+                model.add(points)
+            }
+            if numbers.next() % 3 == 0 {
+                try await storage.maintain()
+                model.maintain(at: clock.time)
+            }
+            let window = randomWindow(until: now, &numbers)
+            let answer = try await storage.statistics(StatisticsQuery(window: window, by: [.endpoint]))
+            #expect(answer.damagedPoints == 0)
+            let found = Dictionary(uniqueKeysWithValues: answer.groups.map { ($0.key.values[0] ?? "", $0.value) })
+            #expect(found == model.statistics(in: window), "seed \(seed), step \(step), \(window)")
+        }
+    }
+
+    private func randomPoints(endingBefore now: UInt64, _ numbers: inout SeededGenerator) -> [RequestPoint] {
+        let isLate = numbers.next() % 4 == 0
+        let end = Samples.time(now) - UInt64.random(in: 0...(isLate ? 8 * 3600 : 60), using: &numbers) * second
+        return (0..<Int.random(in: 1...5, using: &numbers)).map { _ in
+            let length = [10 * second, 59 * second, 60 * second, 600 * second, hour][Int(numbers.next() % 5)]
+            let seconds = (0..<3).map { _ in Double(UInt64.random(in: 1...4096, using: &numbers)) / 1024 }
+            return RequestPoint(
+                dimensions: Samples.dimensions(endpoint: "/\(numbers.next() % 4)"), start: end - length,
+                end: numbers.next() % 5 == 0 ? end + second : end,
+                statistics: Samples.statistics(seconds, sent: numbers.next() % 100, received: 1))
+        }
+    }
+
+    private func randomWindow(until now: UInt64, _ numbers: inout SeededGenerator) -> TimeWindow {
+        let unit = [1, 60 * second, hour][Int(numbers.next() % 3)]
+        let end = Samples.time(now) + 60 * second
+        let from = end - UInt64.random(in: 0...30 * 3600, using: &numbers) * second
+        let to = UInt64.random(in: from...end, using: &numbers)
+        return TimeWindow(from: from / unit * unit, to: numbers.next() % 3 == 0 ? end : to / unit * unit)
+    }
+}
+
+private let second: UInt64 = 1_000_000_000
+private let minute = 60 * second
+private let hour = 3600 * second
+
+/// What is known of each point that was stored: by which end a window finds it.
+private struct StoredPoints {
+    private struct Stored {
+        let point: RequestPoint
+        let length: UInt64
+        var isInMinutes = false
+        var isInHours = false
+
+        /// As a point of a minute.
+        var endOfMinute: UInt64 { length < minute ? up(point.end, minute) : point.end }
+        var endOfHour: UInt64 { length < hour ? up(endOfMinute, hour) : point.end }
+    }
+
+    let retention: (tenSeconds: UInt64, minutes: UInt64, hours: UInt64)
+    private var points: [Stored] = []
+    private var expired: (tenSeconds: UInt64, minutes: UInt64) = (0, 0)
+
+    init(retention: (UInt64, UInt64, UInt64)) {
+        self.retention = retention
+    }
+
+    mutating func add(_ more: [RequestPoint]) {
+        points += more.map { point in
+            let length = point.end - point.start
+            return Stored(point: point, length: length, isInMinutes: length >= minute, isInHours: length >= hour)
+        }
+    }
+
+    mutating func maintain(at now: UInt64) {
+        for index in points.indices {
+            if up(points[index].point.end, minute) + 60 * second <= now { points[index].isInMinutes = true }
+            if points[index].isInMinutes, up(points[index].endOfMinute, hour) + 300 * second <= now {
+                points[index].isInHours = true
+            }
+        }
+        expired.tenSeconds = max(expired.tenSeconds, (now - retention.tenSeconds) / minute * minute)
+        expired.minutes = max(expired.minutes, (now - retention.minutes) / hour * hour)
+        points.removeAll { $0.isInHours && $0.endOfHour <= now - retention.hours }
+    }
+
+    func statistics(in window: TimeWindow) -> [String: RequestStatistics] {
+        var result: [String: RequestStatistics] = [:]
+        for stored in points where window.from < end(of: stored) && end(of: stored) <= window.to {
+            result[stored.point.dimensions.endpoint, default: RequestStatistics()].merge(stored.point.statistics)
+        }
+        return result
+    }
+
+    private func end(of stored: Stored) -> UInt64 {
+        let isFine = stored.length < minute
+        if isFine, !stored.isInMinutes || stored.point.end > expired.tenSeconds { return stored.point.end }
+        if stored.length < hour, !stored.isInHours || stored.endOfMinute > expired.minutes { return stored.endOfMinute }
+        return stored.endOfHour
+    }
+}
+
+/// The end of the slot that a time lies in.
+private func up(_ time: UInt64, _ length: UInt64) -> UInt64 { (time + length - 1) / length * length }

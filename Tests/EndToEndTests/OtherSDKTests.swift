@@ -1,0 +1,69 @@
+import Fixtures
+import Foundation
+import MartletReports
+import MartletStorage
+import Testing
+
+/// The OpenTelemetry SDK for Python sends, and the report has what the program knows that it measured.
+@Suite(.serialized) struct OtherSDKTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private var store: String { folder.path("collector.sqlite") }
+
+    @Test(arguments: PythonSDK.Temporality.allCases, PythonSDK.Histogram.allCases)
+    func theReportIsWhatWasMeasured(temporality: PythonSDK.Temporality, histogram: PythonSDK.Histogram) async throws {
+        let collector = try await CollectorProcess(store: store)
+        let program = try PythonSDK(
+            temporality, histogram, way: .export, rounds: 3, collector: collector.address)
+        try await program.goOn()
+        try await program.goOn()
+        let measured = try await program.finish()
+        try await Measurements(measured).expect(in: report(collector), histogram)
+    }
+
+    @Test(arguments: PythonSDK.Temporality.allCases, PythonSDK.Histogram.allCases)
+    func severalResourcesScopesAndMetricsInOneRequestAreToldApart(
+        temporality: PythonSDK.Temporality, histogram: PythonSDK.Histogram
+    ) async throws {
+        let collector = try await CollectorProcess(store: store)
+        let program = try PythonSDK(
+            temporality, histogram, way: .forward, rounds: 2, collector: collector.address)
+        try await program.goOn()
+        let measured = try await program.finish()
+        try await Measurements(measured).expect(in: report(collector), histogram)
+    }
+
+    @Test(arguments: PythonSDK.Temporality.allCases)
+    func aServiceThatIsStartedAnewGoesOnCounting(temporality: PythonSDK.Temporality) async throws {
+        let collector = try await CollectorProcess(store: store)
+        var measured: [PythonSDK.Series] = []
+        for _ in 1...2 {
+            let program = try PythonSDK(
+                temporality, .exponential, way: .export, rounds: 1, collector: collector.address)
+            measured += try await program.finish()
+        }
+        try await Measurements(measured).expect(in: report(collector), .exponential)
+    }
+
+    @Test(arguments: PythonSDK.Temporality.allCases)
+    func aCollectorThatIsKilledAndStartedAnewCountsEachRequestOnce(temporality: PythonSDK.Temporality) async throws {
+        let first = try await CollectorProcess(store: store)
+        let port = first.port
+        let program = try PythonSDK(temporality, .explicit, way: .export, rounds: 2, collector: first.address)
+        try await program.waitForRound()
+        await first.kill()
+        let second = try await CollectorProcess(store: store, port: port)
+        program.startRound()
+        let measured = try await program.finish()
+        try await Measurements(measured).expect(in: report(second), .explicit)
+    }
+
+    private func report(_ collector: CollectorProcess) async throws -> Report {
+        let by = ["service", "kind", "endpoint", "status"].flatMap { ["--by", $0] }
+        return try await Probe(folder: folder, collector: collector.address).report(by)
+    }
+}
