@@ -13,6 +13,13 @@ package struct RequestTotals: Sendable {
     package struct Series: Sendable, Hashable {
         package var service: String
         package var dimensions: RequestDimensions
+
+        /// Of what tells most series apart: every point that is taken in is looked up.
+        package func hash(into hasher: inout Hasher) {
+            hasher.combine(service)
+            hasher.combine(dimensions.endpoint)
+            hasher.combine(dimensions.status)
+        }
     }
 
     package struct Total: Sendable, Equatable {
@@ -46,14 +53,18 @@ package struct RequestTotals: Sendable {
     /// Adds what was stored, once.
     package mutating func add(_ metrics: InstanceMetrics) {
         for point in metrics.points {
-            let series = room(for: Series(service: metrics.resource.service, dimensions: point.dimensions))
-            totals[series, default: Total()].add(point.statistics)
+            let series = Series(service: metrics.resource.service, dimensions: point.dimensions)
+            if let known = totals.index(forKey: series) {
+                totals.values[known].add(point.statistics)
+            } else {
+                totals[room(for: series), default: Total()].add(point.statistics)
+            }
         }
     }
 
-    /// The series, or the one that it is counted in where there is no room for it.
+    /// A new series, or the one that it is counted in where there is no room for it.
     private mutating func room(for series: Series) -> Series {
-        if totals[series] != nil || totals.count - otherSeries < maxSeries { return series }
+        if totals.count - otherSeries < maxSeries { return series }
         let other = series.other
         if totals[other] != nil { return other }
         guard otherSeries < maxOtherSeries else { return series.last }
