@@ -173,6 +173,15 @@ let package = Package(
         .testTarget(name: "ParityTests", dependencies: ["Fixtures", "ParityProgram"]),
         // A service under load: `make soak`, `make sanitize`.
         .executableTarget(name: "SoakProgram", dependencies: ["Martlet"], path: "Tests/SoakProgram"),
+        // The store under load: `Benchmarks/store.sh`. Here and not in the package of the benchmarks, for it looks into the
+        // collector, which is no product.
+        .executableTarget(
+            name: "StoreBenchmark",
+            dependencies: [
+                "MartletReports", "MartletSQLiteStorage", "MartletStorage", "MartletTelemetry",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Benchmarks/Sources/StoreBenchmark"),
         // What tests of more than one target stand on.
         .target(
             name: "Fixtures",

@@ -23,7 +23,8 @@ enum RetentionOption {
         }
         guard retention.isOrdered else {
             throw ValidationError(
-                "--retention: a finer resolution is not kept longer than a coarser one (10s=6h,1m=7d,1h=400d by default)")
+                "--retention: a finer resolution is not kept longer than a coarser one (10s=6h,1m=7d,1h=400d by default)"
+            )
         }
         return retention
     }

@@ -9,7 +9,8 @@ enum ChunkChecksum {
         var offset = 0
         while offset + 8 <= words.byteCount {
             // Checked against the bounds; what is unsafe about it are types other than integers.
-            state = mixed(state, UInt64(littleEndian: words.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)))
+            state = mixed(
+                state, UInt64(littleEndian: words.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)))
             offset += 8
         }
         for byte in bytes[offset...] { state = mixed(state, UInt64(byte)) }

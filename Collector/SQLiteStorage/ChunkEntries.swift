@@ -35,7 +35,8 @@ struct EntryReader {
     private var sketch = SparseHistogram()
 
     /// `false`, and nothing is added, when the bytes are no entry.
-    mutating func add(_ entry: Range<Int>, of reader: inout ByteReader, to statistics: inout RequestStatistics) -> Bool {
+    mutating func add(_ entry: Range<Int>, of reader: inout ByteReader, to statistics: inout RequestStatistics) -> Bool
+    {
         reader.enter(entry)
         guard let sent = reader.varint(), let received = reader.varint(), let length = reader.varint(),
             let ofPhases = reader.range(of: length)

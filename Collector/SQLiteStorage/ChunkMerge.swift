@@ -73,7 +73,8 @@ struct ChunkMerge {
     /// The only source that has the series next.
     private func alone(in series: Int64) -> Int? {
         var found: Int?
-        for (index, source) in sources.enumerated() where source.entries.entry != nil && source.entries.series == series {
+        for (index, source) in sources.enumerated() where source.entries.entry != nil && source.entries.series == series
+        {
             guard found == nil else { return nil }
             found = index
         }

@@ -34,5 +34,6 @@ enum ChunkWriting {
             try row.insert(blob, in: db)
             blob.removeAll()
         }
+        if let last = places.last { try ResourceRows.extend(resource, to: last.end, in: db) }
     }
 }

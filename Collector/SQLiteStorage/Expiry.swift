@@ -52,17 +52,20 @@ struct Expiry {
         return db.changesCount
     }
 
-    /// Senders that have been silent for as long as points are kept, with their ledgers.
+    /// A sender that has been silent for as long as points are kept and has none, with its ledger.
     private func deleteResources(in db: Database) throws -> Int {
         let old = try db.cachedStatement(
             sql: """
-                SELECT id FROM resource WHERE last_seen < ?
+                SELECT id FROM resource WHERE last_seen < ?1 AND last_end < ?1
                     AND NOT EXISTS (SELECT 1 FROM detail WHERE resource_id = resource.id) LIMIT 1
                 """)
         guard let id = try Int64.fetchOne(old, arguments: [before(limits.retention.age(.hour))]) else { return 0 }
-        try db.cachedStatement(
-            sql: "DELETE FROM ledger WHERE (resource_id, time) IN (SELECT resource_id, time FROM ledger WHERE resource_id = ? LIMIT \(Self.maxRows))"
-        ).execute(arguments: [id])
+        let ledger = try db.cachedStatement(
+            sql: """
+                DELETE FROM ledger WHERE (resource_id, time) IN (
+                    SELECT resource_id, time FROM ledger WHERE resource_id = ? LIMIT \(Self.maxRows))
+                """)
+        try ledger.execute(arguments: [id])
         guard db.changesCount < Self.maxRows else { return Self.maxRows }
         try db.cachedStatement(sql: "DELETE FROM resource WHERE id = ?").execute(arguments: [id])
         return Self.maxRows

@@ -51,7 +51,8 @@ enum PointMigration {
             tier = Tier(fitting: UInt64(clamping: end.subtractingReportingOverflow(start).partialValue))
             var (reader, histogram) = (ByteReader([UInt8](sketch)), SparseHistogram())
             let isWhole = SketchBlob.read(&reader, into: &histogram) && Int64(clamping: histogram.count) == row["count"]
-            entry = isWhole
+            entry =
+                isWhole
                 ? ChunkBlob.entry(
                     sent: UInt64(clamping: sent), received: UInt64(clamping: received), phases: phases, sketch: sketch)
                 : nil
@@ -59,7 +60,9 @@ enum PointMigration {
     }
 
     private static func insert(_ points: [Point], in db: Database) throws {
-        let sorted = points.sorted { ($0.resource, $0.tier.rawValue, $0.series) < ($1.resource, $1.tier.rawValue, $1.series) }
+        let sorted = points.sorted {
+            ($0.resource, $0.tier.rawValue, $0.series) < ($1.resource, $1.tier.rawValue, $1.series)
+        }
         var (blob, damaged) = (ChunkBlob(), 0)
         for (index, point) in sorted.enumerated() {
             if let entry = point.entry { blob.append(entry: entry[...], series: point.series) } else { damaged += 1 }

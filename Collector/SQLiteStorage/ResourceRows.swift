@@ -26,6 +26,12 @@ enum ResourceRows {
         return id
     }
 
+    /// Remembers until when the sender has points.
+    static func extend(_ id: Int64, to end: Int64, in db: Database) throws {
+        let statement = try db.cachedStatement(sql: "UPDATE resource SET last_end = ?2 WHERE id = ?1 AND last_end < ?2")
+        try statement.execute(arguments: [id, end])
+    }
+
     static func find(_ id: Int64, in db: Database) throws -> TelemetryResource? {
         let statement = try db.cachedStatement(sql: "SELECT * FROM resource WHERE id = ?")
         return try Row.fetchOne(statement, arguments: [id]).map(decode)

@@ -23,7 +23,7 @@ enum Schema {
             try db.execute(sql: CumulativeRows.schema + StatisticsCover.schema)
         }
         migrator.registerMigration("6 chunks, series of services") { db in
-            try db.execute(sql: seriesOfServices + chunks)
+            try db.execute(sql: seriesOfServices + chunks + lastEnd)
             try PointMigration.run(in: db)
             try db.execute(sql: "DROP TABLE point; DROP TABLE series_of_resource;")
         }
@@ -176,6 +176,14 @@ enum Schema {
             UNIQUE (service, kind, method, host, port, endpoint, status, error)
         ) STRICT;
         CREATE INDEX series_by_day ON series (day);
+
+        """
+
+    /// Tells senders that have no points any more, whatever clocks say.
+    private static let lastEnd = """
+        -- The latest that a point ended in, the sender's clock.
+        ALTER TABLE resource ADD COLUMN last_end INTEGER NOT NULL DEFAULT 0;
+        UPDATE resource SET last_end = last_seen;
 
         """
 

@@ -39,7 +39,8 @@ struct SeriesIndex {
         if let known = services[service]?.entries[dimensions], known.day >= day { return known.id }
         if count >= Self.maxSeries { removeAll() }
         // Taken out, so that it is changed where it is and not copied.
-        var known = try services.removeValue(forKey: service)
+        var known =
+            try services.removeValue(forKey: service)
             ?? Service(count: SeriesRows.count(ofService: service, in: db))
         defer { services[service] = known }
         let entry = try findOrMake(dimensions, service: service, day: day, in: db, counting: &known.count)

@@ -1,5 +1,4 @@
 import GRDB
-import MartletStorage
 import MartletTelemetry
 
 /// When a sender told of a kind of requests in metrics, and when in spans. What its spans tell of the time of its metrics is

@@ -23,7 +23,8 @@ final class StoreHealth: Sendable {
         do {
             return try await body()
         } catch let error as DatabaseError where error.tellsDamage {
-            let found = StorageFailure("\(path) is damaged: \(error.message ?? "\(error)"); nothing is written to it any more")
+            let found = StorageFailure(
+                "\(path) is damaged: \(error.message ?? "\(error)"); nothing is written to it any more")
             failure.withLock { $0 = found }
             throw found
         }

@@ -56,7 +56,8 @@ import Testing
     @Test func theReportIsTheSameFromTheCollectorAndFromItsFile() async throws {
         let collector = try await CollectorProcess(store: store)
         #expect(try await collector.post(try Samples.body(), batch: "i-1/1/metrics") == 200)
-        let window = ["--since", "2026-09-21T14:13:20Z", "--until", "2026-09-21T14:14:20Z"]
+        // Whole hours: points of this age are kept no finer.
+        let window = ["--since", "2026-09-21T14:00:00Z", "--until", "2026-09-21T15:00:00Z"]
         for format in ["table", "json"] {
             let flags = ["report", "--format", format, "--endpoint", "/users/{id}", "--by", "endpoint"] + window
             let asked = try await run(flags + ["--collector", collector.address])

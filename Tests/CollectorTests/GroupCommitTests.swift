@@ -74,7 +74,9 @@ import Testing
                     """)
         }
         let outcomes = try await storeAtOnce((0..<waiting).map { "service-\($0)" })
-        for (service, outcome) in outcomes { #expect(service.hasSuffix("5") ? outcome != "stored" : outcome != "failed") }
+        for (service, outcome) in outcomes {
+            #expect(service.hasSuffix("5") ? outcome != "stored" : outcome != "failed")
+        }
         #expect(try await storedServices() == Set(outcomes.filter { $0.value == "stored" }.keys))
     }
 }

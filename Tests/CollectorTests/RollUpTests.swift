@@ -61,7 +61,6 @@ import Testing
     }
 
     @Test func aDamagedPointIsToldAfterItWasRolledUpAndItsSourceDeleted() async throws {
-        clock.time = Samples.time(20)
         _ = try await storage.store([Samples.metrics(requests: 2, end: 10)], of: nil)
         _ = try await storage.store([Samples.metrics(requests: 1, end: 20)], of: nil)
         try await DatabaseQueue(path: folder.path("collector.sqlite")).write {

@@ -1,0 +1,52 @@
+import ArgumentParser
+import Foundation
+import MartletSQLiteStorage
+import MartletStorage
+import MartletTelemetry
+
+/// Thirty days of ten thousand series, as they would be after thirty days: hours of all of them, minutes of a week, and
+/// intervals of 10 s of six hours. They are stored as senders with such intervals would send them.
+struct GenerateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "generate", abstract: "Makes a store to read from.")
+
+    @Argument(help: "The store's file.")
+    var path: String
+
+    @Option var services = 50
+    @Option(help: "Series of a service.") var series = 200
+    @Option var days = 30
+
+    func run() async throws {
+        let now = SQLiteStorage.systemClock() / 3_600_000_000_000 * 3600
+        let storage = try SQLiteStorage(path: path)
+        let traffic = (0..<services).map { SyntheticTraffic(service: $0, series: series) }
+        let hour: UInt64 = 3600
+        try await store(traffic, in: storage, from: now - UInt64(days) * 24 * hour, to: now - 7 * 24 * hour, step: hour)
+        try await store(traffic, in: storage, from: now - 7 * 24 * hour, to: now - 6 * hour, step: 60)
+        try await store(traffic, in: storage, from: now - 6 * hour, to: now, step: 10)
+        try await storage.maintain()
+        try storage.close()
+        print("\(services * series) series, \(days) days, peak \(ProcessCost.peakMebibytes) MiB")
+    }
+
+    private func store(
+        _ traffic: [SyntheticTraffic], in storage: SQLiteStorage, from: UInt64, to: UInt64, step: UInt64
+    ) async throws {
+        var points = 0
+        for end in stride(from: from + step, through: to, by: Int(step)) {
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for one in traffic {
+                    group.addTask {
+                        let metrics = one.metrics(end: end, seconds: step)
+                        _ = try await storage.store([metrics], of: nil)
+                        return metrics.points.count
+                    }
+                }
+                points += try await group.reduce(0, +)
+            }
+            // As serving does.
+            if (end / step).isMultiple(of: 60) { try await storage.maintain() }
+        }
+        print("\(points) points of \(step) s")
+    }
+}

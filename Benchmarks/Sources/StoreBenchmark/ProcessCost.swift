@@ -1,0 +1,19 @@
+import Foundation
+
+/// What the process has used until now.
+enum ProcessCost {
+    /// Seconds of all threads, user and kernel.
+    static var cpuSeconds: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    /// The most memory that was resident at once, in MiB.
+    static var peakMebibytes: Int {
+        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        return (line?.split(whereSeparator: \.isWhitespace).dropFirst().first).flatMap { Int($0) }.map { $0 / 1024 }
+            ?? 0
+    }
+}

@@ -1,0 +1,45 @@
+import MartletTelemetry
+
+/// The points of one sender: each an endpoint with 40 neighbouring buckets, the shape that the peers were measured with.
+struct SyntheticBatch: Sendable {
+    private let sender: Int
+    private let resource: TelemetryResource
+    private let series: [(dimensions: RequestDimensions, statistics: RequestStatistics)]
+
+    init(sender: Int, points: Int) {
+        self.sender = sender
+        resource = TelemetryResource(
+            service: "service-\(sender)", version: "1.0", environment: "production", instance: "instance-\(sender)",
+            host: "host-\(sender)", captureMode: "automatic", agent: "martlet 0.1.0")
+        series = (0..<points).map { index in
+            let dimensions = RequestDimensions(
+                kind: .client, method: "GET", host: "api.example.com", port: 443, endpoint: "/resources/\(index)/{id}",
+                status: 200, error: nil)
+            var statistics = RequestStatistics()
+            for step in 0..<40 {
+                for _ in 0...(step % 3) {
+                    statistics.record(
+                        seconds: 0.02 * Self.power(1.00543, step), bytesSent: 100, bytesReceived: 2000)
+                }
+            }
+            return (dimensions, statistics)
+        }
+    }
+
+    func id(_ sequence: UInt64) -> BatchID {
+        BatchID(instance: "instance-\(sender)", sequence: sequence, signal: .metrics)
+    }
+
+    func metrics(end: UnixNanoseconds) -> InstanceMetrics {
+        InstanceMetrics(
+            resource: resource,
+            points: series.map {
+                RequestPoint(
+                    dimensions: $0.dimensions, start: end - 10_000_000_000, end: end, statistics: $0.statistics)
+            })
+    }
+
+    private static func power(_ base: Double, _ exponent: Int) -> Double {
+        (0..<exponent).reduce(1) { product, _ in product * base }
+    }
+}
