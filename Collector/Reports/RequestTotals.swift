@@ -13,13 +13,6 @@ package struct RequestTotals: Sendable {
     package struct Series: Sendable, Hashable {
         package var service: String
         package var dimensions: RequestDimensions
-
-        /// Of what tells most series apart: every point that is taken in is looked up.
-        package func hash(into hasher: inout Hasher) {
-            hasher.combine(service)
-            hasher.combine(dimensions.endpoint)
-            hasher.combine(dimensions.status)
-        }
     }
 
     package struct Total: Sendable, Equatable {
