@@ -45,19 +45,22 @@ struct Serve: AsyncParsableCommand {
 
     func run() async throws {
         let settings = try settings()
-        let storage = try reportingFailure { try SQLiteStorage(path: settings.storePath, limits: settings.limits) }
+        let activity = CollectorActivity()
+        let storage = try reportingFailure {
+            try SQLiteStorage(path: settings.storePath, limits: settings.limits, onStored: activity.add)
+        }
         LoggingSystem.bootstrap { label in StreamLogHandler.standardError(label: label) }
         let logger = Logger(label: "martlet-collector")
         let server = CollectorServer(
-            storage: storage, tokens: settings.tokens, tls: settings.tls, now: SQLiteStorage.systemClock,
-            logger: logger)
+            storage: storage, activity: activity, tokens: settings.tokens, tls: settings.tls,
+            now: SQLiteStorage.systemClock, logger: logger)
         let application = try server.application(at: settings.address) { port in
             Output.line("martlet-collector: listening on \(settings.url(port: port))")
         }
         // The last is the first to be stopped.
         var configuration = ServiceGroupConfiguration(
             services: [
-                application, StoreMaintenance(storage: storage, logger: logger),
+                StoreMaintenance(storage: storage, logger: logger), application,
                 Draining(requests: server.requests, logger: logger),
             ],
             gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)

@@ -20,6 +20,8 @@ package struct CollectorCounters: Sendable, Equatable {
     package var inFlight = 0
     package var points: UInt64 = 0
     package var spans: UInt64 = 0
+    /// Of other things than HTTP requests.
+    package var ignoredPoints: UInt64 = 0
     package private(set) var rejectedPoints: [String: UInt64] = [:]
     package private(set) var rejectedSpans: [String: UInt64] = [:]
     package var duplicateBatches: UInt64 = 0

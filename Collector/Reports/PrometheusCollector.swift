@@ -24,6 +24,7 @@ package enum PrometheusCollector {
         text.gauge("requests_in_flight", "Requests to /v1 that are not answered yet.", UInt64(counters.inFlight))
         text.counter("ingested_points_total", "Points of metrics that were stored.", counters.points)
         text.counter("ingested_spans_total", "Spans that were stored.", counters.spans)
+        text.counter("ignored_points_total", "Points about something else than HTTP.", counters.ignoredPoints)
         text.reasons("rejected_points_total", "Points of metrics that were not taken.", counters.rejectedPoints)
         text.reasons("rejected_spans_total", "Spans that were not taken.", counters.rejectedSpans)
         text.counter("duplicate_batches_total", "Batches that had been stored before.", counters.duplicateBatches)

@@ -62,10 +62,19 @@ package struct PrometheusRequests: Sendable {
         return [durations] + sizes
     }
 
+    /// Without those of spans where the service has metrics as well, which tell of the same requests.
+    private static func counted(
+        _ kind: RequestKind, in totals: RequestTotals
+    ) -> [RequestTotals.Series: RequestTotals.Total] {
+        let series = totals.totals.filter { $0.key.dimensions.kind == kind }
+        let measured = Set(series.keys.lazy.filter { $0.dimensions.source == .metrics }.map(\.service))
+        return series.filter { $0.key.dimensions.source == .metrics || !measured.contains($0.key.service) }
+    }
+
     private static func series(of kind: RequestKind, in totals: RequestTotals) -> [Series] {
         // What differs only in what cannot be written is one series: Prometheus takes no sample twice.
         var merged: [PrometheusLabels: RequestTotals.Total] = [:]
-        for (series, total) in totals.totals where series.dimensions.kind == kind {
+        for (series, total) in counted(kind, in: totals) {
             merged[PrometheusLabels(series), default: RequestTotals.Total()].add(total)
         }
         return merged.map { ($0.key, $0.value) }.sorted { $0.labels.text < $1.labels.text }
@@ -83,6 +92,7 @@ extension PrometheusLabels {
             dimensions.kind == .client ? "url_template" : "http_route": dimensions.endpoint,
             "http_response_status_code": dimensions.status.map(String.init),
             "error_type": dimensions.error,
+            "martlet_source": dimensions.source == .metrics ? nil : dimensions.source.rawValue,
         ]
     }
 }

@@ -46,14 +46,18 @@ package struct RequestTotals: Sendable {
     /// Adds what was stored, once.
     package mutating func add(_ metrics: InstanceMetrics) {
         for point in metrics.points {
-            let series = room(for: Series(service: metrics.resource.service, dimensions: point.dimensions))
-            totals[series, default: Total()].add(point.statistics)
+            let series = Series(service: metrics.resource.service, dimensions: point.dimensions)
+            if let known = totals.index(forKey: series) {
+                totals.values[known].add(point.statistics)
+            } else {
+                totals[room(for: series), default: Total()].add(point.statistics)
+            }
         }
     }
 
-    /// The series, or the one that it is counted in where there is no room for it.
+    /// A new series, or the one that it is counted in where there is no room for it.
     private mutating func room(for series: Series) -> Series {
-        if totals[series] != nil || totals.count - otherSeries < maxSeries { return series }
+        if totals.count - otherSeries < maxSeries { return series }
         let other = series.other
         if totals[other] != nil { return other }
         guard otherSeries < maxOtherSeries else { return series.last }
@@ -65,19 +69,19 @@ package struct RequestTotals: Sendable {
 extension RequestTotals.Series {
     /// Keeps what failure rates are made of.
     fileprivate var other: Self {
-        Self(
-            service: service,
-            dimensions: RequestDimensions(
-                kind: dimensions.kind, method: "_OTHER", host: "", port: 0, endpoint: RequestTotals.otherEndpoint,
-                status: dimensions.status, error: nil))
+        var other = self
+        other.dimensions.method = "_OTHER"
+        (other.dimensions.host, other.dimensions.port) = ("", 0)
+        other.dimensions.endpoint = RequestTotals.otherEndpoint
+        other.dimensions.error = nil
+        return other
     }
 
-    /// There are two of these.
+    /// There are as many of these as kinds and sources.
     fileprivate var last: Self {
-        Self(
-            service: RequestTotals.otherService,
-            dimensions: RequestDimensions(
-                kind: dimensions.kind, method: "_OTHER", host: "", port: 0, endpoint: RequestTotals.otherEndpoint,
-                status: nil, error: nil))
+        var last = other
+        last.service = RequestTotals.otherService
+        last.dimensions.status = nil
+        return last
     }
 }

@@ -21,12 +21,16 @@ package final class SQLiteStorage: Storage {
     let thinnedLedgers = Atomic<Int64>(0)
     /// The collector's clock.
     let now: @Sendable () -> UnixNanoseconds
+    let onStored: @Sendable ([InstanceMetrics]) -> Void
 
     /// Opens the store at `path`, making file and folder where there are none. Throws ``StorageFailure`` when the file is
     /// something else, newer or damaged; it is left as it is then.
+    ///
+    /// - Parameter onStored: called with the points that a batch of metrics or of spans brought, after each commit.
     package convenience init(
         path: String, limits: SQLiteLimits = SQLiteLimits(),
-        now: @escaping @Sendable () -> UnixNanoseconds = SQLiteStorage.systemClock
+        now: @escaping @Sendable () -> UnixNanoseconds = SQLiteStorage.systemClock,
+        onStored: @escaping @Sendable ([InstanceMetrics]) -> Void = { _ in }
     ) throws {
         try StoreFile.make(path)
         try StoreFile.inspect(path, forReading: false)
@@ -40,7 +44,7 @@ package final class SQLiteStorage: Storage {
             try Schema.migrator.migrate(pool)
             return pool
         }
-        self.init(pool, path: path, limits: limits, now: now)
+        self.init(pool, path: path, limits: limits, now: now, onStored: onStored)
     }
 
     /// Opens an existing store to read from it, also while a collector writes to it.
@@ -51,17 +55,19 @@ package final class SQLiteStorage: Storage {
         let pool = try StoreFile.describingErrors(of: path) {
             try DatabasePool(path: path, configuration: configuration)
         }
-        self.init(pool, path: path, limits: SQLiteLimits(), now: Self.systemClock)
+        self.init(pool, path: path, limits: SQLiteLimits(), now: Self.systemClock, onStored: { _ in })
     }
 
     private init(
-        _ pool: DatabasePool, path: String, limits: SQLiteLimits, now: @escaping @Sendable () -> UnixNanoseconds
+        _ pool: DatabasePool, path: String, limits: SQLiteLimits, now: @escaping @Sendable () -> UnixNanoseconds,
+        onStored: @escaping @Sendable ([InstanceMetrics]) -> Void
     ) {
         let series = WriterSeries(maxSeriesOfService: limits.maxSeriesPerService)
         self.pool = pool
         self.limits = limits
         self.series = series
         self.now = now
+        self.onStored = onStored
         health = StoreHealth(path: path)
         queue = CommitQueue(pool, limits: limits) { series.withLock { $0.removeAll() } }
     }

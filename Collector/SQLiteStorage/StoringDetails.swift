@@ -6,7 +6,9 @@ extension SQLiteStorage {
     package func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome {
         let (now, limits) = (now(), limits)
         let bytes = details.reduce(0) { $0 + $1.details.reduce(1024) { $0 + $1.estimatedBytes } }
-        return try await commit(bytes: bytes) { [series] db in
+        let stored = StoredPoints()
+        let outcome = try await commit(bytes: bytes) { [series] db in
+            stored.begin()
             let outcome = try BatchRows.remember(batch, at: now, keeping: limits.batchAge, in: db)
             guard outcome != .duplicate else { return outcome }
             for one in details {
@@ -24,10 +26,13 @@ extension SQLiteStorage {
                 try series.withLock { index in
                     try ChunkWriting.insert(points, of: resource, service: one.resource.service, index: &index, in: db)
                 }
+                stored.add(points, of: one.resource)
             }
             try DetailRows.prune(at: now, limits, in: db)
             return outcome
         }
+        onStored(stored.all)
+        return outcome
     }
 }
 

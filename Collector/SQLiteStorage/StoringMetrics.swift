@@ -7,7 +7,9 @@ extension SQLiteStorage {
     package func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome {
         let (now, limits) = (now(), limits)
         let bytes = metrics.reduce(0) { $0 + $1.estimatedBytes }
-        return try await commit(bytes: bytes) { [series] db in
+        let stored = StoredPoints()
+        let outcome = try await commit(bytes: bytes) { [series] db in
+            stored.begin()
             let outcome = try BatchRows.remember(batch, at: now, keeping: limits.batchAge, in: db)
             guard outcome != .duplicate else { return outcome }
             for one in metrics {
@@ -17,12 +19,15 @@ extension SQLiteStorage {
                 try series.withLock { index in
                     try ChunkWriting.insert(points, of: resource, service: one.resource.service, index: &index, in: db)
                 }
+                stored.add(points, of: one.resource)
                 if let reading = one.ledger {
                     try LedgerRows.insert(reading, requests: one.requests, resource: resource, in: db)
                 }
             }
             return outcome
         }
+        onStored(stored.all)
+        return outcome
     }
 }
 

@@ -3,19 +3,23 @@ import MartletTelemetry
 import Synchronization
 
 /// Everything that `/metrics` tells, added up from the collector's start. Safe to call from any task.
-final class CollectorActivity: Sendable {
+package final class CollectorActivity: Sendable {
     private let countersState = Mutex(CollectorCounters())
     private let totalsState = Mutex(RequestTotals())
 
+    package init() {}
+
     var counters: CollectorCounters { countersState.withLock { $0 } }
-    var totals: RequestTotals { totalsState.withLock { $0 } }
+    package var totals: RequestTotals { totalsState.withLock { $0 } }
 
     func count(_ change: (inout CollectorCounters) -> Void) {
         countersState.withLock { change(&$0) }
     }
 
-    /// Points that were stored.
-    func add(_ metrics: [InstanceMetrics]) {
+    /// To be called with what was stored, once.
+    package func add(_ metrics: [InstanceMetrics]) {
+        let points = metrics.reduce(0) { $0 + $1.points.count { $0.dimensions.source == .metrics } }
+        count { $0.points += UInt64(points) }
         totalsState.withLock { totals in
             for one in metrics { totals.add(one) }
         }

@@ -23,11 +23,10 @@ package struct CollectorServer: Sendable {
     private let activity: CollectorActivity
 
     package init(
-        storage: any Storage, intake: Intake = Intake(), tokens: ServerTokens = ServerTokens(),
-        limits: ServerLimits = ServerLimits(), tls: ServerTLS? = nil,
+        storage: any Storage, activity: CollectorActivity = CollectorActivity(), intake: Intake = Intake(),
+        tokens: ServerTokens = ServerTokens(), limits: ServerLimits = ServerLimits(), tls: ServerTLS? = nil,
         now: @escaping @Sendable () -> UnixNanoseconds, logger: Logger
     ) {
-        let activity = CollectorActivity()
         self.activity = activity
         self.storage = ObservedStorage(storage: storage, activity: activity)
         self.intake = intake

@@ -48,7 +48,10 @@ struct IngestRoutes: Sendable {
             try await body(of: request, &place), encoding: envelope.encoding, format: envelope.format
         ) { bytes throws(IntakeRejection) in try place.resize(to: bytes) }
         let outcome = try await storage.store(taken.values, of: envelope.batch)
-        activity.count { $0.rejectPoints(taken.refusals.counts) }
+        activity.count {
+            $0.rejectPoints(taken.refusals.counts)
+            $0.ignoredPoints += UInt64(taken.ignored)
+        }
         log(envelope, outcome, taken.refusals)
         var response = Response.otlp(
             status: .ok, try IntakeAnswer.metrics(taken.refusals, in: envelope.format), envelope.format)

@@ -2,17 +2,13 @@ import MartletReports
 import MartletStorage
 import MartletTelemetry
 
-/// A store whose commits are counted: what it stored once is added to the totals once, whoever sends it again.
+/// A store whose commits are counted.
 struct ObservedStorage: Storage {
     let storage: any Storage
     let activity: CollectorActivity
 
     func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome {
-        let outcome = try await observed { try await storage.store(metrics, of: batch) }
-        guard outcome != .duplicate else { return outcome }
-        activity.add(metrics)
-        activity.count { $0.points += UInt64(metrics.reduce(0) { $0 + $1.points.count }) }
-        return outcome
+        try await observed { try await storage.store(metrics, of: batch) }
     }
 
     func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome {
@@ -34,6 +30,9 @@ struct ObservedStorage: Storage {
                 if outcome == .overlapping { $0.overlappingBatches += 1 }
             }
             return outcome
+        } catch let busy as StorageBusy {
+            // Its answer is counted.
+            throw busy
         } catch {
             activity.count { $0.failedCommits += 1 }
             throw error
@@ -44,5 +43,6 @@ struct ObservedStorage: Storage {
     func spans(ofTrace trace: TraceID) async throws -> [StoredSpan] { try await storage.spans(ofTrace: trace) }
     func agents() async throws -> [AgentRecord] { try await storage.agents() }
     func check() async throws { try await storage.check() }
+    func maintain() async throws { try await storage.maintain() }
     func size() async throws -> UInt64 { try await storage.size() }
 }

@@ -1,9 +1,12 @@
+import Fixtures
 import Foundation
 import HummingbirdTesting
 import MartletOTLP
 import MartletReports
+import MartletSQLiteStorage
 import MartletServer
 import MartletTelemetry
+import SwiftProtobuf
 import Testing
 
 /// `GET /metrics`.
@@ -61,6 +64,41 @@ import Testing
             #expect(page.lines.contains("http_server_response_body_size_bytes_total{\(labels)} 3"))
             #expect(!page.lines.contains { $0.contains("http_client") })
         }
+    }
+
+    @Test func ofASenderThatCountsOnTheDifferencesAreAdded() async throws {
+        try await withServer { client in
+            for (end, values) in [(10, [0.2]), (20, [0.2, 0.7]), (20, [0.2, 0.7]), (30, [0.2, 0.7, 0.7])] {
+                let metric = OtherMetrics.histogram([OtherMetrics.point(values, end: UInt64(end))])
+                let body: [UInt8] = try OtherMetrics.request(scopes: [[metric]]).serializedBytes()
+                #expect(try await client.post(body).status == .ok)
+            }
+            let page = try await client.page()
+            let counts = page.lines.filter { $0.hasPrefix("http_server_request_duration_seconds_count{") }
+            #expect(counts.map { $0.split(separator: " ").last } == ["3"])
+            let sums = page.lines.filter { $0.hasPrefix("http_server_request_duration_seconds_sum{") }
+            #expect(abs((sums.first?.split(separator: " ").last.flatMap { Double($0) } ?? 0) - 1.6) < 1e-9)
+        }
+    }
+
+    @Test func spansCountWhereThereAreNoMetricsOfTheSameRequests() async throws {
+        let spans = { (service: String) in
+            var resource = Samples.resource(service)
+            resource.agent = "opentelemetry 1.38"
+            let details = (1...3).map { Samples.detail(UInt8($0) + (service == "both" ? 100 : 0)) }
+            return [DetailsBatch(resource: resource, details: details)]
+        }
+        let activity = CollectorActivity()
+        let folder = try TemporaryFolder()
+        let storage = try SQLiteStorage(path: folder.path("collector.sqlite"), onStored: activity.add)
+        for service in ["both", "spans"] { _ = try await storage.store(spans(service), of: nil) }
+        _ = try await storage.store(
+            [Samples.metrics(requests: 2, end: 10, resource: Samples.resource("both"))], of: nil)
+        let counts = PrometheusRequests(activity.totals).parts.joined().split(separator: "\n")
+            .filter { $0.hasPrefix("http_client_request_duration_seconds_count{") }
+        #expect(counts.count == 2)
+        #expect(counts.contains { $0.contains("\"both\"") && $0.hasSuffix(" 2") })
+        #expect(counts.contains { $0.contains("\"spans\"") && $0.hasSuffix("martlet_source=\"spans\"} 3") })
     }
 
     @Test func answersAndRefusalsAreCountedByReason() async throws {

@@ -19,10 +19,12 @@ func withServer(
     _ body: @Sendable (any TestClientProtocol) async throws -> Void
 ) async throws {
     let folder = try TemporaryFolder()
-    let storage = try SQLiteStorage(path: path ?? folder.path("collector.sqlite"))
+    let activity = CollectorActivity()
+    let storage = try SQLiteStorage(path: path ?? folder.path("collector.sqlite"), onStored: activity.add)
     let server = CollectorServer(
-        storage: wrap(storage), intake: Intake(limits: limits), tokens: tokens, limits: serverLimits,
-        now: { Samples.time(60) }, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+        storage: wrap(storage), activity: activity, intake: Intake(limits: limits), tokens: tokens,
+        limits: serverLimits, now: { Samples.time(60) },
+        logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
     let application = try server.application(at: ListenAddress(host: "127.0.0.1", port: 0))
     try await application.test(.live) { try await body($0) }
 }

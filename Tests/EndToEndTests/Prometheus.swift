@@ -36,7 +36,7 @@ struct Prometheus {
     private let address: String
     private let process: ChildProcess
 
-    /// Returns when it listens.
+    /// Returns when it answers.
     init(scraping collector: String, token: String, folder: TemporaryFolder) async throws {
         let target = collector.replacingOccurrences(of: "http://", with: "")
         try token.write(toFile: folder.path("token"), atomically: true, encoding: .utf8)
@@ -55,13 +55,16 @@ struct Prometheus {
                 "--config.file=" + folder.path("prometheus.yml"), "--storage.tsdb.path=" + folder.path("prometheus"),
                 "--web.listen-address=127.0.0.1:0",
             ])
-        var line = await process.readLine()
-        let said = #"msg="Listening on" address="#
-        while !line.contains(said), !line.isEmpty { line = await process.readLine() }
-        guard let start = line.range(of: said) else {
-            throw await ChildProcess.Failure(output: process.finish().output)
-        }
-        address = "http://" + line[start.upperBound...]
+        var address: String?
+        var line = ""
+        repeat {
+            line = await process.readLine()
+            if let start = line.range(of: #"msg="Listening on" address="#) {
+                address = "http://" + line[start.upperBound...]
+            }
+        } while !line.isEmpty && !line.contains("Server is ready to receive web requests")
+        guard let address else { throw await ChildProcess.Failure(output: process.finish().output) }
+        self.address = address
     }
 
     /// Returns after it has scraped three times more: what was at the collector before, it has then, and more than once.

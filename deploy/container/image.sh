@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # image.sh PROGRAM FOLDER: the whole file system of an image that runs PROGRAM: the program itself, the C libraries that it
-# is linked with, and folders that it may write to.
+# is linked with, and a folder for what is temporary.
 set -euo pipefail
 program=$1
 folder=$2
@@ -18,5 +18,4 @@ done
 # Certificates, for a command that asks another collector over HTTPS.
 [[ ! -e /etc/ssl/certs/ca-certificates.crt ]] ||
     install -D -m 0644 /etc/ssl/certs/ca-certificates.crt "$folder/etc/ssl/certs/ca-certificates.crt"
-install -d -m 0700 -o 65532 -g 65532 "$folder/var/lib/martlet"
 install -d -m 1777 "$folder/tmp"
