@@ -20,6 +20,7 @@ faults:
 	@scripts/setup.sh test
 	swift build --build-tests --disable-xctest
 	MARTLET_FAULTS=full swift test --disable-xctest --skip-build --filter '^FaultTests\.'
+	scripts/outage.sh
 
 soak:
 	@scripts/setup.sh test

@@ -9,7 +9,7 @@ final class Recording: Contender {
     let name = "Martlet: a request, into the journal      "
     private let recorder = Recorder(MartletConfiguration())
     private let keeper: Mutex<Keeper>
-    private let address = "http://api.example.com:8080/users/4711/orders"
+    private let user = Atomic<Int>(4711)
 
     private struct Keeper: ~Copyable {
         var keeper: JournalKeeper
@@ -30,8 +30,9 @@ final class Recording: Contender {
     }
 
     func run(_ operations: Int) {
-        // One of its own, as requests have: the counter of its references is not shared.
-        guard let url = URL(string: address) else { return }
+        // A text of its own, as requests have: the counter of its references is not shared.
+        let user = user.load(ordering: .relaxed)
+        guard let url = URL(string: "http://api.example.com:8080/users/\(user)/orders") else { return }
         var request = CapturedRequest(
             method: "GET", destination: .url(url), status: 200, start: 1_800_000_000_000_000_000,
             durationNanoseconds: 0)

@@ -13,7 +13,10 @@ enum RecordingBenchmark {
         defer { try? FileManager.default.removeItem(at: folder) }
         let recording = folder.appendingPathComponent("recording")
         try FileManager.default.createDirectory(at: recording, withIntermediateDirectories: true)
-        let contenders: [any Contender] = [Floor(), try Recording(in: recording), Sampled()]
+        var contenders: [any Contender] = [Floor(), try Recording(in: recording), Sampled()]
+        #if canImport(Prometheus)
+        contenders.insert(PrometheusHistogram(), at: 2)
+        #endif
         for threads in [1, 2] {
             var figures = contenders.map { _ in [Double]() }
             for round in 0...rounds {

@@ -1,0 +1,26 @@
+#if canImport(Prometheus)
+import Prometheus
+
+/// swift-prometheus, used as an instrument would that has only a request's labels: a histogram found by them, and a value
+/// recorded. That is a count and ten buckets, where a record has everything that is known of the request. Measured where the
+/// package has been added to this one (README).
+final class PrometheusHistogram: Contender {
+    let name = "swift-prometheus: a histogram found by labels"
+    private let registry = PrometheusCollectorRegistry()
+    private let bounds: [Duration] = [5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000].map { .milliseconds($0) }
+
+    func prepare() {}
+
+    func run(_ operations: Int) {
+        for number in 0..<operations {
+            let histogram = registry.makeDurationHistogram(
+                name: "http_client_request_duration_seconds",
+                labels: [
+                    ("http_request_method", "GET"), ("server_address", "api.example.com"),
+                    ("url_template", "/users/{id}/orders"), ("http_response_status_code", "200"),
+                ], buckets: bounds)
+            histogram.recordNanoseconds(Int64(number))
+        }
+    }
+}
+#endif
