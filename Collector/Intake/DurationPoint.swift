@@ -33,7 +33,7 @@ extension HistogramPoint {
     }
 
     private static func bound(_ value: Double?, _ unit: Double) -> Double? {
-        value.flatMap { $0.isFinite ? $0 * unit : nil }
+        value.map { $0 * unit }.flatMap { (0...Self.maxSeconds).contains($0) ? $0 : nil }
     }
 
     /// By how many buckets values move when they are multiplied by `unit`: to the nearest, which makes the error of a

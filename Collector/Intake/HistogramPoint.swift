@@ -20,6 +20,9 @@ struct HistogramPoint {
     var buckets: Buckets
     var temporality: OTLPAggregationTemporality
 
+    /// A delta that does not say since when is of a moment: nothing is known of the time before.
+    var intervalStart: UnixNanoseconds { temporality == .delta && start == 0 ? end : start }
+
     /// Those that have values. None for a metric that is no histogram.
     static func all(in metric: OTLPMetric) -> [HistogramPoint] {
         switch metric.data {

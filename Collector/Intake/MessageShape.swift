@@ -44,7 +44,8 @@ enum MessageShape {
         case (.numberPoint, 7), (.histogramPoint, 9), (.exponentialPoint, 1), (.summaryPoint, 7), (.resource, 1),
             (.span, 9), (.event, 3), (.link, 4), (.keyValueList, 1):
             (.keyValue, .element)
-        case (.keyValue, 2): (.anyValue, .part)
+        // No choice in the protocol, but as costly: a second value is merged into the first, which is copied for it.
+        case (.keyValue, 2): (.anyValue, .choice)
         case (.anyValue, 5): (.array, .choice)
         case (.anyValue, 6): (.keyValueList, .choice)
         case (.array, 1): (.anyValue, .element)

@@ -110,7 +110,7 @@ struct MetricsDecoding {
     private mutating func add(
         _ statistics: RequestStatistics, of point: HistogramPoint, _ stream: Stream
     ) throws(PointRefusal) {
-        let key = try PointKey(stream.kind, point.attributes, point.start, point.end, limits)
+        let key = try PointKey(stream.kind, point.attributes, point.intervalStart, point.end, limits)
         switch point.temporality {
         case .delta:
             var delta = statistics
@@ -141,7 +141,7 @@ struct MetricsDecoding {
         guard let phase = point.attributes.text(AttributeName.phase).flatMap(RequestPhase.init) else {
             throw PointRefusal(reason: "a phase that is not known")
         }
-        let key = try PointKey(.client, point.attributes, point.start, point.end, limits)
+        let key = try PointKey(.client, point.attributes, point.intervalStart, point.end, limits)
         guard var totals = statistics[key]?.phases, let requests = statistics[key]?.duration.count, requests > 0 else {
             throw PointRefusal(reason: "a phase without a duration of the same attributes and interval")
         }

@@ -65,5 +65,5 @@ extension RequestMeasures.Latency {
 
 /// A sender's bucket may reach past what a Double holds, and JSON has no infinity.
 private func milliseconds(_ seconds: Double) -> Double {
-    min(seconds * 1000, .greatestFiniteMagnitude)
+    min(max(seconds * 1000, 0), .greatestFiniteMagnitude)
 }

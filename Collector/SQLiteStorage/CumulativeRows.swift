@@ -21,7 +21,6 @@ enum CumulativeRows {
             received INTEGER NOT NULL,
             UNIQUE (resource_id, start_time, stream)
         ) STRICT;
-        CREATE INDEX cumulative_series_by_received ON cumulative_series (received);
 
         """
 
@@ -31,7 +30,14 @@ enum CumulativeRows {
     ) throws -> [RequestPoint] {
         guard !points.isEmpty else { return [] }
         var readings: [Stream: Reading] = [:]
-        for one in points { readings[Stream(one)] = try find(Stream(one), resource: resource, in: db) }
+        var damaged: Set<Stream> = []
+        for stream in Set(points.map(Stream.init)) {
+            switch try find(stream, resource: resource, in: db) {
+            case .reading(let reading): readings[stream] = reading
+            case .damaged: damaged.insert(stream)
+            case .nothing: break
+            }
+        }
         let isAllKnown = points.allSatisfy { readings[Stream($0)] != nil }
         let history = isAllKnown ? CumulativeHistory() : try CumulativeHistory(resource: resource, in: db)
 
@@ -43,7 +49,9 @@ enum CumulativeRows {
                 // What fell began anew without saying so.
                 let difference = point.statistics.difference(since: last.statistics) ?? point.statistics
                 result.add(difference, from: last.end, to: point)
-            } else if let start = history.start(ofFirst: point, atMost: limits.firstCumulativeInterval) {
+            } else if !damaged.contains(stream),
+                let start = history.start(ofFirst: point, atMost: limits.firstCumulativeInterval)
+            {
                 result.add(point.statistics, from: start, to: point)
             }
             readings[stream] = Reading(end: point.end, statistics: point.statistics)
@@ -68,21 +76,27 @@ enum CumulativeRows {
         var statistics: RequestStatistics
     }
 
-    /// `nil` for a stream that is not known, and for one that the disk gave back damaged.
-    private static func find(_ stream: Stream, resource: Int64, in db: Database) throws -> Reading? {
+    private enum Found {
+        case reading(Reading)
+        case nothing
+        /// It was counted up to a point that nobody knows any more, so that its next point tells nothing.
+        case damaged
+    }
+
+    private static func find(_ stream: Stream, resource: Int64, in db: Database) throws -> Found {
         let statement = try db.cachedStatement(
             sql: "SELECT * FROM cumulative_series WHERE resource_id = ? AND start_time = ? AND stream = ?")
         let row = try Row.fetchOne(
             statement, arguments: [resource, Int64(clamping: stream.start), Data(stream.id.bytes)])
-        guard let row else { return nil }
+        guard let row else { return .nothing }
         let (end, sent, received): (Int64, Int64, Int64) = (row["end_time"], row["bytes_sent"], row["bytes_received"])
         let sketch: Data = row["sketch"]
-        return SketchBlob.decode([UInt8](sketch)).map { duration in
+        guard let duration = SketchBlob.decode([UInt8](sketch)) else { return .damaged }
+        return .reading(
             Reading(
                 end: UInt64(clamping: end),
                 statistics: RequestStatistics(
-                    duration: duration, bytesSent: UInt64(clamping: sent), bytesReceived: UInt64(clamping: received)))
-        }
+                    duration: duration, bytesSent: UInt64(clamping: sent), bytesReceived: UInt64(clamping: received))))
     }
 
     private static func save(
@@ -104,14 +118,21 @@ enum CumulativeRows {
         ])
     }
 
-    /// Those that were not heard of for the longest time go first.
+    /// Processes that were not heard of for the longest time go first, each with all its streams: of a process that is half
+    /// known, what is not would look new.
     private static func prune(_ limits: SQLiteLimits, in db: Database) throws {
-        try db.cachedStatement(
-            sql: """
-                DELETE FROM cumulative_series WHERE id IN (
-                    SELECT id FROM cumulative_series ORDER BY received DESC, id DESC LIMIT -1 OFFSET ?)
-                """
-        ).execute(arguments: [limits.maxCumulativeSeries])
+        var count = try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM cumulative_series")) ?? 0
+        while count > limits.maxCumulativeSeries {
+            try db.cachedStatement(
+                sql: """
+                    DELETE FROM cumulative_series WHERE (resource_id, start_time) = (
+                        SELECT resource_id, start_time FROM cumulative_series
+                        GROUP BY resource_id, start_time ORDER BY max(received), max(id) LIMIT 1)
+                    """
+            ).execute()
+            guard db.changesCount > 0 else { return }
+            count -= db.changesCount
+        }
     }
 }
 

@@ -27,10 +27,17 @@ enum DetailRows {
         try statement.execute(arguments: [Int64(clamping: now), resource] + request + place + span)
     }
 
-    static func contains(_ detail: SpanRecord, in db: Database) throws -> Bool {
+    /// Of the same sender: a client and its server may share a span's id (Zipkin's "shared spans").
+    static func contains(_ detail: SpanRecord, resource: Int64, in db: Database) throws -> Bool {
         let statement = try db.cachedStatement(
-            sql: "SELECT EXISTS (SELECT 1 FROM detail WHERE trace_id = ? AND span_id = ?)")
-        return try Bool.fetchOne(statement, arguments: [detail.traceID.blob, detail.spanID.blob]) ?? false
+            sql: """
+                SELECT EXISTS (
+                    SELECT 1 FROM detail WHERE trace_id = ? AND span_id = ? AND resource_id = ? AND span_kind = ?)
+                """)
+        let arguments: StatementArguments = [
+            detail.traceID.blob, detail.spanID.blob, resource, detail.kind.rawValue,
+        ]
+        return try Bool.fetchOne(statement, arguments: arguments) ?? false
     }
 
     /// `nil` for a row that is no span.

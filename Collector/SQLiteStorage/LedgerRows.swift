@@ -3,6 +3,9 @@ import GRDB
 import MartletTelemetry
 
 enum LedgerRows {
+    /// Of one reading: more than can be, and few enough that sums of them are numbers to SQLite.
+    private static let maxRequests: Int64 = 1 << 48
+
     static func insert(_ reading: LedgerReading, requests: UInt64, resource: Int64, in db: Database) throws {
         // Two batches of one instance and one moment: the later account, and the requests of both.
         let statement = try db.cachedStatement(
@@ -11,12 +14,13 @@ enum LedgerRows {
                 VALUES (?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (resource_id, time) DO UPDATE SET
                     captured = max(captured, excluded.captured), delivered = excluded.delivered,
-                    waiting = excluded.waiting, dropped = excluded.dropped, requests = requests + excluded.requests
+                    waiting = excluded.waiting, dropped = excluded.dropped,
+                    requests = min(requests + excluded.requests, \(maxRequests))
                 """)
         try statement.execute(arguments: [
             resource, Int64(clamping: reading.time), Int64(clamping: reading.captured),
             Int64(clamping: reading.delivered), Int64(clamping: reading.waiting), try text(of: reading.dropped),
-            Int64(clamping: requests),
+            min(Int64(clamping: requests), maxRequests),
         ])
     }
 
@@ -25,7 +29,8 @@ enum LedgerRows {
     static func latest(of resource: Int64, in db: Database) throws -> LedgerReading? {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT *, (SELECT sum(requests) FROM ledger WHERE resource_id = :resource) AS arrived
+                SELECT *, (SELECT CAST(min(total(requests), 9e18) AS INTEGER) FROM ledger
+                    WHERE resource_id = :resource) AS arrived
                 FROM ledger WHERE resource_id = :resource ORDER BY captured DESC, time DESC LIMIT 1
                 """)
         return try Row.fetchOne(statement, arguments: ["resource": resource]).map(decode)

@@ -87,12 +87,13 @@ struct IngestRoutes: Sendable {
         let limit = intake.limits.maxBodyBytes
         let length = request.headers[.contentLength].flatMap { Int($0) } ?? 0
         guard (0...limit).contains(length) else { throw IntakeRejection.tooLarge(limit: limit) }
+        try place.resize(to: length)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(length)
         do {
             for try await part in request.body {
                 guard bytes.count + part.readableBytes <= limit else { throw IntakeRejection.tooLarge(limit: limit) }
-                try place.resize(to: bytes.count + part.readableBytes)
+                try place.resize(to: max(length, bytes.count + part.readableBytes))
                 bytes.append(contentsOf: part.readableBytesView)
             }
         } catch let rejection as IntakeRejection {

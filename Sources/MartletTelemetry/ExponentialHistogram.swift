@@ -165,8 +165,8 @@ package struct ExponentialHistogram: Sendable, Equatable {
         result.trim()
         guard result.count > 0 else { return ExponentialHistogram(scale: result.scale) }
         guard earlier.count > 0 else { return result }
-        result.min = min.map { Self.moved($0, from: earlier.min, by: <) ? $0 : clamp(result.lowerBound) }
-        result.max = max.map { Self.moved($0, from: earlier.max, by: >) ? $0 : clamp(result.upperBound) }
+        result.min = min.map { Self.moved($0, from: earlier.min, by: <) ? $0 : clamp(result.lowerBound) }?.ifFinite
+        result.max = max.map { Self.moved($0, from: earlier.max, by: >) ? $0 : clamp(result.upperBound) }?.ifFinite
         return result
     }
 
@@ -181,7 +181,9 @@ package struct ExponentialHistogram: Sendable, Equatable {
     /// there are none. The geometric middle of the bucket, kept within ``min`` and ``max``.
     package func quantile(_ q: Double) -> Double? {
         guard count > 0 else { return nil }
-        let rank = Swift.max(1, UInt64((Swift.min(Swift.max(q, 0), 1) * Double(count)).rounded(.up)))
+        let share = (Swift.min(Swift.max(q, 0), 1) * Double(count)).rounded(.up)
+        // The nearest Double to a very large count may be larger than it, and than any UInt64.
+        let rank = share >= Double(count) ? count : Swift.max(1, UInt64(share))
         if rank >= count, let max { return max }
         var seen = zeroCount
         if rank <= seen { return Swift.min(0, max ?? 0) }
@@ -307,4 +309,9 @@ package struct ExponentialHistogram: Sendable, Equatable {
         offset = newOffset
         buckets = joined
     }
+}
+
+extension Double {
+    /// A bucket may reach past what a Double holds.
+    fileprivate var ifFinite: Double? { isFinite ? self : nil }
 }

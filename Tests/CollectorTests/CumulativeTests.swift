@@ -254,13 +254,37 @@ import Testing
         #expect(kept == ["c", "d", "e"])
     }
 
-    @Test func aStateThatTheDiskDamagedIsOneThatIsNotKnown() async throws {
+    @Test func whatIsNewSinceAStateThatTheDiskDamagedIsNotCounted() async throws {
         try await send([0.2, 0.2], end: 10)
         try await DatabaseQueue(path: folder.path("collector.sqlite")).write { db in
             try db.execute(sql: "UPDATE cumulative_series SET sketch = x'00'")
         }
         try await send([0.2, 0.2, 0.2], end: 20)
+        // Some of it had been counted, and nobody knows how much.
+        #expect(try await count(from: 10, to: 20) == 0)
         try await send([0.2, 0.2, 0.2, 0.2], end: 30)
         #expect(try await count(from: 20) == 1)
+    }
+
+    /// Of a process that was half forgotten, what is not known would look new and count again.
+    @Test func aProcessIsForgottenWithAllItsStreams() async throws {
+        var limits = SQLiteLimits()
+        limits.maxCumulativeSeries = 5
+        let path = folder.path("small.sqlite")
+        let storage = try SQLiteStorage(path: path, limits: limits)
+        for instance in ["a", "b", "c"] {
+            let points = ["/one", "/two"].map {
+                OtherMetrics.point([0.2], attributes: [OTLPKeyValue("http.route", $0)])
+            }
+            try await send([OtherMetrics.histogram(points)], instance: instance, to: storage)
+        }
+        let kept = try await DatabaseQueue(path: path).read { db in
+            try String.fetchAll(
+                db,
+                sql: """
+                    SELECT instance FROM cumulative_series JOIN resource ON resource.id = resource_id ORDER BY instance
+                    """)
+        }
+        #expect(kept == ["b", "b", "c", "c"])
     }
 }

@@ -84,6 +84,19 @@ import Testing
         #expect(dropped.values.reduce(0, +) == 208)
     }
 
+    @Test func accountsOfMoreRequestsThanThereCanBeDoNotStopTheOthers() async throws {
+        let storage = try SQLiteStorage(path: folder.path("collector.sqlite"))
+        for time in [10, 10, 20, 30, 40] as [UInt64] {
+            var metrics = Samples.metrics(requests: 1, captured: .max, end: 10)
+            metrics.ledger = LedgerReading(time: time, captured: .max)
+            metrics.points[0].statistics.duration = try #require(
+                ExponentialHistogram(
+                    scale: 0, sum: 1, min: nil, max: nil, zeroCount: 0, offset: 0, buckets: [1 << 62]))
+            _ = try await storage.store([metrics], of: nil)
+        }
+        #expect(try await ledger(storage) != nil)
+    }
+
     private func store(requests: Int, _ reading: LedgerReading, in storage: SQLiteStorage) async throws {
         var metrics = Samples.metrics(requests: requests, captured: reading.captured, end: 10)
         metrics.ledger = reading

@@ -81,6 +81,7 @@ import Testing
         let array = field(5, [0x0a, 0x00])
         #expect(status(field(1, field(1, field(1, field(2, many(array, 10_000)))))) == 400)
         #expect(status(field(1, field(2, field(2, many(field(7, [0x0a, 0x00]), 10_000))))) == 400)
+        #expect(status(field(1, field(1, field(1, many(field(2, array), 10_000))))) == 400)
     }
 
     @Test func deepNestingIs400() {

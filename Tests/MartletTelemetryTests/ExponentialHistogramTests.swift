@@ -27,6 +27,14 @@ import Testing
         #expect(abs(estimate / exact - 1) < 0.005)
     }
 
+    @Test func anyCountHasQuantiles() throws {
+        // As a Double it is larger than any UInt64.
+        let histogram = try #require(
+            ExponentialHistogram(
+                scale: 0, sum: 1, min: nil, max: nil, zeroCount: 0, offset: 0, buckets: [.max - 1, 1]))
+        for q in [0, 0.5, 1] { #expect((histogram.quantile(q) ?? .nan).isFinite) }
+    }
+
     @Test func theLargestValueIsExact() {
         let values = Self.values(1000)
         #expect(Self.histogram(values).quantile(1) == values.max())
