@@ -3,9 +3,6 @@ import GRDB
 import MartletTelemetry
 
 enum LedgerRows {
-    /// Of one reading: more than can be, and few enough that sums of them are numbers to SQLite.
-    private static let maxRequests: Int64 = 1 << 48
-
     static func insert(_ reading: LedgerReading, requests: UInt64, resource: Int64, in db: Database) throws {
         // Two batches of one instance and one moment: the later account, and the requests of both.
         let statement = try db.cachedStatement(
@@ -15,18 +12,21 @@ enum LedgerRows {
                 ON CONFLICT (resource_id, time) DO UPDATE SET
                     captured = max(captured, excluded.captured), delivered = excluded.delivered,
                     waiting = excluded.waiting, dropped = excluded.dropped,
-                    requests = min(requests + excluded.requests, \(maxRequests))
+                    requests = CASE
+                        WHEN requests > \(Int64.max) - excluded.requests THEN \(Int64.max)
+                        ELSE requests + excluded.requests END
                 """)
         try statement.execute(arguments: [
             resource, Int64(clamping: reading.time), Int64(clamping: reading.captured),
             Int64(clamping: reading.delivered), Int64(clamping: reading.waiting), try text(of: reading.dropped),
-            min(Int64(clamping: requests), maxRequests),
+            Int64(clamping: requests),
         ])
     }
 
     /// The latest account, brought up to date: it was written before its own batch and those waiting with it arrived. The
     /// latest is the one that had captured most, for a sender's clock may be set back.
     static func latest(of resource: Int64, in db: Database) throws -> LedgerReading? {
+        // Not sum(), which fails where it passes 63 bits: a sender that lies must not hide the others.
         let statement = try db.cachedStatement(
             sql: """
                 SELECT *, (SELECT CAST(min(total(requests), 9e18) AS INTEGER) FROM ledger
