@@ -55,15 +55,21 @@ struct Prometheus {
                 "--config.file=" + folder.path("prometheus.yml"), "--storage.tsdb.path=" + folder.path("prometheus"),
                 "--web.listen-address=127.0.0.1:0",
             ])
+        // It says where it listens and that it is ready in either order.
         var address: String?
+        var isReady = false
         var line = ""
         repeat {
             line = await process.readLine()
             if let start = line.range(of: #"msg="Listening on" address="#) {
                 address = "http://" + line[start.upperBound...]
             }
-        } while !line.isEmpty && !line.contains("Server is ready to receive web requests")
-        guard let address else { throw await ChildProcess.Failure(output: process.finish().output) }
+            if line.contains("Server is ready to receive web requests") { isReady = true }
+        } while !line.isEmpty && (address == nil || !isReady)
+        guard let address else {
+            await process.stop(with: SIGKILL)
+            throw await ChildProcess.Failure(output: process.finish().output)
+        }
         self.address = address
     }
 
