@@ -2,11 +2,20 @@
 #include "thread.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 void martlet_name_thread(const char *name) {
 #ifdef __APPLE__
     pthread_setname_np(name);
 #else
     pthread_setname_np(pthread_self(), name);
+#endif
+}
+
+unsigned martlet_processor(void) {
+#ifdef __linux__
+    return (unsigned)sched_getcpu();
+#else
+    return 0;
 #endif
 }

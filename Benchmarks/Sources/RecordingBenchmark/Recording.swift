@@ -23,7 +23,7 @@ final class Recording: Contender {
     func prepare() {
         keeper.withLock { keeper in
             _ = recorder.noteClosed { keeper.keeper.close() }
-            for segment in keeper.keeper.closedSegments() ?? [] { recorder.fold(segment) }
+            for lane in keeper.keeper.closedLanes() ?? [] { recorder.fold(lane) }
             _ = recorder.drain()
             keeper.keeper.release()
         }

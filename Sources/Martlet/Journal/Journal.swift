@@ -47,7 +47,7 @@ final class Journal: @unchecked Sendable {
             switch segments[index].reserve(record.length) {
             case .room(let room, let seed):
                 record.write(request, to: room)
-                JournalSegment.publish(room, seed: seed)
+                JournalLane.publish(room, seed: seed)
                 return true
             case .full, .closed:
                 let now = current.load(ordering: .acquiring)
@@ -65,7 +65,7 @@ final class Journal: @unchecked Sendable {
     /// `nil` where the bank has no other segment, or the next one is not open.
     private func advance(from index: Int) -> Int? {
         let next = index + 1
-        guard next % Self.slots != 0, segments[next].extent != nil else { return nil }
+        guard next % Self.slots != 0, segments[next].isOpen else { return nil }
         let exchange = current.compareExchange(expected: index, desired: next, ordering: .acquiringAndReleasing)
         if exchange.exchanged { onFull() }
         return exchange.exchanged ? next : exchange.original
@@ -75,7 +75,7 @@ final class Journal: @unchecked Sendable {
     var count: Int { (0..<Self.banks).reduce(0) { $0 + count(inBank: $1) } }
 
     func count(inBank bank: Int) -> Int {
-        (0..<Self.slots).reduce(0) { $0 + (segments[bank * Self.slots + $1].extent?.records ?? 0) }
+        (0..<Self.slots).reduce(0) { $0 + segments[bank * Self.slots + $1].records }
     }
 
     // MARK: For the agent's thread alone
@@ -93,5 +93,5 @@ final class Journal: @unchecked Sendable {
     /// From here on requests go into that bank.
     func use(bank: Int) { current.store(bank * Self.slots, ordering: .releasing) }
 
-    func close(bank: Int, slot: Int) -> JournalSegment.Extent? { segments[bank * Self.slots + slot].close() }
+    func close(bank: Int, slot: Int) -> [JournalSegment.Extent] { segments[bank * Self.slots + slot].close() }
 }

@@ -19,8 +19,8 @@ final class JournalKeeper {
         /// When its interval may begin, by the wall clock.
         var start: UnixNanoseconds = 0
         var memories: [SegmentMemory?] = Array(repeating: nil, count: Journal.slots)
-        /// What is taken of each, from when it is closed to when it is released.
-        var extents: [JournalSegment.Extent]?
+        /// What is taken of the lanes of each, from when it is closed to when it is released.
+        var extents: [[JournalSegment.Extent]]?
     }
 
     init(_ journal: Journal) {
@@ -47,7 +47,7 @@ final class JournalKeeper {
         // A thread that slept since before the last interval may have left something: it moves when it has been sealed.
         guard journal.count(inBank: other) == 0 else { return }
         let extents = closeSegments(of: other)
-        guard extents.allSatisfy({ $0.records == 0 }) else { return banks[other].extents = extents }
+        guard Self.records(extents) == 0 else { return banks[other].extents = extents }
         for slot in banks[other].memories.indices { removeMemory(other, slot: slot) }
         // Nothing goes by its sequence yet, and a sequence left out would look like a batch that was lost.
         open(other)
@@ -82,27 +82,35 @@ final class JournalKeeper {
         self.inUse = other
         let extents = closeSegments(of: inUse)
         banks[inUse].extents = extents
-        return extents.reduce(0) { $0 + $1.records }
+        return Self.records(extents)
     }
 
-    private func closeSegments(of bank: Int) -> [JournalSegment.Extent] {
-        (0..<Journal.slots).map { journal.close(bank: bank, slot: $0) ?? JournalSegment.Extent() }
+    private func closeSegments(of bank: Int) -> [[JournalSegment.Extent]] {
+        (0..<Journal.slots).map { journal.close(bank: bank, slot: $0) }
     }
 
-    /// The records of the interval that was closed, by segment; `nil` while a thread is still writing one.
-    func closedSegments() -> [ClosedSegment]? {
+    private static func records(_ extents: [[JournalSegment.Extent]]) -> Int {
+        extents.joined().reduce(0) { $0 + $1.records }
+    }
+
+    /// The records of the interval that was closed, by lane; `nil` while a thread is still writing one.
+    func closedLanes() -> [ClosedLane]? {
         guard let bank = closedBank, let extents = banks[bank].extents else { return nil }
-        var segments: [ClosedSegment] = []
-        for (slot, extent) in extents.enumerated() where extent.records > 0 {
+        var lanes: [ClosedLane] = []
+        for (slot, extents) in extents.enumerated() {
             guard let memory = banks[bank].memories[slot] else { continue }
-            let records = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(memory.records)[..<extent.bytes])
-            guard JournalReader.isWritten(records) else { return nil }
-            segments.append(ClosedSegment(records: records, seed: header(bank, slot).seed))
+            for extent in extents where extent.records > 0 {
+                let records = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(memory.records)[extent.range])
+                guard JournalReader.isWritten(records) else { return nil }
+                let seed = header(bank, slot).seed &+ UInt64(extent.place)
+                lanes.append(ClosedLane(records: records, seed: seed))
+            }
         }
-        return segments
+        return lanes
     }
 
-    struct ClosedSegment {
+    /// A lane of a closed segment, for the reader.
+    struct ClosedLane {
         /// Valid until the interval is released.
         let records: UnsafeRawBufferPointer
         let seed: UInt64
@@ -111,12 +119,14 @@ final class JournalKeeper {
     /// The interval is a batch now, or has come to nothing: its segments are made ready for the one after next.
     func release() {
         guard let bank = closedBank, let extents = banks[bank].extents else { return }
-        for (slot, extent) in extents.enumerated() {
+        for (slot, extents) in extents.enumerated() {
             guard let memory = banks[bank].memories[slot] else { continue }
             JournalHeader.erase(memory.bytes)
             if slot < Self.spare, isInPlace(memory) {
-                UnsafeMutableRawBufferPointer(rebasing: memory.records[..<extent.bytes]).initializeMemory(
-                    as: UInt8.self, repeating: 0)
+                for extent in extents {
+                    UnsafeMutableRawBufferPointer(rebasing: memory.records[extent.range]).initializeMemory(
+                        as: UInt8.self, repeating: 0)
+                }
             } else {
                 removeMemory(bank, slot: slot)
             }
@@ -132,7 +142,7 @@ final class JournalKeeper {
         var left = 0
         for bank in banks.indices {
             let extents = banks[bank].extents ?? closeSegments(of: bank)
-            let records = extents.reduce(0) { $0 + $1.records }
+            let records = Self.records(extents)
             if banks[bank].extents == nil { left += records }
             if records == 0 { for memory in banks[bank].memories { memory?.remove() } }
         }

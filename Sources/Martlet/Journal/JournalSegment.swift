@@ -1,114 +1,83 @@
-import Foundation
-import MartletTelemetry
-import Synchronization
+import CMartletHooks
 
-/// A segment as the threads that write to it see it: how much of it is taken, and where its memory is.
-///
-/// A slot stays where it is as long as the journal lives and is closed while it has no memory, so that a thread that comes
-/// late finds it closed and nothing worse. It lives in unsafe memory because a thread that writes must not count
-/// references: that counter would be shared by all of them.
+/// A segment as the threads that write to it see it: lanes, of which each thread takes the one of the processor that it runs
+/// on, so that two that record at the same moment do not take lines of the cache from each other. What finds its lane full
+/// goes into the next one.
 struct JournalSegment: ~Copyable {
-    /// Records in the upper 24 bits, bytes in the lower 40: one add reserves and counts.
-    private let head = Atomic<UInt64>(JournalSegment.closed)
-    /// The head at the first record that found no room; ``closed`` until there is one.
-    private let full = Atomic<UInt64>(JournalSegment.closed)
-    private let capacity: Int
-    /// Written while the segment is closed, and read by those who found room. Apart from the atomics, which others look at
-    /// meanwhile.
-    private let memory: UnsafeMutablePointer<Memory>
+    static let lanes = 4
 
-    private struct Memory {
-        var records = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-        var seed: UInt64 = 0
-    }
+    /// How far one lane is from the next: processors fetch lines of 64 bytes in pairs.
+    private static let stride = 128
+    private let memory: UnsafeMutableRawPointer
+    /// Bytes of records in a lane.
+    private let laneBytes: Int
 
     /// - Parameter capacity: bytes of records.
     init(capacity: Int) {
-        self.capacity = capacity
-        memory = .allocate(capacity: 1)
-        memory.initialize(to: Memory())
-    }
-
-    deinit { memory.deallocate() }
-
-    private static let closed: UInt64 = 1 << 39
-    private static let bytesMask: UInt64 = (1 << 40) - 1
-    private static let oneRecord: UInt64 = 1 << 40
-
-    /// What is taken of it.
-    struct Extent: Equatable {
-        var records = 0
-        var bytes = 0
-
-        init() {}
-
-        fileprivate init(_ head: UInt64) {
-            records = Int(head >> 40)
-            bytes = Int(head & JournalSegment.bytesMask)
+        laneBytes = capacity / Self.lanes / JournalFormat.granule * JournalFormat.granule
+        memory = .allocate(byteCount: Self.lanes * Self.stride, alignment: Self.stride)
+        for index in 0..<Self.lanes {
+            (memory + index * Self.stride).initializeMemory(as: JournalLane.self, to: JournalLane(capacity: laneBytes))
         }
     }
 
-    /// What became of a reservation.
-    enum Reservation {
-        /// Room for the record, which nobody else writes to; the segment is not used again before it is published.
-        case room(UnsafeMutableRawBufferPointer, seed: UInt64)
-        case full
-        case closed
+    deinit {
+        for index in 0..<Self.lanes { lane(index).deinitialize(count: 1) }
+        memory.deallocate()
+    }
+
+    @inline(__always)
+    private func lane(_ index: Int) -> UnsafeMutablePointer<JournalLane> {
+        (memory + index * Self.stride).assumingMemoryBound(to: JournalLane.self)
     }
 
     /// From any thread. Waits for nothing.
     ///
     /// - Parameter length: a multiple of ``JournalFormat/granule``.
     @inline(__always)
-    func reserve(_ length: Int) -> Reservation {
-        // Only those who see room take part, so that the head cannot grow without bound.
-        let seen = head.load(ordering: .relaxed) & Self.bytesMask
-        guard seen <= UInt64(capacity) else { return seen >= Self.closed ? .closed : .full }
-        let reserved = head.wrappingAdd(Self.oneRecord | UInt64(length), ordering: .acquiringAndReleasing).oldValue
-        let place = Int(reserved & Self.bytesMask)
-        guard place + length <= capacity else {
-            // One record alone stands on the boundary; those after it are beyond.
-            if place <= capacity { full.store(reserved, ordering: .releasing) }
-            return place >= Int(Self.closed) ? .closed : .full
+    func reserve(_ length: Int) -> JournalLane.Reservation {
+        let home = Int(martlet_processor())
+        for distance in 0..<Self.lanes {
+            let reservation = lane((home + distance) & (Self.lanes - 1)).pointee.reserve(length)
+            if case .full = reservation { continue }
+            return reservation
         }
-        let room = UnsafeMutableRawBufferPointer(rebasing: memory.pointee.records[place..<place + length])
-        return .room(room, seed: memory.pointee.seed &+ UInt64(place))
+        return .full
     }
 
-    /// Makes what was written into reserved room a record.
-    @inline(__always)
-    static func publish(_ record: UnsafeMutableRawBufferPointer, seed: UInt64) {
-        let checksum = JournalChecksum.of(UnsafeRawBufferPointer(record), seed: seed)
-        JournalFormat.publish(JournalFormat.word(length: record.count, checksum: checksum), at: record)
-    }
+    /// From any thread. The first lane is opened last.
+    var isOpen: Bool { lane(0).pointee.isOpen }
 
-    /// From any thread: as it is at this moment; `nil` while it is closed, or on the way to being full.
-    var extent: Extent? {
-        let head = head.load(ordering: .acquiring)
-        guard head & Self.closed == 0 else { return nil }
-        let isBeyond = head & Self.bytesMask > UInt64(capacity)
-        let extent = isBeyond ? full.load(ordering: .acquiring) : head
-        return extent & Self.closed == 0 ? Extent(extent) : nil
-    }
+    /// From any thread: how many records there are. Roughly, while others write.
+    var records: Int { (0..<Self.lanes).reduce(0) { $0 + (lane($1).pointee.extent?.records ?? 0) } }
 
     // MARK: For the agent's thread alone
+
+    /// What is taken of a lane.
+    struct Extent {
+        /// Where the lane begins in the segment's records.
+        let place: Int
+        let bytes: Int
+        let records: Int
+
+        var range: Range<Int> { place..<place + bytes }
+    }
 
     /// Opens it for an interval.
     ///
     /// - Parameter records: zeroes.
     func open(_ records: UnsafeMutableRawBufferPointer, seed: UInt64) {
-        memory.pointee = Memory(records: records, seed: seed)
-        full.store(Self.closed, ordering: .relaxed)
-        head.store(0, ordering: .releasing)
+        for index in (0..<Self.lanes).reversed() {
+            let place = index * laneBytes
+            lane(index).pointee.open(
+                UnsafeMutableRawBufferPointer(rebasing: records[place..<place + laneBytes]), seed: seed &+ UInt64(place))
+        }
     }
 
-    /// Lets no record in any more, and tells what was taken; `nil` where it was closed.
-    func close() -> Extent? {
-        let head = head.exchange(Self.closed, ordering: .acquiringAndReleasing)
-        guard head & Self.closed == 0 else { return nil }
-        guard head & Self.bytesMask > UInt64(capacity) else { return Extent(head) }
-        // Whoever went over the boundary is about to say where it was.
-        while full.load(ordering: .acquiring) == Self.closed { sched_yield() }
-        return Extent(full.load(ordering: .acquiring))
+    /// Lets no record in any more, and tells what was taken: nothing where it was closed.
+    func close() -> [Extent] {
+        (0..<Self.lanes).compactMap { index in
+            lane(index).pointee.close().map { Extent(place: index * laneBytes, bytes: $0.bytes, records: $0.records) }
+        }
     }
 }

@@ -125,9 +125,9 @@ final class Recorder: Sendable {
         }
     }
 
-    /// Counts the records of a closed segment.
-    func fold(_ segment: JournalKeeper.ClosedSegment) {
-        var reader = JournalReader(segment.records, seed: segment.seed)
+    /// Counts the records of a closed lane.
+    func fold(_ lane: JournalKeeper.ClosedLane) {
+        var reader = JournalReader(lane.records, seed: lane.seed)
         var isMore = true
         while isMore {
             isMore = state.withLock { state in

@@ -84,9 +84,9 @@ struct Sealer: ~Copyable {
     /// `false` while a service's thread is still writing a record: it is a matter of nanoseconds, or the thread was stopped.
     private mutating func takeInterval() -> Bool {
         if keeper.closedSequence == nil { guard recorder.noteClosed({ keeper.close() }) else { return false } }
-        guard let sequence = keeper.closedSequence, let segments = awaitWritten() else { return false }
+        guard let sequence = keeper.closedSequence, let lanes = awaitWritten() else { return false }
         ShippingStep.closed.reach()
-        for segment in segments { recorder.fold(segment) }
+        for lane in lanes { recorder.fold(lane) }
         let (interval, captured) = recorder.drain()
         let capture = capture.now
         var resource = identity
@@ -97,10 +97,10 @@ struct Sealer: ~Copyable {
         return true
     }
 
-    private func awaitWritten() -> [JournalKeeper.ClosedSegment]? {
+    private func awaitWritten() -> [JournalKeeper.ClosedLane]? {
         let deadline = Clock.monotonic() &+ MartletLimits.lastRecord.nanoseconds
         while true {
-            if let segments = keeper.closedSegments() { return segments }
+            if let lanes = keeper.closedLanes() { return lanes }
             guard Clock.monotonic() < deadline else { return nil }
             sched_yield()
         }

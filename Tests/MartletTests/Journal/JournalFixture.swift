@@ -25,8 +25,8 @@ final class JournalFixture {
     func endInterval() throws -> RecordedInterval {
         #expect(close())
         while true {
-            guard let segments = keeper.closedSegments() else { continue }
-            for segment in segments { recorder.fold(segment) }
+            guard let lanes = keeper.closedLanes() else { continue }
+            for lane in lanes { recorder.fold(lane) }
             break
         }
         let interval = recorder.drain().interval
