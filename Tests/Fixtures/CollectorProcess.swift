@@ -45,6 +45,8 @@ package final class CollectorProcess: Sendable {
         guard let url = URL(string: address + "/v1/metrics") else { return 0 }
         var request = URLRequest(url: url)
         request.httpMethod = "POST"
+        // The worst bodies take a busy machine, and a debug build, longer than the minute that is usual.
+        request.timeoutInterval = 600
         for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
         request.httpBody = Data(body)
         let (_, response) = try await URLSession.shared.data(for: request)
