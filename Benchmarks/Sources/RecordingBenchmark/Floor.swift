@@ -3,7 +3,7 @@ import Synchronization
 
 /// Reserve, copy 128 bytes, release: nothing that records can be cheaper.
 final class Floor: Contender, @unchecked Sendable {
-    let name = "reserve, copy 128 bytes, release          "
+    let name = "reserve, copy 128 bytes, release"
     private let head = Atomic<Int>(0)
     private let memory = UnsafeMutableRawPointer.allocate(byteCount: 4 << 20, alignment: 4096)
     private let record = UnsafeMutableRawPointer.allocate(byteCount: 128, alignment: 16)

@@ -6,7 +6,7 @@ import Synchronization
 
 /// The recorder with its journal on disk. An interval ends between two rounds, so that segments are used again.
 final class Recording: Contender {
-    let name = "Martlet: a request, into the journal      "
+    let name = "Martlet: a request, into the journal"
     private let recorder = Recorder(MartletConfiguration())
     private let keeper: Mutex<Keeper>
     private let user = Atomic<Int>(4711)

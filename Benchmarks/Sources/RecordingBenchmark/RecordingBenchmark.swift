@@ -13,10 +13,11 @@ enum RecordingBenchmark {
         defer { try? FileManager.default.removeItem(at: folder) }
         let recording = folder.appendingPathComponent("recording")
         try FileManager.default.createDirectory(at: recording, withIntermediateDirectories: true)
-        var contenders: [any Contender] = [Floor(), try Recording(in: recording), Sampled()]
+        var contenders: [any Contender] = [Floor(), try Recording(in: recording)]
         #if canImport(Prometheus)
-        contenders.insert(PrometheusHistogram(), at: 2)
+        contenders.append(PrometheusHistogram())
         #endif
+        contenders += [Sampled(isSent: false), Sampled(isSent: true)]
         for threads in [1, 2] {
             var figures = contenders.map { _ in [Double]() }
             for round in 0...rounds {
@@ -29,7 +30,7 @@ enum RecordingBenchmark {
             for (contender, figures) in zip(contenders, figures) {
                 let sorted = figures.sorted()
                 print(
-                    "\(threads) thread\(threads == 1 ? " " : "s")  \(contender.name)  "
+                    "\(threads) thread\(threads == 1 ? " " : "s")  \(contender.name.padding(toLength: 52, withPad: " ", startingAt: 0))"
                         + String(
                             format: "%6.1f ns [%.1f, %.1f]", sorted[sorted.count / 2], sorted[sorted.count / 4],
                             sorted[sorted.count * 3 / 4]))

@@ -5,15 +5,20 @@ import FoundationNetworking
 @testable import MartletOTLP
 @testable import MartletTelemetry
 
-/// What a sampled request costs beside being counted: its details at its end, and its span on the wire at the interval's.
+/// What a sampled request costs beside being counted: its details on the thread that ended it, and its span and its share of
+/// a compressed batch on the agent's.
 final class Sampled: Contender {
-    let name = "Martlet: a sampled request's details and span"
+    let name: String
     private let contents: DetailContents
     private let sampler = TraceSampler(rate: 1)
     private let resource = TelemetryResource(service: "benchmark", instance: "instance")
+    private let recorder = Recorder(MartletConfiguration())
+    private let isSent: Bool
 
-    init() {
+    init(isSent: Bool) {
+        name = "Martlet: a sampled request's details" + (isSent ? ", on the wire" : "")
         contents = CaptureSettings(MartletConfiguration()).contents
+        self.isSent = isSent
     }
 
     func prepare() {}
@@ -33,15 +38,21 @@ final class Sampled: Contender {
         request.phases[.queue] = 20_000
         request.phases[.firstByte] = 100_000
         request.phases[.transfer] = 10_000
-        var spans: [SpanRecord] = []
+        var kept: [CapturedRequest] = []
         for _ in 0..<operations {
             let end = RequestObservation.End(
                 request: asked, url: url, context: sampler.span(childOf: nil), resends: 0, challenged: nil)
             let answer = RequestAnswer(response: response, error: nil, handle: nil, body: nil)
+            _ = recorder.keepsDetails(isSampled: true, isFailure: false, nanoseconds: request.durationNanoseconds)
             let details = RequestDetails(
                 of: request, end, answer: answer, parent: nil, contents: contents, handle: nil)
-            spans.append(details.span(dimensions))
+            var request = request
+            request.makeSpan = { details.span($0) }
+            request.detailBytes = details.bytes
+            kept.append(request)
         }
+        guard isSent else { return }
+        let spans = kept.compactMap { $0.makeSpan?(dimensions) }
         guard let bytes = try? DetailsBatch(resource: resource, details: spans).otlp() else { return }
         _ = try? Gzip.compress(bytes)
     }
