@@ -70,11 +70,11 @@ struct MetricsDecoding {
         let stream = Stream(kind: durations.kind, metric: metric.name, scope: scope)
         for point in HistogramPoint.all(in: metric) {
             do throws(PointRefusal) {
-                let duration = try point.durations(unit: unit, limits)
-                guard refusals.hasRoom(for: duration, limits) else {
+                let values = try point.durations(unit: unit, limits)
+                guard refusals.hasRoom(for: values.sketch, limits) else {
                     throw PointRefusal(reason: "more buckets in one request than are taken")
                 }
-                try add(RequestStatistics(duration: duration), of: point, stream)
+                try add(RequestStatistics(duration: values.sketch), of: point, stream, unit: values.unit)
             } catch {
                 refusals.add(error.reason, requests: point.temporality == .delta ? point.count : 0)
             }
@@ -108,7 +108,7 @@ struct MetricsDecoding {
 
     /// Sizes need no durations beside them: another point of their series does as well.
     private mutating func add(
-        _ statistics: RequestStatistics, of point: HistogramPoint, _ stream: Stream
+        _ statistics: RequestStatistics, of point: HistogramPoint, _ stream: Stream, unit: Double = 1
     ) throws(PointRefusal) {
         let key = try PointKey(stream.kind, point.attributes, point.intervalStart, point.end, limits)
         switch point.temporality {
@@ -121,7 +121,8 @@ struct MetricsDecoding {
                 CumulativePoint(
                     stream: StreamID(stream.scope, stream.metric, point.attributes),
                     point: RequestPoint(
-                        dimensions: key.dimensions, start: key.start, end: key.end, statistics: statistics)))
+                        dimensions: key.dimensions, start: key.start, end: key.end, statistics: statistics),
+                    unit: unit))
         case .unspecified, .UNRECOGNIZED:
             throw PointRefusal(reason: "a histogram that does not say whether it is delta or cumulative")
         }

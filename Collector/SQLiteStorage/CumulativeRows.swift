@@ -24,6 +24,13 @@ enum CumulativeRows {
 
         """
 
+    /// Before, durations were in seconds, whatever they had come in.
+    static let units = """
+        -- Seconds that a value of the sketch is.
+        ALTER TABLE cumulative_series ADD COLUMN unit REAL NOT NULL DEFAULT 1;
+
+        """
+
     /// What the points tell that is new, and remembers them. Points that are not later than what is known tell nothing.
     static func differences(
         of points: [CumulativePoint], resource: Int64, at now: UnixNanoseconds, _ limits: SQLiteLimits, in db: Database
@@ -44,17 +51,16 @@ enum CumulativeRows {
         var result = PointSum()
         for one in points.sorted(by: { $0.point.end < $1.point.end }) {
             let (stream, point) = (Stream(one), one.point)
+            let reading = Reading(end: point.end, unit: one.unit, statistics: point.statistics)
             if let last = readings[stream] {
                 guard point.end > last.end else { continue }
-                // What fell began anew without saying so.
-                let difference = point.statistics.difference(since: last.statistics) ?? point.statistics
-                result.add(difference, from: last.end, to: point)
+                result.add(reading.difference(since: last), from: last.end, to: point)
             } else if !damaged.contains(stream),
                 let start = history.start(ofFirst: point, atMost: limits.firstCumulativeInterval)
             {
-                result.add(point.statistics, from: start, to: point)
+                result.add(reading.inSeconds, from: start, to: point)
             }
-            readings[stream] = Reading(end: point.end, statistics: point.statistics)
+            readings[stream] = reading
         }
         for (stream, reading) in readings { try save(reading, of: stream, resource: resource, at: now, in: db) }
         if !isAllKnown { try prune(limits, in: db) }
@@ -73,7 +79,16 @@ enum CumulativeRows {
 
     private struct Reading {
         var end: UnixNanoseconds
+        var unit: Double
         var statistics: RequestStatistics
+
+        var inSeconds: RequestStatistics { statistics.inSeconds(from: unit) }
+
+        /// In seconds. What fell began anew without saying so, and is new as it is.
+        func difference(since last: Reading) -> RequestStatistics {
+            guard last.unit == unit else { return inSeconds.difference(since: last.inSeconds) ?? inSeconds }
+            return statistics.difference(since: last.statistics)?.inSeconds(from: unit) ?? inSeconds
+        }
     }
 
     private enum Found {
@@ -94,7 +109,7 @@ enum CumulativeRows {
         guard let duration = SketchBlob.decode([UInt8](sketch)) else { return .damaged }
         return .reading(
             Reading(
-                end: UInt64(clamping: end),
+                end: UInt64(clamping: end), unit: row["unit"],
                 statistics: RequestStatistics(
                     duration: duration, bytesSent: UInt64(clamping: sent), bytesReceived: UInt64(clamping: received))))
     }
@@ -105,16 +120,17 @@ enum CumulativeRows {
         let statement = try db.cachedStatement(
             sql: """
                 INSERT INTO cumulative_series
-                    (resource_id, start_time, stream, end_time, bytes_sent, bytes_received, sketch, received)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                    (resource_id, start_time, stream, end_time, bytes_sent, bytes_received, sketch, unit, received)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (resource_id, start_time, stream) DO UPDATE SET
                     end_time = excluded.end_time, bytes_sent = excluded.bytes_sent,
-                    bytes_received = excluded.bytes_received, sketch = excluded.sketch, received = excluded.received
+                    bytes_received = excluded.bytes_received, sketch = excluded.sketch, unit = excluded.unit,
+                    received = excluded.received
                 """)
         try statement.execute(arguments: [
             resource, Int64(clamping: stream.start), Data(stream.id.bytes), Int64(clamping: reading.end),
             Int64(clamping: reading.statistics.bytesSent), Int64(clamping: reading.statistics.bytesReceived),
-            Data(SketchBlob.encode(reading.statistics.duration)), Int64(clamping: now),
+            Data(SketchBlob.encode(reading.statistics.duration)), reading.unit, Int64(clamping: now),
         ])
     }
 

@@ -27,6 +27,7 @@ enum Schema {
             try PointMigration.run(in: db)
             try db.execute(sql: "DROP TABLE point; DROP TABLE series_of_resource;")
         }
+        migrator.registerMigration("7 units of cumulative series") { try $0.execute(sql: CumulativeRows.units) }
         return migrator
     }
 
