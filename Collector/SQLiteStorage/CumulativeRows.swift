@@ -31,6 +31,12 @@ enum CumulativeRows {
 
         """
 
+    static let forgotten = """
+        -- The latest that a process told of whose series are not remembered any more, the sender's clock.
+        ALTER TABLE resource ADD COLUMN forgotten_until INTEGER NOT NULL DEFAULT 0;
+
+        """
+
     /// What the points tell that is new, and remembers them. Points that are not later than what is known tell nothing.
     static func differences(
         of points: [CumulativePoint], resource: Int64, at now: UnixNanoseconds, _ limits: SQLiteLimits, in db: Database
@@ -135,18 +141,26 @@ enum CumulativeRows {
     }
 
     /// Processes that were not heard of for the longest time go first, each with all its streams: of a process that is half
-    /// known, what is not would look new.
+    /// known, what is not would look new. That there was one is remembered, so that it does not count from its start when it
+    /// comes again.
     private static func prune(_ limits: SQLiteLimits, in db: Database) throws {
         var count = try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM cumulative_series")) ?? 0
         while count > limits.maxCumulativeSeries {
+            let oldest = try Row.fetchOne(
+                db.cachedStatement(
+                    sql: """
+                        SELECT resource_id, start_time, max(end_time) AS end_time FROM cumulative_series
+                        GROUP BY resource_id, start_time ORDER BY max(received), max(id) LIMIT 1
+                        """))
+            guard let oldest else { return }
+            let (resource, start, end): (Int64, Int64, Int64) = (
+                oldest["resource_id"], oldest["start_time"], oldest["end_time"]
+            )
             try db.cachedStatement(
-                sql: """
-                    DELETE FROM cumulative_series WHERE (resource_id, start_time) = (
-                        SELECT resource_id, start_time FROM cumulative_series
-                        GROUP BY resource_id, start_time ORDER BY max(received), max(id) LIMIT 1)
-                    """
-            ).execute()
-            guard db.changesCount > 0 else { return }
+                sql: "UPDATE resource SET forgotten_until = max(forgotten_until, ?) WHERE id = ?"
+            ).execute(arguments: [end, resource])
+            try db.cachedStatement(sql: "DELETE FROM cumulative_series WHERE resource_id = ? AND start_time = ?")
+                .execute(arguments: [resource, start])
             count -= db.changesCount
         }
     }

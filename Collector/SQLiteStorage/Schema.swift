@@ -27,7 +27,9 @@ enum Schema {
             try PointMigration.run(in: db)
             try db.execute(sql: "DROP TABLE point; DROP TABLE series_of_resource;")
         }
-        migrator.registerMigration("7 units of cumulative series") { try $0.execute(sql: CumulativeRows.units) }
+        migrator.registerMigration("7 units of cumulative series, forgotten ones") { db in
+            try db.execute(sql: CumulativeRows.units + CumulativeRows.forgotten)
+        }
         return migrator
     }
 
