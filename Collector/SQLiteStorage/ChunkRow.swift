@@ -5,7 +5,8 @@ import GRDB
 struct ChunkRow {
     var tier: Tier
     var resource: Int64
-    /// When the points' intervals ended; for derived ones the end of their slot.
+    /// When the points' intervals ended; for derived ones the end of their slot, or a time within it: see
+    /// ``RollUp``.
     var end: Int64
     /// Whether it was rolled up from the tier below, and not delivered as it is.
     var isDerived: Bool
