@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import MartletStorage
 import MartletTelemetry
 
 /// The latest point of each stream that counts on: what came in since is the difference of the next one to it.
@@ -175,17 +176,18 @@ private struct PointSum {
         var end: UnixNanoseconds
     }
 
-    private var sums: [Key: RequestStatistics] = [:]
+    private var sums = StatisticsSums<Key>()
 
     var points: [RequestPoint] {
-        sums.map { RequestPoint(dimensions: $0.dimensions, start: $0.start, end: $0.end, statistics: $1) }
+        sums.all.map { key, statistics in
+            RequestPoint(dimensions: key.dimensions, start: key.start, end: key.end, statistics: statistics)
+        }
     }
 
     mutating func add(_ statistics: RequestStatistics, from start: UnixNanoseconds, to point: RequestPoint) {
         guard !statistics.isEmpty else { return }
         var statistics = statistics
         statistics.duration = statistics.duration.distributed
-        sums[Key(dimensions: point.dimensions, start: start, end: point.end), default: RequestStatistics()]
-            .merge(statistics)
+        sums.add(statistics, to: Key(dimensions: point.dimensions, start: start, end: point.end))
     }
 }

@@ -90,7 +90,8 @@ enum StatisticsCover {
         /// The times at which metrics begin or end to have the requests of spans of the sender lie between these sections,
         /// which are counted from 0.
         func section(of resource: Int64, end: Int64) -> Int {
-            ranges[resource]?.values.reduce(0) { $0 + (end >= $1.lowerBound ? 1 : 0) + (end > $1.upperBound ? 1 : 0) } ?? 0
+            ranges[resource]?.values.reduce(0) { $0 + (end >= $1.lowerBound ? 1 : 0) + (end > $1.upperBound ? 1 : 0) }
+                ?? 0
         }
     }
 }
