@@ -25,6 +25,18 @@ struct ChunkRow {
             tier.rawValue, isDerived, resource, end, blob.count, damaged, ChunkChecksum.of(bytes), Data(bytes),
         ])
     }
+
+    /// Whether there is one that was delivered with the same points, rolled up or not.
+    func isKnown(_ blob: ChunkBlob, in db: Database) throws -> Bool {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT 1 FROM chunk WHERE tier = ? AND rolled IN (0, 1) AND end_time = ? AND resource_id = ?
+                    AND NOT derived AND checksum = ? AND points = ?
+                """)
+        let bytes = blob.bytes
+        return try Row.fetchOne(
+            statement, arguments: [tier.rawValue, end, resource, ChunkChecksum.of(bytes), Data(bytes)]) != nil
+    }
 }
 
 /// What is read of a chunk: its points and how many of them there should be.
