@@ -32,6 +32,9 @@ struct CumulativeHistory {
     ///
     /// - Parameter length: what a sender of which nothing is known may count at once.
     func start(ofFirst point: RequestPoint, atMost length: UnixNanoseconds) -> UnixNanoseconds? {
+        // A sender that does not know since when it counts begins with a point of no length (specification, "Metrics Data
+        // Model", section "Cumulative streams: handling unknown start time").
+        guard point.start < point.end else { return nil }
         // The same process was heard of when the series was not there yet: it counted nothing.
         if let last = ends[point.start], last < point.end { return max(last, point.start) }
         // The process began after all that was ever heard of its service.

@@ -38,7 +38,7 @@ enum CumulativeRows {
 
         """
 
-    /// What the points tell that is new, and remembers them. Points that are not later than what is known tell nothing.
+    /// What the points tell that is new, and remembers them. Points that had counted no further tell nothing.
     static func differences(
         of points: [CumulativePoint], resource: Int64, at now: UnixNanoseconds, _ limits: SQLiteLimits, in db: Database
     ) throws -> [RequestPoint] {
@@ -60,8 +60,8 @@ enum CumulativeRows {
             let (stream, point) = (Stream(one), one.point)
             let reading = Reading(end: point.end, unit: one.unit, statistics: point.statistics)
             if let last = readings[stream] {
-                guard point.end > last.end else { continue }
-                result.add(reading.difference(since: last), from: last.end, to: point)
+                guard let new = reading.new(since: last) else { continue }
+                result.add(new, from: min(last.end, point.end), to: point)
             } else if !damaged.contains(stream),
                 let start = history.start(ofFirst: point, atMost: limits.firstCumulativeInterval)
             {
@@ -91,10 +91,18 @@ enum CumulativeRows {
 
         var inSeconds: RequestStatistics { statistics.inSeconds(from: unit) }
 
-        /// In seconds. What fell began anew without saying so, and is new as it is.
-        func difference(since last: Reading) -> RequestStatistics {
-            guard last.unit == unit else { return inSeconds.difference(since: last.inSeconds) ?? inSeconds }
-            return statistics.difference(since: last.statistics)?.inSeconds(from: unit) ?? inSeconds
+        /// What came in since, in seconds; `nil` for a point that is late. What fell began anew without saying so, and what is
+        /// earlier although it counted further is of a clock that was set back.
+        func new(since last: Reading) -> RequestStatistics? {
+            let difference = difference(since: last)
+            guard end <= last.end else { return difference ?? inSeconds }
+            guard end < last.end, let difference, !difference.isEmpty else { return nil }
+            return difference
+        }
+
+        private func difference(since last: Reading) -> RequestStatistics? {
+            guard last.unit == unit else { return inSeconds.difference(since: last.inSeconds) }
+            return statistics.difference(since: last.statistics)?.inSeconds(from: unit)
         }
     }
 
