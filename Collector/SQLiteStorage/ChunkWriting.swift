@@ -19,7 +19,6 @@ enum ChunkWriting {
     ///   batches may have sent it before. Two of one sender that end in the same nanosecond and have the same figures in
     ///   every bit are the same.
     /// - Returns: the points that were not left out.
-    @discardableResult
     static func insert(
         _ points: [RequestPoint], of resource: Int64, service: String, unlessKnown: Bool = false,
         index: inout SeriesIndex, in db: Database

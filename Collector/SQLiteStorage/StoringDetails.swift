@@ -23,7 +23,7 @@ extension SQLiteStorage {
                 }
                 let points = new.points
                 try StatisticsCover.extend(by: points, of: resource, in: db)
-                try series.withLock { index in
+                _ = try series.withLock { index in
                     try ChunkWriting.insert(points, of: resource, service: one.resource.service, index: &index, in: db)
                 }
                 stored.add(points, spans: new.details.count, of: one.resource)
