@@ -1,44 +1,41 @@
-import Foundation
 import MartletTelemetry
 
 extension HistogramPoint {
-    /// The values, which are durations, as the sketch that everything is computed from, in seconds.
+    /// The values, which are durations, as the sketch that everything is computed from.
     ///
     /// - Parameter unit: of the values, in seconds.
-    func durations(unit: Double, _ limits: IntakeLimits) throws(PointRefusal) -> ExponentialHistogram {
+    /// - Returns: the sketch, and seconds that a value of it is: other than 1 for buckets that count on, which are converted
+    ///   when it is known what is new in them.
+    func durations(
+        unit: Double, _ limits: IntakeLimits
+    ) throws(PointRefusal) -> (sketch: ExponentialHistogram, unit: Double) {
         guard let seconds = seconds(unit: unit) else {
             throw PointRefusal(reason: "a sum of durations that is missing or cannot be")
         }
         guard count <= limits.maxRequestsPerPoint else { throw PointRefusal(reason: "a count that is too large") }
         let sketch: ExponentialHistogram?
-        let (min, max) = (Self.bound(min, unit), Self.bound(max, unit))
+        var rest = 1.0
         switch buckets {
         case .explicit(let bounds, let counts):
+            let (min, max) = (bound(min, unit).map { $0 * unit }, bound(max, unit).map { $0 * unit })
             let range = temporality == .delta ? (min: min, max: max) : (nil, nil)
             sketch = ExplicitBuckets(bounds: bounds.map { $0 * unit }, counts: counts)?
                 .spread(count: count, within: range)
                 .map { ExponentialHistogram($0, scale: ExplicitBuckets.scale, sum: seconds, min: min, max: max) }
         case .exponential(let scale, let zeroCount, let offset, let counts):
-            sketch = Self.shift(of: unit, scale).flatMap { shift in
-                let (offset, isTooFar) = offset.addingReportingOverflow(shift)
-                guard !isTooFar else { return nil }
-                return ExponentialHistogram(
-                    scale: scale, sum: seconds, min: min, max: max, zeroCount: zeroCount, offset: offset,
-                    buckets: counts)
-            }
+            let values = ExponentialHistogram(
+                scale: scale, sum: sum ?? 0, min: bound(min, unit), max: bound(max, unit), zeroCount: zeroCount,
+                offset: offset, buckets: counts)
+            if temporality == .cumulative { rest = unit }
+            sketch = temporality == .cumulative ? values : values?.multiplied(by: unit)
         }
         guard let sketch else { throw PointRefusal(reason: "a histogram whose buckets are out of bounds") }
         guard sketch.count == count else { throw PointRefusal(reason: "a count that is not the sum of the buckets") }
-        return sketch
+        return (sketch, rest)
     }
 
-    private static func bound(_ value: Double?, _ unit: Double) -> Double? {
-        value.map { $0 * unit }.flatMap { (0...Self.maxSeconds).contains($0) ? $0 : nil }
-    }
-
-    /// By how many buckets values move when they are multiplied by `unit`: to the nearest, which makes the error of a
-    /// quantile twice what it was at most. `nil` for a scale that cannot be.
-    private static func shift(of unit: Double, _ scale: Int32) -> Int32? {
-        (-10...20).contains(scale) ? Int32(scalbn(log2(unit), Int(scale)).rounded()) : nil
+    /// `nil` where it is no duration.
+    private func bound(_ value: Double?, _ unit: Double) -> Double? {
+        value.flatMap { (0...Self.maxSeconds).contains($0 * unit) ? $0 : nil }
     }
 }

@@ -14,13 +14,19 @@ package struct Intake: Sendable {
         _ body: consuming [UInt8], encoding: IntakeEnvelope.Encoding, format: IntakeFormat = .protobuf,
         reserve: Reservation = { _ in }
     ) throws(IntakeRejection) -> Taken<InstanceMetrics> {
+        var weight = 0
         let request: OTLPExportMetricsServiceRequest = try message(
-            in: body, .metricsRequest, encoding, format, reserve)
+            in: body, .metricsRequest, encoding, format
+        ) { bytes throws(IntakeRejection) in
+            try reserve(bytes)
+            weight = bytes
+        }
         var refusals = Refusals()
         var taken: [InstanceMetrics] = []
         for part in request.resourceMetrics {
             var decoding = MetricsDecoding(limits: limits, refusals: refusals)
-            if let metrics = decoding.decode(part) { taken.append(metrics) }
+            let metrics = try decoding.decode(part) { bytes throws(IntakeRejection) in try reserve(weight + bytes) }
+            if let metrics { taken.append(metrics) }
             refusals = decoding.refusals
         }
         return Taken(values: taken, refusals: refusals)

@@ -16,7 +16,11 @@ struct MetricsDecoding {
     }
 
     /// `nil` when nothing in it is for Martlet.
-    mutating func decode(_ part: OTLPResourceMetrics) -> InstanceMetrics? {
+    ///
+    /// - Parameter reserve: told how many bytes the sketches take.
+    mutating func decode(
+        _ part: OTLPResourceMetrics, reserve: Intake.Reservation
+    ) throws(IntakeRejection) -> InstanceMetrics? {
         let resource = TelemetryResource(part.resource)
         guard resource.fits(limits) else {
             for metric in part.scopeMetrics.flatMap(\.metrics) {
@@ -24,7 +28,7 @@ struct MetricsDecoding {
             }
             return nil
         }
-        for scope in part.scopeMetrics { take(scope) }
+        for scope in part.scopeMetrics { try take(scope, reserve) }
         // Last: phases are added to the points that durations make.
         for metric in part.scopeMetrics.flatMap(\.metrics) where metric.name == MetricName.clientPhaseDuration {
             takePhases(metric)
@@ -36,7 +40,9 @@ struct MetricsDecoding {
         return InstanceMetrics(resource: resource, points: points, cumulative: cumulative, ledger: ledger)
     }
 
-    private mutating func take(_ part: OTLPScopeMetrics) {
+    private mutating func take(
+        _ part: OTLPScopeMetrics, _ reserve: Intake.Reservation
+    ) throws(IntakeRejection) {
         let names = Set(part.metrics.map(\.name))
         for metric in part.metrics {
             let stable = MetricName.stable(of: metric.name)
@@ -44,7 +50,7 @@ struct MetricsDecoding {
                 // An instrument that is told to send old and new names sends each request under both.
                 refusals.ignore(metric.pointCount)
             } else if let durations = DurationMetric(metric) {
-                takeDurations(metric, durations, part.scope)
+                try takeDurations(metric, durations, part.scope, reserve)
             } else if let sizes = SizeMetric(name: stable) {
                 takeSizes(metric, sizes, part.scope)
             } else if metric.name == MetricName.ledger {
@@ -61,8 +67,9 @@ struct MetricsDecoding {
     }
 
     private mutating func takeDurations(
-        _ metric: OTLPMetric, _ durations: DurationMetric, _ scope: OTLPInstrumentationScope
-    ) {
+        _ metric: OTLPMetric, _ durations: DurationMetric, _ scope: OTLPInstrumentationScope,
+        _ reserve: Intake.Reservation
+    ) throws(IntakeRejection) {
         guard let unit = durations.secondsPerUnit else {
             return refuse(metric, "durations in a unit that is not known")
         }
@@ -70,14 +77,15 @@ struct MetricsDecoding {
         let stream = Stream(kind: durations.kind, metric: metric.name, scope: scope)
         for point in HistogramPoint.all(in: metric) {
             do throws(PointRefusal) {
-                let duration = try point.durations(unit: unit, limits)
-                guard refusals.hasRoom(for: duration, limits) else {
+                let values = try point.durations(unit: unit, limits)
+                guard refusals.hasRoom(for: values.sketch, limits) else {
                     throw PointRefusal(reason: "more buckets in one request than are taken")
                 }
-                try add(RequestStatistics(duration: duration), of: point, stream)
+                try add(RequestStatistics(duration: values.sketch), of: point, stream, unit: values.unit)
             } catch {
                 refusals.add(error.reason, requests: point.temporality == .delta ? point.count : 0)
             }
+            try refusals.reserveSketches(reserve)
         }
     }
 
@@ -108,20 +116,25 @@ struct MetricsDecoding {
 
     /// Sizes need no durations beside them: another point of their series does as well.
     private mutating func add(
-        _ statistics: RequestStatistics, of point: HistogramPoint, _ stream: Stream
+        _ statistics: RequestStatistics, of point: HistogramPoint, _ stream: Stream, unit: Double = 1
     ) throws(PointRefusal) {
         let key = try PointKey(stream.kind, point.attributes, point.intervalStart, point.end, limits)
         switch point.temporality {
         case .delta:
             var delta = statistics
             delta.duration = delta.duration.distributed
+            // Two that lie far apart make one with many buckets.
+            let before = self.statistics[key]?.duration.buckets.count ?? 0
             self.statistics[key, default: RequestStatistics()].merge(delta)
+            refusals.addSketches(ofBuckets: (self.statistics[key]?.duration.buckets.count ?? 0) - before)
         case .cumulative:
+            refusals.addSketches(ofBuckets: statistics.duration.buckets.count)
             cumulative.append(
                 CumulativePoint(
                     stream: StreamID(stream.scope, stream.metric, point.attributes),
                     point: RequestPoint(
-                        dimensions: key.dimensions, start: key.start, end: key.end, statistics: statistics)))
+                        dimensions: key.dimensions, start: key.start, end: key.end, statistics: statistics),
+                    unit: unit))
         case .unspecified, .UNRECOGNIZED:
             throw PointRefusal(reason: "a histogram that does not say whether it is delta or cumulative")
         }

@@ -17,8 +17,9 @@ package struct Refusals: Sendable, Equatable {
     package private(set) var requests: UInt64 = 0
     /// See ``Taken/ignored``; not among the refused.
     private(set) var ignored = 0
-    /// Buckets of the sketches of what was taken, for ``IntakeLimits/maxSketchBuckets``.
+    /// Buckets of the sketches of what was taken, for ``IntakeLimits/maxSketchBuckets``, and of those that are reserved.
     private var buckets = 0
+    private var reservedBuckets = 0
 
     package var total: Int { counts.values.reduce(0, +) }
 
@@ -34,11 +35,21 @@ package struct Refusals: Sendable, Equatable {
         let (sum, isTooLarge) = self.requests.addingReportingOverflow(requests)
         self.requests = isTooLarge ? .max : sum
     }
+
     /// False for a sketch that is too much beside those that were taken.
-    mutating func hasRoom(for sketch: ExponentialHistogram, _ limits: IntakeLimits) -> Bool {
-        guard sketch.buckets.count <= limits.maxSketchBuckets - buckets else { return false }
-        buckets += sketch.buckets.count
-        return true
+    func hasRoom(for sketch: ExponentialHistogram, _ limits: IntakeLimits) -> Bool {
+        sketch.buckets.count <= limits.maxSketchBuckets - buckets
+    }
+
+    mutating func addSketches(ofBuckets count: Int) {
+        buckets += count
+    }
+
+    /// Reserves the memory of all sketches so far, as far as it is worth telling.
+    mutating func reserveSketches(_ reserve: Intake.Reservation) throws(IntakeRejection) {
+        guard buckets - reservedBuckets >= 2 * ExponentialHistogram.maxBuckets else { return }
+        try reserve(buckets * MemoryLayout<UInt64>.stride)
+        reservedBuckets = buckets
     }
 
     mutating func ignore(_ count: Int) {

@@ -5,7 +5,8 @@ import GRDB
 struct ChunkRow {
     var tier: Tier
     var resource: Int64
-    /// When the points' intervals ended; for derived ones the end of their slot.
+    /// When the points' intervals ended; for derived ones the end of their slot, or a time within it: see
+    /// ``RollUp``.
     var end: Int64
     /// Whether it was rolled up from the tier below, and not delivered as it is.
     var isDerived: Bool
@@ -23,6 +24,18 @@ struct ChunkRow {
         try statement.execute(arguments: [
             tier.rawValue, isDerived, resource, end, blob.count, damaged, ChunkChecksum.of(bytes), Data(bytes),
         ])
+    }
+
+    /// Whether there is one that was delivered with the same points, rolled up or not.
+    func isKnown(_ blob: ChunkBlob, in db: Database) throws -> Bool {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT 1 FROM chunk WHERE tier = ? AND rolled IN (0, 1) AND end_time = ? AND resource_id = ?
+                    AND NOT derived AND checksum = ? AND points = ?
+                """)
+        let bytes = blob.bytes
+        return try Row.fetchOne(
+            statement, arguments: [tier.rawValue, end, resource, ChunkChecksum.of(bytes), Data(bytes)]) != nil
     }
 }
 

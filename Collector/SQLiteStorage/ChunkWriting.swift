@@ -15,19 +15,30 @@ enum ChunkWriting {
         func isInOneChunk(with other: Place) -> Bool { end == other.end && tier == other.tier }
     }
 
+    /// - Parameter unlessKnown: leaves out a chunk that is there already, byte for byte: a sender that does not number its
+    ///   batches may have sent it before. Two of one sender that end in the same nanosecond and have the same figures in
+    ///   every bit are the same.
+    /// - Returns: the points that were not left out.
     static func insert(
-        _ points: [RequestPoint], of resource: Int64, service: String, index: inout SeriesIndex, in db: Database
-    ) throws {
+        _ points: [RequestPoint], of resource: Int64, service: String, unlessKnown: Bool = false,
+        index: inout SeriesIndex, in db: Database
+    ) throws -> [RequestPoint] {
         let places = places(of: points, series: try index.ids(of: points, service: service, in: db))
+        var new = unlessKnown ? [] : points
+        var first = 0
         var blob = ChunkBlob()
         for (position, place) in places.enumerated() {
             blob.append(points[place.index].statistics, series: place.series)
             let isLast = position + 1 == places.count || !place.isInOneChunk(with: places[position + 1])
             guard isLast || blob.count == maxPoints else { continue }
             let row = ChunkRow(tier: place.tier, resource: resource, end: place.end, isDerived: false, damaged: 0)
-            try row.insert(blob, in: db)
+            let isKnown = try unlessKnown && row.isKnown(blob, in: db)
+            if !isKnown { try row.insert(blob, in: db) }
+            if unlessKnown, !isKnown { new += places[first...position].map { points[$0.index] } }
+            first = position + 1
             blob.removeAll()
         }
+        return new
     }
 
     /// By the chunks that they go to, and in these by their series.
@@ -41,7 +52,16 @@ enum ChunkWriting {
         return places.sorted { one, other in
             if one.end != other.end { return one.end < other.end }
             if one.tier != other.tier { return one.tier.rawValue < other.tier.rawValue }
-            return one.series < other.series
+            if one.series != other.series { return one.series < other.series }
+            // The same points in the same order, so that the same batch makes the same bytes.
+            return points[one.index].statistics.isOrdered(before: points[other.index].statistics)
         }
+    }
+}
+
+extension RequestStatistics {
+    fileprivate func isOrdered(before other: RequestStatistics) -> Bool {
+        (duration.count, duration.sum, bytesSent, bytesReceived)
+            < (other.duration.count, other.duration.sum, other.bytesSent, other.bytesReceived)
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import MartletStorage
 import MartletTelemetry
 
 /// The latest point of each stream that counts on: what came in since is the difference of the next one to it.
@@ -24,7 +25,20 @@ enum CumulativeRows {
 
         """
 
-    /// What the points tell that is new, and remembers them. Points that are not later than what is known tell nothing.
+    /// Before, durations were in seconds, whatever they had come in.
+    static let units = """
+        -- Seconds that a value of the sketch is.
+        ALTER TABLE cumulative_series ADD COLUMN unit REAL NOT NULL DEFAULT 1;
+
+        """
+
+    static let forgotten = """
+        -- The latest that a process told of whose series are not remembered any more, the sender's clock.
+        ALTER TABLE resource ADD COLUMN forgotten_until INTEGER NOT NULL DEFAULT 0;
+
+        """
+
+    /// What the points tell that is new, and remembers them. Points that had counted no further tell nothing.
     static func differences(
         of points: [CumulativePoint], resource: Int64, at now: UnixNanoseconds, _ limits: SQLiteLimits, in db: Database
     ) throws -> [RequestPoint] {
@@ -44,17 +58,16 @@ enum CumulativeRows {
         var result = PointSum()
         for one in points.sorted(by: { $0.point.end < $1.point.end }) {
             let (stream, point) = (Stream(one), one.point)
+            let reading = Reading(end: point.end, unit: one.unit, statistics: point.statistics)
             if let last = readings[stream] {
-                guard point.end > last.end else { continue }
-                // What fell began anew without saying so.
-                let difference = point.statistics.difference(since: last.statistics) ?? point.statistics
-                result.add(difference, from: last.end, to: point)
+                guard let new = reading.new(since: last) else { continue }
+                result.add(new, from: min(last.end, point.end), to: point)
             } else if !damaged.contains(stream),
                 let start = history.start(ofFirst: point, atMost: limits.firstCumulativeInterval)
             {
-                result.add(point.statistics, from: start, to: point)
+                result.add(reading.inSeconds, from: start, to: point)
             }
-            readings[stream] = Reading(end: point.end, statistics: point.statistics)
+            readings[stream] = reading
         }
         for (stream, reading) in readings { try save(reading, of: stream, resource: resource, at: now, in: db) }
         if !isAllKnown { try prune(limits, in: db) }
@@ -73,7 +86,24 @@ enum CumulativeRows {
 
     private struct Reading {
         var end: UnixNanoseconds
+        var unit: Double
         var statistics: RequestStatistics
+
+        var inSeconds: RequestStatistics { statistics.inSeconds(from: unit) }
+
+        /// What came in since, in seconds; `nil` for a point that is late. What fell began anew without saying so, and what is
+        /// earlier although it counted further is of a clock that was set back.
+        func new(since last: Reading) -> RequestStatistics? {
+            let difference = difference(since: last)
+            guard end <= last.end else { return difference ?? inSeconds }
+            guard end < last.end, let difference, !difference.isEmpty else { return nil }
+            return difference
+        }
+
+        private func difference(since last: Reading) -> RequestStatistics? {
+            guard last.unit == unit else { return inSeconds.difference(since: last.inSeconds) }
+            return statistics.difference(since: last.statistics)?.inSeconds(from: unit)
+        }
     }
 
     private enum Found {
@@ -94,7 +124,7 @@ enum CumulativeRows {
         guard let duration = SketchBlob.decode([UInt8](sketch)) else { return .damaged }
         return .reading(
             Reading(
-                end: UInt64(clamping: end),
+                end: UInt64(clamping: end), unit: row["unit"],
                 statistics: RequestStatistics(
                     duration: duration, bytesSent: UInt64(clamping: sent), bytesReceived: UInt64(clamping: received))))
     }
@@ -105,32 +135,41 @@ enum CumulativeRows {
         let statement = try db.cachedStatement(
             sql: """
                 INSERT INTO cumulative_series
-                    (resource_id, start_time, stream, end_time, bytes_sent, bytes_received, sketch, received)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                    (resource_id, start_time, stream, end_time, bytes_sent, bytes_received, sketch, unit, received)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (resource_id, start_time, stream) DO UPDATE SET
                     end_time = excluded.end_time, bytes_sent = excluded.bytes_sent,
-                    bytes_received = excluded.bytes_received, sketch = excluded.sketch, received = excluded.received
+                    bytes_received = excluded.bytes_received, sketch = excluded.sketch, unit = excluded.unit,
+                    received = excluded.received
                 """)
         try statement.execute(arguments: [
             resource, Int64(clamping: stream.start), Data(stream.id.bytes), Int64(clamping: reading.end),
             Int64(clamping: reading.statistics.bytesSent), Int64(clamping: reading.statistics.bytesReceived),
-            Data(SketchBlob.encode(reading.statistics.duration)), Int64(clamping: now),
+            Data(SketchBlob.encode(reading.statistics.duration)), reading.unit, Int64(clamping: now),
         ])
     }
 
     /// Processes that were not heard of for the longest time go first, each with all its streams: of a process that is half
-    /// known, what is not would look new.
+    /// known, what is not would look new. That there was one is remembered, so that it does not count from its start when it
+    /// comes again.
     private static func prune(_ limits: SQLiteLimits, in db: Database) throws {
         var count = try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM cumulative_series")) ?? 0
         while count > limits.maxCumulativeSeries {
+            let oldest = try Row.fetchOne(
+                db.cachedStatement(
+                    sql: """
+                        SELECT resource_id, start_time, max(end_time) AS end_time FROM cumulative_series
+                        GROUP BY resource_id, start_time ORDER BY max(received), max(id) LIMIT 1
+                        """))
+            guard let oldest else { return }
+            let (resource, start, end): (Int64, Int64, Int64) = (
+                oldest["resource_id"], oldest["start_time"], oldest["end_time"]
+            )
             try db.cachedStatement(
-                sql: """
-                    DELETE FROM cumulative_series WHERE (resource_id, start_time) = (
-                        SELECT resource_id, start_time FROM cumulative_series
-                        GROUP BY resource_id, start_time ORDER BY max(received), max(id) LIMIT 1)
-                    """
-            ).execute()
-            guard db.changesCount > 0 else { return }
+                sql: "UPDATE resource SET forgotten_until = max(forgotten_until, ?) WHERE id = ?"
+            ).execute(arguments: [end, resource])
+            try db.cachedStatement(sql: "DELETE FROM cumulative_series WHERE resource_id = ? AND start_time = ?")
+                .execute(arguments: [resource, start])
             count -= db.changesCount
         }
     }
@@ -145,17 +184,18 @@ private struct PointSum {
         var end: UnixNanoseconds
     }
 
-    private var sums: [Key: RequestStatistics] = [:]
+    private var sums = StatisticsSums<Key>()
 
     var points: [RequestPoint] {
-        sums.map { RequestPoint(dimensions: $0.dimensions, start: $0.start, end: $0.end, statistics: $1) }
+        sums.all.map { key, statistics in
+            RequestPoint(dimensions: key.dimensions, start: key.start, end: key.end, statistics: statistics)
+        }
     }
 
     mutating func add(_ statistics: RequestStatistics, from start: UnixNanoseconds, to point: RequestPoint) {
         guard !statistics.isEmpty else { return }
         var statistics = statistics
         statistics.duration = statistics.duration.distributed
-        sums[Key(dimensions: point.dimensions, start: start, end: point.end), default: RequestStatistics()]
-            .merge(statistics)
+        sums.add(statistics, to: Key(dimensions: point.dimensions, start: start, end: point.end))
     }
 }

@@ -5,6 +5,9 @@ import MartletTelemetry
 /// reader's time; what the writer does is short.
 ///
 /// A chunk is rolled up once, and what comes late makes another one of the same slot, so nothing counts twice.
+///
+/// Where metrics of the same requests begin or end within a slot, spans of before are not told of together with those of
+/// after, and their chunk ends where the last of them does: so ``StatisticsCover`` says the same of it as of its sources.
 struct RollUp {
     /// Chunks that one step merges at most, and their bytes: what is held in memory, and how long the writer is busy.
     static let maxChunks = 512
@@ -21,7 +24,7 @@ struct RollUp {
             return nil
         }
         for group in try Self.groups(of: tier, from: slot - target.length, to: slot, in: db) {
-            try merge(group, to: target, slot: slot, in: db)
+            try merge(group, to: target, in: db)
         }
     }
 
@@ -35,7 +38,7 @@ struct RollUp {
         for result in results { try result.row.insert(result.blob, in: db) }
     }
 
-    private mutating func merge(_ group: Group, to target: Tier, slot: Int64, in db: Database) throws {
+    private mutating func merge(_ group: Group, to target: Tier, in db: Database) throws {
         var merge = ChunkMerge()
         let statement = try db.cachedStatement(sql: "SELECT \(StoredChunk.columns) FROM chunk WHERE id = ?")
         for id in group.chunks {
@@ -49,7 +52,7 @@ struct RollUp {
             let damaged = isLast ? merge.damaged : 0
             guard blob.count > 0 || damaged > 0 else { return }
             let row = ChunkRow(
-                tier: target, resource: group.resource, end: slot, isDerived: true, damaged: damaged)
+                tier: target, resource: group.resource, end: group.end, isDerived: true, damaged: damaged)
             results.append((row, blob))
             if isLast { return }
         } while true
@@ -59,7 +62,11 @@ struct RollUp {
 
     private struct Group {
         let resource: Int64
-        var chunks: [Int64]
+        /// See ``StatisticsCover/Overlaps/section(of:end:)``.
+        let section: Int
+        /// Of what is made of it.
+        var end: Int64
+        var chunks: [Int64] = []
     }
 
     private static func oldestSlot(
@@ -73,23 +80,32 @@ struct RollUp {
         return try Int64.fetchOne(statement, arguments: [tier.rawValue, latest]).map(target.slotEnd(of:))
     }
 
-    /// Chunks by their sender. What finds no room in this step is for the next one.
+    /// Chunks by their sender and section. What finds no room in this step is for the next one.
     private static func groups(of tier: Tier, from: Int64, to: Int64, in db: Database) throws -> [Group] {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT id, resource_id, length(points) FROM chunk
+                SELECT id, resource_id, length(points), end_time FROM chunk
                 WHERE tier = ? AND rolled = 0 AND end_time > ? AND end_time <= ?
                 ORDER BY resource_id, end_time, id LIMIT \(maxChunks)
                 """)
         var groups: [Group] = []
+        var overlaps: StatisticsCover.Overlaps?
         var (count, bytes) = (0, 0)
         let rows = try Row.fetchCursor(statement, arguments: [tier.rawValue, from, to])
         while let row = try rows.next() {
             bytes += row[2]
             guard bytes <= maxBytes || count == 0 else { return withoutLastOfMany(groups) }
             count += 1
-            let (id, resource): (Int64, Int64) = (row[0], row[1])
-            if groups.last?.resource != resource { groups.append(Group(resource: resource, chunks: [])) }
+            let (id, resource, end): (Int64, Int64, Int64) = (row[0], row[1], row[3])
+            if groups.last?.resource != resource {
+                overlaps = try StatisticsCover.Overlaps(ofSpansOf: resource, in: db)
+            }
+            let section = overlaps?.section(of: resource, end: end) ?? 0
+            if groups.last?.resource != resource || groups.last?.section != section {
+                groups.append(Group(resource: resource, section: section, end: end))
+            }
+            let isLast = section == overlaps?.section(of: resource, end: to) ?? 0
+            groups[groups.count - 1].end = isLast ? to : end
             groups[groups.count - 1].chunks.append(id)
         }
         return count < maxChunks ? groups : withoutLastOfMany(groups)

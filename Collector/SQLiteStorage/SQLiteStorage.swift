@@ -11,6 +11,9 @@ import Synchronization
 /// would not. The price is one fsync for each transaction: 0.18 ms on the disk where it was measured, more on others. Batches
 /// that arrive at the same time share one (``CommitQueue``).
 package final class SQLiteStorage: Storage {
+    /// Told of the points that a batch of metrics or of spans brought, and of how many spans; what was known is not among them.
+    package typealias OnStored = @Sendable (_ points: [InstanceMetrics], _ spans: Int) -> Void
+
     let pool: DatabasePool
     let limits: SQLiteLimits
     let queue: CommitQueue
@@ -21,16 +24,16 @@ package final class SQLiteStorage: Storage {
     let thinnedLedgers = Atomic<Int64>(0)
     /// The collector's clock.
     let now: @Sendable () -> UnixNanoseconds
-    let onStored: @Sendable ([InstanceMetrics]) -> Void
+    let onStored: OnStored
 
     /// Opens the store at `path`, making file and folder where there are none. Throws ``StorageFailure`` when the file is
     /// something else, newer or damaged; it is left as it is then.
     ///
-    /// - Parameter onStored: called with the points that a batch of metrics or of spans brought, after each commit.
+    /// - Parameter onStored: called after each commit.
     package convenience init(
         path: String, limits: SQLiteLimits = SQLiteLimits(),
         now: @escaping @Sendable () -> UnixNanoseconds = SQLiteStorage.systemClock,
-        onStored: @escaping @Sendable ([InstanceMetrics]) -> Void = { _ in }
+        onStored: @escaping OnStored = { _, _ in }
     ) throws {
         try StoreFile.make(path)
         try StoreFile.inspect(path, forReading: false)
@@ -55,12 +58,12 @@ package final class SQLiteStorage: Storage {
         let pool = try StoreFile.describingErrors(of: path) {
             try DatabasePool(path: path, configuration: configuration)
         }
-        self.init(pool, path: path, limits: SQLiteLimits(), now: Self.systemClock, onStored: { _ in })
+        self.init(pool, path: path, limits: SQLiteLimits(), now: Self.systemClock, onStored: { _, _ in })
     }
 
     private init(
         _ pool: DatabasePool, path: String, limits: SQLiteLimits, now: @escaping @Sendable () -> UnixNanoseconds,
-        onStored: @escaping @Sendable ([InstanceMetrics]) -> Void
+        onStored: @escaping OnStored
     ) {
         let series = WriterSeries(maxSeriesOfService: limits.maxSeriesPerService)
         self.pool = pool

@@ -27,6 +27,12 @@ enum Schema {
             try PointMigration.run(in: db)
             try db.execute(sql: "DROP TABLE point; DROP TABLE series_of_resource;")
         }
+        migrator.registerMigration("7 units of cumulative series, forgotten ones") { db in
+            try db.execute(sql: CumulativeRows.units + CumulativeRows.forgotten)
+        }
+        migrator.registerMigration("8 spans of one trace, resources of one instance") { db in
+            try db.execute(sql: spanIndex + instanceIndex)
+        }
         return migrator
     }
 
@@ -132,6 +138,19 @@ enum Schema {
         ALTER TABLE detail ADD COLUMN dropped_links INTEGER NOT NULL DEFAULT 0;
         UPDATE detail SET span_kind = kind, name = method || ' ' || endpoint, is_error = error != '';
         CREATE INDEX detail_by_trace ON detail (trace_id);
+        """
+
+    /// A trace may have thousands of spans, and each that comes is looked for among them.
+    private static let spanIndex = """
+        DROP INDEX detail_by_trace;
+        CREATE INDEX detail_by_trace ON detail (trace_id, span_id);
+
+        """
+
+    /// A service may have had thousands of instances; see ``StatisticsCover/Overlaps``.
+    private static let instanceIndex = """
+        CREATE INDEX resource_by_instance ON resource (service, instance);
+
         """
 
     /// In place of a row for each batch, of which an instance makes half a million in 30 days.

@@ -58,9 +58,10 @@ enum StatisticsCover {
 
         /// The metrics are those of the same service and instance: metrics and spans of one process may differ in the rest of
         /// their resources.
-        init(in db: Database) throws {
-            let rows = try Row.fetchAll(
-                db,
+        ///
+        /// - Parameter resource: the only sender of spans that is asked for; `nil` for all.
+        init(ofSpansOf resource: Int64? = nil, in db: Database) throws {
+            let statement = try db.cachedStatement(
                 sql: """
                     SELECT spans.resource_id, spans.kind, min(metrics.from_time) AS from_time,
                         max(metrics.to_time) AS to_time
@@ -69,8 +70,10 @@ enum StatisticsCover {
                     JOIN resource other ON other.service = resource.service AND other.instance = resource.instance
                     JOIN statistics_cover metrics
                         ON metrics.resource_id = other.id AND metrics.kind = spans.kind AND metrics.source = 'metrics'
-                    WHERE spans.source = 'spans' GROUP BY spans.resource_id, spans.kind
+                    WHERE spans.source = 'spans'\(resource == nil ? "" : " AND spans.resource_id = ?")
+                    GROUP BY spans.resource_id, spans.kind
                     """)
+            let rows = try Row.fetchAll(statement, arguments: resource.map { [$0] } ?? [])
             for row in rows {
                 guard let kind = RequestKind(rawValue: row["kind"]) else { continue }
                 let (from, to): (Int64, Int64) = (row["from_time"], row["to_time"])
@@ -82,6 +85,13 @@ enum StatisticsCover {
         /// Whether metrics have the requests that spans of the sender tell of in an interval that ended then.
         func contains(_ kind: RequestKind, of resource: Int64, end: Int64) -> Bool {
             ranges[resource]?[kind]?.contains(end) ?? false
+        }
+
+        /// The times at which metrics begin or end to have the requests of spans of the sender lie between these sections,
+        /// which are counted from 0.
+        func section(of resource: Int64, end: Int64) -> Int {
+            ranges[resource]?.values.reduce(0) { $0 + (end >= $1.lowerBound ? 1 : 0) + (end > $1.upperBound ? 1 : 0) }
+                ?? 0
         }
     }
 }

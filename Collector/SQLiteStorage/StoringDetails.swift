@@ -6,7 +6,7 @@ extension SQLiteStorage {
     package func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome {
         let (now, limits) = (now(), limits)
         let bytes = details.reduce(0) { $0 + $1.details.reduce(1024) { $0 + $1.estimatedBytes } }
-        let stored = StoredPoints()
+        let stored = NewlyStored()
         let outcome = try await commit(bytes: bytes) { [series] db in
             stored.begin()
             let outcome = try BatchRows.remember(batch, at: now, keeping: limits.batchAge, in: db)
@@ -23,15 +23,15 @@ extension SQLiteStorage {
                 }
                 let points = new.points
                 try StatisticsCover.extend(by: points, of: resource, in: db)
-                try series.withLock { index in
+                _ = try series.withLock { index in
                     try ChunkWriting.insert(points, of: resource, service: one.resource.service, index: &index, in: db)
                 }
-                stored.add(points, of: one.resource)
+                stored.add(points, spans: new.details.count, of: one.resource)
             }
             try DetailRows.prune(at: now, limits, in: db)
             return outcome
         }
-        onStored(stored.all)
+        onStored(stored.points, stored.spans)
         return outcome
     }
 }

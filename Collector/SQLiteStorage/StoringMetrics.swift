@@ -7,26 +7,34 @@ extension SQLiteStorage {
     package func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome {
         let (now, limits) = (now(), limits)
         let bytes = metrics.reduce(0) { $0 + $1.estimatedBytes }
-        let stored = StoredPoints()
+        let stored = NewlyStored()
         let outcome = try await commit(bytes: bytes) { [series] db in
             stored.begin()
             let outcome = try BatchRows.remember(batch, at: now, keeping: limits.batchAge, in: db)
             guard outcome != .duplicate else { return outcome }
+            var isAllKnown = batch == nil
             for one in metrics {
                 let resource = try ResourceRows.id(
                     of: one.resource, seenAt: now, pointsUntil: one.latestEnd, in: db)
-                let points = try newPoints(of: one, resource: resource, at: now, limits, in: db)
-                try series.withLock { index in
-                    try ChunkWriting.insert(points, of: resource, service: one.resource.service, index: &index, in: db)
+                let differences = try CumulativeRows.differences(
+                    of: one.cumulative, resource: resource, at: now, limits, in: db)
+                let points = try series.withLock { index in
+                    let service = one.resource.service
+                    return try ChunkWriting.insert(
+                        one.points, of: resource, service: service,
+                        unlessKnown: batch == nil && !one.resource.isMartlet, index: &index, in: db)
+                        + ChunkWriting.insert(differences, of: resource, service: service, index: &index, in: db)
                 }
+                if !one.resource.isMartlet { try StatisticsCover.extend(by: points, of: resource, in: db) }
                 stored.add(points, of: one.resource)
+                isAllKnown = isAllKnown && points.isEmpty && !one.points.isEmpty
                 if let reading = one.ledger {
                     try LedgerRows.insert(reading, requests: one.requests, resource: resource, in: db)
                 }
             }
-            return outcome
+            return isAllKnown && !metrics.isEmpty ? .duplicate : outcome
         }
-        onStored(stored.all)
+        onStored(stored.points, stored.spans)
         return outcome
     }
 }
@@ -41,15 +49,4 @@ extension InstanceMetrics {
         points.reduce(1024) { $0 + $1.statistics.estimatedBytes }
             + cumulative.reduce(0) { $0 + $1.point.statistics.estimatedBytes }
     }
-}
-
-/// What the metrics tell that was not known, of a sender that counts on too.
-private func newPoints(
-    of metrics: InstanceMetrics, resource: Int64, at now: UnixNanoseconds, _ limits: SQLiteLimits, in db: Database
-) throws -> [RequestPoint] {
-    let points =
-        try metrics.points
-        + CumulativeRows.differences(of: metrics.cumulative, resource: resource, at: now, limits, in: db)
-    if !metrics.resource.isMartlet { try StatisticsCover.extend(by: points, of: resource, in: db) }
-    return points
 }

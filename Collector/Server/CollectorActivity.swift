@@ -16,10 +16,13 @@ package final class CollectorActivity: Sendable {
         countersState.withLock { change(&$0) }
     }
 
-    /// To be called with what was stored, once.
-    package func add(_ metrics: [InstanceMetrics]) {
+    /// To be called with what was stored, once: points of metrics and of spans, and how many spans.
+    package func add(_ metrics: [InstanceMetrics], spans: Int) {
         let points = metrics.reduce(0) { $0 + $1.points.count { $0.dimensions.source == .metrics } }
-        count { $0.points += UInt64(points) }
+        count {
+            $0.points += UInt64(points)
+            $0.spans += UInt64(spans)
+        }
         totalsState.withLock { totals in
             for one in metrics { totals.add(one) }
         }

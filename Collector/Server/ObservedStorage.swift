@@ -12,10 +12,7 @@ struct ObservedStorage: Storage {
     }
 
     func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome {
-        let outcome = try await observed { try await storage.store(details, of: batch) }
-        guard outcome != .duplicate else { return outcome }
-        activity.count { $0.spans += UInt64(details.reduce(0) { $0 + $1.details.count }) }
-        return outcome
+        try await observed { try await storage.store(details, of: batch) }
     }
 
     private func observed(_ store: () async throws -> StoreOutcome) async throws -> StoreOutcome {

@@ -15,15 +15,17 @@ extension DetailsBatch {
     /// - Parameter spans: of one interval. It ends with the last of them, so that no point lies ahead of the time.
     private static func points(ofInterval spans: [SpanRecord]) -> [RequestPoint] {
         let end = spans.map(\.end).max() ?? 0
-        var series: [RequestDimensions: RequestStatistics] = [:]
+        var series = StatisticsSums<RequestDimensions>()
         for span in spans {
             guard var dimensions = span.request else { continue }
             dimensions.source = .spans
-            series[dimensions, default: RequestStatistics()].record(
+            var statistics = RequestStatistics()
+            statistics.record(
                 seconds: Double(span.durationNanoseconds) / 1e9, bytesSent: span.bytesSent,
                 bytesReceived: span.bytesReceived)
+            series.add(statistics, to: dimensions)
         }
-        return series.map { dimensions, statistics in
+        return series.all.map { dimensions, statistics in
             RequestPoint(
                 dimensions: dimensions, start: end / interval * interval, end: end, statistics: statistics)
         }

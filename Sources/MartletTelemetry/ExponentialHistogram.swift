@@ -170,6 +170,23 @@ package struct ExponentialHistogram: Sendable, Equatable {
         return result
     }
 
+    /// The values in another unit. Each bucket becomes the nearest, which makes the error of a quantile twice what it was at
+    /// most; as this depends on the scale, two states of one histogram are subtracted before.
+    ///
+    /// - Parameter factor: positive and finite; with any other nothing is changed.
+    package func multiplied(by factor: Double) -> ExponentialHistogram {
+        guard factor > 0, factor.isFinite, factor != 1 else { return self }
+        var result = self
+        result.sum *= factor
+        result.min = min.map { $0 * factor }
+        result.max = max.map { $0 * factor }
+        guard !buckets.isEmpty else { return result }
+        let offset = Int64(offset) + Int64(scalbn(log2(factor), Int(scale)).rounded())
+        let bound = Self.indexBound(ofScale: scale)
+        result.offset = Int32(clamping: Swift.max(-bound, Swift.min(offset, bound - Int64(buckets.count))))
+        return result
+    }
+
     /// With all values at their mean where nothing is known of a distribution but count and sum, which looks like values near
     /// zero that have a sum.
     package var distributed: ExponentialHistogram {

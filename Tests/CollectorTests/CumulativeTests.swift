@@ -148,6 +148,25 @@ import Testing
         #expect(try await count() == 2)
     }
 
+    /// Specification, "Metrics Data Model", section "Cumulative streams: handling unknown start time".
+    @Test func aStreamThatBeginsWithAPointOfNoLengthDoesNotKnowItsStart() async throws {
+        try await send([0.2, 0.2, 0.2], start: 10, end: 10)
+        #expect(try await count() == 0)
+        try await send([0.2, 0.2, 0.2, 0.2], start: 10, end: 20)
+        #expect(try await count() == 1)
+        try await send([0.2, 0.2], start: 30, end: 30)
+        #expect(try await count() == 1)
+    }
+
+    @Test func aSenderWhoseClockWentBackGoesOnCounting() async throws {
+        try await send([0.2], end: 10)
+        try await send([0.2, 0.2], end: 500_000)
+        try await send([0.2, 0.2, 0.2], end: 30)
+        #expect(try await count(from: 20, to: 30) == 1)
+        try await send([0.2, 0.2, 0.2, 0.2], end: 40)
+        #expect(try await count() == 4)
+    }
+
     @Test func attributesThatAreNoDimensionTellStreamsApart() async throws {
         func attributes(_ version: String) -> [OTLPKeyValue] {
             [OTLPKeyValue("network.protocol.version", version)] + OtherMetrics.attributes
@@ -199,28 +218,47 @@ import Testing
         #expect(abs(try #require(second.quantile(0.5)) - 2) < 0.01)
     }
 
-    @Test func exponentialHistogramsAreSubtractedAtTheCoarserScale() async throws {
-        func send(_ values: [Double], scale: Int32, end: UInt64) async throws {
-            var histogram = ExponentialHistogram(scale: scale)
-            for value in values { histogram.record(value) }
-            var point = OTLPExponentialHistogramDataPoint(histogram)
-            (point.startTimeUnixNano, point.timeUnixNano) = (Samples.time(0), Samples.time(end))
-            point.attributes = OtherMetrics.attributes
-            var metric = OTLPMetric()
-            metric.name = MetricName.serverDuration
-            metric.exponentialHistogram.aggregationTemporality = .cumulative
-            metric.exponentialHistogram.dataPoints = [point]
-            try await self.send([metric])
-        }
-        try await send([0.001, 0.2, 0.3], scale: 10, end: 10)
-        try await send([0.001, 0.2, 0.3, 0.25, 40], scale: 4, end: 20)
-        try await send([0.001, 0.2, 0.3, 0.25, 40, 0.001], scale: 4, end: 30)
+    /// As an SDK of which the values are in a unit; `nil` where they are seconds.
+    private func sendExponential(_ values: [Double], scale: Int32, unit: String = "", end: UInt64) async throws {
+        var histogram = ExponentialHistogram(scale: scale)
+        for value in values { histogram.record(value * (unit == "ms" ? 1000 : 1)) }
+        var point = OTLPExponentialHistogramDataPoint(histogram)
+        (point.startTimeUnixNano, point.timeUnixNano) = (Samples.time(0), Samples.time(end))
+        point.attributes = OtherMetrics.attributes
+        var metric = OTLPMetric()
+        (metric.name, metric.unit) = (MetricName.serverDuration, unit)
+        metric.exponentialHistogram.aggregationTemporality = .cumulative
+        metric.exponentialHistogram.dataPoints = [point]
+        try await send([metric])
+    }
+
+    @Test(arguments: ["", "s", "ms"])
+    func exponentialHistogramsAreSubtractedAtTheCoarserScale(unit: String) async throws {
+        try await sendExponential([0.001, 0.2, 0.3], scale: 10, unit: unit, end: 10)
+        try await sendExponential([0.001, 0.2, 0.3, 0.25, 40], scale: 4, unit: unit, end: 20)
+        try await sendExponential([0.001, 0.2, 0.3, 0.25, 40, 0.001], scale: 4, unit: unit, end: 30)
         let second = try await statistics(from: 10, to: 20).duration
         #expect(second.count == 2)
         #expect(second.scale == 4)
-        #expect(abs(try #require(second.quantile(0.5)) / 0.25 - 1) < 0.03)
+        #expect(abs(second.sum - 40.25) < 1e-9)
+        #expect(abs(try #require(second.quantile(0.5)) / 0.25 - 1) < 0.05)
         #expect(second.max == 40)
         #expect(try await count() == 6)
+    }
+
+    @Test(arguments: [UInt64(1), 2, 3])
+    func whateverScaleItComesToEachValueCountsOnce(seed: UInt64) async throws {
+        var numbers = SeededGenerator(seed: seed)
+        var (values, scale) = ([Double](), Int32(20))
+        for round in 1...20 as ClosedRange<UInt64> {
+            scale -= Int32.random(in: 0...1, using: &numbers)
+            values += (0..<3).map { _ in Double.random(in: 0.2...0.3, using: &numbers) }
+            // Few enough buckets for the scale that it has come to.
+            guard ExponentialHistogram(values.map { ($0, 1) }, scale: scale, sum: 1, min: nil, max: nil).scale == scale
+            else { continue }
+            try await sendExponential(values, scale: scale, unit: "ms", end: round * 10)
+            #expect(try await count() == values.count, "seed \(seed), round \(round), scale \(scale)")
+        }
     }
 
     @Test func aRestartOfTheCollectorChangesNothing() async throws {
@@ -252,6 +290,53 @@ import Testing
                     """)
         }
         #expect(kept == ["c", "d", "e"])
+    }
+
+    /// With room for one process, whose place each next one takes.
+    private func smallStore() throws -> SQLiteStorage {
+        var limits = SQLiteLimits()
+        limits.maxCumulativeSeries = 1
+        return try SQLiteStorage(path: folder.path("small.sqlite"), limits: limits)
+    }
+
+    private func send(
+        _ count: Int, start: UInt64 = 0, end: UInt64, instance: String, to storage: SQLiteStorage
+    ) async throws {
+        let point = OtherMetrics.point(Array(repeating: 0.2, count: count), start: start, end: end)
+        try await send([OtherMetrics.histogram([point])], instance: instance, to: storage)
+    }
+
+    private func count(in storage: SQLiteStorage) async throws -> UInt64 {
+        let answer = try await storage.statistics(StatisticsQuery(window: Samples.everything, by: []))
+        return answer.groups.values.reduce(0) { $0 + $1.duration.count }
+    }
+
+    @Test func aProcessThatWasForgottenDoesNotCountFromItsStartAgain() async throws {
+        let storage = try smallStore()
+        try await send(3, end: 10, instance: "a", to: storage)
+        try await send(1, end: 10, instance: "b", to: storage)
+        #expect(try await count(in: storage) == 4)
+        try await send(5, end: 20, instance: "a", to: storage)
+        #expect(try await count(in: storage) == 4, "what came in between is not known")
+        try await send(6, end: 30, instance: "a", to: storage)
+        #expect(try await count(in: storage) == 5)
+    }
+
+    @Test func aProcessThatBeganAfterTheOneThatWasForgottenCountsWhole() async throws {
+        let storage = try smallStore()
+        try await send(3, end: 10, instance: "a", to: storage)
+        try await send(1, end: 10, instance: "b", to: storage)
+        try await send(5, start: 15, end: 20, instance: "a", to: storage)
+        #expect(try await count(in: storage) == 9)
+    }
+
+    @Test func amongProcessesThatShareAResourceTheForgottenOneDoesNotCountAgainEither() async throws {
+        let storage = try smallStore()
+        try await send(3, start: 5, end: 20, instance: "", to: storage)
+        try await send(1, start: 0, end: 4, instance: "", to: storage)
+        #expect(try await count(in: storage) == 4)
+        try await send(3, start: 5, end: 30, instance: "", to: storage)
+        #expect(try await count(in: storage) == 4)
     }
 
     @Test func whatIsNewSinceAStateThatTheDiskDamagedIsNotCounted() async throws {

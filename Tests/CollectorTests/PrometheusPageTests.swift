@@ -101,6 +101,20 @@ import Testing
         #expect(counts.contains { $0.contains("\"spans\"") && $0.hasSuffix("martlet_source=\"spans\"} 3") })
     }
 
+    @Test func spansThatAreSentTwiceAreCountedOnce() async throws {
+        var resource = Samples.resource()
+        resource.agent = "opentelemetry 1.38"
+        let first = try DetailsBatch(resource: resource, details: (1...3).map { Samples.detail($0) }).otlp()
+        let second = try DetailsBatch(resource: resource, details: (3...5).map { Samples.detail($0) }).otlp()
+        try await withServer { client in
+            for body in [first, first, second] {
+                let response = try await client.post(body, to: "/v1/traces")
+                #expect(response.status == .ok)
+            }
+            #expect(try await client.page().value("martlet_collector_ingested_spans_total") == 5)
+        }
+    }
+
     @Test func answersAndRefusalsAreCountedByReason() async throws {
         try await withServer { client in
             #expect(try await client.post([0xff, 0xff]).status.code == 400)

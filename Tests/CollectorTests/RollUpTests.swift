@@ -74,6 +74,46 @@ import Testing
         #expect(answer.groups.values.map(\.duration.count) == [1])
     }
 
+    /// Of the hour in which metrics begin, minute by minute, in three passes, or when all is there.
+    @Test(arguments: [[30, 60, 240], [240]] as [[UInt64]])
+    func spansOfBeforeTheFirstMetricsCountWhateverIsRolledUp(passes: [UInt64]) async throws {
+        let resource = TelemetryResource(service: "prices", instance: "", agent: "opentelemetry 1.38")
+        var expected: UInt64 = 0
+        for minute in 0..<90 as Range<UInt64> {
+            // The samples' time begins 13 minutes and 20 seconds after the hour.
+            for second in [5, 25, 45] as [UInt64] {
+                var span = Samples.detail(UInt8(minute + 1))
+                span.traceID = try #require(TraceID(high: minute + 1, low: second))
+                span.start = Samples.time(minute * 60 + second)
+                span.durationNanoseconds = 250_000_000
+                _ = try await storage.store([DetailsBatch(resource: resource, details: [span])], of: nil)
+            }
+            expected += minute < 20 ? 3 : minute == 20 ? 1 : 0
+            if minute > 20 {
+                // The process of which there are metrics began in minute 20.
+                let start = minute == 21 ? 20 * 60 + 10 : minute * 60
+                let point = RequestPoint(
+                    dimensions: Samples.dimensions(), start: Samples.time(start), end: Samples.time(minute * 60 + 60),
+                    statistics: Samples.statistics([0.25, 0.25, 0.25]))
+                _ = try await storage.store([InstanceMetrics(resource: resource, points: [point])], of: nil)
+                expected += 3
+            }
+            if passes.contains(minute + 1) {
+                clock.time = Samples.time(minute * 60 + 60)
+                try await storage.maintain()
+            }
+        }
+        #expect(try await count(0, 90 * 60) == expected)
+        clock.time = Samples.time(4 * 3600)
+        try await storage.maintain()
+        #expect(try chunks("rolled = 0 AND tier < 2") == 0)
+        #expect(try await count(0, 2 * 3600) == expected)
+        clock.time = Samples.time(7 * 3600)
+        try await storage.maintain()
+        #expect(try chunks("tier < 2") == 0)
+        #expect(try await count(0, 2 * 3600) == expected)
+    }
+
     @Test func pastItsRetentionNothingIsLeft() async throws {
         _ = try await storage.store([Samples.metrics(end: 10)], of: nil)
         clock.time = Samples.time(2 * 24 * 3600)
