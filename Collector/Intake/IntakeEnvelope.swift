@@ -9,7 +9,7 @@ package struct IntakeEnvelope: Sendable, Equatable {
 
     package var format: IntakeFormat
     package var encoding: Encoding
-    /// `nil` for senders that name no batch; what they send twice counts twice.
+    /// `nil` for senders that name no batch.
     package var batch: BatchID?
 
     /// Each parameter is a header's value, `nil` where it is missing.

@@ -150,28 +150,34 @@ enum CumulativeRows {
     }
 
     /// Processes that were not heard of for the longest time go first, each with all its streams: of a process that is half
-    /// known, what is not would look new. That there was one is remembered, so that it does not count from its start when it
-    /// comes again.
+    /// known, what is not would look new. A hundredth goes at once, because all have to be looked at.
     private static func prune(_ limits: SQLiteLimits, in db: Database) throws {
-        var count = try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM cumulative_series")) ?? 0
-        while count > limits.maxCumulativeSeries {
-            let oldest = try Row.fetchOne(
-                db.cachedStatement(
-                    sql: """
-                        SELECT resource_id, start_time, max(end_time) AS end_time FROM cumulative_series
-                        GROUP BY resource_id, start_time ORDER BY max(received), max(id) LIMIT 1
-                        """))
-            guard let oldest else { return }
-            let (resource, start, end): (Int64, Int64, Int64) = (
-                oldest["resource_id"], oldest["start_time"], oldest["end_time"]
-            )
-            try db.cachedStatement(
-                sql: "UPDATE resource SET forgotten_until = max(forgotten_until, ?) WHERE id = ?"
-            ).execute(arguments: [end, resource])
-            try db.cachedStatement(sql: "DELETE FROM cumulative_series WHERE resource_id = ? AND start_time = ?")
-                .execute(arguments: [resource, start])
-            count -= db.changesCount
+        let count = try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM cumulative_series")) ?? 0
+        guard count > limits.maxCumulativeSeries else { return }
+        var surplus = count - limits.maxCumulativeSeries + limits.maxCumulativeSeries / 100
+        let processes = try Row.fetchCursor(
+            db.cachedStatement(
+                sql: """
+                    SELECT resource_id, start_time, max(end_time) AS end_time, count(*) AS count
+                    FROM cumulative_series GROUP BY resource_id, start_time ORDER BY max(received), max(id)
+                    """))
+        var oldest: [Row] = []
+        while surplus > 0, let process = try processes.next()?.copy() {
+            oldest.append(process)
+            surplus -= process["count"]
         }
+        for process in oldest { try forget(process, in: db) }
+    }
+
+    /// That there was one is remembered, so that it does not count from its start when it comes again.
+    private static func forget(_ process: Row, in db: Database) throws {
+        let (resource, start, end): (Int64, Int64, Int64) = (
+            process["resource_id"], process["start_time"], process["end_time"]
+        )
+        try db.cachedStatement(sql: "UPDATE resource SET forgotten_until = max(forgotten_until, ?) WHERE id = ?")
+            .execute(arguments: [end, resource])
+        try db.cachedStatement(sql: "DELETE FROM cumulative_series WHERE resource_id = ? AND start_time = ?")
+            .execute(arguments: [resource, start])
     }
 }
 

@@ -5,6 +5,9 @@ package protocol Storage: Sendable {
     /// Stores all of it or nothing, the batch's id included. What it returned for is there after the process was killed,
     /// and after the machine lost its power, as far as the disk does what it is told to. Throws ``StorageBusy`` when too much
     /// waits to be stored.
+    ///
+    /// Of a sender other than Martlet that names no batch, points that were stored already, with the same end and the same
+    /// figures, are not stored again.
     func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome
 
     /// The same for the details of requests; the oldest make room for them. Where they are all that a sender tells of its
@@ -39,7 +42,8 @@ extension Storage {
 
 package enum StoreOutcome: Sendable, Equatable {
     case stored
-    /// The batch's id is known, or all intervals that it stands for are, so nothing was stored.
+    /// The batch's id is known, or all intervals that it stands for are, or it names none and its points are: nothing was
+    /// stored.
     case duplicate
     /// Stored, although some of the intervals that it stands for had arrived: their requests may count twice. An agent
     /// never merges what it sent, but a disk that lost its power may have forgotten that it did.

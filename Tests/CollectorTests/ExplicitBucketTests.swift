@@ -108,10 +108,11 @@ import Testing
 
     @Test func aBodyCannotStandForMoreBucketsThanItsLimit() throws {
         // Two values far apart: a hundred bytes that make thousands of buckets.
-        let point = OtherMetrics.point([1e-8, 1e8], bounds: [1e-9, 1e-7, 1e7])
-        let request = OtherMetrics.request(scopes: [
-            [OtherMetrics.histogram(Array(repeating: point, count: 10), .delta)]
-        ])
+        let points = (0..<10).map { number in
+            OtherMetrics.point(
+                [1e-8, 1e8], bounds: [1e-9, 1e-7, 1e7], attributes: [OTLPKeyValue("http.route", "/\(number)")])
+        }
+        let request = OtherMetrics.request(scopes: [[OtherMetrics.histogram(points, .delta)]])
         var limits = IntakeLimits()
         limits.maxSketchBuckets = 20_000
         let taken = try Intake(limits: limits).metrics(try request.serializedBytes(), encoding: .identity)

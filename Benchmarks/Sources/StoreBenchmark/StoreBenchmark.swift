@@ -4,5 +4,5 @@ import ArgumentParser
 @main
 struct StoreBenchmark: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        subcommands: [StoreCommand.self, BodiesCommand.self, GenerateCommand.self, ReadCommand.self])
+        subcommands: [StoreCommand.self, BodiesCommand.self, GenerateCommand.self, ReadCommand.self, PassCommand.self])
 }
