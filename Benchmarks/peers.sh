@@ -54,7 +54,7 @@ collector() {
     mkdir "$work/store"
     "$bin/martlet-collector" serve --port 0 --store "sqlite:$work/store/store.sqlite" >"$work/address" 2>/dev/null &
     server=$!
-    until grep -q 'http://' "$work/address"; do sleep 0.1; done
+    until [[ -s $work/address ]]; do sleep 0.1; done
     measure "Martlet" "$(grep -o 'http://[^ ]*' "$work/address")" /v1/metrics "$1"
 }
 

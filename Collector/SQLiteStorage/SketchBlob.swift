@@ -99,7 +99,8 @@ enum SketchBlob {
             isInGap = isEmpty & ~isInGap
         }
         let isWhole = reader.isAtEnd && isInGap == 0
-        return isWhole && index <= Int(offset) + ExponentialHistogram.maxBuckets && index <= Int(Int32.max) ? count : nil
+        return isWhole && index <= Int(offset) + ExponentialHistogram.maxBuckets && index <= Int(Int32.max)
+            ? count : nil
     }
 }
 

@@ -29,13 +29,12 @@ package struct SparseHistogram: Sendable {
         guard ExponentialHistogram.scales.contains(scale), sum.isFinite, min?.isFinite != false, max?.isFinite != false,
             Int64(first ?? 0) >= -bound, Int64(last ?? 0) < bound
         else { return nil }
-        var count = zeroCount
+        var (count, isTooLarge) = (zeroCount, false)
         for index in 0..<bucketCount {
-            let (total, isTooLarge) = count.addingReportingOverflow(buckets[index].count)
-            guard !isTooLarge else { return nil }
-            count = total
+            let (total, isBeyond) = count.addingReportingOverflow(buckets[index].count)
+            (count, isTooLarge) = (total, isTooLarge || isBeyond)
         }
-        return count
+        return isTooLarge ? nil : count
     }
 
     /// The lowest index of a value; `nil` where none has one.
