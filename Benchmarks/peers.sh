@@ -45,7 +45,7 @@ measure() {
             name, points, taken * points, refused, taken * points / seconds, taken * points / cpu, peak }'
     kill "$server" && wait "$server" || true
     server=
-    rm -rf "$work/bodies" "$work/store"
+    rm -rf "$work/bodies" "$work/store" "$work/address" "$work/log"
 }
 
 # collector POINTS INTERVALS
@@ -66,7 +66,7 @@ prometheus() {
         --web.enable-remote-write-receiver --enable-feature=native-histograms --web.listen-address=127.0.0.1:0 \
         >"$work/log" 2>&1 &
     server=$!
-    until grep -q 'ready to receive' "$work/log" && grep -q 'Listening on' "$work/log"; do sleep 0.1; done
+    until grep -qs 'ready to receive' "$work/log" && grep -q 'Listening on' "$work/log"; do sleep 0.1; done
     measure "Prometheus $(.build/prometheus/usr/bin/prometheus --version | awk 'NR == 1 { print $3 }')" \
         "http://$(sed -n 's/.*Listening on" address=//p' "$work/log")" /api/v1/write "$1"
 }

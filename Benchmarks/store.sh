@@ -41,7 +41,7 @@ ingest() {
         "peak $(awk '/VmHWM/ { print int($2 / 1024) }' "/proc/$collector/status") MiB"
     kill "$collector" && wait "$collector" || true
     collector=
-    rm -rf "$work/bodies" "$work"/ingest.sqlite*
+    rm -rf "$work/bodies" "$work/address" "$work"/ingest.sqlite*
 }
 
 echo "$(date -u +'%F %R') UTC, $(nproc) cores, load $(cut -d ' ' -f 1 /proc/loadavg)"
