@@ -21,6 +21,7 @@ faults:
 	swift build --build-tests --disable-xctest
 	MARTLET_FAULTS=full swift test --disable-xctest --skip-build --filter '^FaultTests\.'
 	scripts/outage.sh
+	scripts/overload.sh
 
 soak:
 	@scripts/setup.sh test

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """What the sqlite3 shell takes for the points of a window of a store: as they are, and with a row for each point.
 
-usage: store-floor.py STORE 1h|30d
+usage: store-floor.py STORE 1h|30d [NOW]
+
+NOW is when the report is made, in seconds since 1970.
 """
 import os
 import resource
@@ -16,8 +18,8 @@ LENGTHS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def main() -> None:
-    path, since = sys.argv[1:]
-    end = time.time_ns()
+    path, since, *now = sys.argv[1:]
+    end = int(now[0]) * NANOSECONDS if now else time.time_ns()
     start = end - int(since[:-1]) * LENGTHS[since[-1]] * NANOSECONDS
     condition = rows_of(start, end)
     with tempfile.TemporaryDirectory(dir=os.path.dirname(os.path.abspath(path))) as folder:

@@ -12,7 +12,9 @@ struct ByteReader {
     // Inlined, as the varint: a month's report reads hundreds of millions.
     @inline(__always) var isAtEnd: Bool { position >= end }
 
-    mutating func byte() -> UInt8? {
+    var bytesLeft: Int { max(0, end - position) }
+
+    @inline(__always) mutating func byte() -> UInt8? {
         guard position < end else { return nil }
         defer { position += 1 }
         return bytes[position]
@@ -33,7 +35,8 @@ struct ByteReader {
         return first < 0x80 ? UInt64(first) : longVarint(from: first)
     }
 
-    private mutating func longVarint(from first: UInt8) -> UInt64? {
+    /// One that begins with this byte, which was read and is not all of it.
+    mutating func longVarint(from first: UInt8) -> UInt64? {
         var value = UInt64(first & 0x7f)
         for shift in stride(from: UInt64(7), through: 63, by: 7) {
             guard position < end else { return nil }

@@ -41,8 +41,6 @@ struct ChunkRow {
 
 /// What is read of a chunk: its points and how many of them there should be.
 struct StoredChunk {
-    static let columns = "points, checksum, count, damaged, resource_id, end_time"
-
     /// `nil` where the disk gave back something else than was written.
     var bytes: [UInt8]?
     var count: Int
@@ -50,14 +48,21 @@ struct StoredChunk {
     var resource: Int64
     var end: Int64
 
-    /// Of a row of ``columns``, in their order.
-    init(_ row: Row) throws {
+    static func find(_ id: Int64, in db: Database) throws -> StoredChunk? {
+        let statement = try db.cachedStatement(
+            sql: "SELECT points, checksum, count, damaged, resource_id, end_time FROM chunk WHERE id = ?")
+        let rows = try Row.fetchCursor(statement, arguments: [id])
+        var chunk: StoredChunk?
+        // The row is there as long as the cursor is.
+        while let row = try rows.next() { chunk = try StoredChunk(row) }
+        return chunk
+    }
+
+    private init(_ row: Row) throws {
         let found = try row.withUnsafeData(atIndex: 0) { data in data.map { [UInt8]($0) } ?? [] }
         bytes = ChunkChecksum.of(found) == row[1] ? found : nil
         count = row[2]
         damaged = row[3]
-        (resource, end) = (Self.resource(of: row), row[5])
+        (resource, end) = (row[4], row[5])
     }
-
-    static func resource(of row: Row) -> Int64 { row[4] }
 }

@@ -37,7 +37,10 @@ enum PhasesBlob {
         guard !reader.isAtEnd else { return PhaseTotals() }
         guard reader.byte() == version, let bits = reader.byte(), bits < 1 << order.count else { return nil }
         var totals = PhaseTotals()
-        for (bit, phase) in order.enumerated() where bits & 1 << bit != 0 {
+        var rest = bits
+        while rest != 0 {
+            let phase = order[rest.trailingZeroBitCount]
+            rest &= rest - 1
             guard let count = reader.varint(), count > 0, let seconds = reader.double(),
                 (0...Double.greatestFiniteMagnitude).contains(seconds)
             else { return nil }

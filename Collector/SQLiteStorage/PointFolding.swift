@@ -27,16 +27,12 @@ struct PointFolding {
     }
 
     mutating func add(_ range: ChunkRange, in db: Database) throws {
-        let rows = try Row.fetchCursor(
-            db,
-            sql: """
-                SELECT \(StoredChunk.columns) FROM chunk
-                WHERE tier = ? AND rolled = ? AND end_time > ? AND end_time <= ?\(range.onlyDelivered ? " AND NOT derived" : "")
-                """,
-            arguments: [range.tier.rawValue, range.isRolled, range.from, range.to])
-        while let row = try rows.next() {
-            guard let sender = try senders.index(ofResource: StoredChunk.resource(of: row), in: db) else { continue }
-            try add(StoredChunk(row), of: sender, in: db)
+        let slices = try ChunkSlices(of: range, in: db)
+        while let places = try slices.next(sender: { try senders.index(ofResource: $0, in: db) }) {
+            for place in places {
+                guard let chunk = try StoredChunk.find(place.id, in: db) else { continue }
+                try add(chunk, of: place.sender, in: db)
+            }
         }
     }
 

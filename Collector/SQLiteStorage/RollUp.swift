@@ -40,11 +40,7 @@ struct RollUp {
 
     private mutating func merge(_ group: Group, to target: Tier, in db: Database) throws {
         var merge = ChunkMerge()
-        let statement = try db.cachedStatement(sql: "SELECT \(StoredChunk.columns) FROM chunk WHERE id = ?")
-        for id in group.chunks {
-            let rows = try Row.fetchCursor(statement, arguments: [id])
-            while let row = try rows.next() { merge.add(try StoredChunk(row)) }
-        }
+        for id in group.chunks { if let chunk = try StoredChunk.find(id, in: db) { merge.add(chunk) } }
         sources += group.chunks
         repeat {
             let blob = merge.next(maxPoints: ChunkWriting.maxPoints)

@@ -10,7 +10,7 @@ struct SenderClasses {
 
     private struct Class {
         let resource: TelemetryResource
-        var groups: [Int64: Int] = [:]
+        var groups = SeriesGroups()
     }
 
     private let query: StatisticsQuery
@@ -31,12 +31,12 @@ struct SenderClasses {
         return found
     }
 
-    func group(ofSeries series: Int64, sender: Int) -> Int? {
-        classes[sender].groups[series]
+    mutating func group(ofSeries series: Int64, sender: Int) -> Int? {
+        classes[sender].groups.find(series)
     }
 
     mutating func remember(_ group: Int, ofSeries series: Int64, sender: Int) {
-        classes[sender].groups[series] = group
+        classes[sender].groups.insert(group, of: series)
     }
 
     /// `nil` for a series that the filter leaves out, or that has been deleted.

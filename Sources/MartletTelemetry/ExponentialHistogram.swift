@@ -134,15 +134,28 @@ package struct ExponentialHistogram: Sendable, Equatable {
         count &+= otherCount
         sum += other.sum
         zeroCount &+= other.zeroCount
-        guard let first = other.buckets.first?.index, let last = other.buckets.last?.index else { return true }
+        guard let first = other.first, let last = other.last else { return true }
         if scale != other.scale || first < offset || last > self.last {
             lowerScale(toHold: first >> (other.scale - scale), to: last >> (other.scale - scale))
             makeRoom(for: first >> (other.scale - scale))
             makeRoom(for: last >> (other.scale - scale))
         }
-        let (shift, offset) = (other.scale - scale, offset)
-        for bucket in other.buckets { buckets[Int((bucket.index &>> shift) &- offset)] &+= bucket.count }
+        Self.add(other, loweredBy: other.scale - scale, to: &buckets, from: offset)
         return true
+    }
+
+    /// A function of its own, and with an index: so the compiler looks once, and not for each bucket, whether it may change the
+    /// array in its place, which takes longer than adding.
+    @inline(never)
+    private static func add(
+        _ other: SparseHistogram, loweredBy shift: Int32, to buckets: inout [UInt64], from offset: Int32
+    ) {
+        let (added, count) = (other.buckets, other.bucketCount)
+        var index = 0
+        while index < count {
+            buckets[Int((added[index].index &>> shift) &- offset)] &+= added[index].count
+            index += 1
+        }
     }
 
     /// The values that came in since `earlier`, of a histogram that counts on: its counts and sum are exact, at the coarser

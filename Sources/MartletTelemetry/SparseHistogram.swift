@@ -3,29 +3,42 @@
 ///
 /// A plain value: not synchronized.
 package struct SparseHistogram: Sendable {
+    package typealias Bucket = (index: Int32, count: UInt64)
+
     package var scale: Int32 = 0
     package var sum: Double = 0
     package var min: Double?
     package var max: Double?
     package var zeroCount: UInt64 = 0
-    /// In ascending order of their indices; no value is 0.
-    package var buckets: [(index: Int32, count: UInt64)] = []
+    /// The first ``bucketCount`` are the buckets that have values, in ascending order of their indices; the rest is room.
+    package var buckets: [Bucket] = []
+    package var bucketCount = 0
 
     package init() {}
+
+    /// Makes room for so many buckets, and no more than a histogram can have.
+    package mutating func makeRoom(forBuckets count: Int) {
+        let missing = Swift.min(count, ExponentialHistogram.maxBuckets) - buckets.count
+        if missing > 0 { buckets += repeatElement((index: 0, count: 0), count: missing) }
+    }
 
     /// How many values, those in ``zeroCount`` included; `nil` when it cannot be a histogram: an index that no `Double` has,
     /// a sum that is no number, a count that overflows. The order of the buckets is the caller's part.
     package var count: UInt64? {
         let bound = ExponentialHistogram.indexBound(ofScale: scale)
         guard ExponentialHistogram.scales.contains(scale), sum.isFinite, min?.isFinite != false, max?.isFinite != false,
-            Int64(buckets.first?.index ?? 0) >= -bound, Int64(buckets.last?.index ?? 0) < bound
+            Int64(first ?? 0) >= -bound, Int64(last ?? 0) < bound
         else { return nil }
-        var count = zeroCount
-        for bucket in buckets {
-            let (total, isTooLarge) = count.addingReportingOverflow(bucket.count)
-            guard !isTooLarge else { return nil }
-            count = total
+        var (count, isTooLarge) = (zeroCount, false)
+        for index in 0..<bucketCount {
+            let (total, isBeyond) = count.addingReportingOverflow(buckets[index].count)
+            (count, isTooLarge) = (total, isTooLarge || isBeyond)
         }
-        return count
+        return isTooLarge ? nil : count
     }
+
+    /// The lowest index of a value; `nil` where none has one.
+    var first: Int32? { bucketCount > 0 ? buckets[0].index : nil }
+    /// The highest.
+    var last: Int32? { bucketCount > 0 ? buckets[bucketCount - 1].index : nil }
 }

@@ -1,3 +1,4 @@
+import Fixtures
 import MartletTelemetry
 import Testing
 
@@ -33,6 +34,24 @@ import Testing
         var sketch = ExponentialHistogram()
         for step in 0..<1000 { sketch.record(0.05 + Double(step) * 0.00005) }
         #expect(SketchBlob.encode(sketch).count < 300)
+    }
+
+    @Test func bucketsAndGapsOfAnySizeComeBackAsTheyWere() throws {
+        var random = SeededGenerator(seed: 1)
+        for _ in 0..<100 {
+            var buckets: [UInt64] = [1]
+            for _ in 0..<Int.random(in: 0...10, using: &random) {
+                buckets += repeatElement(0, count: Int.random(in: 0...300, using: &random))
+                buckets += (0..<Int.random(in: 1...5, using: &random)).map { _ in
+                    UInt64.random(in: 1...(1 << UInt64.random(in: 0...40, using: &random)), using: &random)
+                }
+            }
+            let offset = Int32.random(in: -5000...5000, using: &random)
+            let sketch = try #require(
+                ExponentialHistogram(
+                    scale: 7, sum: 1, min: 1, max: nil, zeroCount: 3, offset: offset, buckets: buckets))
+            #expect(SketchBlob.decode(SketchBlob.encode(sketch)) == sketch)
+        }
     }
 
     @Test func cutOffAnywhereItIsRefusedOrSmaller() {

@@ -15,14 +15,18 @@ struct ReadCommand: AsyncParsableCommand {
     @Option(help: "A length of time such as 1h or 30d.")
     var since = "1h"
 
+    @Option(help: "When the report is made, in seconds since 1970; now where it is left out.")
+    var now: UInt64?
+
     @Option(help: "Times that the report is made.")
     var times = 5
 
     func run() async throws {
+        let now = now.map { $0 * 1_000_000_000 } ?? SQLiteStorage.systemClock()
         for _ in 0..<times {
             let (cpu, start) = (ProcessCost.cpuSeconds, ContinuousClock.now)
             let storage = try SQLiteStorage(readingFrom: path)
-            let request = try ReportParameters([("since", since)]).request(now: SQLiteStorage.systemClock())
+            let request = try ReportParameters([("since", since)]).request(now: now)
             let report = Report(try await storage.statistics(request.query), for: request)
             let bytes = ReportTable.text(of: report).utf8.count
             let wall = (ContinuousClock.now - start) / .milliseconds(1)

@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# The collector beside Debian's Prometheus, in one run, for the same points: one endpoint of one service for 10 s, with count,
+# sum and 40 neighbouring buckets. Eight senders, each with a connection of its own.
+#
+# How durable: the collector has each batch synced to the disk (fsync) before it answers. Prometheus has appended it to its log
+# and leaves the syncing to the kernel, so that it survives a kill and not a power cut.
+#
+# Prometheus makes blocks of its head after three hours of it; what is posted here is less, so that this work is not in its price.
+# The collector's passes that roll up are in ours.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+work=$(mktemp -d)
+server=
+finish() {
+    [[ -z $server ]] || { kill "$server" && wait "$server"; } || true
+    rm -rf "$work"
+}
+trap finish EXIT
+
+scripts/setup.sh test
+python=.build/python/bin/python
+"$python" -c 'import cramjam' 2>/dev/null || "$python" -m pip install --quiet --disable-pip-version-check cramjam
+swift build -c release --product StoreBenchmark
+swift build -c release --product martlet-collector
+bin=$(swift build -c release --show-bin-path)
+
+cpu_ticks() {
+    # Fields 14 and 15 of proc(5), counted behind the name.
+    sed 's/.*) //' "/proc/$1/stat" | awk '{ print $12 + $13 }'
+}
+
+# measure NAME ADDRESS PATH POINTS: posts what is in the folder to the server, says what it took, ends it.
+measure() {
+    local ticks taken refused seconds
+    ticks=$(cpu_ticks "$server")
+    read -r taken refused seconds < <(Benchmarks/post.py "$2" "$3" "$work/bodies")
+    # What it does with it in the next seconds is part of the price.
+    sleep 12
+    ticks=$(($(cpu_ticks "$server") - ticks))
+    awk -v name="$1" -v points="$4" -v taken="$taken" -v refused="$refused" -v seconds="$seconds" \
+        -v cpu="$(awk "BEGIN { print $ticks / $(getconf CLK_TCK) }")" \
+        -v peak="$(awk '/VmHWM/ { print int($2 / 1024) }' "/proc/$server/status")" 'BEGIN {
+        printf "%s, %d points a request: %d stored (%d requests refused), %d a second, %d a CPU-second, peak %d MiB\n",
+            name, points, taken * points, refused, taken * points / seconds, taken * points / cpu, peak }'
+    kill "$server" && wait "$server" || true
+    server=
+    rm -rf "$work/bodies" "$work/store" "$work/address" "$work/log"
+}
+
+# collector POINTS INTERVALS
+collector() {
+    "$bin/StoreBenchmark" bodies "$work/bodies" --points "$1" --intervals "$2"
+    mkdir "$work/store"
+    "$bin/martlet-collector" serve --port 0 --store "sqlite:$work/store/store.sqlite" >"$work/address" 2>/dev/null &
+    server=$!
+    until [[ -s $work/address ]]; do sleep 0.1; done
+    measure "Martlet" "$(grep -o 'http://[^ ]*' "$work/address")" /v1/metrics "$1"
+}
+
+# prometheus POINTS INTERVALS
+prometheus() {
+    "$python" Benchmarks/remote-write.py "$work/bodies" "$1" "$2"
+    echo 'scrape_configs: []' >"$work/prometheus.yml"
+    .build/prometheus/usr/bin/prometheus --config.file="$work/prometheus.yml" --storage.tsdb.path="$work/store" \
+        --web.enable-remote-write-receiver --enable-feature=native-histograms --web.listen-address=127.0.0.1:0 \
+        >"$work/log" 2>&1 &
+    server=$!
+    until grep -qs 'ready to receive' "$work/log" && grep -q 'Listening on' "$work/log"; do sleep 0.1; done
+    measure "Prometheus $(.build/prometheus/usr/bin/prometheus --version | awk 'NR == 1 { print $3 }')" \
+        "http://$(sed -n 's/.*Listening on" address=//p' "$work/log")" /api/v1/write "$1"
+}
+
+echo "$(date -u +'%F %R') UTC, $(nproc) cores, load $(cut -d ' ' -f 1 /proc/loadavg)"
+for receiver in collector prometheus; do
+    "$receiver" 50 1000
+    "$receiver" 1000 60
+done

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""Posts the files N.gz or N.snappy of a folder: eight senders, each over a connection of its own, its files in their order, each
+once. Prints how many were taken and refused, and the seconds that it took.
+
+usage: post.py ADDRESS PATH FOLDER
+"""
+import asyncio
+import os
+import sys
+import time
+import urllib.parse
+
+SENDERS = 8
+HEADERS = {
+    ".gz": "Content-Encoding: gzip\r\n",
+    ".snappy": "Content-Encoding: snappy\r\nX-Prometheus-Remote-Write-Version: 0.1.0\r\n",
+}
+
+
+async def main() -> None:
+    url, path, folder = urllib.parse.urlsplit(sys.argv[1]), sys.argv[2], sys.argv[3]
+    names = sorted(os.listdir(folder), key=lambda name: int(name.split(".")[0]))
+    requests = [request(path, os.path.join(folder, name)) for name in names]
+    start = time.perf_counter()
+    statuses = await asyncio.gather(
+        *(post(requests[sender::SENDERS], url.hostname, url.port) for sender in range(SENDERS))
+    )
+    seconds = time.perf_counter() - start
+    taken = sum(status < 300 for one in statuses for status in one)
+    print(taken, len(requests) - taken, f"{seconds:.3f}")
+
+
+def request(path: str, file: str) -> bytes:
+    with open(file, "rb") as opened:
+        body = opened.read()
+    head = (
+        f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-protobuf\r\n"
+        f"{HEADERS[os.path.splitext(file)[1]]}Content-Length: {len(body)}\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+async def post(requests: list[bytes], host: str, port: int) -> list[int]:
+    reader, writer = await asyncio.open_connection(host, port)
+    statuses = []
+    for one in requests:
+        writer.write(one)
+        head = (await reader.readuntil(b"\r\n\r\n")).lower()
+        if b"content-length:" in head:
+            await reader.readexactly(int(head.split(b"content-length:")[1].split(b"\r\n")[0]))
+        statuses.append(int(head[9:12]))
+    writer.close()
+    return statuses
+
+
+asyncio.run(main())
