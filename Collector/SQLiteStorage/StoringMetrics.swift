@@ -33,12 +33,12 @@ extension SQLiteStorage {
 
 extension InstanceMetrics {
     fileprivate var latestEnd: UnixNanoseconds {
-        max(points.map(\.end).max() ?? 0, cumulative.map(\.point.end).max() ?? 0)
+        max(points.indices.reduce(0) { max($0, points[$1].end) }, cumulative.map(\.point.end).max() ?? 0)
     }
 
     /// Roughly its memory.
     fileprivate var estimatedBytes: Int {
-        points.reduce(1024) { $0 + $1.statistics.estimatedBytes }
+        points.indices.reduce(1024) { $0 + points[$1].statistics.estimatedBytes }
             + cumulative.reduce(0) { $0 + $1.point.statistics.estimatedBytes }
     }
 }
@@ -47,9 +47,11 @@ extension InstanceMetrics {
 private func newPoints(
     of metrics: InstanceMetrics, resource: Int64, at now: UnixNanoseconds, _ limits: SQLiteLimits, in db: Database
 ) throws -> [RequestPoint] {
-    let points =
-        try metrics.points
-        + CumulativeRows.differences(of: metrics.cumulative, resource: resource, at: now, limits, in: db)
+    var points = metrics.points
+    if !metrics.cumulative.isEmpty {
+        points += try CumulativeRows.differences(
+            of: metrics.cumulative, resource: resource, at: now, limits, in: db)
+    }
     if !metrics.resource.isMartlet { try StatisticsCover.extend(by: points, of: resource, in: db) }
     return points
 }

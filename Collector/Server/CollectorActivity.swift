@@ -18,7 +18,9 @@ package final class CollectorActivity: Sendable {
 
     /// To be called with what was stored, once.
     package func add(_ metrics: [InstanceMetrics]) {
-        let points = metrics.reduce(0) { $0 + $1.points.count { $0.dimensions.source == .metrics } }
+        let points = metrics.reduce(0) { sum, one in
+            sum + one.points.indices.count(where: { one.points[$0].series.source == .metrics })
+        }
         count { $0.points += UInt64(points) }
         totalsState.withLock { totals in
             for one in metrics { totals.add(one) }
