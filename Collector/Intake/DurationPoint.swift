@@ -11,7 +11,7 @@ extension HistogramPoint {
         }
         guard count <= limits.maxRequestsPerPoint else { throw PointRefusal(reason: "a count that is too large") }
         let sketch: ExponentialHistogram?
-        let (min, max) = (Self.bound(min, unit), Self.bound(max, unit))
+        let (min, max) = (Self.bound(figures.min, unit), Self.bound(figures.max, unit))
         switch buckets {
         case .explicit(let bounds, let counts):
             let range = temporality == .delta ? (min: min, max: max) : (nil, nil)

@@ -1,29 +1,62 @@
 import MartletOTLP
 import MartletTelemetry
+import SwiftProtobuf
 
-/// Turns the body of an OTLP request into values, or says why not. Pure, so it can be called from anywhere.
+/// Turns the body of an OTLP request into values, or says why not. Remembers attributes and nothing else, so what it says of a
+/// body depends on that alone. Safe to use from any task.
 package struct Intake: Sendable {
     package var limits: IntakeLimits
+    private let known = KnownAttributes()
 
     package init(limits: IntakeLimits = IntakeLimits()) {
         self.limits = limits
     }
 
-    /// The body of `POST /v1/metrics`.
+    /// The body of `POST /v1/metrics`. What ``ProtobufReader`` finds unusual is read again as SwiftProtobuf writes it.
     package func metrics(
         _ body: consuming [UInt8], encoding: IntakeEnvelope.Encoding, format: IntakeFormat = .protobuf,
         reserve: Reservation = { _ in }
     ) throws(IntakeRejection) -> Taken<InstanceMetrics> {
-        let request: OTLPExportMetricsServiceRequest = try message(
-            in: body, .metricsRequest, encoding, format, reserve)
-        var refusals = Refusals()
-        var taken: [InstanceMetrics] = []
-        for part in request.resourceMetrics {
-            var decoding = MetricsDecoding(limits: limits, refusals: refusals)
-            if let metrics = decoding.decode(part) { taken.append(metrics) }
-            refusals = decoding.refusals
+        var bytes = try bytes(of: body, .metricsRequest, encoding, format, reserve)
+        if format == .json { bytes = try Self.rewritten(bytes, format) }
+        do {
+            return try metrics(reading: bytes)
+        } catch {
+            return try unusualMetrics(bytes)
         }
-        return Taken(values: taken, refusals: refusals)
+    }
+
+    func metrics(reading bytes: [UInt8]) throws(ProtobufReader.Unusual) -> Taken<InstanceMetrics> {
+        var taken = Taken<InstanceMetrics>(values: [], refusals: Refusals())
+        let body = ProtobufReader(bytes)
+        var reader = body
+        while let field = try reader.next() {
+            guard field.number == 1, case .bytes(let range) = field.value else { continue }
+            var decoding = MetricsDecoding(limits: limits, known: known, refusals: taken.refusals)
+            if let metrics = try decoding.decode(EncodedResourceMetrics(range, of: body)) {
+                taken.values.append(metrics)
+            }
+            taken.refusals = decoding.refusals
+        }
+        return taken
+    }
+
+    private func unusualMetrics(_ bytes: consuming [UInt8]) throws(IntakeRejection) -> Taken<InstanceMetrics> {
+        let rewritten = try Self.rewritten(bytes, .protobuf)
+        do {
+            return try metrics(reading: rewritten)
+        } catch {
+            throw .notProtobuf
+        }
+    }
+
+    /// The same message as SwiftProtobuf writes it.
+    private static func rewritten(
+        _ bytes: consuming [UInt8], _ format: IntakeFormat
+    ) throws(IntakeRejection) -> [UInt8] {
+        let message: OTLPExportMetricsServiceRequest = try decoded(bytes, format)
+        guard let rewritten: [UInt8] = try? message.serializedBytes() else { throw .notProtobuf }
+        return rewritten
     }
 
     /// The body of `POST /v1/traces`.
@@ -31,7 +64,8 @@ package struct Intake: Sendable {
         _ body: consuming [UInt8], encoding: IntakeEnvelope.Encoding, format: IntakeFormat = .protobuf,
         reserve: Reservation = { _ in }
     ) throws(IntakeRejection) -> Taken<DetailsBatch> {
-        var request: OTLPExportTraceServiceRequest = try message(in: body, .tracesRequest, encoding, format, reserve)
+        var request: OTLPExportTraceServiceRequest = try Self.decoded(
+            bytes(of: body, .tracesRequest, encoding, format, reserve), format)
         if format == .json { request.decodeHexIDs() }
         var refusals = Refusals()
         var taken: [DetailsBatch] = []
