@@ -1,17 +1,19 @@
--- wrk -t1 -c8 -d20s -s ingest.lua http://127.0.0.1:4318 -- FOLDER COUNT
--- Posts the bodies that `StoreBenchmark bodies` made, one after the other.
-local requests, last = {}, 0
+-- wrk -t1 -c8 -d20s -s ingest.lua http://127.0.0.1:4318 -- FOLDER COUNT SENDERS
+-- Posts the bodies that `StoreBenchmark bodies` made, one after the other, each as a batch that was not sent before.
+local bodies, senders, sent = {}, 0, 0
+local headers = { ["Content-Type"] = "application/x-protobuf", ["Content-Encoding"] = "gzip" }
 
 function init(args)
-    local headers = { ["Content-Type"] = "application/x-protobuf", ["Content-Encoding"] = "gzip" }
     for index = 0, tonumber(args[2]) - 1 do
         local file = assert(io.open(args[1] .. "/" .. index .. ".gz", "rb"))
-        requests[index + 1] = wrk.format("POST", "/v1/metrics", headers, file:read("*a"))
+        bodies[index + 1] = file:read("*a")
         file:close()
     end
+    senders = tonumber(args[3])
 end
 
 function request()
-    last = last % #requests + 1
-    return requests[last]
+    headers["Martlet-Batch"] = string.format("instance-%d/%d/metrics", sent % senders, math.floor(sent / senders) + 1)
+    sent = sent + 1
+    return wrk.format("POST", "/v1/metrics", headers, bodies[(sent - 1) % #bodies + 1])
 end

@@ -21,22 +21,23 @@ cpu_ticks() {
     sed 's/.*) //' "/proc/$1/stat" | awk '{ print $12 + $13 }'
 }
 
-# ingest POINTS INTERVALS: bodies of so many points, of eight senders, posted over eight connections.
+# ingest POINTS INTERVALS [--sizes]: bodies of so many points, of eight senders, posted over eight connections, each as a batch
+# of its own.
 ingest() {
-    "$bin/StoreBenchmark" bodies "$work/bodies" --points "$1" --intervals "$2"
+    "$bin/StoreBenchmark" bodies "$work/bodies" --points "$1" --intervals "$2" "${@:3}"
     "$bin/martlet-collector" serve --port 0 --store "sqlite:$work/ingest.sqlite" >"$work/address" &
     collector=$!
     until [[ -s $work/address ]]; do sleep 0.1; done
     local url ticks requests
     url=$(grep -o 'http://[^ ]*' "$work/address")
     ticks=$(cpu_ticks "$collector")
-    wrk -t1 -c8 -d30s -s Benchmarks/ingest.lua "$url" -- "$work/bodies" $((8 * $2)) >"$work/wrk"
+    wrk -t1 -c8 -d30s -s Benchmarks/ingest.lua "$url" -- "$work/bodies" $((8 * $2)) 8 >"$work/wrk"
     # The passes that are still to come are part of the price.
     sleep 12
     ticks=$(($(cpu_ticks "$collector") - ticks))
     requests=$(awk '/requests in/ { print $1 }' "$work/wrk")
     grep -i 'non-2xx' "$work/wrk" || true
-    echo "posted, $1 points a request: $requests requests in 30 s," \
+    echo "posted, $1 points a request ${*:3}: $requests requests in 30 s," \
         "$((requests * $1 * $(getconf CLK_TCK) / ticks)) points a CPU-second," \
         "peak $(awk '/VmHWM/ { print int($2 / 1024) }' "/proc/$collector/status") MiB"
     kill "$collector" && wait "$collector" || true
@@ -49,8 +50,10 @@ for points in 50 1000; do
     "$bin/StoreBenchmark" store "$work/store.sqlite" --points "$points"
     rm "$work"/store.sqlite*
 done
-ingest 50 250
-ingest 1000 60
+for sizes in "" --sizes; do
+    ingest 50 250 $sizes
+    ingest 1000 60 $sizes
+done
 
 "$bin/StoreBenchmark" generate "$work/month.sqlite"
 ls -l "$work/month.sqlite"

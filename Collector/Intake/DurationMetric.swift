@@ -8,7 +8,7 @@ struct DurationMetric {
     var secondsPerUnit: Double?
 
     /// `nil` for other metrics.
-    init?(_ metric: OTLPMetric) {
+    init?(_ metric: EncodedMetric) {
         guard let kind = RequestKind(durationMetric: MetricName.stable(of: metric.name)) else { return nil }
         self.kind = kind
         // Before the stable names durations were milliseconds.

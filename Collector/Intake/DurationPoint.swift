@@ -17,14 +17,14 @@ extension HistogramPoint {
         var rest = 1.0
         switch buckets {
         case .explicit(let bounds, let counts):
-            let (min, max) = (bound(min, unit).map { $0 * unit }, bound(max, unit).map { $0 * unit })
+            let (min, max) = (bound(figures.min, unit).map { $0 * unit }, bound(figures.max, unit).map { $0 * unit })
             let range = temporality == .delta ? (min: min, max: max) : (nil, nil)
             sketch = ExplicitBuckets(bounds: bounds.map { $0 * unit }, counts: counts)?
                 .spread(count: count, within: range)
                 .map { ExponentialHistogram($0, scale: ExplicitBuckets.scale, sum: seconds, min: min, max: max) }
         case .exponential(let scale, let zeroCount, let offset, let counts):
             let values = ExponentialHistogram(
-                scale: scale, sum: sum ?? 0, min: bound(min, unit), max: bound(max, unit), zeroCount: zeroCount,
+                scale: scale, sum: sum ?? 0, min: bound(figures.min, unit), max: bound(figures.max, unit), zeroCount: zeroCount,
                 offset: offset, buckets: counts)
             if temporality == .cumulative { rest = unit }
             sketch = temporality == .cumulative ? values : values?.multiplied(by: unit)

@@ -3,60 +3,33 @@ import MartletTelemetry
 
 /// A point of a histogram, whichever buckets it has.
 struct HistogramPoint {
-    enum Buckets {
+    enum Buckets: Equatable {
         /// `counts[i]` values are above `bounds[i - 1]` and at or below `bounds[i]`; both empty where nothing is known.
         case explicit(bounds: [Double], counts: [UInt64])
         case exponential(scale: Int32, zeroCount: UInt64, offset: Int32, counts: [UInt64])
     }
 
-    var attributes: [OTLPKeyValue]
-    var start: UnixNanoseconds
-    var end: UnixNanoseconds
-    var count: UInt64
-    /// `nil` where the sender gives none; likewise the bounds.
-    var sum: Double?
-    var min: Double?
-    var max: Double?
-    var buckets: Buckets
-    var temporality: OTLPAggregationTemporality
+    /// What every point tells.
+    struct Figures: Equatable {
+        var start: UnixNanoseconds = 0
+        var end: UnixNanoseconds = 0
+        var count: UInt64 = 0
+        /// `nil` where the sender gives none; likewise the bounds.
+        var sum: Double?
+        var min: Double?
+        var max: Double?
+    }
+
+    let attributes: PointAttributes
+    let figures: Figures
+    let buckets: Buckets
+    let temporality: OTLPAggregationTemporality
+
+    var start: UnixNanoseconds { figures.start }
+    var end: UnixNanoseconds { figures.end }
+    var count: UInt64 { figures.count }
+    var sum: Double? { figures.sum }
 
     /// A delta that does not say since when is of a moment: nothing is known of the time before.
     var intervalStart: UnixNanoseconds { temporality == .delta && start == 0 ? end : start }
-
-    /// Those that have values. None for a metric that is no histogram.
-    static func all(in metric: OTLPMetric) -> [HistogramPoint] {
-        switch metric.data {
-        case .histogram(let histogram):
-            histogram.dataPoints.compactMap { point in
-                point.count > 0 ? HistogramPoint(point, histogram.aggregationTemporality) : nil
-            }
-        case .exponentialHistogram(let histogram):
-            histogram.dataPoints.compactMap { point in
-                point.count > 0 ? HistogramPoint(point, histogram.aggregationTemporality) : nil
-            }
-        default: []
-        }
-    }
-
-    private init(_ point: OTLPHistogramDataPoint, _ temporality: OTLPAggregationTemporality) {
-        attributes = point.attributes
-        (start, end, count) = (point.startTimeUnixNano, point.timeUnixNano, point.count)
-        sum = point.hasSum ? point.sum : nil
-        min = point.hasMin ? point.min : nil
-        max = point.hasMax ? point.max : nil
-        buckets = .explicit(bounds: point.explicitBounds, counts: point.bucketCounts)
-        self.temporality = temporality
-    }
-
-    private init(_ point: OTLPExponentialHistogramDataPoint, _ temporality: OTLPAggregationTemporality) {
-        attributes = point.attributes
-        (start, end, count) = (point.startTimeUnixNano, point.timeUnixNano, point.count)
-        sum = point.hasSum ? point.sum : nil
-        min = point.hasMin ? point.min : nil
-        max = point.hasMax ? point.max : nil
-        buckets = .exponential(
-            scale: point.scale, zeroCount: point.zeroCount, offset: point.positive.offset,
-            counts: point.positive.bucketCounts)
-        self.temporality = temporality
-    }
 }

@@ -1,35 +1,71 @@
 import MartletOTLP
 import MartletTelemetry
+import SwiftProtobuf
 
-/// Turns the body of an OTLP request into values, or says why not. Pure, so it can be called from anywhere.
+/// Turns the body of an OTLP request into values, or says why not. Remembers attributes and nothing else, so what it says of a
+/// body depends on that alone. Safe to use from any task.
 package struct Intake: Sendable {
     package var limits: IntakeLimits
+    private let known = KnownAttributes()
 
     package init(limits: IntakeLimits = IntakeLimits()) {
         self.limits = limits
     }
 
-    /// The body of `POST /v1/metrics`.
+    /// The body of `POST /v1/metrics`. What ``ProtobufReader`` finds unusual is read again as SwiftProtobuf writes it.
     package func metrics(
         _ body: consuming [UInt8], encoding: IntakeEnvelope.Encoding, format: IntakeFormat = .protobuf,
         reserve: Reservation = { _ in }
     ) throws(IntakeRejection) -> Taken<InstanceMetrics> {
         var weight = 0
-        let request: OTLPExportMetricsServiceRequest = try message(
-            in: body, .metricsRequest, encoding, format
-        ) { bytes throws(IntakeRejection) in
-            try reserve(bytes)
-            weight = bytes
+        var bytes = try bytes(of: body, .metricsRequest, encoding, format) { size throws(IntakeRejection) in
+            try reserve(size)
+            weight = size
         }
-        var refusals = Refusals()
-        var taken: [InstanceMetrics] = []
-        for part in request.resourceMetrics {
-            var decoding = MetricsDecoding(limits: limits, refusals: refusals)
-            let metrics = try decoding.decode(part) { bytes throws(IntakeRejection) in try reserve(weight + bytes) }
-            if let metrics { taken.append(metrics) }
-            refusals = decoding.refusals
+        if format == .json { bytes = try Self.rewritten(bytes, format) }
+        func reserveSketches(_ size: Int) throws(IntakeRejection) { try reserve(weight + size) }
+        if let taken = try metrics(reading: bytes, reserve: reserveSketches) { return taken }
+        let usual = try Self.rewritten(bytes, .protobuf)
+        guard let taken = try metrics(reading: usual, reserve: reserveSketches) else { throw .notProtobuf }
+        return taken
+    }
+
+    /// - Parameter reserve: told how many bytes the sketches take.
+    /// - Returns: `nil` where the message is unusual.
+    func metrics(
+        reading bytes: [UInt8], reserve: Reservation = { _ in }
+    ) throws(IntakeRejection) -> Taken<InstanceMetrics>? {
+        do {
+            return try read(bytes, reserve)
+        } catch let rejection as IntakeRejection {
+            throw rejection
+        } catch {
+            return nil
         }
-        return Taken(values: taken, refusals: refusals)
+    }
+
+    private func read(_ bytes: [UInt8], _ reserve: Reservation) throws -> Taken<InstanceMetrics> {
+        var taken = Taken<InstanceMetrics>(values: [], refusals: Refusals())
+        let body = ProtobufReader(bytes)
+        var reader = body
+        while let field = try reader.next() {
+            guard field.number == 1, case .bytes(let range) = field.value else { continue }
+            var decoding = MetricsDecoding(limits: limits, known: known, refusals: taken.refusals)
+            if let metrics = try decoding.decode(EncodedResourceMetrics(range, of: body), reserve: reserve) {
+                taken.values.append(metrics)
+            }
+            taken.refusals = decoding.refusals
+        }
+        return taken
+    }
+
+    /// The same message as SwiftProtobuf writes it.
+    private static func rewritten(
+        _ bytes: consuming [UInt8], _ format: IntakeFormat
+    ) throws(IntakeRejection) -> [UInt8] {
+        let message: OTLPExportMetricsServiceRequest = try decoded(bytes, format)
+        guard let rewritten: [UInt8] = try? message.serializedBytes() else { throw .notProtobuf }
+        return rewritten
     }
 
     /// The body of `POST /v1/traces`.
@@ -37,7 +73,8 @@ package struct Intake: Sendable {
         _ body: consuming [UInt8], encoding: IntakeEnvelope.Encoding, format: IntakeFormat = .protobuf,
         reserve: Reservation = { _ in }
     ) throws(IntakeRejection) -> Taken<DetailsBatch> {
-        var request: OTLPExportTraceServiceRequest = try message(in: body, .tracesRequest, encoding, format, reserve)
+        var request: OTLPExportTraceServiceRequest = try Self.decoded(
+            bytes(of: body, .tracesRequest, encoding, format, reserve), format)
         if format == .json { request.decodeHexIDs() }
         var refusals = Refusals()
         var taken: [DetailsBatch] = []

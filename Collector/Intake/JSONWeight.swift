@@ -4,8 +4,8 @@ import MartletOTLP
 struct JSONWeight {
     /// Of an object in an array: as much as the largest message that `{}` can be. Most are far smaller.
     private static let elementBytes = MemoryLayout<OTLPExponentialHistogramDataPoint>.stride
-    /// Of a number in an array, which has room for twice what is in it.
-    private static let numberBytes = MemoryLayout<UInt64>.stride * 2
+    /// Of a number in an array, which has room for twice what is in it, and once more as protobuf.
+    private static let numberBytes = MemoryLayout<UInt64>.stride * 3
     /// Objects and arrays within each other; a hundred messages, which is where SwiftProtobuf stops, need fewer.
     private static let maxDepth = 200
 

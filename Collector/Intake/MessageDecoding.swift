@@ -5,15 +5,15 @@ extension Intake {
     /// Told how many bytes of memory a body takes from here on; throws where there are not so many.
     package typealias Reservation = (Int) throws(IntakeRejection) -> Void
 
-    /// The message in a body, once it is known that it and everything that is built from it fit into the limits.
-    func message<Body: Message>(
-        in body: consuming [UInt8], _ shape: MessageShape, _ encoding: IntakeEnvelope.Encoding, _ format: IntakeFormat,
+    /// A body inflated, once it is known that it and everything that is built from it fit into the limits.
+    func bytes(
+        of body: consuming [UInt8], _ shape: MessageShape, _ encoding: IntakeEnvelope.Encoding, _ format: IntakeFormat,
         _ reserve: Reservation
-    ) throws(IntakeRejection) -> Body {
+    ) throws(IntakeRejection) -> [UInt8] {
         let bytes = try inflated(body, encoding, reserve)
         let weight = try weight(of: bytes, shape, format)
         try reserve(bytes.count + weight)
-        return try Self.decoded(bytes, format)
+        return bytes
     }
 
     private func inflated(
@@ -46,8 +46,8 @@ extension Intake {
         }
     }
 
-    private static func decoded<Body: Message>(
-        _ bytes: [UInt8], _ format: IntakeFormat
+    static func decoded<Body: Message>(
+        _ bytes: consuming [UInt8], _ format: IntakeFormat
     ) throws(IntakeRejection) -> Body {
         do {
             switch format {
@@ -61,7 +61,7 @@ extension Intake {
 }
 
 extension BinaryDecodingOptions {
-    fileprivate static let otlp: BinaryDecodingOptions = {
+    static let otlp: BinaryDecodingOptions = {
         var options = BinaryDecodingOptions()
         options.discardUnknownFields = true
         return options

@@ -1,4 +1,5 @@
 import MartletOTLP
+import MartletTelemetry
 
 /// Which messages an OTLP message may hold, by the numbers of their fields (Sources/MartletOTLP/Protos): what
 /// ``ProtobufWeight`` has to know to look into a body without decoding it.
@@ -58,10 +59,12 @@ enum MessageShape {
         switch self {
         case .resourceMetrics: MemoryLayout<OTLPResourceMetrics>.stride
         case .scopeMetrics: MemoryLayout<OTLPScopeMetrics>.stride
-        case .metric: MemoryLayout<OTLPMetric>.stride
+        case .metric: max(MemoryLayout<OTLPMetric>.stride, MemoryLayout<EncodedMetric>.stride)
         case .numberPoint: MemoryLayout<OTLPNumberDataPoint>.stride
-        case .histogramPoint: MemoryLayout<OTLPHistogramDataPoint>.stride
-        case .exponentialPoint: MemoryLayout<OTLPExponentialHistogramDataPoint>.stride
+        // A point is read where it stands, or decoded first where it is written in an unusual way.
+        case .histogramPoint: max(MemoryLayout<OTLPHistogramDataPoint>.stride, MemoryLayout<RequestPoint>.stride)
+        case .exponentialPoint:
+            max(MemoryLayout<OTLPExponentialHistogramDataPoint>.stride, MemoryLayout<RequestPoint>.stride)
         case .summaryPoint: MemoryLayout<OTLPSummaryDataPoint>.stride
         case .resourceSpans: MemoryLayout<OTLPResourceSpans>.stride
         case .scopeSpans: MemoryLayout<OTLPScopeSpans>.stride

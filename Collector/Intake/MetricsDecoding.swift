@@ -6,82 +6,82 @@ import MartletTelemetry
 struct MetricsDecoding {
     let limits: IntakeLimits
     private(set) var refusals: Refusals
-    private var statistics: [PointKey: RequestStatistics] = [:]
+    private let known: KnownAttributes
+    private var points: [RequestPoint] = []
+    private var places: [PointKey: Int] = [:]
     private var cumulative: [CumulativePoint] = []
     private var ledger: LedgerReading?
 
-    init(limits: IntakeLimits, refusals: Refusals) {
+    init(limits: IntakeLimits, known: KnownAttributes, refusals: Refusals) {
         self.limits = limits
+        self.known = known
         self.refusals = refusals
     }
 
     /// `nil` when nothing in it is for Martlet.
     ///
     /// - Parameter reserve: told how many bytes the sketches take.
+    /// - Throws: ``ProtobufReader/Unusual``, and what `reserve` throws.
     mutating func decode(
-        _ part: OTLPResourceMetrics, reserve: Intake.Reservation
-    ) throws(IntakeRejection) -> InstanceMetrics? {
+        _ part: EncodedResourceMetrics, reserve: Intake.Reservation
+    ) throws -> InstanceMetrics? {
         let resource = TelemetryResource(part.resource)
         guard resource.fits(limits) else {
-            for metric in part.scopeMetrics.flatMap(\.metrics) {
-                refuse(metric, "an attribute of the resource is too long")
-            }
+            for metric in part.metrics { try refuse(metric, "an attribute of the resource is too long") }
             return nil
         }
-        for scope in part.scopeMetrics { try take(scope, reserve) }
+        for scope in part.scopes { try take(scope, reserve) }
         // Last: phases are added to the points that durations make.
-        for metric in part.scopeMetrics.flatMap(\.metrics) where metric.name == MetricName.clientPhaseDuration {
-            takePhases(metric)
-        }
-        guard !statistics.isEmpty || !cumulative.isEmpty || ledger != nil else { return nil }
-        let points = statistics.map { key, statistics in
-            RequestPoint(dimensions: key.dimensions, start: key.start, end: key.end, statistics: statistics)
-        }
+        for metric in part.metrics where metric.name == MetricName.clientPhaseDuration { try takePhases(metric) }
+        guard !points.isEmpty || !cumulative.isEmpty || ledger != nil else { return nil }
         return InstanceMetrics(resource: resource, points: points, cumulative: cumulative, ledger: ledger)
     }
 
-    private mutating func take(
-        _ part: OTLPScopeMetrics, _ reserve: Intake.Reservation
-    ) throws(IntakeRejection) {
+    private mutating func take(_ part: EncodedScopeMetrics, _ reserve: Intake.Reservation) throws {
         let names = Set(part.metrics.map(\.name))
         for metric in part.metrics {
             let stable = MetricName.stable(of: metric.name)
             if stable != metric.name, names.contains(stable) {
                 // An instrument that is told to send old and new names sends each request under both.
-                refusals.ignore(metric.pointCount)
+                refusals.ignore(try metric.message().pointCount)
             } else if let durations = DurationMetric(metric) {
                 try takeDurations(metric, durations, part.scope, reserve)
             } else if let sizes = SizeMetric(name: stable) {
-                takeSizes(metric, sizes, part.scope)
+                try takeSizes(metric, sizes, part.scope)
             } else if metric.name == MetricName.ledger {
-                ledger = LedgerReading(metric.sum) ?? ledger
+                ledger = LedgerReading(try metric.message().sum) ?? ledger
             } else if metric.name != MetricName.clientPhaseDuration {
-                refusals.ignore(metric.pointCount)
+                refusals.ignore(try metric.message().pointCount)
             }
         }
     }
 
-    private mutating func refuse(_ metric: OTLPMetric, _ reason: String) {
+    private mutating func refuse(_ metric: EncodedMetric, _ reason: String) throws(ProtobufReader.Unusual) {
+        let message = try metric.message()
         let isOfRequests = DurationMetric(metric) != nil
-        refusals.add(reason, count: metric.pointCount, requests: isOfRequests ? metric.valueCount : 0)
+        refusals.add(reason, count: message.pointCount, requests: isOfRequests ? message.valueCount : 0)
     }
 
     private mutating func takeDurations(
-        _ metric: OTLPMetric, _ durations: DurationMetric, _ scope: OTLPInstrumentationScope,
+        _ metric: EncodedMetric, _ durations: DurationMetric, _ scope: OTLPInstrumentationScope,
         _ reserve: Intake.Reservation
-    ) throws(IntakeRejection) {
+    ) throws {
         guard let unit = durations.secondsPerUnit else {
-            return refuse(metric, "durations in a unit that is not known")
+            return try refuse(metric, "durations in a unit that is not known")
         }
-        guard metric.isHistogram else { return refuse(metric, "durations are taken as histograms only") }
+        guard let histogram = metric.histogram else {
+            return try refuse(metric, "durations are taken as histograms only")
+        }
         let stream = Stream(kind: durations.kind, metric: metric.name, scope: scope)
-        for point in HistogramPoint.all(in: metric) {
+        makeRoom(for: histogram.pointCount)
+        var rest = HistogramPoints(histogram, of: durations.kind, known)
+        while let point = try rest.next() {
             do throws(PointRefusal) {
                 let values = try point.durations(unit: unit, limits)
                 guard refusals.hasRoom(for: values.sketch, limits) else {
                     throw PointRefusal(reason: "more buckets in one request than are taken")
                 }
-                try add(RequestStatistics(duration: values.sketch), of: point, stream, unit: values.unit)
+                try add(.duration(values.sketch), of: point, stream, unit: values.unit)
             } catch {
                 refusals.add(error.reason, requests: point.temporality == .delta ? point.count : 0)
             }
@@ -89,19 +89,24 @@ struct MetricsDecoding {
         }
     }
 
+    /// Most senders tell the duration of each series first.
+    private mutating func makeRoom(for count: Int) {
+        points.reserveCapacity(points.count + count)
+        places.reserveCapacity(points.count + count)
+    }
+
     private mutating func takeSizes(
-        _ metric: OTLPMetric, _ sizes: SizeMetric, _ scope: OTLPInstrumentationScope
-    ) {
-        guard metric.isHistogram else { return refuse(metric, "sizes are taken as histograms only") }
+        _ metric: EncodedMetric, _ sizes: SizeMetric, _ scope: OTLPInstrumentationScope
+    ) throws(ProtobufReader.Unusual) {
+        guard let histogram = metric.histogram else { return try refuse(metric, "sizes are taken as histograms only") }
         let stream = Stream(kind: sizes.kind, metric: metric.name, scope: scope)
-        for point in HistogramPoint.all(in: metric) {
+        var rest = HistogramPoints(histogram, of: sizes.kind, known)
+        while let point = try rest.next() {
             do throws(PointRefusal) {
                 guard let bytes = point.bytes else {
                     throw PointRefusal(reason: "a size whose sum is no number of bytes")
                 }
-                var statistics = RequestStatistics()
-                statistics[keyPath: sizes.bytes] = bytes
-                try add(statistics, of: point, stream)
+                try add(sizes.measure(bytes), of: point, stream)
             } catch {
                 refusals.add(error.reason)
             }
@@ -116,32 +121,43 @@ struct MetricsDecoding {
 
     /// Sizes need no durations beside them: another point of their series does as well.
     private mutating func add(
-        _ statistics: RequestStatistics, of point: HistogramPoint, _ stream: Stream, unit: Double = 1
+        _ measure: PointMeasure, of point: HistogramPoint, _ stream: Stream, unit: Double = 1
     ) throws(PointRefusal) {
-        let key = try PointKey(stream.kind, point.attributes, point.intervalStart, point.end, limits)
+        let key = try PointKey(point, limits)
         switch point.temporality {
         case .delta:
-            var delta = statistics
-            delta.duration = delta.duration.distributed
+            let place = place(of: key)
             // Two that lie far apart make one with many buckets.
-            let before = self.statistics[key]?.duration.buckets.count ?? 0
-            self.statistics[key, default: RequestStatistics()].merge(delta)
-            refusals.addSketches(ofBuckets: (self.statistics[key]?.duration.buckets.count ?? 0) - before)
+            let before = points[place].statistics.duration.buckets.count
+            points[place].statistics.add(measure)
+            refusals.addSketches(ofBuckets: points[place].statistics.duration.buckets.count - before)
         case .cumulative:
+            let statistics = RequestStatistics(measure)
             refusals.addSketches(ofBuckets: statistics.duration.buckets.count)
             cumulative.append(
                 CumulativePoint(
-                    stream: StreamID(stream.scope, stream.metric, point.attributes),
+                    stream: StreamID(stream.scope, stream.metric, point.attributes.decoded),
                     point: RequestPoint(
-                        dimensions: key.dimensions, start: key.start, end: key.end, statistics: statistics),
+                        series: key.series, start: key.start, end: key.end, statistics: statistics),
                     unit: unit))
         case .unspecified, .UNRECOGNIZED:
             throw PointRefusal(reason: "a histogram that does not say whether it is delta or cumulative")
         }
     }
 
-    private mutating func takePhases(_ metric: OTLPMetric) {
-        for point in HistogramPoint.all(in: metric) {
+    /// Of the key's point, which is made where there is none.
+    private mutating func place(of key: PointKey) -> Int {
+        if let place = places[key] { return place }
+        places[key] = points.count
+        points.append(
+            RequestPoint(series: key.series, start: key.start, end: key.end, statistics: RequestStatistics()))
+        return points.count - 1
+    }
+
+    private mutating func takePhases(_ metric: EncodedMetric) throws(ProtobufReader.Unusual) {
+        guard let histogram = metric.histogram else { return _ = try metric.message() }
+        var rest = HistogramPoints(histogram, of: .client, known)
+        while let point = try rest.next() {
             do throws(PointRefusal) {
                 try takePhase(point)
             } catch {
@@ -151,13 +167,14 @@ struct MetricsDecoding {
     }
 
     private mutating func takePhase(_ point: HistogramPoint) throws(PointRefusal) {
-        guard let phase = point.attributes.text(AttributeName.phase).flatMap(RequestPhase.init) else {
+        guard let phase = point.attributes.phase else {
             throw PointRefusal(reason: "a phase that is not known")
         }
-        let key = try PointKey(.client, point.attributes, point.intervalStart, point.end, limits)
-        guard var totals = statistics[key]?.phases, let requests = statistics[key]?.duration.count, requests > 0 else {
+        let key = try PointKey(point, limits)
+        guard let place = places[key], case let requests = points[place].statistics.duration.count, requests > 0 else {
             throw PointRefusal(reason: "a phase without a duration of the same attributes and interval")
         }
+        var totals = points[place].statistics.phases
         guard point.temporality == .delta, let seconds = point.seconds() else {
             throw PointRefusal(reason: "a phase that is no delta, or whose sum is no length of time")
         }
@@ -166,15 +183,6 @@ struct MetricsDecoding {
         }
         totals[phase].count += point.count
         totals[phase].seconds += seconds
-        statistics[key]?.phases = totals
-    }
-}
-
-extension OTLPMetric {
-    fileprivate var isHistogram: Bool {
-        switch data {
-        case .histogram, .exponentialHistogram: true
-        default: false
-        }
+        points[place].statistics.phases = totals
     }
 }

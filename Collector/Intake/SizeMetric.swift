@@ -1,18 +1,18 @@
 import MartletOTLP
 import MartletTelemetry
 
-/// A metric of body sizes, and where its bytes go: seen from the service that reports it, a client's request is sent and a
-/// server's is received.
+/// A metric of body sizes, and which way the bytes went: seen from the service that reports it, a client's request is sent and
+/// a server's is received.
 struct SizeMetric {
     var kind: RequestKind
-    var bytes: WritableKeyPath<RequestStatistics, UInt64>
+    var measure: (UInt64) -> PointMeasure
 
     init?(name: String) {
         switch name {
-        case MetricName.clientRequestSize: (kind, bytes) = (.client, \.bytesSent)
-        case MetricName.clientResponseSize: (kind, bytes) = (.client, \.bytesReceived)
-        case MetricName.serverRequestSize: (kind, bytes) = (.server, \.bytesReceived)
-        case MetricName.serverResponseSize: (kind, bytes) = (.server, \.bytesSent)
+        case MetricName.clientRequestSize: (kind, measure) = (.client, PointMeasure.bytesSent)
+        case MetricName.clientResponseSize: (kind, measure) = (.client, PointMeasure.bytesReceived)
+        case MetricName.serverRequestSize: (kind, measure) = (.server, PointMeasure.bytesReceived)
+        case MetricName.serverResponseSize: (kind, measure) = (.server, PointMeasure.bytesSent)
         default: return nil
         }
     }

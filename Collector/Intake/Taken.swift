@@ -9,6 +9,8 @@ package struct Taken<Value: Sendable>: Sendable {
     package var ignored: Int { refusals.ignored }
 }
 
+extension Taken: Equatable where Value: Equatable {}
+
 /// Points or spans that are not taken, by reason (OTLP specification, "Partial Success").
 package struct Refusals: Sendable, Equatable {
     /// Points or spans by reason.

@@ -29,7 +29,7 @@ package struct PrometheusText: Sendable {
         var seen: UInt64 = 0
         for (index, count) in histogram.counts.enumerated() {
             seen &+= count
-            let bound = index < histogram.bounds.count ? Self.number(histogram.bounds[index]) : "+Inf"
+            let bound = index < histogram.bounds.values.count ? Self.number(histogram.bounds.values[index]) : "+Inf"
             write(name + "_bucket", labels.adding("le", bound), "\(seen)")
         }
         write(name + "_sum", labels, Self.number(histogram.sum))

@@ -12,7 +12,9 @@ package struct RequestTotals: Sendable {
 
     package struct Series: Sendable, Hashable {
         package var service: String
-        package var dimensions: RequestDimensions
+        fileprivate var shared: SharedDimensions
+
+        package var dimensions: RequestDimensions { shared.value }
     }
 
     package struct Total: Sendable, Equatable {
@@ -45,12 +47,13 @@ package struct RequestTotals: Sendable {
 
     /// Adds what was stored, once.
     package mutating func add(_ metrics: InstanceMetrics) {
-        for point in metrics.points {
-            let series = Series(service: metrics.resource.service, dimensions: point.dimensions)
+        // By their places: a copy of a point costs more than what is done with it.
+        for index in metrics.points.indices {
+            let series = Series(service: metrics.resource.service, shared: metrics.points[index].series)
             if let known = totals.index(forKey: series) {
-                totals.values[known].add(point.statistics)
+                totals.values[known].add(metrics.points[index].statistics)
             } else {
-                totals[room(for: series), default: Total()].add(point.statistics)
+                totals[room(for: series), default: Total()].add(metrics.points[index].statistics)
             }
         }
     }
@@ -69,19 +72,18 @@ package struct RequestTotals: Sendable {
 extension RequestTotals.Series {
     /// Keeps what failure rates are made of.
     fileprivate var other: Self {
-        var other = self
-        other.dimensions.method = "_OTHER"
-        (other.dimensions.host, other.dimensions.port) = ("", 0)
-        other.dimensions.endpoint = RequestTotals.otherEndpoint
-        other.dimensions.error = nil
-        return other
+        var other = dimensions
+        other.method = "_OTHER"
+        (other.host, other.port) = ("", 0)
+        other.endpoint = RequestTotals.otherEndpoint
+        other.error = nil
+        return Self(service: service, shared: SharedDimensions(other))
     }
 
     /// There are as many of these as kinds and sources.
     fileprivate var last: Self {
-        var last = other
-        last.service = RequestTotals.otherService
-        last.dimensions.status = nil
-        return last
+        var last = other.dimensions
+        last.status = nil
+        return Self(service: RequestTotals.otherService, shared: SharedDimensions(last))
     }
 }

@@ -41,12 +41,12 @@ extension SQLiteStorage {
 
 extension InstanceMetrics {
     fileprivate var latestEnd: UnixNanoseconds {
-        max(points.map(\.end).max() ?? 0, cumulative.map(\.point.end).max() ?? 0)
+        max(points.indices.reduce(0) { max($0, points[$1].end) }, cumulative.map(\.point.end).max() ?? 0)
     }
 
     /// Roughly its memory.
     fileprivate var estimatedBytes: Int {
-        points.reduce(1024) { $0 + $1.statistics.estimatedBytes }
+        points.indices.reduce(1024) { $0 + points[$1].statistics.estimatedBytes }
             + cumulative.reduce(0) { $0 + $1.point.statistics.estimatedBytes }
     }
 }

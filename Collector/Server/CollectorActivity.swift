@@ -18,7 +18,9 @@ package final class CollectorActivity: Sendable {
 
     /// To be called with what was stored, once: points of metrics and of spans, and how many spans.
     package func add(_ metrics: [InstanceMetrics], spans: Int) {
-        let points = metrics.reduce(0) { $0 + $1.points.count { $0.dimensions.source == .metrics } }
+        let points = metrics.reduce(0) { sum, one in
+            sum + one.points.indices.count(where: { one.points[$0].series.source == .metrics })
+        }
         count {
             $0.points += UInt64(points)
             $0.spans += UInt64(spans)

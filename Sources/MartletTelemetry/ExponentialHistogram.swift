@@ -234,23 +234,6 @@ package struct ExponentialHistogram: Sendable, Equatable {
         return result
     }
 
-    /// How many values lie in the buckets that `bounds`, upper and ascending, make: one more than there are bounds. A
-    /// bucket's values count where its middle lies, kept within ``min`` and ``max``; so at ``defaultScale`` only a value
-    /// within 0.28 % of a bound can be counted on its other side, and one that is not is never.
-    package func counts(between bounds: [Double]) -> [UInt64] {
-        var result = [UInt64](repeating: 0, count: bounds.count + 1)
-        var current = 0
-        func add(_ count: UInt64, at value: Double) {
-            while current < bounds.count, value > bounds[current] { current += 1 }
-            result[current] &+= count
-        }
-        if zeroCount > 0 { add(zeroCount, at: 0) }
-        for (index, bucket) in buckets.enumerated() where bucket > 0 {
-            add(bucket, at: clamp(middle(of: offset + Int32(index))))
-        }
-        return result
-    }
-
     // MARK: -
 
     private mutating func add(_ number: UInt64, near value: Double) {
@@ -272,7 +255,9 @@ package struct ExponentialHistogram: Sendable, Equatable {
         Int32(scalbn(exponent, Int(scale)).rounded(.up)) - 1
     }
 
-    private func middle(of index: Int32) -> Double {
+    private func middle(of index: Int32) -> Double { Self.middle(of: index, scale) }
+
+    static func middle(of index: Int32, _ scale: Int32) -> Double {
         exp2(scalbn(Double(index) + 0.5, -Int(scale)))
     }
 

@@ -48,7 +48,7 @@ import FoundationNetworking
             let estimate = try #require(try await prometheus.samples(of: expression).first?.number)
             let exact = try #require(expected.duration.quantile(share))
             // It knows no more than the bucket.
-            let bounds = [0] + ExplicitHistogram.requestBounds
+            let bounds = [0] + ExplicitHistogram.requestBounds.values
             let bucket = try #require(bounds.lastIndex { $0 < exact })
             #expect(estimate >= bounds[bucket] && estimate <= bounds[bucket + 1], "\(share): \(estimate) for \(exact)")
         }

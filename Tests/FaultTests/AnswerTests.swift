@@ -18,7 +18,10 @@ extension FaultTests {
                     earlier.count < treatments.count ? treatments[earlier.count] : .pass
                 }
                 #expect(end.lost == 0, "\(scene.seed)")
-                #expect(gate.uploads.map(\.treatment).starts(with: treatments), "\(scene.seed)")
+                let received = gate.uploads.map(\.treatment)
+                // What is only delayed does not come again, so there may be fewer uploads than treatments.
+                #expect(received.starts(with: treatments.prefix(received.count)), "\(scene.seed)")
+                #expect(received.count >= Set(treatments).count, "\(scene.seed)")
                 try await scene.expectEverythingCountedOnce()
             }
         }

@@ -115,7 +115,14 @@ final class Scene: Sendable {
             let isThere = FileManager.default.fileExists(atPath: folder.path(path), isDirectory: &isFolder)
             return isThere && !isFolder.boolValue && (path.contains("buffer/") || path.contains("tmp/martlet-"))
         }
+        .filter { !isLockOfNothing($0) }
         .sorted()
+    }
+
+    /// What a process leaves that was killed before it had made its directory: it is removed when it is a minute old.
+    private func isLockOfNothing(_ path: String) -> Bool {
+        guard path.hasSuffix(".lock") else { return false }
+        return !FileManager.default.fileExists(atPath: folder.path(String(path.dropLast(".lock".count))))
     }
 
     // MARK: The counts

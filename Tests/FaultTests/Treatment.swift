@@ -1,5 +1,5 @@
 /// What happens to an upload between the agent and the collector.
-enum Treatment: Sendable, Equatable {
+enum Treatment: Sendable, Hashable {
     case pass
     /// It reaches the collector so many milliseconds later, also when the agent has given it up by then.
     case delay(Int)

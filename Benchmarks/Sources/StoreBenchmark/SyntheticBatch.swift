@@ -6,7 +6,8 @@ struct SyntheticBatch: Sendable {
     private let resource: TelemetryResource
     private let series: [(dimensions: RequestDimensions, statistics: RequestStatistics)]
 
-    init(sender: Int, points: Int) {
+    /// - Parameter hasSizes: whether the bytes of bodies are told too, as agents do; on the wire they are two points more.
+    init(sender: Int, points: Int, hasSizes: Bool = true) {
         self.sender = sender
         resource = TelemetryResource(
             service: "service-\(sender)", version: "1.0", environment: "production", instance: "instance-\(sender)",
@@ -19,7 +20,8 @@ struct SyntheticBatch: Sendable {
             for step in 0..<40 {
                 for _ in 0...(step % 3) {
                     statistics.record(
-                        seconds: 0.02 * Self.power(1.00543, step), bytesSent: 100, bytesReceived: 2000)
+                        seconds: 0.02 * Self.power(1.00543, step), bytesSent: hasSizes ? 100 : 0,
+                        bytesReceived: hasSizes ? 2000 : 0)
                 }
             }
             return (dimensions, statistics)

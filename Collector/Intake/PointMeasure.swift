@@ -1,0 +1,29 @@
+import MartletTelemetry
+
+/// What one point tells of requests.
+enum PointMeasure {
+    case duration(ExponentialHistogram)
+    case bytesSent(UInt64)
+    case bytesReceived(UInt64)
+}
+
+extension RequestStatistics {
+    /// As a point that counts on has it.
+    init(_ measure: PointMeasure) {
+        self.init()
+        switch measure {
+        case .duration(let duration): self.duration = duration
+        case .bytesSent(let bytes): bytesSent = bytes
+        case .bytesReceived(let bytes): bytesReceived = bytes
+        }
+    }
+
+    /// Adds a point of the same requests.
+    mutating func add(_ measure: PointMeasure) {
+        switch measure {
+        case .duration(let duration): self.duration.merge(duration.distributed)
+        case .bytesSent(let bytes): bytesSent &+= bytes
+        case .bytesReceived(let bytes): bytesReceived &+= bytes
+        }
+    }
+}

@@ -1,0 +1,137 @@
+/// Reads the fields of a protobuf message where they stand in a body (Protocol Buffers, "Encoding"), without making anything
+/// of them. It knows the one form in which every encoder writes; what has another is ``Unusual``, and SwiftProtobuf decides
+/// whether that is a message (``Intake``).
+struct ProtobufReader {
+    /// Malformed, or written as hardly anyone does: groups, lists of numbers that are not packed, a message in pieces.
+    struct Unusual: Error {}
+
+    struct Field {
+        var number: Int
+        var value: Value
+    }
+
+    enum Value {
+        case varint(UInt64)
+        case fixed64(UInt64)
+        /// Of no field that OTLP has.
+        case fixed32
+        /// Where a text, a message or a packed list is.
+        case bytes(Range<Int>)
+    }
+
+    let bytes: [UInt8]
+    private(set) var position: Int
+    private let end: Int
+
+    /// - Parameter range: where the message is; `nil` for all of the bytes.
+    init(_ bytes: [UInt8], _ range: Range<Int>? = nil) {
+        self.bytes = bytes
+        let range = (range ?? 0..<bytes.count).clamped(to: 0..<bytes.count)
+        (position, end) = (range.lowerBound, range.upperBound)
+    }
+
+    var isAtEnd: Bool { position >= end }
+
+    /// `nil` at the end of the message.
+    @inline(__always) mutating func next() throws(Unusual) -> Field? {
+        guard position < end else { return nil }
+        let tag = try tag()
+        let value: Value
+        switch tag & 7 {
+        case 0: value = .varint(try varint())
+        case 1: value = .fixed64(try fixed64())
+        case 2: value = .bytes(try range())
+        case 5:
+            try pass(4)
+            value = .fixed32
+        default: throw Unusual()
+        }
+        return Field(number: tag >> 3, value: value)
+    }
+
+    @inline(__always) mutating func varint() throws(Unusual) -> UInt64 {
+        guard position < end else { throw Unusual() }
+        let first = bytes[position]
+        position += 1
+        return first < 0x80 ? UInt64(first) : try longVarint(from: first)
+    }
+
+    private mutating func longVarint(from first: UInt8) throws(Unusual) -> UInt64 {
+        var value = UInt64(first & 0x7f)
+        for shift in stride(from: UInt64(7), through: 63, by: 7) {
+            guard position < end else { break }
+            let byte = bytes[position]
+            position += 1
+            value |= UInt64(byte & 0x7f) << shift
+            if byte < 0x80 { return value }
+        }
+        throw Unusual()
+    }
+
+    @inline(__always) mutating func fixed64() throws(Unusual) -> UInt64 {
+        let start = position
+        try pass(8)
+        return bytes.withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: start, as: UInt64.self)) }
+    }
+
+    /// A field's number and its wire type below it. Numbers that take more than two bytes are unusual.
+    @inline(__always) private mutating func tag() throws(Unusual) -> Int {
+        let first = bytes[position]
+        position += 1
+        guard first >= 0x80 else {
+            guard first >= 8 else { throw Unusual() }
+            return Int(first)
+        }
+        guard position < end, bytes[position] < 0x80 else { throw Unusual() }
+        let tag = Int(first & 0x7f) | Int(bytes[position]) << 7
+        position += 1
+        guard tag >= 8 else { throw Unusual() }
+        return tag
+    }
+
+    @inline(__always) private mutating func range() throws(Unusual) -> Range<Int> {
+        let count = Int(clamping: try varint())
+        let start = position
+        try pass(count)
+        return start..<start + count
+    }
+
+    @inline(__always) private mutating func pass(_ count: Int) throws(Unusual) {
+        guard count <= end - position else { throw Unusual() }
+        position += count
+    }
+}
+
+extension ProtobufReader {
+    /// - Throws: for what is no UTF-8.
+    func text(in range: Range<Int>) throws(Unusual) -> String {
+        guard let text = String(validating: bytes[range], as: UTF8.self) else { throw Unusual() }
+        return text
+    }
+
+    /// A packed list of `uint64`.
+    func varints(in range: Range<Int>) throws(Unusual) -> [UInt64] {
+        var reader = ProtobufReader(bytes, range)
+        var numbers: [UInt64] = []
+        numbers.reserveCapacity(range.count)
+        while !reader.isAtEnd { numbers.append(try reader.varint()) }
+        return numbers
+    }
+
+    /// A packed list of `fixed64`, or of the bits of `double`.
+    func fixed64s(in range: Range<Int>) throws(Unusual) -> [UInt64] {
+        var reader = ProtobufReader(bytes, range)
+        var numbers: [UInt64] = []
+        numbers.reserveCapacity(range.count / 8)
+        while !reader.isAtEnd { numbers.append(try reader.fixed64()) }
+        return numbers
+    }
+}
+
+extension Int32 {
+    /// Of an `sint32`, of which the low bits count.
+    init(zigzag varint: UInt64) {
+        let bits = UInt32(truncatingIfNeeded: varint)
+        self = Int32(bitPattern: bits >> 1) ^ -Int32(bitPattern: bits & 1)
+    }
+}
