@@ -11,7 +11,9 @@ seconds=${1:-60}
 build=.build/fuzz
 modules=$build/release/Modules
 mkdir -p "$build/corpus" "$build/seeds"
+# Said once more as one option: of two the compiler takes the second alone, and libFuzzer would see nothing of the decoders.
 swift build -c release --sanitize=fuzzer --sanitize=address --scratch-path "$build" -Xswiftc -parse-as-library \
+    -Xswiftc -sanitize=fuzzer,address \
     --target MartletIntake
 
 # `package` declarations are seen by code that is compiled under the same name, which is made from the folder's.
