@@ -24,7 +24,8 @@ extension HistogramPoint {
                 .map { ExponentialHistogram($0, scale: ExplicitBuckets.scale, sum: seconds, min: min, max: max) }
         case .exponential(let scale, let zeroCount, let offset, let counts):
             let values = ExponentialHistogram(
-                scale: scale, sum: sum ?? 0, min: bound(figures.min, unit), max: bound(figures.max, unit), zeroCount: zeroCount,
+                scale: scale, sum: sum ?? 0, min: bound(figures.min, unit), max: bound(figures.max, unit),
+                zeroCount: zeroCount,
                 offset: offset, buckets: counts)
             if temporality == .cumulative { rest = unit }
             sketch = temporality == .cumulative ? values : values?.multiplied(by: unit)

@@ -70,7 +70,8 @@ struct JournalSegment: ~Copyable {
         for index in (0..<Self.lanes).reversed() {
             let place = index * laneBytes
             lane(index).pointee.open(
-                UnsafeMutableRawBufferPointer(rebasing: records[place..<place + laneBytes]), seed: seed &+ UInt64(place))
+                UnsafeMutableRawBufferPointer(rebasing: records[place..<place + laneBytes]), seed: seed &+ UInt64(place)
+            )
         }
     }
 
