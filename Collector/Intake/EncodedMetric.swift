@@ -33,7 +33,7 @@ struct EncodedMetric {
     /// All of it.
     ///
     /// - Throws: for what is no metric. To be asked of each metric of which nothing else is read, for a body that is malformed
-    ///   anywhere is refused.
+    ///   is refused; only of what nobody reads in a histogram, its exemplars, is nothing known.
     func message() throws(ProtobufReader.Unusual) -> OTLPMetric {
         try body.message(in: range, depth: .metric)
     }

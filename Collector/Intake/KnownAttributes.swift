@@ -6,9 +6,14 @@ import Synchronization
 /// and of these nothing is made anew: decoding them took nine tenths of what the collector did for a point. Safe to use from
 /// any task.
 package final class KnownAttributes: Sendable {
-    /// Bytes of attributes, and what is made of them takes about as many again. Past it all are forgotten and decoded as they
-    /// come.
-    static let maxBytes = 16 * 1024 * 1024
+    /// Past it all are forgotten and decoded as they come.
+    static let maxBytes = 32 * 1024 * 1024
+    /// What attributes take beside their bytes and texts.
+    private static let fixedBytes = 400
+
+    /// Roughly what it takes to know attributes of so many bytes.
+    static func weight(_ attributes: AttributeBytes) -> Int { fixedBytes + 2 * attributes.count }
+
     /// Of one point. Longer ones are decoded each time.
     static let maxBytesOfPoint = 2048
 
@@ -34,7 +39,7 @@ package final class KnownAttributes: Sendable {
 private final class Shelf: Sendable {
     private struct State {
         var known: [UInt64: PointAttributes] = [:]
-        var byteCount = 0
+        var weight = 0
     }
 
     private let state = Mutex(State())
@@ -45,9 +50,10 @@ private final class Shelf: Sendable {
 
     func keep(_ attributes: PointAttributes, as hash: UInt64, maxBytes: Int) {
         state.withLock { state in
-            if state.byteCount + attributes.bytes.count > maxBytes { state = State() }
+            let weight = KnownAttributes.weight(attributes.bytes)
+            if state.weight + weight > maxBytes { state = State() }
             let old = state.known.updateValue(attributes, forKey: hash)
-            state.byteCount += attributes.bytes.count - (old?.bytes.count ?? 0)
+            state.weight += weight - (old.map { KnownAttributes.weight($0.bytes) } ?? 0)
         }
     }
 }

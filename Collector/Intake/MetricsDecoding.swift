@@ -89,10 +89,12 @@ struct MetricsDecoding {
         }
     }
 
-    /// Most senders tell the duration of each series first.
+    /// Most senders tell the duration of each series first. Room is at least doubled: what is there moves.
     private mutating func makeRoom(for count: Int) {
-        points.reserveCapacity(points.count + count)
-        places.reserveCapacity(points.count + count)
+        let wanted = points.count + count
+        guard wanted > points.capacity else { return }
+        points.reserveCapacity(max(wanted, 2 * points.capacity))
+        places.reserveCapacity(points.capacity)
     }
 
     private mutating func takeSizes(

@@ -158,7 +158,7 @@ enum CumulativeRows {
         let processes = try Row.fetchCursor(
             db.cachedStatement(
                 sql: """
-                    SELECT resource_id, start_time, max(end_time) AS end_time, count(*) AS count
+                    SELECT resource_id, start_time, min(max(end_time), max(received)) AS last, count(*) AS count
                     FROM cumulative_series GROUP BY resource_id, start_time ORDER BY max(received), max(id)
                     """))
         var oldest: [Row] = []
@@ -169,13 +169,14 @@ enum CumulativeRows {
         for process in oldest { try forget(process, in: db) }
     }
 
-    /// That there was one is remembered, so that it does not count from its start when it comes again.
+    /// That there was one is remembered, so that it does not count from its start when it comes again: until when, but not
+    /// longer than by the collector's clock, or a sender whose clock is ahead would speak for all that share its resource.
     private static func forget(_ process: Row, in db: Database) throws {
-        let (resource, start, end): (Int64, Int64, Int64) = (
-            process["resource_id"], process["start_time"], process["end_time"]
+        let (resource, start, last): (Int64, Int64, Int64) = (
+            process["resource_id"], process["start_time"], process["last"]
         )
         try db.cachedStatement(sql: "UPDATE resource SET forgotten_until = max(forgotten_until, ?) WHERE id = ?")
-            .execute(arguments: [end, resource])
+            .execute(arguments: [last, resource])
         try db.cachedStatement(sql: "DELETE FROM cumulative_series WHERE resource_id = ? AND start_time = ?")
             .execute(arguments: [resource, start])
     }

@@ -322,6 +322,19 @@ import Testing
         #expect(try await count(in: storage) == 5)
     }
 
+    @Test func aForgottenProcessWhoseClockWasAheadDoesNotSpeakForThoseAfterIt() async throws {
+        let clock = Clock()
+        clock.time = Samples.time(20)
+        var limits = SQLiteLimits()
+        limits.maxCumulativeSeries = 1
+        let storage = try SQLiteStorage(path: folder.path("small.sqlite"), limits: limits, now: { clock.time })
+        try await send(3, start: 10, end: 3000, instance: "shared", to: storage)
+        try await send(1, start: 15, end: 20, instance: "other", to: storage)
+        clock.time = Samples.time(40)
+        try await send(5, start: 30, end: 40, instance: "shared", to: storage)
+        #expect(try await count(in: storage) == 9)
+    }
+
     @Test func aProcessThatBeganAfterTheOneThatWasForgottenCountsWhole() async throws {
         let storage = try smallStore()
         try await send(3, end: 10, instance: "a", to: storage)
