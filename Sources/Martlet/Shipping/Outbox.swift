@@ -31,7 +31,12 @@ struct Outbox: ~Copyable {
             throw WholeFile.Failure(operation: "lock", code: errno)
         }
         var outbox = Outbox(instance: instance, in: service, lock: lock)
-        try BufferDirectory.create(outbox.directory)
+        do {
+            try BufferDirectory.create(outbox.directory)
+        } catch {
+            if !outbox.isThere { outbox.close() }
+            throw error
+        }
         guard outbox.recover(account) else { throw WholeFile.Failure(operation: "read the account", code: EIO) }
         return outbox
     }

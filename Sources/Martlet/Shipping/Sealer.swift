@@ -45,7 +45,12 @@ struct Sealer: ~Copyable {
             do {
                 let outbox = try Outbox.create(instance: identity.instance, in: candidate, account: account)
                 // Tells a disk that is full from one that has room, and who recorded what the journal has.
-                try outbox.keep(identity)
+                do {
+                    try outbox.keep(identity)
+                } catch {
+                    outbox.close()
+                    throw error
+                }
                 use(candidate, insteadOf: problems)
                 return outbox
             } catch {
