@@ -9,8 +9,9 @@ extension FaultTests {
             try await Scene.run { scene in
                 // A seed that is asked for is the same each time, and the chances are to be others.
                 let seed = Seed(value: scene.seed.value &+ UInt64(time))
+                // It gets better at last: by chance alone, what waits might never arrive.
                 let (end, _) = try await scene.serve(requests: isFull ? 1500 : 600) { _, earlier in
-                    .random(earlier.count, seed)
+                    earlier.count < 100 ? .random(earlier.count, seed) : .pass
                 }
                 #expect(end.lost == 0, "\(end); \(seed)")
                 try await scene.expectEverythingCountedOnce()
