@@ -14,7 +14,8 @@ extension HistogramPoint {
         }
         guard count <= limits.maxRequestsPerPoint else { throw PointRefusal(reason: "a count that is too large") }
         let sketch: ExponentialHistogram?
-        var rest = 1.0
+        let countsOn = temporality == .cumulative
+        var left = 1.0
         switch buckets {
         case .explicit(let bounds, let counts):
             let (min, max) = (bound(figures.min, unit).map { $0 * unit }, bound(figures.max, unit).map { $0 * unit })
@@ -25,14 +26,12 @@ extension HistogramPoint {
         case .exponential(let scale, let zeroCount, let offset, let counts):
             let values = ExponentialHistogram(
                 scale: scale, sum: sum ?? 0, min: bound(figures.min, unit), max: bound(figures.max, unit),
-                zeroCount: zeroCount,
-                offset: offset, buckets: counts)
-            if temporality == .cumulative { rest = unit }
-            sketch = temporality == .cumulative ? values : values?.multiplied(by: unit)
+                zeroCount: zeroCount, offset: offset, buckets: counts)
+            (sketch, left) = countsOn ? (values, unit) : (values?.multiplied(by: unit), 1)
         }
         guard let sketch else { throw PointRefusal(reason: "a histogram whose buckets are out of bounds") }
         guard sketch.count == count else { throw PointRefusal(reason: "a count that is not the sum of the buckets") }
-        return (sketch, rest)
+        return (sketch, left)
     }
 
     /// `nil` where it is no duration.

@@ -93,5 +93,5 @@ final class Journal: @unchecked Sendable {
     /// From here on requests go into that bank.
     func use(bank: Int) { current.store(bank * Self.slots, ordering: .releasing) }
 
-    func close(bank: Int, slot: Int) -> [JournalSegment.Extent] { segments[bank * Self.slots + slot].close() }
+    func close(bank: Int, slot: Int) -> [JournalLane.Extent] { segments[bank * Self.slots + slot].close() }
 }

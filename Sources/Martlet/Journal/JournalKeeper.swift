@@ -20,7 +20,7 @@ final class JournalKeeper {
         var start: UnixNanoseconds = 0
         var memories: [SegmentMemory?] = Array(repeating: nil, count: Journal.slots)
         /// What is taken of the lanes of each, from when it is closed to when it is released.
-        var extents: [[JournalSegment.Extent]]?
+        var extents: [[JournalLane.Extent]]?
     }
 
     init(_ journal: Journal) {
@@ -85,11 +85,11 @@ final class JournalKeeper {
         return Self.records(extents)
     }
 
-    private func closeSegments(of bank: Int) -> [[JournalSegment.Extent]] {
+    private func closeSegments(of bank: Int) -> [[JournalLane.Extent]] {
         (0..<Journal.slots).map { journal.close(bank: bank, slot: $0) }
     }
 
-    private static func records(_ extents: [[JournalSegment.Extent]]) -> Int {
+    private static func records(_ extents: [[JournalLane.Extent]]) -> Int {
         extents.joined().reduce(0) { $0 + $1.records }
     }
 
@@ -102,7 +102,7 @@ final class JournalKeeper {
             for extent in extents where extent.records > 0 {
                 let records = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(memory.records)[extent.range])
                 guard JournalReader.isWritten(records) else { return nil }
-                let seed = header(bank, slot).seed &+ UInt64(extent.place)
+                let seed = header(bank, slot).seed &+ UInt64(extent.range.lowerBound)
                 lanes.append(ClosedLane(records: records, seed: seed))
             }
         }

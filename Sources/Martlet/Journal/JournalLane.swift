@@ -1,5 +1,4 @@
 import Foundation
-import MartletTelemetry
 import Synchronization
 
 /// A part of a segment, which the threads of some processors write to: how much of it is taken, and where its memory is.
@@ -12,8 +11,10 @@ struct JournalLane: ~Copyable {
     private let head = Atomic<UInt64>(JournalLane.closed)
     /// The head at the first record that found no room; ``closed`` until there is one.
     private let full = Atomic<UInt64>(JournalLane.closed)
+    /// Where it begins in the segment's records.
+    private let start: Int
     private let capacity: Int
-    /// Written while the segment is closed, and read by those who found room. Apart from the atomics, which others look at
+    /// Written while the lane is closed, and read by those who found room. Apart from the atomics, which others look at
     /// meanwhile.
     private let memory: UnsafeMutablePointer<Memory>
 
@@ -22,9 +23,11 @@ struct JournalLane: ~Copyable {
         var seed: UInt64 = 0
     }
 
-    /// - Parameter capacity: bytes of records.
-    init(capacity: Int) {
-        self.capacity = capacity
+    /// - Parameters:
+    ///   - start: where it begins in the segment's records.
+    ///   - capacity: bytes of records.
+    init(from start: Int, capacity: Int) {
+        (self.start, self.capacity) = (start, capacity)
         memory = .allocate(capacity: 1)
         memory.initialize(to: Memory())
     }
@@ -38,11 +41,12 @@ struct JournalLane: ~Copyable {
     /// What is taken of it.
     struct Extent {
         let records: Int
-        let bytes: Int
+        /// Of the segment's records.
+        let range: Range<Int>
 
-        fileprivate init(_ head: UInt64) {
+        fileprivate init(_ head: UInt64, from start: Int) {
             records = Int(head >> 40)
-            bytes = Int(head & JournalLane.bytesMask)
+            range = start..<start + Int(head & JournalLane.bytesMask)
         }
     }
 
@@ -89,16 +93,20 @@ struct JournalLane: ~Copyable {
         guard head & Self.closed == 0 else { return nil }
         let isBeyond = head & Self.bytesMask > UInt64(capacity)
         let extent = isBeyond ? full.load(ordering: .acquiring) : head
-        return extent & Self.closed == 0 ? Extent(extent) : nil
+        return extent & Self.closed == 0 ? Extent(extent, from: start) : nil
     }
 
     // MARK: For the agent's thread alone
 
     /// Opens it for an interval.
     ///
-    /// - Parameter records: zeroes.
+    /// - Parameters:
+    ///   - records: the segment's, zeroes.
+    ///   - seed: the segment's.
     func open(_ records: UnsafeMutableRawBufferPointer, seed: UInt64) {
-        memory.pointee = Memory(records: records, seed: seed)
+        memory.pointee = Memory(
+            records: UnsafeMutableRawBufferPointer(rebasing: records[start..<start + capacity]),
+            seed: seed &+ UInt64(start))
         full.store(Self.closed, ordering: .relaxed)
         head.store(0, ordering: .releasing)
     }
@@ -107,9 +115,9 @@ struct JournalLane: ~Copyable {
     func close() -> Extent? {
         let head = head.exchange(Self.closed, ordering: .acquiringAndReleasing)
         guard head & Self.closed == 0 else { return nil }
-        guard head & Self.bytesMask > UInt64(capacity) else { return Extent(head) }
+        guard head & Self.bytesMask > UInt64(capacity) else { return Extent(head, from: start) }
         // Whoever went over the boundary is about to say where it was.
         while full.load(ordering: .acquiring) == Self.closed { sched_yield() }
-        return Extent(full.load(ordering: .acquiring))
+        return Extent(full.load(ordering: .acquiring), from: start)
     }
 }

@@ -4,20 +4,20 @@ import CMartletHooks
 /// on, so that two that record at the same moment do not take lines of the cache from each other. What finds its lane full
 /// goes into the next one.
 struct JournalSegment: ~Copyable {
+    /// A power of two.
     static let lanes = 4
 
     /// How far one lane is from the next: processors fetch lines of 64 bytes in pairs.
     private static let stride = 128
     private let memory: UnsafeMutableRawPointer
-    /// Bytes of records in a lane.
-    private let laneBytes: Int
 
     /// - Parameter capacity: bytes of records.
     init(capacity: Int) {
-        laneBytes = capacity / Self.lanes / JournalFormat.granule * JournalFormat.granule
+        let laneBytes = capacity / Self.lanes / JournalFormat.granule * JournalFormat.granule
         memory = .allocate(byteCount: Self.lanes * Self.stride, alignment: Self.stride)
         for index in 0..<Self.lanes {
-            (memory + index * Self.stride).initializeMemory(as: JournalLane.self, to: JournalLane(capacity: laneBytes))
+            let lane = JournalLane(from: index * laneBytes, capacity: laneBytes)
+            (memory + index * Self.stride).initializeMemory(as: JournalLane.self, to: lane)
         }
     }
 
@@ -53,32 +53,13 @@ struct JournalSegment: ~Copyable {
 
     // MARK: For the agent's thread alone
 
-    /// What is taken of a lane.
-    struct Extent {
-        /// Where the lane begins in the segment's records.
-        let place: Int
-        let bytes: Int
-        let records: Int
-
-        var range: Range<Int> { place..<place + bytes }
-    }
-
     /// Opens it for an interval.
     ///
     /// - Parameter records: zeroes.
     func open(_ records: UnsafeMutableRawBufferPointer, seed: UInt64) {
-        for index in (0..<Self.lanes).reversed() {
-            let place = index * laneBytes
-            lane(index).pointee.open(
-                UnsafeMutableRawBufferPointer(rebasing: records[place..<place + laneBytes]), seed: seed &+ UInt64(place)
-            )
-        }
+        for index in (0..<Self.lanes).reversed() { lane(index).pointee.open(records, seed: seed) }
     }
 
-    /// Lets no record in any more, and tells what was taken: nothing where it was closed.
-    func close() -> [Extent] {
-        (0..<Self.lanes).compactMap { index in
-            lane(index).pointee.close().map { Extent(place: index * laneBytes, bytes: $0.bytes, records: $0.records) }
-        }
-    }
+    /// Lets no record in any more, and tells what was taken, by lane: nothing where it was closed.
+    func close() -> [JournalLane.Extent] { (0..<Self.lanes).compactMap { lane($0).pointee.close() } }
 }
