@@ -1,9 +1,22 @@
+import MartletIntake
 import MartletOTLP
+import MartletSQLiteStorage
 import MartletTelemetry
 import SwiftProtobuf
+import Testing
 
 /// Metrics as SDKs other than Martlet's agent send them.
 enum OtherMetrics {
+    /// Has the store take metrics as if one instance of a service had posted them.
+    static func send(_ metrics: [OTLPMetric], instance: String, to storage: SQLiteStorage) async throws {
+        let request = request(
+            scopes: [metrics],
+            resource: [OTLPKeyValue("service.name", "shop"), OTLPKeyValue("service.instance.id", instance)])
+        let taken = try Intake().metrics(try request.serializedBytes(), encoding: .identity)
+        #expect(taken.refusals.message == "")
+        _ = try await storage.store(taken.values, of: nil)
+    }
+
     static func request(
         scopes: [[OTLPMetric]], resource: [OTLPKeyValue] = [OTLPKeyValue("service.name", "shop")]
     ) -> OTLPExportMetricsServiceRequest {

@@ -1,12 +1,9 @@
 import Fixtures
 import Foundation
 import FoundationNetworking
-import HTTPTypes
 import InMemoryLogging
 import Logging
-import MartletOTLP
 import MartletTelemetry
-import SwiftProtobuf
 import Testing
 
 @testable import Martlet
@@ -51,42 +48,6 @@ extension AgentTests {
                 let own = directory.contents().filter { $0.hasSuffix(".otlp.gz") }
                 #expect(!own.isEmpty)
                 collector.delay.store(0, ordering: .relaxed)
-            }
-        }
-
-        @Test func aBatchThatWasPutOffIsSentAgainUnderTheSameID() async throws {
-            try await withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
-                collector.answer(503, 429, 502, 504)
-                _ = try await URLSession.shared.data(from: base / "hello/x")
-                for _ in 1...5 { await agent.flush() }
-                #expect(collector.received.map(\.status) == [503, 429, 502, 504, 200])
-                #expect(Set(collector.received.map(\.batch)).count == 1)
-                #expect(Set(collector.received.map(\.body)).count == 1)
-                #expect(agent.status.ledger == Ledger(captured: 1, delivered: 1))
-                #expect(agent.status.uploadError == nil)
-            }
-        }
-
-        @Test func aCollectorThatAsksForTimeIsNotAskedAgainBeforeIt() async throws {
-            try await withAgent { agent, collector, base in
-                collector.answer(429, headers: [.retryAfter: "300"])
-                _ = try await URLSession.shared.data(from: base / "hello/x")
-                for _ in 1...3 { await agent.flush() }
-                #expect(collector.received.map(\.status) == [429])
-                #expect(agent.status.ledger == Ledger(captured: 1, waiting: 1))
-                #expect(agent.status.bufferedBytes > 0)
-            }
-        }
-
-        @Test func aRefusedBatchIsDroppedAndCountedAsRejected() async throws {
-            try await withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
-                collector.answer(400)
-                _ = try await URLSession.shared.data(from: base / "hello/x")
-                await agent.flush()
-                _ = try await URLSession.shared.data(from: base / "hello/y")
-                await agent.flush()
-                #expect(agent.status.ledger == Ledger(captured: 2, delivered: 1, dropped: [.rejected: 1]))
-                #expect(agent.status.bufferedBytes == 0)
             }
         }
 
@@ -283,23 +244,6 @@ extension AgentTests {
             #expect(said.filter { $0.contains("stored again") }.count == 2)
         }
 
-        @Test func theTokenGoesToTheCollectorAndNowhereElse() async throws {
-            let log = InMemoryLogHandler()
-            try await withAgent({
-                $0.token = "s3cret"
-                $0.logger = Logger(label: "test", factory: { _ in log })
-                $0.logLevel = .trace
-            }) { agent, collector, base in
-                collector.answer(401)
-                _ = try await URLSession.shared.data(from: base / "hello/x")
-                await agent.flush()
-                #expect(collector.received.allSatisfy { $0.authorization == "Bearer s3cret" })
-                #expect(collector.received.map(\.status).contains(401))
-            }
-            #expect(!log.entries.isEmpty)
-            #expect(log.entries.allSatisfy { !"\($0)".contains("s3cret") })
-        }
-
         @Test func switchedOffTheAgentDoesNothingAtAll() async throws {
             let directory = try TemporaryFolder()
             var configuration = MartletConfiguration()
@@ -319,98 +263,6 @@ extension AgentTests {
                 var other = MartletConfiguration()
                 other.logger = Logger(label: "test", factory: { _ in InMemoryLogHandler() })
                 #expect(MartletAgent.start(other) === agent)
-            }
-        }
-
-        @Test func aWrongTokenOrAddressLosesNothing() async throws {
-            let log = InMemoryLogHandler()
-            try await withAgent({
-                $0.sampleRate = 0
-                $0.logger = Logger(label: "test", factory: { _ in log })
-            }) { agent, collector, base in
-                collector.answer(401, 403, 404, 302)
-                _ = try await URLSession.shared.data(from: base / "hello/x")
-                for _ in 1...4 { await agent.flush() }
-                #expect(agent.status.ledger == Ledger(captured: 1, waiting: 1))
-                await agent.flush()
-                #expect(agent.status.ledger == Ledger(captured: 1, delivered: 1))
-            }
-            #expect(log.entries.filter { "\($0.message)".contains("MARTLET_TOKEN") }.count == 1)
-        }
-
-        @Test func aCollectorThatTakesNoTracesGetsItsMetrics() async throws {
-            try await withAgent({ $0.sampleRate = 1 }) { agent, collector, base in
-                collector.tracesStatus.store(404, ordering: .relaxed)
-                for _ in 1...3 {
-                    _ = try await URLSession.shared.data(from: base / "hello/x")
-                    await agent.flush()
-                }
-                #expect(agent.status.ledger == Ledger(captured: 3, delivered: 3))
-                #expect(collector.received.filter { $0.path == "/v1/traces" && $0.status == 404 }.count == 3)
-                let uploaded = Set(collector.received.filter { $0.path == "/v1/traces" }.map(\.batch))
-                #expect(uploaded.count == 1)
-                #expect(agent.status.bufferedBytes > 0)
-            }
-        }
-
-        @Test func aBatchThatIsTooLargeIsSentInParts() async throws {
-            try await withAgent({
-                $0.sampleRate = 0
-                $0.compression = .none
-            }) { agent, collector, base in
-                collector.maxBody.store(3000, ordering: .relaxed)
-                var expected: [String: UInt64] = [:]
-                for letter in "abcdefgh" {
-                    _ = try await URLSession.shared.data(from: base / "hello/\(letter)")
-                    expected["/hello/\(letter)"] = 1
-                }
-                await agent.flush()
-                #expect(agent.status.ledger == Ledger(captured: 8, delivered: 8))
-                let counts = try collector.counts()
-                #expect(counts == expected)
-                let ids = collector.received.compactMap(\.batch)
-                #expect(Set(ids).count == ids.count)
-                #expect(ids.contains { $0.hasSuffix("/1.00/metrics") })
-                #expect(agent.status.bufferedBytes == 0)
-            }
-        }
-
-        @Test func whatIsTooLargeInOnePieceIsDroppedAndCounted() async throws {
-            try await withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
-                collector.maxBody.store(10, ordering: .relaxed)
-                for letter in "abc" { _ = try await URLSession.shared.data(from: base / "hello/\(letter)") }
-                await agent.flush()
-                #expect(agent.status.ledger == Ledger(captured: 3, dropped: [.tooLarge: 3]))
-                #expect(agent.status.bufferedBytes == 0)
-            }
-        }
-
-        @Test func whatTheCollectorDidNotTakeOfABatchIsCountedAsRejected() async throws {
-            try await withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
-                let header = try #require(HTTPField.Name(BatchID.rejectedHeaderName))
-                collector.answer(200, headers: [header: "2"])
-                for letter in "abc" { _ = try await URLSession.shared.data(from: base / "hello/\(letter)") }
-                await agent.flush()
-                #expect(agent.status.ledger == Ledger(captured: 3, delivered: 1, dropped: [.rejected: 2]))
-                #expect(collector.received.count == 1)
-            }
-        }
-
-        @Test(arguments: [(1_000_000, 0, 3), (1, 3, 0)] as [(Int64, UInt64, UInt64)])
-        func aCollectorThatCountsDataPointsRejectsRequestsOnlyWithAllOfThem(
-            points: Int64, delivered: UInt64, rejected: UInt64
-        ) async throws {
-            var response = OTLPExportMetricsServiceResponse()
-            response.partialSuccess.rejectedDataPoints = points
-            let body: [UInt8] = try response.serializedBytes()
-            try await withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
-                collector.answer(200, body: body)
-                for letter in "abc" { _ = try await URLSession.shared.data(from: base / "hello/\(letter)") }
-                await agent.flush()
-                let ledger = agent.status.ledger
-                #expect(ledger.delivered == delivered)
-                #expect(ledger.dropped[.rejected, default: 0] == rejected)
-                #expect(agent.status.uploadError != nil)
             }
         }
 

@@ -1,0 +1,117 @@
+import Fixtures
+import GRDB
+import MartletOTLP
+import MartletSQLiteStorage
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+/// Only so many streams that count on are remembered. Whoever is forgotten is not counted again from his start.
+@Suite struct ForgottenProcessTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    @Test func theStreamsThatWereNotHeardOfForTheLongestTimeAreForgotten() async throws {
+        var limits = SQLiteLimits()
+        limits.maxCumulativeSeries = 3
+        let path = folder.path("small.sqlite")
+        let storage = try SQLiteStorage(path: path, limits: limits)
+        for instance in ["a", "b", "c", "d", "e"] {
+            try await OtherMetrics.send(
+                [OtherMetrics.histogram([OtherMetrics.point([0.2])])], instance: instance, to: storage)
+        }
+        let kept = try await DatabaseQueue(path: path).read { db in
+            try String.fetchAll(
+                db,
+                sql: """
+                    SELECT instance FROM cumulative_series JOIN resource ON resource.id = resource_id ORDER BY instance
+                    """)
+        }
+        #expect(kept == ["c", "d", "e"])
+    }
+
+    /// With room for one process, whose place each next one takes.
+    private func smallStore() throws -> SQLiteStorage {
+        var limits = SQLiteLimits()
+        limits.maxCumulativeSeries = 1
+        return try SQLiteStorage(path: folder.path("small.sqlite"), limits: limits)
+    }
+
+    private func send(
+        _ count: Int, start: UInt64 = 0, end: UInt64, instance: String, to storage: SQLiteStorage
+    ) async throws {
+        let point = OtherMetrics.point(Array(repeating: 0.2, count: count), start: start, end: end)
+        try await OtherMetrics.send([OtherMetrics.histogram([point])], instance: instance, to: storage)
+    }
+
+    private func count(in storage: SQLiteStorage) async throws -> UInt64 {
+        let answer = try await storage.statistics(StatisticsQuery(window: Samples.everything, by: []))
+        return answer.groups.values.reduce(0) { $0 + $1.duration.count }
+    }
+
+    @Test func aProcessThatWasForgottenDoesNotCountFromItsStartAgain() async throws {
+        let storage = try smallStore()
+        try await send(3, end: 10, instance: "a", to: storage)
+        try await send(1, end: 10, instance: "b", to: storage)
+        #expect(try await count(in: storage) == 4)
+        try await send(5, end: 20, instance: "a", to: storage)
+        #expect(try await count(in: storage) == 4, "what came in between is not known")
+        try await send(6, end: 30, instance: "a", to: storage)
+        #expect(try await count(in: storage) == 5)
+    }
+
+    @Test func aForgottenProcessWhoseClockWasAheadDoesNotSpeakForThoseAfterIt() async throws {
+        let clock = Clock()
+        clock.time = Samples.time(20)
+        var limits = SQLiteLimits()
+        limits.maxCumulativeSeries = 1
+        let storage = try SQLiteStorage(path: folder.path("small.sqlite"), limits: limits, now: { clock.time })
+        try await send(3, start: 10, end: 3000, instance: "shared", to: storage)
+        try await send(1, start: 15, end: 20, instance: "other", to: storage)
+        clock.time = Samples.time(40)
+        try await send(5, start: 30, end: 40, instance: "shared", to: storage)
+        #expect(try await count(in: storage) == 9)
+    }
+
+    @Test func aProcessThatBeganAfterTheOneThatWasForgottenCountsWhole() async throws {
+        let storage = try smallStore()
+        try await send(3, end: 10, instance: "a", to: storage)
+        try await send(1, end: 10, instance: "b", to: storage)
+        try await send(5, start: 15, end: 20, instance: "a", to: storage)
+        #expect(try await count(in: storage) == 9)
+    }
+
+    @Test func amongProcessesThatShareAResourceTheForgottenOneDoesNotCountAgainEither() async throws {
+        let storage = try smallStore()
+        try await send(3, start: 5, end: 20, instance: "", to: storage)
+        try await send(1, start: 0, end: 4, instance: "", to: storage)
+        #expect(try await count(in: storage) == 4)
+        try await send(3, start: 5, end: 30, instance: "", to: storage)
+        #expect(try await count(in: storage) == 4)
+    }
+
+    /// Of a process that was half forgotten, what is not known would look new and count again.
+    @Test func aProcessIsForgottenWithAllItsStreams() async throws {
+        var limits = SQLiteLimits()
+        limits.maxCumulativeSeries = 5
+        let path = folder.path("small.sqlite")
+        let storage = try SQLiteStorage(path: path, limits: limits)
+        for instance in ["a", "b", "c"] {
+            let points = ["/one", "/two"].map {
+                OtherMetrics.point([0.2], attributes: [OTLPKeyValue("http.route", $0)])
+            }
+            try await OtherMetrics.send([OtherMetrics.histogram(points)], instance: instance, to: storage)
+        }
+        let kept = try await DatabaseQueue(path: path).read { db in
+            try String.fetchAll(
+                db,
+                sql: """
+                    SELECT instance FROM cumulative_series JOIN resource ON resource.id = resource_id ORDER BY instance
+                    """)
+        }
+        #expect(kept == ["b", "b", "c", "c"])
+    }
+}
