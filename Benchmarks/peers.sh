@@ -10,13 +10,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-work=$(mktemp -d)
-server=
-finish() {
-    [[ -z $server ]] || { kill "$server" && wait "$server"; } || true
-    rm -rf "$work"
-}
-trap finish EXIT
+. scripts/measured-server.sh
 
 scripts/setup.sh test
 python=.build/python/bin/python
@@ -25,37 +19,29 @@ swift build -c release --product StoreBenchmark
 swift build -c release --product martlet-collector
 bin=$(swift build -c release --show-bin-path)
 
-cpu_ticks() {
-    # Fields 14 and 15 of proc(5), counted behind the name.
-    sed 's/.*) //' "/proc/$1/stat" | awk '{ print $12 + $13 }'
-}
-
 # measure NAME ADDRESS PATH POINTS: posts what is in the folder to the server, says what it took, ends it.
 measure() {
     local ticks taken refused seconds
-    ticks=$(cpu_ticks "$server")
+    ticks=$(cpu_ticks)
     read -r taken refused seconds < <(Benchmarks/post.py "$2" "$3" "$work/bodies")
     # What it does with it in the next seconds is part of the price.
     sleep 12
-    ticks=$(($(cpu_ticks "$server") - ticks))
+    ticks=$(($(cpu_ticks) - ticks))
     awk -v name="$1" -v points="$4" -v taken="$taken" -v refused="$refused" -v seconds="$seconds" \
         -v cpu="$(awk "BEGIN { print $ticks / $(getconf CLK_TCK) }")" \
-        -v peak="$(awk '/VmHWM/ { print int($2 / 1024) }' "/proc/$server/status")" 'BEGIN {
+        -v peak="$(peak_memory)" 'BEGIN {
         printf "%s, %d points a request: %d stored (%d requests refused), %d a second, %d a CPU-second, peak %d MiB\n",
             name, points, taken * points, refused, taken * points / seconds, taken * points / cpu, peak }'
-    kill "$server" && wait "$server" || true
-    server=
-    rm -rf "$work/bodies" "$work/store" "$work/address" "$work/log"
+    end_server
+    rm -rf "$work/bodies" "$work/store" "$work/log"
 }
 
 # collector POINTS INTERVALS
 collector() {
     "$bin/StoreBenchmark" bodies "$work/bodies" --points "$1" --intervals "$2"
     mkdir "$work/store"
-    "$bin/martlet-collector" serve --port 0 --store "sqlite:$work/store/store.sqlite" >"$work/address" 2>/dev/null &
-    server=$!
-    until [[ -s $work/address ]]; do sleep 0.1; done
-    measure "Martlet" "$(grep -o 'http://[^ ]*' "$work/address")" /v1/metrics "$1"
+    start_collector "$bin/martlet-collector" "$work/store/store.sqlite"
+    measure "Martlet" "$address" /v1/metrics "$1"
 }
 
 # prometheus POINTS INTERVALS

@@ -4,45 +4,30 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-work=$(mktemp -d)
-collector=
-finish() {
-    [[ -z $collector ]] || { kill "$collector" && wait "$collector"; } || true
-    rm -rf "$work"
-}
-trap finish EXIT
+. scripts/measured-server.sh
 
 swift build -c release --product StoreBenchmark
 swift build -c release --product martlet-collector
 bin=$(swift build -c release --show-bin-path)
 
-cpu_ticks() {
-    # Fields 14 and 15 of proc(5), counted behind the name.
-    sed 's/.*) //' "/proc/$1/stat" | awk '{ print $12 + $13 }'
-}
-
 # ingest POINTS INTERVALS [--sizes]: bodies of so many points, of eight senders, posted over eight connections, each as a batch
 # of its own.
 ingest() {
     "$bin/StoreBenchmark" bodies "$work/bodies" --points "$1" --intervals "$2" "${@:3}"
-    "$bin/martlet-collector" serve --port 0 --store "sqlite:$work/ingest.sqlite" >"$work/address" &
-    collector=$!
-    until [[ -s $work/address ]]; do sleep 0.1; done
-    local url ticks requests
-    url=$(grep -o 'http://[^ ]*' "$work/address")
-    ticks=$(cpu_ticks "$collector")
-    wrk -t1 -c8 -d30s -s Benchmarks/ingest.lua "$url" -- "$work/bodies" $((8 * $2)) 8 >"$work/wrk"
+    start_collector "$bin/martlet-collector" "$work/ingest.sqlite"
+    local ticks requests
+    ticks=$(cpu_ticks)
+    wrk -t1 -c8 -d30s -s Benchmarks/ingest.lua "$address" -- "$work/bodies" $((8 * $2)) 8 >"$work/wrk"
     # The passes that are still to come are part of the price.
     sleep 12
-    ticks=$(($(cpu_ticks "$collector") - ticks))
+    ticks=$(($(cpu_ticks) - ticks))
     requests=$(awk '/requests in/ { print $1 }' "$work/wrk")
     grep -i 'non-2xx' "$work/wrk" || true
     echo "posted, $1 points a request ${*:3}: $requests requests in 30 s," \
         "$((requests * $1 * $(getconf CLK_TCK) / ticks)) points a CPU-second," \
-        "peak $(awk '/VmHWM/ { print int($2 / 1024) }' "/proc/$collector/status") MiB"
-    kill "$collector" && wait "$collector" || true
-    collector=
-    rm -rf "$work/bodies" "$work/address" "$work"/ingest.sqlite*
+        "peak $(peak_memory) MiB"
+    end_server
+    rm -rf "$work/bodies" "$work"/ingest.sqlite*
 }
 
 echo "$(date -u +'%F %R') UTC, $(nproc) cores, load $(cut -d ' ' -f 1 /proc/loadavg)"
