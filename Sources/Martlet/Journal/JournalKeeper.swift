@@ -185,6 +185,7 @@ final class JournalKeeper {
         let index = bank * Journal.slots + slot
         let known = banks[bank].memories[slot]
         guard let memory = known ?? makeMemory(index) else { return }
+        if known == nil, slot >= Self.spare { memory.touch() }
         banks[bank].memories[slot] = memory
         let header = header(bank, slot)
         header.write(to: memory.bytes)
