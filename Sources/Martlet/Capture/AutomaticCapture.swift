@@ -64,8 +64,8 @@ enum AutomaticCapture {
     private static let startsLoading: martlet_before = { object in
         guard isInForce, let object, let recorder = Capture.recorder else { return }
         let loader = Unmanaged<URLProtocol>.fromOpaque(object).takeUnretainedValue()
-        guard let task = loader.task, !(loader.client is RequestObserver) else { return }
-        _ = AgentCost.measure { RequestInstrument(recorder: recorder).observe(loader, of: task) }
+        guard let task = loader.task, let client = loader.client, !(client is RequestObserver) else { return }
+        _ = AgentCost.measure { RequestInstrument(recorder: recorder).observe(loader, of: task, for: client) }
     }
 }
 

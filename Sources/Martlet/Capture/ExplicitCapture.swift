@@ -51,7 +51,7 @@ final class ObservedProtocol: URLProtocol {
         let loader = type.init(task: task, cachedResponse: cachedResponse, client: client)
         self.loader = loader
         guard let recorder = Capture.recorder else { return }
-        observer = AgentCost.measure { RequestInstrument(recorder: recorder).observe(loader, of: task) }
+        observer = AgentCost.measure { RequestInstrument(recorder: recorder).observe(loader, of: task, for: client) }
     }
 }
 #endif

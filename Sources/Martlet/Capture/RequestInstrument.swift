@@ -9,12 +9,11 @@ struct RequestInstrument: Sendable {
 
     /// Puts an observer between a loader that is about to start and its client; `nil` where it is not to be seen. A task
     /// that has its error was cancelled ahead of its loader, and nothing more will be heard of it.
-    func observe(_ loader: URLProtocol, of task: URLSessionTask) -> RequestObserver? {
+    func observe(_ loader: URLProtocol, of task: URLSessionTask, for client: any URLProtocolClient) -> RequestObserver?
+    {
         let key = Unmanaged.passUnretained(task).toOpaque()
         let request = loader.request
-        guard task.error == nil, let client = loader.client, let url = request.url,
-            recorder.settings.selection.contains(url)
-        else {
+        guard task.error == nil, let url = request.url, recorder.settings.selection.contains(url) else {
             InFlightRequests.remove(key)
             return nil
         }
