@@ -88,6 +88,13 @@ enum BucketTokens {
 
     /// Those that take the fewest bytes.
     private static func bits(for buckets: [UInt64]) -> Int {
+        var (allDistances, allCounts) = (UInt64(0), UInt64(0))
+        forEach(of: buckets) { distance, count in
+            allDistances |= distance
+            allCounts |= count
+        }
+        // In most sketches each has room in one byte, and then there is nothing to weigh.
+        if width(of: allDistances) + width(of: allCounts) <= 8 { return max(1, width(of: allCounts)) }
         var (distances, counts) = (Widths(), Widths())
         forEach(of: buckets) { distance, count in
             distances.add(distance)
@@ -104,6 +111,8 @@ enum BucketTokens {
 
     private static func size(ofTokensWith bits: Int) -> Int { bits < 8 ? 1 : 2 }
 
+    private static func width(of number: UInt64) -> Int { UInt64.bitWidth - number.leadingZeroBitCount }
+
     /// How many numbers have so many bits.
     private struct Widths {
         private(set) var count = 0
@@ -111,7 +120,7 @@ enum BucketTokens {
 
         mutating func add(_ number: UInt64) {
             count += 1
-            counts[UInt64.bitWidth - number.leadingZeroBitCount] += 1
+            counts[BucketTokens.width(of: number)] += 1
         }
 
         /// What those take as varints that have at least so many bits.
