@@ -6,8 +6,8 @@ extension Report {
         var total = RequestTally()
         for (group, statistics) in answer.groups {
             tallies[group.values, default: RequestTally()].add(statistics, of: group)
-            total.add(statistics, of: group)
         }
+        for tally in tallies.values { total.merge(tally) }
         let query = request.query
         let seconds = query.window.seconds
         let time = total.statistics.duration.sum
@@ -25,13 +25,15 @@ extension Report {
 
     /// Rows of one rank stand in the order of their dimensions, so that the same figures give the same report.
     private static func sorted(_ rows: [ReportRow], for request: ReportRequest) -> [ReportRow] {
-        let sorted = rows.sorted { one, other in
-            let (a, b) = (request.sort.value(of: one), request.sort.value(of: other))
+        let values = rows.map { request.sort.value(of: $0) }
+        // Their places, which are moved more easily than rows.
+        let sorted = rows.indices.sorted { one, other in
+            let (a, b) = (values[one], values[other])
             guard a == b else { return request.ascending ? a < b : a > b }
             let by = request.query.by
-            return by.map { one.text(of: $0) }.lexicographicallyPrecedes(by.map { other.text(of: $0) })
+            return by.map { rows[one].text(of: $0) }.lexicographicallyPrecedes(by.map { rows[other].text(of: $0) })
         }
-        return request.top.map { Array(sorted.prefix($0)) } ?? sorted
+        return sorted.prefix(request.top ?? rows.count).map { rows[$0] }
     }
 }
 

@@ -21,6 +21,15 @@ struct RequestTally {
         }
     }
 
+    /// Adds the requests of another row.
+    mutating func merge(_ other: RequestTally) {
+        statistics.merge(other.statistics)
+        unfailed.merge(other.unfailed)
+        outcomes.merge(other.outcomes) { $0 &+ $1 }
+        failed &+= other.failed
+        fromSpans &+= other.fromSpans
+    }
+
     /// - Parameter timeOfAll: seconds that all requests of the report took.
     func measures(seconds: Double, timeOfAll: Double) -> RequestMeasures {
         let duration = statistics.duration

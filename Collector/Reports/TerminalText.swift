@@ -1,7 +1,9 @@
 /// Names come from whoever sends: what would steer a terminal or turn text around is written out instead.
 enum TerminalText {
     static func plain(_ text: String) -> String {
-        text.unicodeScalars.reduce(into: "") { plain, scalar in
+        // Nearly all text is, and what else there is is looked up for each character.
+        if text.utf8.allSatisfy({ (0x20..<0x7f).contains($0) }) { return text }
+        return text.unicodeScalars.reduce(into: "") { plain, scalar in
             if isPlain(scalar) {
                 plain.unicodeScalars.append(scalar)
             } else {

@@ -22,10 +22,11 @@ struct ByteReader {
 
     mutating func double() -> Double? {
         guard end - position >= 8 else { return nil }
-        var bits: UInt64 = 0
-        for offset in 0..<8 { bits |= UInt64(bytes[position + offset]) << UInt64(8 * offset) }
+        let start = position
         position += 8
-        return Double(bitPattern: bits)
+        // In one piece: a month's report reads tens of millions.
+        let bits = bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: start, as: UInt64.self) }
+        return Double(bitPattern: UInt64(littleEndian: bits))
     }
 
     @inline(__always) mutating func varint() -> UInt64? {

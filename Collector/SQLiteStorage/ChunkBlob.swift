@@ -13,10 +13,16 @@ import MartletTelemetry
 /// One row for a batch, where one for each of its points would cost the writer ten times as much. A checksum of the bytes and
 /// the number of entries stand in columns beside them.
 struct ChunkBlob {
+    private let form: SketchBlob.Form
     private(set) var count = 0
     private(set) var lastSeries: Int64 = 0
     private var writer = ByteWriter()
     private var entry = ByteWriter()
+
+    /// - Parameter form: of the sketches that are added.
+    init(_ form: SketchBlob.Form = .gaps) {
+        self.form = form
+    }
 
     var bytes: [UInt8] { writer.bytes }
 
@@ -26,7 +32,7 @@ struct ChunkBlob {
         Self.begin(
             &entry, sent: statistics.bytesSent, received: statistics.bytesReceived,
             phases: PhasesBlob.encode(statistics.phases))
-        SketchBlob.append(statistics.duration, to: &entry)
+        SketchBlob.append(statistics.duration, as: form, to: &entry)
         append(entry: entry.bytes[...], series: series)
     }
 

@@ -30,9 +30,10 @@ struct ChunkEntries {
     }
 }
 
-/// Reads entries and adds them up. The sketch that it reads into is used again and again.
+/// Reads entries and adds them up. What it reads into is used again and again.
 struct EntryReader {
     private var sketch = SparseHistogram()
+    private var phases: [PhasesBlob.Phase] = []
 
     /// `false`, and nothing is added, when the bytes are no entry.
     mutating func add(_ entry: Range<Int>, of reader: inout ByteReader, to statistics: inout RequestStatistics) -> Bool
@@ -41,17 +42,13 @@ struct EntryReader {
         guard let sent = reader.varint(), let received = reader.varint(), let length = reader.varint(),
             let ofPhases = reader.range(of: length)
         else { return false }
-        var phases: PhaseTotals?
-        if !ofPhases.isEmpty {
-            reader.enter(ofPhases)
-            phases = PhasesBlob.read(&reader)
-            guard phases != nil else { return false }
-        }
+        reader.enter(ofPhases)
+        guard PhasesBlob.read(&reader, into: &phases) else { return false }
         reader.enter(ofPhases.upperBound..<entry.upperBound)
         guard SketchBlob.read(&reader, into: &sketch), statistics.duration.merge(sketch) else { return false }
         statistics.bytesSent &+= sent
         statistics.bytesReceived &+= received
-        if let phases { statistics.phases.merge(phases) }
+        for (phase, total) in phases { statistics.phases.add(total, to: phase) }
         return true
     }
 }

@@ -36,7 +36,7 @@ struct ChunkMerge {
 
     /// The next points in the order of their series, at most `maxPoints` of them. Empty at the end.
     mutating func next(maxPoints: Int) -> ChunkBlob {
-        var blob = ChunkBlob()
+        var blob = ChunkBlob(.tokens)
         while blob.count < maxPoints, let series = nextSeries() { append(series, to: &blob) }
         guard blob.count < maxPoints else { return blob }
         damaged += sources.reduce(0) { $0 + max(0, $1.left) }

@@ -58,6 +58,20 @@ struct StoredChunk {
         return chunk
     }
 
+    /// Of many at once, in this order: a statement for each takes as long as its points do where they are few.
+    ///
+    /// - Parameter body: gets the place of the chunk's id among `ids` too.
+    static func forEach(_ ids: [Int64], in db: Database, _ body: (Int, StoredChunk) throws -> Void) throws {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT points, checksum, count, damaged, resource_id, end_time, wanted.key
+                FROM json_each(?) wanted CROSS JOIN chunk ON chunk.id = wanted.value
+                """)
+        let list = "[" + ids.map(String.init).joined(separator: ",") + "]"
+        let rows = try Row.fetchCursor(statement, arguments: [list])
+        while let row = try rows.next() { try body(row[6], StoredChunk(row)) }
+    }
+
     private init(_ row: Row) throws {
         let found = try row.withUnsafeData(atIndex: 0) { data in data.map { [UInt8]($0) } ?? [] }
         bytes = ChunkChecksum.of(found) == row[1] ? found : nil

@@ -12,6 +12,8 @@ enum PhasesBlob {
     /// Never changed, only added to: the store is read by later versions.
     private static let order: [RequestPhase] = [.queue, .dns, .connect, .tls, .firstByte, .transfer]
 
+    typealias Phase = (phase: RequestPhase, total: PhaseTotals.Total)
+
     static func encode(_ totals: PhaseTotals) -> [UInt8] {
         guard !totals.isEmpty else { return [] }
         var writer = ByteWriter()
@@ -28,24 +30,27 @@ enum PhasesBlob {
 
     /// `nil` when the bytes cannot have come from ``encode(_:)``.
     static func decode(_ bytes: [UInt8]) -> PhaseTotals? {
-        var reader = ByteReader(bytes)
-        return read(&reader)
+        var (reader, phases, totals) = (ByteReader(bytes), [Phase](), PhaseTotals())
+        guard read(&reader, into: &phases) else { return nil }
+        for (phase, total) in phases { totals.add(total, to: phase) }
+        return totals
     }
 
-    /// Reads to the reader's end.
-    static func read(_ reader: inout ByteReader) -> PhaseTotals? {
-        guard !reader.isAtEnd else { return PhaseTotals() }
-        guard reader.byte() == version, let bits = reader.byte(), bits < 1 << order.count else { return nil }
-        var totals = PhaseTotals()
+    /// Reads to the reader's end what is known of each phase, in place of what `phases` holds: a list, because most points have
+    /// two of them. `false` when the bytes cannot have come from ``encode(_:)``.
+    static func read(_ reader: inout ByteReader, into phases: inout [Phase]) -> Bool {
+        phases.removeAll(keepingCapacity: true)
+        guard !reader.isAtEnd else { return true }
+        guard reader.byte() == version, let bits = reader.byte(), bits < 1 << order.count else { return false }
         var rest = bits
         while rest != 0 {
             let phase = order[rest.trailingZeroBitCount]
             rest &= rest - 1
             guard let count = reader.varint(), count > 0, let seconds = reader.double(),
                 (0...Double.greatestFiniteMagnitude).contains(seconds)
-            else { return nil }
-            totals[phase] = PhaseTotals.Total(count: count, seconds: seconds)
+            else { return false }
+            phases.append((phase, PhaseTotals.Total(count: count, seconds: seconds)))
         }
-        return reader.isAtEnd ? totals : nil
+        return reader.isAtEnd
     }
 }

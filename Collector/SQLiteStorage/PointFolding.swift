@@ -23,20 +23,19 @@ struct PointFolding {
 
     /// Those that have something.
     var groups: [RequestGroup: RequestStatistics] {
-        indexOfGroup.mapValues { statistics[$0] }.filter { !$0.value.isEmpty }
+        let groups = indexOfGroup.mapValues { statistics[$0] }
+        // All of them but for damage, and a filter hashes each anew.
+        return statistics.contains(where: \.isEmpty) ? groups.filter { !$0.value.isEmpty } : groups
     }
 
     mutating func add(_ range: ChunkRange, in db: Database) throws {
         let slices = try ChunkSlices(of: range, in: db)
-        while let places = try slices.next(sender: { try senders.index(ofResource: $0, in: db) }) {
-            for place in places {
-                guard let chunk = try StoredChunk.find(place.id, in: db) else { continue }
-                try add(chunk, of: place.sender, in: db)
-            }
+        while let places = try slices.next(sender: { try senders.sender(ofResource: $0, in: db) }) {
+            try StoredChunk.forEach(places.map(\.id), in: db) { try add($1, of: places[$0].sender, in: db) }
         }
     }
 
-    private mutating func add(_ chunk: StoredChunk, of sender: Int, in db: Database) throws {
+    private mutating func add(_ chunk: StoredChunk, of sender: SenderClasses.Sender, in db: Database) throws {
         damagedPoints += chunk.damaged
         guard let bytes = chunk.bytes else {
             damagedPoints += chunk.count
@@ -47,11 +46,10 @@ struct PointFolding {
         var read = 0
         while let entry = entries.entry {
             let group = try group(ofSeries: entries.series, sender: sender, in: db)
-            if try group == SenderClasses.noGroup || isToldByMetrics(group, in: chunk, db)
-                || entryReader.add(entry, of: &reader, to: &statistics[group])
-            {
-                read += 1
-            }
+            let isLeftOut = try group == SenderClasses.noGroup || isToldByMetrics(group, in: chunk, db)
+            // Not behind an `||`, whose closure would copy the statistics.
+            let isRead = isLeftOut ? true : entryReader.add(entry, of: &reader, to: &statistics[group])
+            if isRead { read += 1 }
             entries.next()
         }
         damagedPoints += max(0, chunk.count - read)
@@ -65,7 +63,7 @@ struct PointFolding {
         return overlaps.contains(kind, of: chunk.resource, end: chunk.end)
     }
 
-    private mutating func group(ofSeries series: Int64, sender: Int, in db: Database) throws -> Int {
+    private mutating func group(ofSeries series: Int64, sender: SenderClasses.Sender, in db: Database) throws -> Int {
         if let known = senders.group(ofSeries: series, sender: sender) { return known }
         var place = SenderClasses.noGroup
         if let group = try senders.readGroup(ofSeries: series, sender: sender, in: db) { place = index(of: group) }

@@ -33,6 +33,8 @@ enum Schema {
         migrator.registerMigration("8 spans of one trace, resources of one instance") { db in
             try db.execute(sql: spanIndex + instanceIndex)
         }
+        // No table changes. Earlier versions would take what is written from now on for damaged, and refuse the store instead.
+        migrator.registerMigration("9 rolled up sketches as tokens") { _ in }
         return migrator
     }
 

@@ -8,6 +8,16 @@ struct SenderClasses {
     /// In place of a group's index, for series that the filter leaves out.
     static let noGroup = -1
 
+    /// One that ``sender(ofResource:in:)`` returned. Those of one service stand beside each other.
+    struct Sender: Comparable {
+        fileprivate var service: Int
+        fileprivate var index: Int
+
+        static func < (one: Sender, other: Sender) -> Bool {
+            (one.service, one.index) < (other.service, other.index)
+        }
+    }
+
     private struct Class {
         let resource: TelemetryResource
         var groups = SeriesGroups()
@@ -16,34 +26,36 @@ struct SenderClasses {
     private let query: StatisticsQuery
     private var classes: [Class] = []
     /// `nil` for senders that the filter leaves out.
-    private var classOfResource: [Int64: Int?] = [:]
-    private var classOfValues: [[String?]: Int] = [:]
+    private var classOfResource: [Int64: Sender?] = [:]
+    private var services: [String: Int] = [:]
+    private var classOfValues: [[String?]: Sender] = [:]
+    /// Of the service that was asked for last.
+    private var series: ServiceSeries?
 
     init(_ query: StatisticsQuery) {
         self.query = query
     }
 
     /// `nil` when the query is not about this sender.
-    mutating func index(ofResource id: Int64, in db: Database) throws -> Int? {
+    mutating func sender(ofResource id: Int64, in db: Database) throws -> Sender? {
         if let known = classOfResource[id] { return known }
-        let found = try ResourceRows.find(id, in: db).flatMap { classIndex(of: $0) }
+        let found = try ResourceRows.find(id, in: db).flatMap { sender(of: $0) }
         classOfResource[id] = .some(found)
         return found
     }
 
-    mutating func group(ofSeries series: Int64, sender: Int) -> Int? {
-        classes[sender].groups.find(series)
+    mutating func group(ofSeries series: Int64, sender: Sender) -> Int? {
+        classes[sender.index].groups.find(series)
     }
 
-    mutating func remember(_ group: Int, ofSeries series: Int64, sender: Int) {
-        classes[sender].groups.insert(group, of: series)
+    mutating func remember(_ group: Int, ofSeries series: Int64, sender: Sender) {
+        classes[sender.index].groups.insert(group, of: series)
     }
 
     /// `nil` for a series that the filter leaves out, or that has been deleted.
-    func readGroup(ofSeries series: Int64, sender: Int, in db: Database) throws -> RequestGroup? {
-        let resource = classes[sender].resource
-        let statement = try db.cachedStatement(sql: "SELECT * FROM series WHERE id = ?")
-        guard let row = try Row.fetchOne(statement, arguments: [series]), let dimensions = SeriesRows.decode(row),
+    mutating func readGroup(ofSeries series: Int64, sender: Sender, in db: Database) throws -> RequestGroup? {
+        let resource = classes[sender.index].resource
+        guard let dimensions = try seriesOfService(resource.service, in: db)[series],
             query.filter.matches(dimensions, from: resource)
         else { return nil }
         return RequestGroup(
@@ -51,13 +63,24 @@ struct SenderClasses {
             outcome: dimensions.outcome, source: dimensions.source)
     }
 
-    private mutating func classIndex(of resource: TelemetryResource) -> Int? {
+    /// Chunks of one service are read one after the other, so that one is enough.
+    private mutating func seriesOfService(_ service: String, in db: Database) throws -> ServiceSeries {
+        if let known = series, known.service == service { return known }
+        let read = try ServiceSeries(of: service, in: db)
+        series = read
+        return read
+    }
+
+    private mutating func sender(of resource: TelemetryResource) -> Sender? {
         guard query.filter.service == nil || query.filter.service == resource.service else { return nil }
         let values = [resource.service] + query.by.map { $0.value(of: resource) }
         if let known = classOfValues[values] { return known }
-        classOfValues[values] = classes.count
+        let service = services[resource.service] ?? services.count
+        services[resource.service] = service
+        let sender = Sender(service: service, index: classes.count)
+        classOfValues[values] = sender
         classes.append(Class(resource: resource))
-        return classes.count - 1
+        return sender
     }
 }
 

@@ -49,19 +49,32 @@ enum SeriesRows {
         source == .metrics ? kind.rawValue : "\(kind.rawValue) \(source.rawValue)"
     }
 
-    /// `nil` for a kind that is not known.
+    /// From the columns by their names; `nil` for a kind that is not known.
     static func decode(_ row: Row) -> RequestDimensions? {
-        let words = (row["kind"] as String).split(separator: " ")
-        guard let kind = words.first.flatMap({ RequestKind(rawValue: String($0)) }),
-            let source = words.count == 1 ? .metrics : StatisticsSource(rawValue: String(words[1]))
-        else { return nil }
-        let status: Int = row["status"]
-        let error: String = row["error"]
+        dimensions(
+            kind: row["kind"], method: row["method"], host: row["host"], port: row["port"], endpoint: row["endpoint"],
+            status: row["status"], error: row["error"])
+    }
+
+    /// What ``columns(of:)`` were made of; `nil` for a kind that is not known.
+    static func dimensions(
+        kind text: String, method: String, host: String, port: Int, endpoint: String, status: Int, error: String
+    ) -> RequestDimensions? {
+        guard let (kind, source) = kind(of: text) else { return nil }
         var dimensions = RequestDimensions(
-            kind: kind, method: row["method"], host: row["host"], port: row["port"], endpoint: row["endpoint"],
-            status: status == 0 ? nil : status, error: error.isEmpty ? nil : error)
+            kind: kind, method: method, host: host, port: port, endpoint: endpoint, status: status == 0 ? nil : status,
+            error: error.isEmpty ? nil : error)
         dimensions.source = source
         return dimensions
+    }
+
+    private static func kind(of text: String) -> (RequestKind, StatisticsSource)? {
+        if let kind = RequestKind(rawValue: text) { return (kind, .metrics) }
+        let words = text.split(separator: " ")
+        guard words.count == 2, let kind = RequestKind(rawValue: String(words[0])),
+            let source = StatisticsSource(rawValue: String(words[1]))
+        else { return nil }
+        return (kind, source)
     }
 }
 

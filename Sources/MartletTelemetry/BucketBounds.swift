@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// Upper bounds of the buckets that the values of many histograms are counted in, of the kind that Prometheus has. Where they
 /// lie among the buckets of an ``ExponentialHistogram`` is worked out once.
 package struct BucketBounds: Sendable, Equatable {
@@ -16,7 +8,9 @@ package struct BucketBounds: Sendable, Equatable {
 
     package init(_ values: [Double]) {
         self.values = values
-        lastIndices = ExponentialHistogram.scales.map { scale in values.map { Self.lastIndex(notAbove: $0, scale) } }
+        lastIndices = ExponentialHistogram.scales.map { scale in
+            values.map { ExponentialHistogram.lastIndex(notAbove: $0, scale) }
+        }
     }
 
     /// Adds how many values lie between the bounds to `counts`, of which there is one more. A bucket's values count where its
@@ -37,13 +31,5 @@ package struct BucketBounds: Sendable, Equatable {
     /// The first bucket whose bound is not below the value.
     package func place(of value: Double) -> Int {
         values.firstIndex { value <= $0 } ?? values.count
-    }
-
-    private static func lastIndex(notAbove bound: Double, _ scale: Int32) -> Int32 {
-        guard bound > 0 else { return .min }
-        var index = Int32(scalbn(log2(bound), Int(scale)).rounded(.down))
-        while ExponentialHistogram.middle(of: index + 1, scale) <= bound { index += 1 }
-        while ExponentialHistogram.middle(of: index, scale) > bound { index -= 1 }
-        return index
     }
 }

@@ -226,12 +226,10 @@ package struct ExponentialHistogram: Sendable, Equatable {
 
     /// How many values are at or below `bound`, as far as the buckets tell: a bucket counts when its middle does.
     package func countOfValues(upTo bound: Double) -> UInt64 {
-        var result = bound >= 0 ? zeroCount : 0
-        for (index, bucket) in buckets.enumerated() where bucket > 0 {
-            guard middle(of: offset + Int32(index)) <= bound else { break }
-            result &+= bucket
-        }
-        return result
+        guard count > 0 else { return 0 }
+        let last = Int64(Self.lastIndex(notAbove: bound, scale)) - Int64(offset)
+        let buckets = buckets.prefix(Int(Swift.max(0, last + 1)))
+        return buckets.reduce(bound >= 0 ? zeroCount : 0, &+)
     }
 
     // MARK: -
@@ -259,6 +257,15 @@ package struct ExponentialHistogram: Sendable, Equatable {
 
     static func middle(of index: Int32, _ scale: Int32) -> Double {
         exp2(scalbn(Double(index) + 0.5, -Int(scale)))
+    }
+
+    /// The last bucket whose middle is not above a finite bound.
+    static func lastIndex(notAbove bound: Double, _ scale: Int32) -> Int32 {
+        guard bound > 0 else { return .min }
+        var index = Int32(scalbn(log2(bound), Int(scale)).rounded(.down))
+        while middle(of: index + 1, scale) <= bound { index += 1 }
+        while middle(of: index, scale) > bound { index -= 1 }
+        return index
     }
 
     private func clamp(_ value: Double) -> Double {

@@ -42,6 +42,12 @@ package struct PhaseTotals: Sendable, Equatable {
         seconds.replace(with: seconds + SIMD8<Double>(durations.lanes) / 1e9, where: recorded)
     }
 
+    /// Adds what is known of one phase of other requests.
+    package mutating func add(_ total: Total, to phase: RequestPhase) {
+        counts[phase.lane] &+= total.count
+        seconds[phase.lane] += total.seconds
+    }
+
     /// Adds the requests of another.
     package mutating func merge(_ other: PhaseTotals) {
         counts &+= other.counts

@@ -13,6 +13,8 @@ package struct SparseHistogram: Sendable {
     /// The first ``bucketCount`` are the buckets that have values, in ascending order of their indices; the rest is room.
     package var buckets: [Bucket] = []
     package var bucketCount = 0
+    /// How many values these buckets have in all.
+    package var valuesInBuckets: UInt64 = 0
 
     package init() {}
 
@@ -23,17 +25,14 @@ package struct SparseHistogram: Sendable {
     }
 
     /// How many values, those in ``zeroCount`` included; `nil` when it cannot be a histogram: an index that no `Double` has,
-    /// a sum that is no number, a count that overflows. The order of the buckets is the caller's part.
+    /// a sum that is no number, a count that overflows. That the buckets are in order, and what they have in all, is the
+    /// caller's part.
     package var count: UInt64? {
         let bound = ExponentialHistogram.indexBound(ofScale: scale)
         guard ExponentialHistogram.scales.contains(scale), sum.isFinite, min?.isFinite != false, max?.isFinite != false,
             Int64(first ?? 0) >= -bound, Int64(last ?? 0) < bound
         else { return nil }
-        var (count, isTooLarge) = (zeroCount, false)
-        for index in 0..<bucketCount {
-            let (total, isBeyond) = count.addingReportingOverflow(buckets[index].count)
-            (count, isTooLarge) = (total, isTooLarge || isBeyond)
-        }
+        let (count, isTooLarge) = zeroCount.addingReportingOverflow(valuesInBuckets)
         return isTooLarge ? nil : count
     }
 

@@ -5,16 +5,18 @@ import Testing
 @testable import MartletSQLiteStorage
 
 @Suite struct SketchBlobTests {
-    @Test(arguments: [
-        [], [0.1], [0.1, 0.1, 0.100001], [1e-9, 1e9], [0, 0, 3.5], [0.001, 0.0011, 0.5, 0.51, 7, 30],
-    ])
-    func aSketchComesBackAsItWas(values: [Double]) {
+    @Test(
+        arguments: [
+            [], [0.1], [0.1, 0.1, 0.100001], [1e-9, 1e9], [0, 0, 3.5], [0.001, 0.0011, 0.5, 0.51, 7, 30],
+        ], SketchBlob.Form.allCases)
+    func aSketchComesBackAsItWas(values: [Double], form: SketchBlob.Form) {
         var sketch = ExponentialHistogram()
         for value in values { sketch.record(value) }
-        #expect(SketchBlob.decode(SketchBlob.encode(sketch)) == sketch)
+        #expect(SketchBlob.decode(SketchBlob.encode(sketch, as: form)) == sketch)
     }
 
-    @Test func aSketchWithoutBoundsAndWithEmptyBucketsAtBothEndsComesBackAsItWas() throws {
+    @Test(arguments: SketchBlob.Form.allCases)
+    func aSketchWithoutBoundsAndWithEmptyBucketsAtBothEndsComesBackAsItWas(form: SketchBlob.Form) throws {
         let sketch = try #require(
             ExponentialHistogram(
                 scale: -3, sum: 12.5, min: nil, max: nil, zeroCount: 9, offset: -4,
@@ -25,18 +27,30 @@ import Testing
                 scale: -3, sum: 0, min: nil, max: nil, zeroCount: 0, offset: index, buckets: [count])
             expected.merge(try #require(bucket))
         }
-        let decoded = try #require(SketchBlob.decode(SketchBlob.encode(sketch)))
+        let decoded = try #require(SketchBlob.decode(SketchBlob.encode(sketch, as: form)))
         #expect(decoded.buckets == expected.buckets && decoded.offset == expected.offset)
         #expect((decoded.scale, decoded.count, decoded.sum, decoded.min) == (-3, sketch.count, 12.5, nil))
     }
 
-    @Test func aThousandValuesOfOneEndpointTakeLessThanThreeHundredBytes() {
+    @Test(arguments: SketchBlob.Form.allCases)
+    func aThousandValuesOfOneEndpointTakeLessThanThreeHundredBytes(form: SketchBlob.Form) {
         var sketch = ExponentialHistogram()
         for step in 0..<1000 { sketch.record(0.05 + Double(step) * 0.00005) }
-        #expect(SketchBlob.encode(sketch).count < 300)
+        #expect(SketchBlob.encode(sketch, as: form).count < 300)
     }
 
-    @Test func bucketsAndGapsOfAnySizeComeBackAsTheyWere() throws {
+    @Test(arguments: [(distance: 1, count: 1), (1, 100), (1, 10_000), (20, 1), (20, 3), (300, 1)])
+    func tokensTakeNoMoreRoomThanGaps(distance: Int, count: UInt64) throws {
+        let buckets = (0..<500).map { $0.isMultiple(of: distance) ? count : 0 }
+        let sketch = try #require(
+            ExponentialHistogram(scale: 7, sum: 1, min: 1, max: 2, zeroCount: 0, offset: 0, buckets: buckets))
+        let (tokens, gaps) = (SketchBlob.encode(sketch, as: .tokens), SketchBlob.encode(sketch, as: .gaps))
+        // But for the byte that says how they are made.
+        #expect(tokens.count <= gaps.count + 1)
+    }
+
+    @Test(arguments: SketchBlob.Form.allCases)
+    func bucketsAndGapsOfAnySizeComeBackAsTheyWere(form: SketchBlob.Form) throws {
         var random = SeededGenerator(seed: 1)
         for _ in 0..<100 {
             var buckets: [UInt64] = [1]
@@ -50,24 +64,26 @@ import Testing
             let sketch = try #require(
                 ExponentialHistogram(
                     scale: 7, sum: 1, min: 1, max: nil, zeroCount: 3, offset: offset, buckets: buckets))
-            #expect(SketchBlob.decode(SketchBlob.encode(sketch)) == sketch)
+            #expect(SketchBlob.decode(SketchBlob.encode(sketch, as: form)) == sketch)
         }
     }
 
-    @Test func cutOffAnywhereItIsRefusedOrSmaller() {
+    @Test(arguments: SketchBlob.Form.allCases)
+    func cutOffAnywhereItIsRefusedOrSmaller(form: SketchBlob.Form) {
         var sketch = ExponentialHistogram()
         for value in [0.001, 0.5, 30] { sketch.record(value) }
-        let blob = SketchBlob.encode(sketch)
+        let blob = SketchBlob.encode(sketch, as: form)
         for length in 0..<blob.count {
             let decoded = SketchBlob.decode(Array(blob.prefix(length)))
             #expect(decoded?.count != sketch.count)
         }
     }
 
-    @Test func noByteMakesItTrap() {
+    @Test(arguments: SketchBlob.Form.allCases)
+    func noByteMakesItTrap(form: SketchBlob.Form) {
         var sketch = ExponentialHistogram()
         for value in [0.001, 0.5, 30] { sketch.record(value) }
-        let blob = SketchBlob.encode(sketch)
+        let blob = SketchBlob.encode(sketch, as: form)
         for index in blob.indices {
             for byte in stride(from: UInt8.min, through: .max, by: 15) {
                 var damaged = blob
@@ -80,15 +96,17 @@ import Testing
         }
     }
 
-    @Test func aGapThatWouldFillMemoryIsRefused() {
+    @Test(arguments: SketchBlob.Form.allCases)
+    func aGapThatWouldFillMemoryIsRefused(form: SketchBlob.Form) {
         var writer = ByteWriter()
-        writer.append(1)
+        writer.append(form.rawValue)
         writer.append(0)
         writer.append(bitsOf: 1)
         writer.append(zigzag: 7)
         writer.append(varint: 0)
         writer.append(zigzag: 0)
-        writer.append(0)
+        if form == .tokens { writer.append(4) }
+        writer.append(form == .tokens ? 1 : 0)
         writer.append(varint: .max)
         #expect(SketchBlob.decode(writer.bytes) == nil)
     }

@@ -5,7 +5,7 @@ import MartletStorage
 import MartletTelemetry
 
 /// Thirty days of ten thousand series, as they would be after thirty days: hours of all of them, minutes of a week, and
-/// intervals of 10 s of six hours. They are stored as senders with such intervals would send them.
+/// intervals of 10 s of six hours. Hours and minutes are delivered in halves, so that it is the store that rolls them up.
 struct GenerateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "generate", abstract: "Makes a store to read from.")
 
@@ -21,8 +21,9 @@ struct GenerateCommand: AsyncParsableCommand {
         let storage = try SQLiteStorage(path: path)
         let traffic = (0..<services).map { SyntheticTraffic(service: $0, series: series) }
         let hour: UInt64 = 3600
-        try await store(traffic, in: storage, from: now - UInt64(days) * 24 * hour, to: now - 7 * 24 * hour, step: hour)
-        try await store(traffic, in: storage, from: now - 7 * 24 * hour, to: now - 6 * hour, step: 60)
+        try await store(
+            traffic, in: storage, from: now - UInt64(days) * 24 * hour, to: now - 7 * 24 * hour, step: hour / 2)
+        try await store(traffic, in: storage, from: now - 7 * 24 * hour, to: now - 6 * hour, step: 30)
         try await store(traffic, in: storage, from: now - 6 * hour, to: now, step: 10)
         try await storage.maintain()
         try storage.close()

@@ -1,0 +1,75 @@
+import MartletTelemetry
+
+/// The buckets of a sketch as varints: n > 0 is a bucket of n values, 0 and n are n + 1 empty buckets.
+///
+/// One interval of one endpoint has clusters of neighbouring buckets with small counts, and gaps between them: a full
+/// bucket costs one byte and a gap of any length two or three, where index and count pairs would cost two for each bucket.
+enum BucketGaps {
+    static func append(_ buckets: [UInt64], to writer: inout ByteWriter) {
+        var gap: UInt64 = 0
+        for bucket in buckets {
+            if bucket == 0 {
+                gap += 1
+                continue
+            }
+            writer.append(gap: gap)
+            gap = 0
+            writer.append(varint: bucket)
+        }
+        writer.append(gap: gap)
+    }
+
+    /// Reads to the reader's end, from the first bucket's index on, into the room that there is. `false` when the bytes cannot
+    /// have come from ``append(_:to:)``.
+    static func read(_ reader: ByteReader, from offset: Int32, into sketch: inout SparseHistogram) -> Bool {
+        guard let count = readBuckets(reader, from: offset, into: &sketch.buckets) else { return false }
+        sketch.bucketCount = count
+        sketch.valuesInBuckets = 0
+        var isTooLarge = false
+        for index in 0..<count {
+            let (sum, isBeyond) = sketch.valuesInBuckets.addingReportingOverflow(sketch.buckets[index].count)
+            (sketch.valuesInBuckets, isTooLarge) = (sum, isTooLarge || isBeyond)
+        }
+        return !isTooLarge
+    }
+
+    /// Reads to the reader's end into the room that there is, and returns how many they are.
+    ///
+    /// No branch depends on what a byte stands for. Buckets and gaps alternate as chance has it, so that guessing which is
+    /// next, and guessing wrong, took longer than all else.
+    @inline(never)
+    private static func readBuckets(
+        _ reader: ByteReader, from offset: Int32, into buckets: inout [SparseHistogram.Bucket]
+    ) -> Int? {
+        var reader = reader
+        var (index, count) = (Int(offset), 0)
+        // 1 behind the 0 that a gap begins with: the next number is its length.
+        var isInGap = 0
+        while count < buckets.count, let byte = reader.byte() {
+            var value = UInt64(byte)
+            if byte >= 0x80 {
+                guard let long = reader.longVarint(from: byte),
+                    isInGap == 0 || long <= UInt64(ExponentialHistogram.maxBuckets)
+                else { return nil }
+                value = long
+            }
+            let isEmpty = value == 0 ? 1 : 0
+            let isBucket = (1 - isEmpty) & ~isInGap
+            buckets[count] = (Int32(truncatingIfNeeded: index), value)
+            count &+= isBucket
+            index &+= isBucket &+ (Int(truncatingIfNeeded: value) &+ 1) & -isInGap
+            isInGap = isEmpty & ~isInGap
+        }
+        let isWhole = reader.isAtEnd && isInGap == 0
+        return isWhole && index <= Int(offset) + ExponentialHistogram.maxBuckets && index <= Int(Int32.max)
+            ? count : nil
+    }
+}
+
+extension ByteWriter {
+    fileprivate mutating func append(gap: UInt64) {
+        guard gap > 0 else { return }
+        append(0)
+        append(varint: gap - 1)
+    }
+}

@@ -1,0 +1,135 @@
+import MartletTelemetry
+
+/// The buckets of a sketch that have values, as a token for each:
+///
+///     bits         1 byte, how many bits of a token are its count, 1...15
+///     tokens       1 byte each, from 8 bits on 2, little-endian: in the low bits the count, in the others how far the bucket
+///                  is from the one before, 1 for a neighbour. Where one of both finds no room its bits are 0, and it follows
+///                  as a varint, the distance first.
+///
+/// An hour of an endpoint that few call has single values far apart, one of many requests has neighbours with large counts: the
+/// bits are chosen for each sketch. Nobody who reads has to guess what comes next, for it is always a bucket.
+enum BucketTokens {
+    private static let maxBits = 15
+
+    static func append(_ buckets: [UInt64], to writer: inout ByteWriter) {
+        let bits = bits(for: buckets)
+        writer.append(UInt8(bits))
+        forEach(of: buckets) { distance, count in
+            let distanceInToken = distance >> (size(ofTokensWith: bits) * 8 - bits) == 0 ? distance : 0
+            let countInToken = count >> bits == 0 ? count : 0
+            let token = distanceInToken << bits | countInToken
+            writer.append(UInt8(truncatingIfNeeded: token))
+            if bits >= 8 { writer.append(UInt8(truncatingIfNeeded: token >> 8)) }
+            if distanceInToken == 0 { writer.append(varint: distance) }
+            if countInToken == 0 { writer.append(varint: count) }
+        }
+    }
+
+    /// Reads to the reader's end, from the first bucket's index on, into the room that there is. `false` when the bytes cannot
+    /// have come from ``append(_:to:)``.
+    static func read(_ reader: inout ByteReader, from offset: Int32, into sketch: inout SparseHistogram) -> Bool {
+        guard let bits = reader.byte().map(Int.init), (1...maxBits).contains(bits),
+            let (count, values) = read(reader, bits: bits, from: offset, into: &sketch.buckets)
+        else { return false }
+        sketch.bucketCount = count
+        sketch.valuesInBuckets = values
+        return true
+    }
+
+    /// With a reader of its own, which the compiler keeps in registers.
+    @inline(never)
+    private static func read(
+        _ reader: ByteReader, bits: Int, from offset: Int32, into buckets: inout [SparseHistogram.Bucket]
+    ) -> (buckets: Int, values: UInt64)? {
+        var reader = reader
+        let mask = UInt64(1) << UInt64(bits) - 1
+        let end = Int(offset) + ExponentialHistogram.maxBuckets
+        var (index, read, values) = (Int(offset) - 1, 0, UInt64(0))
+        while read < buckets.count, let low = reader.byte() {
+            var token = UInt64(low)
+            if bits >= 8 {
+                guard let high = reader.byte() else { return nil }
+                token |= UInt64(high) << 8
+            }
+            var (distance, count) = (token >> UInt64(bits), token & mask)
+            if distance == 0 {
+                guard let long = reader.varint(), (1...UInt64(ExponentialHistogram.maxBuckets)).contains(long) else {
+                    return nil
+                }
+                distance = long
+            }
+            if count == 0 {
+                guard let long = reader.varint(), long > 0 else { return nil }
+                count = long
+            }
+            index &+= Int(distance)
+            let (sum, isTooLarge) = values.addingReportingOverflow(count)
+            guard index < end, !isTooLarge else { return nil }
+            values = sum
+            buckets[read] = (Int32(truncatingIfNeeded: index), count)
+            read &+= 1
+        }
+        return reader.isAtEnd && index <= Int(Int32.max) ? (read, values) : nil
+    }
+
+    /// Those that have values, and how far each of them is from the one before.
+    private static func forEach(of buckets: [UInt64], _ body: (_ distance: UInt64, _ count: UInt64) -> Void) {
+        var distance: UInt64 = 0
+        for bucket in buckets {
+            distance += 1
+            guard bucket > 0 else { continue }
+            body(distance, bucket)
+            distance = 0
+        }
+    }
+
+    // MARK: Choosing
+
+    /// Those that take the fewest bytes.
+    private static func bits(for buckets: [UInt64]) -> Int {
+        var (allDistances, allCounts) = (UInt64(0), UInt64(0))
+        forEach(of: buckets) { distance, count in
+            allDistances |= distance
+            allCounts |= count
+        }
+        // In most sketches each has room in one byte, and then there is nothing to weigh.
+        if width(of: allDistances) + width(of: allCounts) <= 8 { return max(1, width(of: allCounts)) }
+        var (distances, counts) = (Widths(), Widths())
+        forEach(of: buckets) { distance, count in
+            distances.add(distance)
+            counts.add(count)
+        }
+        let tokens = distances.count
+        let (ofDistances, ofCounts) = (distances.bytesOfVarints, counts.bytesOfVarints)
+        func bytes(_ bits: Int) -> Int {
+            let size = size(ofTokensWith: bits)
+            return tokens * size + ofDistances[size * 8 - bits + 1] + ofCounts[bits + 1]
+        }
+        return (1...maxBits).min { bytes($0) < bytes($1) } ?? 1
+    }
+
+    private static func size(ofTokensWith bits: Int) -> Int { bits < 8 ? 1 : 2 }
+
+    private static func width(of number: UInt64) -> Int { UInt64.bitWidth - number.leadingZeroBitCount }
+
+    /// How many numbers have so many bits.
+    private struct Widths {
+        private(set) var count = 0
+        private var counts = [Int](repeating: 0, count: UInt64.bitWidth + 2)
+
+        mutating func add(_ number: UInt64) {
+            count += 1
+            counts[BucketTokens.width(of: number)] += 1
+        }
+
+        /// What those take as varints that have at least so many bits.
+        var bytesOfVarints: [Int] {
+            var bytes = counts
+            for width in (1...UInt64.bitWidth).reversed() {
+                bytes[width] = bytes[width] * ((width + 6) / 7) + bytes[width + 1]
+            }
+            return bytes
+        }
+    }
+}
