@@ -26,7 +26,7 @@ struct MetricsRoute: Sendable {
     private func page() async -> Response {
         let totals = activity.totals
         let own = PrometheusCollector.text(
-            of: activity.counters, series: totals.totals.count, storeBytes: try? await storage.size(),
+            of: activity.counters, series: totals.count, storeBytes: try? await storage.size(),
             version: OTLPScope.version)
         let process = ProcessFigures.current().map(PrometheusProcess.text) ?? ""
         let body = ResponseBody { writer in
