@@ -66,7 +66,7 @@ package struct RequestTotals: Sendable {
         // By their places: a copy of a point costs more than what is done with it.
         for index in metrics.points.indices {
             let series = metrics.points[index].series
-            if let place, let known = services[place].index(forKey: series) {
+            if let place, let known = find(series, at: place) {
                 services[place].values[known].add(metrics.points[index].statistics)
             } else {
                 add(metrics.points[index].statistics, to: room(for: series, of: service))
@@ -86,16 +86,22 @@ package struct RequestTotals: Sendable {
         count += services[place].count
     }
 
+    private var isFull: Bool { count - otherSeries >= maxSeries }
+
+    /// Where a service's series is counted already, by itself or where there is no room for it.
+    private mutating func find(
+        _ series: SharedDimensions, at place: Int
+    ) -> Dictionary<SharedDimensions, Total>.Index? {
+        if let known = services[place].index(forKey: series) { return known }
+        return isFull ? services[place].index(forKey: other(than: series)) : nil
+    }
+
     /// A new series, or the one that it is counted in where there is no room for it.
     private mutating func room(for series: SharedDimensions, of service: String) -> Series {
-        if count - otherSeries < maxSeries { return Series(service: service, shared: series) }
-        let other = other(than: series)
-        guard places[service].flatMap({ services[$0][other] }) == nil else {
-            return Series(service: service, shared: other)
-        }
+        guard isFull else { return Series(service: service, shared: series) }
         guard otherSeries < maxOtherSeries else { return Series.last(series.value) }
         otherSeries += 1
-        return Series(service: service, shared: other)
+        return Series(service: service, shared: other(than: series))
     }
 
     /// What it is counted in, of whichever service.
