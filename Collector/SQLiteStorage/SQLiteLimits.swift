@@ -20,7 +20,7 @@ package struct SQLiteLimits: Sendable, Equatable {
     /// long as the coarsest interval that an agent sends.
     package var firstCumulativeInterval: UnixNanoseconds = 3600 * 1_000_000_000
     /// How long a transaction waits for others to be in it, where the one before had more, in seconds. A sender that is alone
-    /// never waits.
+    /// waits once at most.
     package var commitDelay = 0.001
     /// Batches that wait for the transaction before theirs to be written. With more the store is busy: ``StorageBusy``.
     package var maxWaitingBatches = 1000
