@@ -22,34 +22,48 @@ enum MessageShape {
 
     /// `nil` for a field that holds no message, or one that holds no other.
     func child(_ field: Int) -> (shape: MessageShape, place: Place)? {
-        switch (self, field) {
-        case (.metricsRequest, 1): (.resourceMetrics, .element)
-        case (.resourceMetrics, 2): (.scopeMetrics, .element)
-        case (.scopeMetrics, 2): (.metric, .element)
-        case (.metric, 5): (.gauge, .choice)
-        case (.metric, 7): (.sum, .choice)
-        case (.metric, 9): (.histogram, .choice)
-        case (.metric, 10): (.exponentialHistogram, .choice)
-        case (.metric, 11): (.summary, .choice)
-        case (.gauge, 1), (.sum, 1): (.numberPoint, .element)
-        case (.histogram, 1): (.histogramPoint, .element)
-        case (.exponentialHistogram, 1): (.exponentialPoint, .element)
-        case (.summary, 1): (.summaryPoint, .element)
-        case (.exponentialPoint, 8), (.exponentialPoint, 9): (.buckets, .part)
-        case (.tracesRequest, 1): (.resourceSpans, .element)
-        case (.resourceSpans, 2): (.scopeSpans, .element)
-        case (.scopeSpans, 2): (.span, .element)
-        case (.span, 11): (.event, .element)
-        case (.span, 13): (.link, .element)
-        case (.resourceMetrics, 1), (.resourceSpans, 1): (.resource, .part)
-        case (.numberPoint, 7), (.histogramPoint, 9), (.exponentialPoint, 1), (.summaryPoint, 7), (.resource, 1),
-            (.span, 9), (.event, 3), (.link, 4), (.keyValueList, 1):
-            (.keyValue, .element)
+        switch self {
+        case .metricsRequest: field == 1 ? (.resourceMetrics, .element) : nil
+        case .resourceMetrics: field == 1 ? (.resource, .part) : field == 2 ? (.scopeMetrics, .element) : nil
+        case .scopeMetrics: field == 2 ? (.metric, .element) : nil
+        case .metric: data(field).map { ($0, .choice) }
+        case .gauge, .sum: field == 1 ? (.numberPoint, .element) : nil
+        case .histogram: field == 1 ? (.histogramPoint, .element) : nil
+        case .exponentialHistogram: field == 1 ? (.exponentialPoint, .element) : nil
+        case .summary: field == 1 ? (.summaryPoint, .element) : nil
+        case .exponentialPoint:
+            field == 1 ? (.keyValue, .element) : field == 8 || field == 9 ? (.buckets, .part) : nil
+        case .tracesRequest: field == 1 ? (.resourceSpans, .element) : nil
+        case .resourceSpans: field == 1 ? (.resource, .part) : field == 2 ? (.scopeSpans, .element) : nil
+        case .scopeSpans: field == 2 ? (.span, .element) : nil
+        case .span:
+            switch field {
+            case 9: (.keyValue, .element)
+            case 11: (.event, .element)
+            case 13: (.link, .element)
+            default: nil
+            }
+        case .numberPoint, .summaryPoint: field == 7 ? (.keyValue, .element) : nil
+        case .histogramPoint: field == 9 ? (.keyValue, .element) : nil
+        case .resource, .keyValueList: field == 1 ? (.keyValue, .element) : nil
+        case .event: field == 3 ? (.keyValue, .element) : nil
+        case .link: field == 4 ? (.keyValue, .element) : nil
         // No choice in the protocol, but as costly: a second value is merged into the first, which is copied for it.
-        case (.keyValue, 2): (.anyValue, .choice)
-        case (.anyValue, 5): (.array, .choice)
-        case (.anyValue, 6): (.keyValueList, .choice)
-        case (.array, 1): (.anyValue, .element)
+        case .keyValue: field == 2 ? (.anyValue, .choice) : nil
+        case .anyValue: field == 5 ? (.array, .choice) : field == 6 ? (.keyValueList, .choice) : nil
+        case .array: field == 1 ? (.anyValue, .element) : nil
+        case .buckets: nil
+        }
+    }
+
+    /// Of a metric.
+    private func data(_ field: Int) -> MessageShape? {
+        switch field {
+        case 5: .gauge
+        case 7: .sum
+        case 9: .histogram
+        case 10: .exponentialHistogram
+        case 11: .summary
         default: nil
         }
     }

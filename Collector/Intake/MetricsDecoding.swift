@@ -149,12 +149,16 @@ struct MetricsDecoding {
 
     /// Of the key's point, which is made where there is none.
     private mutating func place(of key: PointKey) -> Int {
-        if let place = places[key] { return place }
-        places[key] = points.count
+        let next = points.count
+        let place = Self.take(&places[key, default: next])
+        guard place == next else { return place }
         points.append(
             RequestPoint(series: key.series, start: key.start, end: key.end, statistics: RequestStatistics()))
-        return points.count - 1
+        return place
     }
+
+    /// One look-up finds a place, or makes it.
+    private static func take(_ place: inout Int) -> Int { place }
 
     private mutating func takePhases(_ metric: EncodedMetric) throws(ProtobufReader.Unusual) {
         guard let histogram = metric.histogram else { return _ = try metric.message() }

@@ -112,10 +112,16 @@ extension ProtobufReader {
     /// A packed list of `uint64`.
     func varints(in range: Range<Int>) throws(Unusual) -> [UInt64] {
         var reader = ProtobufReader(bytes, range)
-        var numbers: [UInt64] = []
-        numbers.reserveCapacity(range.count)
-        while !reader.isAtEnd { numbers.append(try reader.varint()) }
-        return numbers
+        do {
+            return try [UInt64](unsafeUninitializedCapacity: range.count) { numbers, count in
+                while !reader.isAtEnd {
+                    numbers[count] = try reader.varint()
+                    count += 1
+                }
+            }
+        } catch {
+            throw Unusual()
+        }
     }
 
     /// A packed list of `fixed64`, or of the bits of `double`.

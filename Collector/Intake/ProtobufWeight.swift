@@ -72,7 +72,14 @@ struct ProtobufWeight {
         position += count
     }
 
-    private mutating func varint() throws(IntakeRejection) -> UInt64 {
+    /// Most take one byte.
+    @inline(__always) private mutating func varint() throws(IntakeRejection) -> UInt64 {
+        guard position < bytes.count, bytes[position] < 0x80 else { return try longVarint() }
+        position += 1
+        return UInt64(bytes[position - 1])
+    }
+
+    private mutating func longVarint() throws(IntakeRejection) -> UInt64 {
         var value: UInt64 = 0
         for shift in stride(from: UInt64(0), to: 70, by: 7) {
             guard position < bytes.count else { break }

@@ -8,6 +8,7 @@ package struct PrometheusRequests: Sendable {
     private let servers: [Series]
 
     package init(_ totals: RequestTotals) {
+        let totals = totals.totals
         clients = Self.series(of: .client, in: totals)
         servers = Self.series(of: .server, in: totals)
     }
@@ -64,14 +65,16 @@ package struct PrometheusRequests: Sendable {
 
     /// Without those of spans where the service has metrics as well, which tell of the same requests.
     private static func counted(
-        _ kind: RequestKind, in totals: RequestTotals
+        _ kind: RequestKind, in totals: [RequestTotals.Series: RequestTotals.Total]
     ) -> [RequestTotals.Series: RequestTotals.Total] {
-        let series = totals.totals.filter { $0.key.dimensions.kind == kind }
+        let series = totals.filter { $0.key.dimensions.kind == kind }
         let measured = Set(series.keys.lazy.filter { $0.dimensions.source == .metrics }.map(\.service))
         return series.filter { $0.key.dimensions.source == .metrics || !measured.contains($0.key.service) }
     }
 
-    private static func series(of kind: RequestKind, in totals: RequestTotals) -> [Series] {
+    private static func series(
+        of kind: RequestKind, in totals: [RequestTotals.Series: RequestTotals.Total]
+    ) -> [Series] {
         // What differs only in what cannot be written is one series: Prometheus takes no sample twice.
         var merged: [PrometheusLabels: RequestTotals.Total] = [:]
         for (series, total) in counted(kind, in: totals) {

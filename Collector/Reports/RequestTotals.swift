@@ -35,55 +35,109 @@ package struct RequestTotals: Sendable {
         }
     }
 
-    package private(set) var totals: [Series: Total] = [:]
+    /// By what there is of each service, so that a point is looked up by its dimensions alone.
+    private var services: [[SharedDimensions: Total]] = []
+    private var places: [String: Int] = [:]
+    /// ``other(than:)`` of those that it was asked for; there are a few for each status.
+    private var others: [OtherKey: SharedDimensions] = [:]
     private let maxSeries: Int
     private let maxOtherSeries: Int
     private var otherSeries = 0
+    /// Series that there are.
+    package private(set) var count = 0
 
     package init(maxSeries: Int = Self.maxSeries, maxOtherSeries: Int = Self.maxOtherSeries) {
         self.maxSeries = maxSeries
         self.maxOtherSeries = maxOtherSeries
     }
 
-    /// Adds what was stored, once.
-    package mutating func add(_ metrics: InstanceMetrics) {
-        // By their places: a copy of a point costs more than what is done with it.
-        for index in metrics.points.indices {
-            let series = Series(service: metrics.resource.service, shared: metrics.points[index].series)
-            if let known = totals.index(forKey: series) {
-                totals.values[known].add(metrics.points[index].statistics)
-            } else {
-                totals[room(for: series), default: Total()].add(metrics.points[index].statistics)
+    package var totals: [Series: Total] {
+        places.reduce(into: [:]) { totals, service in
+            for (shared, total) in services[service.value] {
+                totals[Series(service: service.key, shared: shared)] = total
             }
         }
     }
 
+    /// Adds what was stored, once.
+    package mutating func add(_ metrics: InstanceMetrics) {
+        let service = metrics.resource.service
+        var place = places[service]
+        // By their places: a copy of a point costs more than what is done with it.
+        for index in metrics.points.indices {
+            let series = metrics.points[index].series
+            if let place, let known = find(series, at: place) {
+                services[place].values[known].add(metrics.points[index].statistics)
+            } else {
+                add(metrics.points[index].statistics, to: room(for: series, of: service))
+                place = places[service]
+            }
+        }
+    }
+
+    private mutating func add(_ statistics: RequestStatistics, to series: Series) {
+        let place = places[series.service] ?? services.count
+        if place == services.count {
+            services.append([:])
+            places[series.service] = place
+        }
+        count -= services[place].count
+        services[place][series.shared, default: Total()].add(statistics)
+        count += services[place].count
+    }
+
+    private var isFull: Bool { count - otherSeries >= maxSeries }
+
+    /// Where a service's series is counted already, by itself or where there is no room for it.
+    private mutating func find(
+        _ series: SharedDimensions, at place: Int
+    ) -> Dictionary<SharedDimensions, Total>.Index? {
+        if let known = services[place].index(forKey: series) { return known }
+        return isFull ? services[place].index(forKey: other(than: series)) : nil
+    }
+
     /// A new series, or the one that it is counted in where there is no room for it.
-    private mutating func room(for series: Series) -> Series {
-        if totals.count - otherSeries < maxSeries { return series }
-        let other = series.other
-        if totals[other] != nil { return other }
-        guard otherSeries < maxOtherSeries else { return series.last }
+    private mutating func room(for series: SharedDimensions, of service: String) -> Series {
+        guard isFull else { return Series(service: service, shared: series) }
+        guard otherSeries < maxOtherSeries else { return Series.last(series.value) }
         otherSeries += 1
+        return Series(service: service, shared: other(than: series))
+    }
+
+    /// What it is counted in, of whichever service.
+    private mutating func other(than series: SharedDimensions) -> SharedDimensions {
+        let dimensions = series.value
+        let key = OtherKey(kind: dimensions.kind, status: dimensions.status, source: dimensions.source)
+        if let known = others[key] { return known }
+        let other = SharedDimensions(dimensions.other)
+        others[key] = other
         return other
+    }
+
+    private struct OtherKey: Hashable {
+        var kind: RequestKind
+        var status: Int?
+        var source: StatisticsSource
     }
 }
 
 extension RequestTotals.Series {
+    /// There are as many of these as kinds and sources.
+    fileprivate static func last(_ dimensions: RequestDimensions) -> Self {
+        var last = dimensions.other
+        last.status = nil
+        return Self(service: RequestTotals.otherService, shared: SharedDimensions(last))
+    }
+}
+
+extension RequestDimensions {
     /// Keeps what failure rates are made of.
     fileprivate var other: Self {
-        var other = dimensions
+        var other = self
         other.method = "_OTHER"
         (other.host, other.port) = ("", 0)
         other.endpoint = RequestTotals.otherEndpoint
         other.error = nil
-        return Self(service: service, shared: SharedDimensions(other))
-    }
-
-    /// There are as many of these as kinds and sources.
-    fileprivate var last: Self {
-        var last = other.dimensions
-        last.status = nil
-        return Self(service: RequestTotals.otherService, shared: SharedDimensions(last))
+        return other
     }
 }

@@ -1,9 +1,11 @@
+import Foundation
 import GRDB
 import MartletStorage
 import Synchronization
 
 /// Joins what is stored at the same time into one transaction, so that many senders wait for one sync of the disk and not for
-/// one each. What comes while a transaction is being written is in the next one. Safe to use from any task.
+/// one each. What comes while a transaction is being written is in the next one, and where the last one had several, the next
+/// waits a moment for as many: under load half of what a small batch costs is its transaction. Safe to use from any task.
 final class CommitQueue: Sendable {
     typealias Work = @Sendable (Database) throws -> StoreOutcome
 
@@ -17,6 +19,8 @@ final class CommitQueue: Sendable {
         var waiting: [Job] = []
         var bytes = 0
         var isWriting = false
+        /// In the last transaction.
+        var lastCount = 0
     }
 
     private let pool: DatabasePool
@@ -51,6 +55,7 @@ final class CommitQueue: Sendable {
     /// The writer's queue is first in, first out: what else is to be written gets its turn between two transactions.
     private func write() {
         pool.asyncWriteWithoutTransaction { [self] db in
+            if state.withLock({ $0.expectsMore }) { Thread.sleep(forTimeInterval: limits.commitDelay) }
             let jobs = state.withLock { $0.takeAll() }
             for (job, result) in zip(jobs, results(of: jobs, in: db)) { job.continuation.resume(with: result) }
             if state.withLock({ $0.isThereMore() }) { write() }
@@ -102,7 +107,10 @@ extension CommitQueue.State {
         return .first
     }
 
+    fileprivate var expectsMore: Bool { waiting.count < lastCount }
+
     fileprivate mutating func takeAll() -> [CommitQueue.Job] {
+        lastCount = waiting.count
         defer { (waiting, bytes) = ([], 0) }
         return waiting
     }

@@ -20,10 +20,15 @@ extension SQLiteStorage {
                     of: one.cumulative, resource: resource, at: now, limits, in: db)
                 let points = try series.withLock { index in
                     let service = one.resource.service
-                    return try ChunkWriting.insert(
+                    var new = try ChunkWriting.insert(
                         one.points, of: resource, service: service,
                         unlessKnown: batch == nil && !one.resource.isMartlet, index: &index, in: db)
-                        + ChunkWriting.insert(differences, of: resource, service: service, index: &index, in: db)
+                    // Without any, adding them would copy all points.
+                    if !differences.isEmpty {
+                        new += try ChunkWriting.insert(
+                            differences, of: resource, service: service, index: &index, in: db)
+                    }
+                    return new
                 }
                 if !one.resource.isMartlet { try StatisticsCover.extend(by: points, of: resource, in: db) }
                 stored.add(points, of: one.resource)

@@ -56,13 +56,15 @@ package struct CollectorServer: Sendable {
 
     private var http: HTTPServerBuilder {
         let (bodyTimeout, maxBodyBytes) = (limits.bodyTimeout, intake.limits.maxBodyBytes)
-        return .http1(
-            configuration: HTTP1Channel.Configuration(
-                additionalChannelHandlers: [BodyDeadline(bodyTimeout), ContinueHandler(maxBodyBytes: maxBodyBytes)],
-                idleTimeout: TimeAmount(limits.idleTimeout),
-                httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(
-                    maxHeaderFieldSize: limits.maxHeaderBytes, maxHeaderListSize: limits.maxHeaderBytes,
-                    maxHeaderFieldCount: limits.maxHeaderFields)))
+        let configuration = HTTP1Channel.Configuration(
+            additionalChannelHandlers: [BodyDeadline(bodyTimeout), ContinueHandler(maxBodyBytes: maxBodyBytes)],
+            idleTimeout: TimeAmount(limits.idleTimeout),
+            httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(
+                maxHeaderFieldSize: limits.maxHeaderBytes, maxHeaderListSize: limits.maxHeaderBytes,
+                maxHeaderFieldCount: limits.maxHeaderFields))
+        return HTTPServerBuilder { responder in
+            EventLoopChannel(base: HTTP1Channel(responder: responder, configuration: configuration))
+        }
     }
 
     func router() -> Router<BasicRequestContext> {

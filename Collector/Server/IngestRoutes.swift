@@ -16,6 +16,7 @@ struct IngestRoutes: Sendable {
     func add(to router: Router<BasicRequestContext>, token: String?) {
         let group = router.group("v1")
         group.add(middleware: IngestCounting(activity: activity))
+        group.add(middleware: LongWorkMiddleware.bodies(largerThan: ServerLimits.eventLoopBodyBytes))
         if let token {
             group.add(
                 middleware: BearerTokenMiddleware(token: token) { request in

@@ -14,6 +14,7 @@ struct MetricsRoute: Sendable {
 
     func add(to router: Router<BasicRequestContext>, token: String?) {
         let group = router.group("metrics")
+        group.add(middleware: LongWorkMiddleware.always)
         if let token {
             group.add(
                 middleware: BearerTokenMiddleware(token: token) { _ in
@@ -26,19 +27,22 @@ struct MetricsRoute: Sendable {
     private func page() async -> Response {
         let totals = activity.totals
         let own = PrometheusCollector.text(
-            of: activity.counters, series: totals.totals.count, storeBytes: try? await storage.size(),
+            of: activity.counters, series: totals.count, storeBytes: try? await storage.size(),
             version: OTLPScope.version)
         let process = ProcessFigures.current().map(PrometheusProcess.text) ?? ""
         let body = ResponseBody { writer in
-            var waiting = own + process
-            for part in PrometheusRequests(totals).parts {
-                waiting += part
-                guard waiting.utf8.count >= Self.chunk else { continue }
+            // The body is written when the middleware is done.
+            try await withTaskExecutorPreference(globalConcurrentExecutor) {
+                var waiting = own + process
+                for part in PrometheusRequests(totals).parts {
+                    waiting += part
+                    guard waiting.utf8.count >= Self.chunk else { continue }
+                    try await writer.write(ByteBuffer(string: waiting))
+                    waiting = ""
+                }
                 try await writer.write(ByteBuffer(string: waiting))
-                waiting = ""
+                try await writer.finish(nil)
             }
-            try await writer.write(ByteBuffer(string: waiting))
-            try await writer.finish(nil)
         }
         return Response(status: .ok, headers: [.contentType: PrometheusText.contentType], body: body)
     }

@@ -12,6 +12,7 @@ struct ReadRoutes: Sendable {
 
     func add(to router: Router<BasicRequestContext>, token: String?) {
         let group = router.group("api/v1")
+        group.add(middleware: LongWorkMiddleware.always)
         if let token {
             group.add(
                 middleware: BearerTokenMiddleware(token: token) { _ in

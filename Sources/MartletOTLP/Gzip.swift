@@ -60,13 +60,14 @@ package enum Gzip {
         defer { inflateEnd(&stream) }
 
         var output: [UInt8] = []
-        output.reserveCapacity(min(inflatedSize(of: bytes) ?? 0, limit))
         var failure: Failure?
         bytes.withUnsafeBufferPointer { source in
             // zlib only reads there; its declaration does not say so.
             stream.next_in = UnsafeMutablePointer(mutating: source.baseAddress)
             stream.avail_in = uInt(clamping: source.count)
-            failure = inflateAll(&stream, into: &output, limit: limit)
+            var result = Z_OK
+            output = inflateAtOnce(&stream, room: min(inflatedSize(of: bytes) ?? 0, limit), &result)
+            failure = inflateRest(&stream, into: &output, limit: limit, result)
         }
         if let failure { throw failure }
         return output
@@ -79,9 +80,22 @@ package enum Gzip {
         }
     }
 
-    private static func inflateAll(_ stream: inout z_stream, into output: inout [UInt8], limit: Int) -> Failure? {
+    /// All of a stream that is as long as it says: so zlib needs no window beside the output.
+    private static func inflateAtOnce(_ stream: inout z_stream, room: Int, _ result: inout Int32) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: max(room, 1)) { buffer, count in
+            stream.next_out = buffer.baseAddress
+            stream.avail_out = uInt(clamping: room)
+            result = inflate(&stream, Z_FINISH)
+            count = room - Int(stream.avail_out)
+        }
+    }
+
+    /// What is left after the `result` of before.
+    private static func inflateRest(
+        _ stream: inout z_stream, into output: inout [UInt8], limit: Int, _ result: Int32
+    ) -> Failure? {
         let chunkSize = 64 * 1024
-        var result = Z_OK
+        var result = result
         while result != Z_STREAM_END {
             let before = stream.avail_in
             let chunk = [UInt8](unsafeUninitializedCapacity: chunkSize) { buffer, count in

@@ -58,6 +58,17 @@ import Testing
         return Set(answer.groups.compactMap { $0.value.duration.count == 1 ? $0.key.values[0] : nil })
     }
 
+    /// With a wait that nobody would see the end of.
+    @Test func aSenderThatIsAloneDoesNotWaitForOthers() async throws {
+        var limits = SQLiteLimits()
+        limits.commitDelay = 3600
+        let storage = try SQLiteStorage(path: folder.path("alone.sqlite"), limits: limits)
+        for sequence in 1...3 {
+            let batch = BatchID(instance: "a", sequence: UInt64(sequence), signal: .metrics)
+            #expect(try await storage.store([Samples.metrics(end: UInt64(10 * sequence))], of: batch) == .stored)
+        }
+    }
+
     @Test func whatFindsNoRoomIsToldAndTheRestIsStored() async throws {
         let outcomes = try await storeAtOnce((0..<waiting).map { "service-\($0)" })
         #expect(outcomes.values.contains("busy"))
