@@ -1,3 +1,4 @@
+import MartletOTLP
 import MartletTelemetry
 
 /// What a request's headers say about its body; read before the body is.
@@ -19,6 +20,14 @@ package struct IntakeEnvelope: Sendable, Equatable {
         format = try Self.format(contentType)
         encoding = try Self.encoding(contentEncoding)
         self.batch = try Self.batch(batch, signal: signal)
+    }
+
+    /// How large the body says that it is; one that is larger is refused.
+    package func inflatedSize(of body: [UInt8]) -> Int {
+        switch encoding {
+        case .identity: body.count
+        case .gzip: Gzip.inflatedSize(of: body) ?? 0
+        }
     }
 
     private static func format(_ contentType: String?) throws(IntakeRejection) -> IntakeFormat {

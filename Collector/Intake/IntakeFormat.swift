@@ -6,6 +6,11 @@ package enum IntakeFormat: Sendable, Equatable, CaseIterable {
 
     /// - Parameter contentType: a header's value; its parameters and its case do not count. `nil` for any other type.
     package init?(contentType: String?) {
+        // As nearly all senders write it.
+        if contentType == Self.protobuf.contentType {
+            self = .protobuf
+            return
+        }
         let mediaType = contentType?.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
         guard let format = Self.allCases.first(where: { $0.contentType == mediaType }) else { return nil }
         self = format

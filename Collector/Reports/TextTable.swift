@@ -44,7 +44,7 @@ struct TextTable {
         return text
     }
 
-    /// No spaces stand at a line's end.
+    /// No column is filled up where nothing comes behind it.
     private func append(_ line: [Cell], to text: inout String) {
         var spaces = 0
         for (column, cell) in line.enumerated() {

@@ -50,7 +50,7 @@ struct StoredChunk {
 
     static func find(_ id: Int64, in db: Database) throws -> StoredChunk? {
         let statement = try db.cachedStatement(
-            sql: "SELECT points, checksum, count, damaged, resource_id, end_time FROM chunk WHERE id = ?")
+            sql: "SELECT \(columns) FROM chunk WHERE id = ?")
         let rows = try Row.fetchCursor(statement, arguments: [id])
         var chunk: StoredChunk?
         // The row is there as long as the cursor is.
@@ -64,7 +64,7 @@ struct StoredChunk {
     static func forEach(_ ids: [Int64], in db: Database, _ body: (Int, StoredChunk) throws -> Void) throws {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT points, checksum, count, damaged, resource_id, end_time, wanted.key
+                SELECT \(columns), wanted.key
                 FROM json_each(?) wanted CROSS JOIN chunk ON chunk.id = wanted.value
                 """)
         let list = "[" + ids.map(String.init).joined(separator: ",") + "]"
@@ -72,6 +72,9 @@ struct StoredChunk {
         while let row = try rows.next() { try body(row[6], StoredChunk(row)) }
     }
 
+    private static let columns = "points, checksum, count, damaged, resource_id, end_time"
+
+    /// Of a row that begins with these columns.
     private init(_ row: Row) throws {
         let found = try row.withUnsafeData(atIndex: 0) { data in data.map { [UInt8]($0) } ?? [] }
         bytes = ChunkChecksum.of(found) == row[1] ? found : nil

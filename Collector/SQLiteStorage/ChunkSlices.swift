@@ -1,8 +1,8 @@
 import GRDB
 
 /// The chunks of a range in the order in which they are best read: one piece of time after the other, and in each of them
-/// those of one service and sender together. What they count to stays in the processor's caches then; in the order of time alone a report
-/// of a month takes a third longer.
+/// those of one service and sender together. What they count to stays in the processor's caches then; in the order of time
+/// alone a report of a month takes a third longer.
 struct ChunkSlices {
     struct Place {
         var id: Int64

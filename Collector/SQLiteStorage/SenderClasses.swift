@@ -55,7 +55,9 @@ struct SenderClasses {
     /// `nil` for a series that the filter leaves out, or that has been deleted.
     mutating func readGroup(ofSeries series: Int64, sender: Sender, in db: Database) throws -> RequestGroup? {
         let resource = classes[sender.index].resource
-        guard let dimensions = try seriesOfService(resource.service, in: db)[series],
+        // Names that Swift takes for the same may be spelled in other bytes, which SQLite tells apart.
+        let known = try seriesOfService(resource.service, in: db)[series]
+        guard let dimensions = try known ?? SeriesRows.find(series, in: db),
             query.filter.matches(dimensions, from: resource)
         else { return nil }
         return RequestGroup(

@@ -49,6 +49,12 @@ enum SeriesRows {
         source == .metrics ? kind.rawValue : "\(kind.rawValue) \(source.rawValue)"
     }
 
+    /// `nil` for one that has been deleted.
+    static func find(_ id: Int64, in db: Database) throws -> RequestDimensions? {
+        let statement = try db.cachedStatement(sql: "SELECT * FROM series WHERE id = ?")
+        return try Row.fetchOne(statement, arguments: [id]).flatMap(decode)
+    }
+
     /// From the columns by their names; `nil` for a kind that is not known.
     static func decode(_ row: Row) -> RequestDimensions? {
         dimensions(

@@ -16,7 +16,6 @@ struct IngestRoutes: Sendable {
     func add(to router: Router<BasicRequestContext>, token: String?) {
         let group = router.group("v1")
         group.add(middleware: IngestCounting(activity: activity))
-        group.add(middleware: LongWorkMiddleware.bodies(largerThan: ServerLimits.eventLoopBodyBytes))
         if let token {
             group.add(
                 middleware: BearerTokenMiddleware(token: token) { request in
@@ -45,10 +44,13 @@ struct IngestRoutes: Sendable {
     private func metrics(_ request: Request) async throws -> Response {
         let envelope = try envelope(of: request, signal: .metrics)
         var place = try room.enter()
-        let taken = try intake.metrics(
-            try await body(of: request, &place), encoding: envelope.encoding, format: envelope.format
-        ) { bytes throws(IntakeRejection) in try place.resize(to: bytes) }
-        let outcome = try await storage.store(taken.values, of: envelope.batch)
+        let body = try await body(of: request, &place)
+        let (taken, outcome) = try await onSuitableThread(for: envelope.inflatedSize(of: body)) {
+            let taken = try intake.metrics(body, encoding: envelope.encoding, format: envelope.format) {
+                bytes throws(IntakeRejection) in try place.resize(to: bytes)
+            }
+            return (taken, try await storage.store(taken.values, of: envelope.batch))
+        }
         activity.count {
             $0.rejectPoints(taken.refusals.counts)
             $0.ignoredPoints += UInt64(taken.ignored)
@@ -67,14 +69,23 @@ struct IngestRoutes: Sendable {
     private func traces(_ request: Request) async throws -> Response {
         let envelope = try envelope(of: request, signal: .traces)
         var place = try room.enter()
-        let taken = try intake.details(
-            try await body(of: request, &place), encoding: envelope.encoding, format: envelope.format
-        ) { bytes throws(IntakeRejection) in try place.resize(to: bytes) }
-        let outcome = try await storage.store(taken.values, of: envelope.batch)
+        let body = try await body(of: request, &place)
+        let (taken, outcome) = try await onSuitableThread(for: envelope.inflatedSize(of: body)) {
+            let taken = try intake.details(body, encoding: envelope.encoding, format: envelope.format) {
+                bytes throws(IntakeRejection) in try place.resize(to: bytes)
+            }
+            return (taken, try await storage.store(taken.values, of: envelope.batch))
+        }
         activity.count { $0.rejectSpans(taken.refusals.counts) }
         log(envelope, outcome, taken.refusals)
         return Response.otlp(
             status: .ok, try IntakeAnswer.traces(taken.refusals, in: envelope.format), envelope.format)
+    }
+
+    /// A large body away from the connection's event loop: see ``EventLoopExecutor``.
+    private func onSuitableThread<Result>(for bytes: Int, _ work: () async throws -> Result) async throws -> Result {
+        guard bytes > ServerLimits.eventLoopBodyBytes else { return try await work() }
+        return try await withTaskExecutorPreference(globalConcurrentExecutor, operation: work)
     }
 
     private func envelope(of request: Request, signal: Signal) throws(IntakeRejection) -> IntakeEnvelope {

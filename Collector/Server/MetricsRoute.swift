@@ -14,7 +14,7 @@ struct MetricsRoute: Sendable {
 
     func add(to router: Router<BasicRequestContext>, token: String?) {
         let group = router.group("metrics")
-        group.add(middleware: LongWorkMiddleware.always)
+        group.add(middleware: LongWorkMiddleware())
         if let token {
             group.add(
                 middleware: BearerTokenMiddleware(token: token) { _ in

@@ -12,7 +12,7 @@ struct ReadRoutes: Sendable {
 
     func add(to router: Router<BasicRequestContext>, token: String?) {
         let group = router.group("api/v1")
-        group.add(middleware: LongWorkMiddleware.always)
+        group.add(middleware: LongWorkMiddleware())
         if let token {
             group.add(
                 middleware: BearerTokenMiddleware(token: token) { _ in

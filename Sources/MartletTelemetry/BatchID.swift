@@ -40,14 +40,14 @@ package struct BatchID: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// `nil` when the text is not of one of the forms above.
-    package init?(_ text: some StringProtocol) {
-        let fields = text.split(separator: "/", omittingEmptySubsequences: false)
+    package init?(_ text: String) {
+        let fields = text[...].fields(separatedBy: UInt8(ascii: "/"))
         guard fields.count == 3, let signal = Signal(rawValue: String(fields[2])),
             (1...Self.maxInstanceLength).contains(fields[0].utf8.count),
             fields[0].utf8.allSatisfy(Self.isAllowed)
         else { return nil }
-        let whole = fields[1].split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-        let range = whole[0].split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+        let whole = fields[1].fields(separatedBy: UInt8(ascii: "."), atMost: 2)
+        let range = whole[0].fields(separatedBy: UInt8(ascii: "-"), atMost: 2)
         let part = whole.count > 1 ? String(whole[1]) : ""
         guard let first = UInt64(range[0]), let sequence = UInt64(range[range.count - 1]), first <= sequence,
             sequence - first < Self.maxIntervals,
@@ -69,5 +69,12 @@ package struct BatchID: Sendable, Hashable, CustomStringConvertible {
             true
         default: false
         }
+    }
+}
+
+extension Substring {
+    /// By bytes: characters would have to be found first.
+    fileprivate func fields(separatedBy separator: UInt8, atMost count: Int = .max) -> [Substring] {
+        utf8.split(separator: separator, maxSplits: count - 1, omittingEmptySubsequences: false).map(Substring.init)
     }
 }

@@ -226,7 +226,7 @@ package struct ExponentialHistogram: Sendable, Equatable {
 
     /// How many values are at or below `bound`, as far as the buckets tell: a bucket counts when its middle does.
     package func countOfValues(upTo bound: Double) -> UInt64 {
-        guard count > 0 else { return 0 }
+        guard count > 0, bound < .infinity else { return bound == .infinity ? count : 0 }
         let last = Int64(Self.lastIndex(notAbove: bound, scale)) - Int64(offset)
         let buckets = buckets.prefix(Int(Swift.max(0, last + 1)))
         return buckets.reduce(bound >= 0 ? zeroCount : 0, &+)

@@ -108,5 +108,7 @@ import Testing
         #expect(histogram.countOfValues(upTo: 0.5) == 3)
         #expect(histogram.countOfValues(upTo: 2) == 4)
         #expect(histogram.countOfValues(upTo: 10) == 5)
+        #expect(histogram.countOfValues(upTo: .infinity) == 5)
+        #expect(histogram.countOfValues(upTo: .nan) == 0)
     }
 }

@@ -43,6 +43,14 @@ extension StorageContractTests {
             #expect(answer.groups == [group: expected])
         }
 
+        @Test func aServiceWhoseNameIsSpelledInTwoWaysIsCountedInBoth() async throws {
+            for (service, endpoint) in [("caf\u{e9}", "/composed"), ("cafe\u{301}", "/decomposed")] {
+                let point = Samples.point(Samples.dimensions(endpoint: endpoint), [1])
+                try await store([point], from: Samples.resource(service))
+            }
+            #expect(try await counts(by: [.endpoint]) == [["/composed"]: 1, ["/decomposed"]: 1])
+        }
+
         @Test func aPointBelongsToTheWindowThatItEndsIn() async throws {
             try await store([Samples.point(Samples.dimensions(), [1], end: 10)])
             try await store([Samples.point(Samples.dimensions(), [1, 1], end: 20)])
