@@ -44,8 +44,7 @@ struct IngestRoutes: Sendable {
     private func metrics(_ request: Request) async throws -> Response {
         let envelope = try envelope(of: request, signal: .metrics)
         var place = try room.enter()
-        let body = try await body(of: request, &place)
-        let (taken, outcome) = try await onSuitableThread(for: envelope.inflatedSize(of: body)) {
+        let (taken, outcome) = try await onSuitableThread(try await body(of: request, &place), envelope) { body in
             let taken = try intake.metrics(body, encoding: envelope.encoding, format: envelope.format) {
                 bytes throws(IntakeRejection) in try place.resize(to: bytes)
             }
@@ -69,8 +68,7 @@ struct IngestRoutes: Sendable {
     private func traces(_ request: Request) async throws -> Response {
         let envelope = try envelope(of: request, signal: .traces)
         var place = try room.enter()
-        let body = try await body(of: request, &place)
-        let (taken, outcome) = try await onSuitableThread(for: envelope.inflatedSize(of: body)) {
+        let (taken, outcome) = try await onSuitableThread(try await body(of: request, &place), envelope) { body in
             let taken = try intake.details(body, encoding: envelope.encoding, format: envelope.format) {
                 bytes throws(IntakeRejection) in try place.resize(to: bytes)
             }
@@ -82,10 +80,16 @@ struct IngestRoutes: Sendable {
             status: .ok, try IntakeAnswer.traces(taken.refusals, in: envelope.format), envelope.format)
     }
 
-    /// A large body away from the connection's event loop: see ``EventLoopExecutor``.
-    private func onSuitableThread<Result>(for bytes: Int, _ work: () async throws -> Result) async throws -> Result {
-        guard bytes > ServerLimits.eventLoopBodyBytes else { return try await work() }
-        return try await withTaskExecutorPreference(globalConcurrentExecutor, operation: work)
+    /// A large body away from the connection's event loop: see ``EventLoopExecutor``. Only `work` has the body, so that it is
+    /// gone as soon as it was inflated, when its place is given back.
+    private func onSuitableThread<Result>(
+        _ body: consuming [UInt8], _ envelope: IntakeEnvelope, _ work: (consuming [UInt8]) async throws -> Result
+    ) async throws -> Result {
+        guard envelope.inflatedSize(of: body) > ServerLimits.eventLoopBodyBytes else { return try await work(body) }
+        var handedOver = Optional(body)
+        return try await withTaskExecutorPreference(globalConcurrentExecutor) {
+            try await work(handedOver.take() ?? [])
+        }
     }
 
     private func envelope(of request: Request, signal: Signal) throws(IntakeRejection) -> IntakeEnvelope {
