@@ -19,7 +19,7 @@ package struct ServerLimits: Sendable {
     /// Of memory for the telemetry of all requests that are in work, from the first byte of a body to the end of its
     /// commit. More is answered with 429. The largest request that `IntakeLimits` allows takes five sixths of it.
     package var maxIngestBytes = 192 * 1024 * 1024
-    /// Of a body of telemetry, inflated, that is decoded on its connection's event loop, which takes a millisecond and keeps
+    /// Of a body of telemetry, inflated, that is decoded on its connection's event loop, which mostly takes a millisecond and keeps
     /// the loop's other connections waiting for as long. Larger ones are decoded elsewhere.
     static let eventLoopBodyBytes = 64 * 1024
     /// What a 429 or a 503 asks a sender to wait, in seconds (RFC 9110, section 10.2.3).
