@@ -44,9 +44,21 @@ for name, service in services.items():
 PYTHON
 }
 
+# The first stage of the image has a place for every target of the manifest.
+check_container_file() {
+    local source=$work/source from to
+    while read -r _ from to; do
+        mkdir -p "$source/$(dirname "$to")"
+        # shellcheck disable=SC2086 # `Package.*` are several.
+        cp -R $from "$source/$to"
+    done < <(awk '$1 == "FROM" { stages++ } stages == 1 && $1 == "COPY"' deploy/container/Containerfile)
+    swift package --package-path "$source" describe >/dev/null || fail "The image cannot be built from what is copied into it."
+}
+
 check_unit
 check_environment_file
 check_compose
+check_container_file
 .build/prometheus/usr/bin/promtool check config --syntax-only deploy/prometheus/prometheus.yml >"$work/prometheus" ||
     fail "$(<"$work/prometheus")"
 python3 -m json.tool deploy/grafana/martlet.json >/dev/null

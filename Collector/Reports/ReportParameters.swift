@@ -24,6 +24,9 @@ package struct ReportParameters: Sendable {
     /// Of a parameter's value.
     private static let maxValueBytes = 1024
 
+    /// Twice as long as hours are kept by default. What a report costs grows with what its window has.
+    private static let longestDays: UInt64 = 800
+
     package static let defaultSince = "1h"
     package static let defaultBy: [Dimension] = [.service, .kind, .method, .host, .endpoint]
 
@@ -61,6 +64,9 @@ package struct ReportParameters: Sendable {
         let from = try time(.since, default: Self.defaultSince, now: now)
         let to = try time(.until, default: "0s", now: now)
         guard from < to else { throw ParameterError("since is not before until") }
+        guard to - from <= Self.longestDays * 86_400_000_000_000 else {
+            throw ParameterError("between since and until are more than \(Self.longestDays) days")
+        }
         return TimeWindow(from: from, to: to)
     }
 

@@ -8,13 +8,19 @@ struct DrainingMiddleware<Context: RequestContext>: RouterMiddleware {
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
-        guard requests.enter() else {
-            var response = try Response.otlpFailure(
-                status: 503, message: "the collector is stopping; send it again later", to: request)
-            response.headers[.retryAfter] = "1"
-            return response
-        }
+        guard requests.enter() else { return try refusal(of: request) }
         defer { requests.leave() }
         return try await next(request, context)
+    }
+
+    /// Senders and readers are told each in their own form.
+    private func refusal(of request: Request) throws -> Response {
+        let message = "the collector is stopping; try again later"
+        var response =
+            request.uri.path.hasPrefix("/v1/")
+            ? try Response.otlpFailure(status: 503, message: message, to: request)
+            : try Response.json(Problem(error: message), status: .serviceUnavailable)
+        response.headers[.retryAfter] = "1"
+        return response
     }
 }

@@ -1,6 +1,6 @@
 import MartletIntake
 import MartletOTLP
-import MartletSQLiteStorage
+import MartletStorage
 import MartletTelemetry
 import SwiftProtobuf
 import Testing
@@ -8,7 +8,7 @@ import Testing
 /// Metrics as SDKs other than Martlet's agent send them.
 enum OtherMetrics {
     /// Has the store take metrics as if one instance of a service had posted them.
-    static func send(_ metrics: [OTLPMetric], instance: String, to storage: SQLiteStorage) async throws {
+    static func send(_ metrics: [OTLPMetric], instance: String, to storage: any Storage) async throws {
         let request = request(
             scopes: [metrics],
             resource: [OTLPKeyValue("service.name", "shop"), OTLPKeyValue("service.instance.id", instance)])

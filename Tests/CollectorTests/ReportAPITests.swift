@@ -73,6 +73,7 @@ import Testing
 
     @Test(arguments: [
         "since=yesterday", "by=colour", "sort=colour", "top=0", "top=x", "colour=red", "since=1h&since=2h",
+        "since=20000d",
     ])
     func aBadParameterIs400WithASentence(query: String) async throws {
         try await withServer { client in

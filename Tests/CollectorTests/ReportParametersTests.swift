@@ -62,4 +62,14 @@ import Testing
             try ReportParameters([("since", "1h"), ("until", "2h")]).request(now: now)
         }
     }
+
+    @Test func aWindowHas800DaysAtMost() throws {
+        _ = try ReportParameters([("since", "800d")]).request(now: now)
+        _ = try ReportParameters([("since", "900d"), ("until", "100d")]).request(now: now)
+        for (since, until) in [("801d", "0s"), ("1970-01-02T00:00:00Z", "0s"), ("1h", "2199-01-01T00:00:00Z")] {
+            #expect(throws: ParameterError("between since and until are more than 800 days")) {
+                try ReportParameters([("since", since), ("until", until)]).request(now: now)
+            }
+        }
+    }
 }

@@ -33,6 +33,8 @@ extension FaultTests {
             let refused = try await get("api/v1/report")
             #expect(refused.statusCode == 503)
             #expect(refused.value(forHTTPHeaderField: "Retry-After") == "1")
+            #expect(refused.mimeType == "application/json")
+            #expect(try await get("v1/metrics").mimeType == "application/x-protobuf")
 
             upload.write(body.dropFirst(body.count / 2))
             let answer = String(decoding: upload.readToEnd(), as: UTF8.self)

@@ -51,6 +51,20 @@ extension StorageContractTests {
             #expect(try await count() == 4)
         }
 
+        @Test func pointsOfAnotherSenderThatNumbersNothingCountOnce() async throws {
+            for (end, values, outcome) in [
+                (UInt64(10), [0.2, 0.3], StoreOutcome.stored), (10, [0.2, 0.3], .duplicate), (10, [0.2, 0.4], .stored),
+                (20, [0.2, 0.3], .stored), (20, [0.2, 0.3], .duplicate),
+            ] {
+                var resource = Samples.resource()
+                resource.agent = "opentelemetry 1.38"
+                let point = Samples.point(Samples.dimensions(), values, end: end)
+                #expect(
+                    try await storage.store([InstanceMetrics(resource: resource, points: [point])], of: nil) == outcome)
+            }
+            #expect(try await count() == 6)
+        }
+
         @Test func withoutAnIdEveryBatchIsNew() async throws {
             let metrics = [Samples.metrics(requests: 3, captured: 3, end: 10)]
             #expect(try await storage.store(metrics, of: nil) == .stored)

@@ -1,0 +1,246 @@
+import Fixtures
+import MartletIntake
+import MartletOTLP
+import MartletStorage
+import MartletTelemetry
+import SwiftProtobuf
+import Testing
+
+extension StorageContractTests {
+    /// Metrics that count on, from the body of a request to what a report is made of.
+    @Suite struct CumulativeTests {
+        private let folder: TemporaryFolder
+        private let storage: any Storage
+        /// Long ago, for a sender of which nothing is known.
+        private let day: UInt64 = 24 * 3600
+
+        init() throws {
+            folder = try TemporaryFolder()
+            storage = try StorageContractTests.makeStore(in: folder)
+        }
+
+        private func send(_ metrics: [OTLPMetric], instance: String = "a") async throws {
+            try await OtherMetrics.send(metrics, instance: instance, to: storage)
+        }
+
+        private func send(
+            _ values: [Double], start: UInt64 = 0, end: UInt64, instance: String = "a",
+            attributes: [OTLPKeyValue] = OtherMetrics.attributes
+        ) async throws {
+            let point = OtherMetrics.point(values, start: start, end: end, attributes: attributes)
+            try await send([OtherMetrics.histogram([point])], instance: instance)
+        }
+
+        private func statistics(from: UInt64 = 0, to: UInt64 = 1_000_000) async throws -> RequestStatistics {
+            let window = TimeWindow(from: Samples.time(from), to: Samples.time(to))
+            let answer = try await storage.statistics(StatisticsQuery(window: window, by: []))
+            return answer.groups.values.reduce(into: RequestStatistics()) { $0.merge($1) }
+        }
+
+        private func count(from: UInt64 = 0, to: UInt64 = 1_000_000) async throws -> UInt64 {
+            try await statistics(from: from, to: to).duration.count
+        }
+
+        @Test func eachPointCountsWhatCameInSinceTheLast() async throws {
+            try await send([0.2, 0.3], end: 10)
+            try await send([0.2, 0.3, 0.05, 7], end: 20)
+            try await send([0.2, 0.3, 0.05, 7], end: 30)
+            #expect(try await count(to: 10) == 2)
+            #expect(try await count(from: 10, to: 20) == 2)
+            #expect(try await count(from: 20, to: 30) == 0)
+            let second = try await statistics(from: 10, to: 20).duration
+            #expect(abs(second.sum - 7.05) < 1e-9)
+            #expect(second.max == 7)
+            #expect(second.min == 0.05)
+            #expect(try await count(to: 30) == 4)
+        }
+
+        @Test func whatDidNotMoveIsBoundedByItsBucket() async throws {
+            try await send([0.05, 0.2, 7], end: 10)
+            try await send([0.05, 0.2, 7, 0.3], end: 20)
+            let second = try await statistics(from: 10, to: 20).duration
+            let (min, max) = (try #require(second.min), try #require(second.max))
+            #expect(min < max && min > 0.099 && max < 0.51)
+            #expect(try await statistics(to: 20).duration.max == 7)
+            #expect(try await statistics(to: 20).duration.min == 0.05)
+        }
+
+        @Test func aMissedPointMakesALongerInterval() async throws {
+            try await send([0.2], end: 10)
+            try await send([0.2, 0.2, 0.2, 0.2], end: 40)
+            #expect(try await count(from: 10, to: 40) == 3)
+        }
+
+        @Test func pointsThatComeTwiceOrLateTellNothing() async throws {
+            try await send([0.2], end: 10)
+            try await send([0.2, 0.2, 0.2], end: 30)
+            try await send([0.2, 0.2, 0.2], end: 30)
+            try await send([0.2, 0.2], end: 20)
+            #expect(try await count() == 3)
+            try await send([0.2, 0.2, 0.2, 0.2], end: 40)
+            #expect(try await count() == 4)
+        }
+
+        @Test func aRestartCountsFromItsStart() async throws {
+            try await send([0.2, 0.2, 0.2], end: 10)
+            try await send([0.2, 0.2, 0.2, 0.2], start: 15, end: 20)
+            #expect(try await count(from: 10, to: 20) == 4)
+            try await send([0.2, 0.2, 0.2, 0.2, 0.2], start: 15, end: 30)
+            #expect(try await count() == 8)
+        }
+
+        @Test func aCountThatFellIsARestartThatIsNotToldOf() async throws {
+            try await send([0.2, 0.2, 0.2], end: 10)
+            try await send([0.2, 0.2], end: 20)
+            #expect(try await count() == 5)
+            try await send([0.2, 0.2, 0.3], end: 30)
+            #expect(try await count() == 6)
+        }
+
+        @Test func aBucketThatFellIsARestartToo() async throws {
+            try await send([0.2], end: 10)
+            try await send([0.7, 0.7], end: 20)
+            #expect(try await count() == 3)
+        }
+
+        @Test func processesThatShareAResourceAreToldApartByTheirStarts() async throws {
+            for round in 1...3 as ClosedRange<UInt64> {
+                let values = Array(repeating: 0.2, count: Int(round) * 5)
+                try await send(values, start: 0, end: round * 10, instance: "")
+                try await send(values + [0.3], start: 1, end: round * 10 + 1, instance: "")
+            }
+            #expect(try await count() == 31)
+        }
+
+        @Test func whatAnUnknownSenderCountedLongAgoIsNotTakenForNow() async throws {
+            try await send([0.2, 0.2], start: 0, end: day)
+            #expect(try await count() == 0)
+            try await send([0.2, 0.2, 0.2], start: 0, end: day + 10)
+            #expect(try await count() == 1)
+        }
+
+        @Test func aNewSeriesOfAKnownProcessCountsSinceItWasHeardOf() async throws {
+            try await send([0.2, 0.2], start: 0, end: day)
+            let failures = OtherMetrics.attributes.dropLast() + [OTLPKeyValue("http.response.status_code", Int64(500))]
+            try await send([0.3, 0.3], start: 0, end: day + 10, attributes: Array(failures))
+            #expect(try await count() == 2)
+        }
+
+        @Test func aProcessThatBeganAfterTheLastThatIsKnownCountsWhole() async throws {
+            try await send([0.2], start: 0, end: 10)
+            try await send([0.2, 0.2], start: 20, end: day)
+            #expect(try await count() == 3)
+        }
+
+        @Test func aSenderThatDoesNotSayItsStartCountsFromItsSecondPoint() async throws {
+            var points = [OtherMetrics.point([0.2], end: 10), OtherMetrics.point([0.2, 0.2, 0.2], end: 20)]
+            for index in points.indices { points[index].startTimeUnixNano = 0 }
+            try await send([OtherMetrics.histogram([points[0]])])
+            try await send([OtherMetrics.histogram([points[1]])])
+            #expect(try await count() == 2)
+        }
+
+        /// Specification, "Metrics Data Model", section "Cumulative streams: handling unknown start time".
+        @Test func aStreamThatBeginsWithAPointOfNoLengthDoesNotKnowItsStart() async throws {
+            try await send([0.2, 0.2, 0.2], start: 10, end: 10)
+            #expect(try await count() == 0)
+            try await send([0.2, 0.2, 0.2, 0.2], start: 10, end: 20)
+            #expect(try await count() == 1)
+            try await send([0.2, 0.2], start: 30, end: 30)
+            #expect(try await count() == 1)
+        }
+
+        @Test func aSenderWhoseClockWentBackGoesOnCounting() async throws {
+            try await send([0.2], end: 10)
+            try await send([0.2, 0.2], end: 500_000)
+            try await send([0.2, 0.2, 0.2], end: 30)
+            #expect(try await count(from: 20, to: 30) == 1)
+            try await send([0.2, 0.2, 0.2, 0.2], end: 40)
+            #expect(try await count() == 4)
+        }
+
+        @Test func attributesThatAreNoDimensionTellStreamsApart() async throws {
+            func attributes(_ version: String) -> [OTLPKeyValue] {
+                [OTLPKeyValue("network.protocol.version", version)] + OtherMetrics.attributes
+            }
+            for round in 1...3 as ClosedRange<UInt64> {
+                let points = [("1.1", 0.2), ("2", 0.3)].map { version, value in
+                    OtherMetrics.point(
+                        Array(repeating: value, count: Int(round)), end: round * 10,
+                        attributes: round == 2 ? attributes(version).reversed() : attributes(version))
+                }
+                try await send([OtherMetrics.histogram(points)])
+            }
+            #expect(try await count() == 6)
+        }
+
+        @Test func sizesCountOnToo() async throws {
+            for (round, sizes) in [(UInt64(1), [100.0]), (2, [100, 50]), (3, [100, 50, 0])] {
+                let end = round * 10
+                try await send([
+                    OtherMetrics.histogram([OtherMetrics.point(sizes.map { _ in 0.2 }, end: end)]),
+                    OtherMetrics.histogram(
+                        [OtherMetrics.point(sizes, start: 1, end: end)], name: MetricName.serverResponseSize, unit: "By"
+                    ),
+                ])
+            }
+            #expect(try await statistics().bytesSent == 150)
+            #expect(try await statistics(from: 10, to: 20).bytesSent == 50)
+            #expect(try await count() == 3)
+        }
+
+        @Test func withoutBucketsTheDifferenceIsAtItsMean() async throws {
+            for (values, end) in [([0.2, 0.4], UInt64(10)), ([0.2, 0.4, 1, 3], 20)] {
+                try await send([OtherMetrics.histogram([OtherMetrics.point(values, bounds: [], end: end)])])
+            }
+            let second = try await statistics(from: 10, to: 20).duration
+            #expect(second.count == 2)
+            #expect(abs(try #require(second.quantile(0.5)) - 2) < 0.01)
+        }
+
+        /// As an SDK of which the values are in a unit; `nil` where they are seconds.
+        private func sendExponential(_ values: [Double], scale: Int32, unit: String = "", end: UInt64) async throws {
+            var histogram = ExponentialHistogram(scale: scale)
+            for value in values { histogram.record(value * (unit == "ms" ? 1000 : 1)) }
+            var point = OTLPExponentialHistogramDataPoint(histogram)
+            (point.startTimeUnixNano, point.timeUnixNano) = (Samples.time(0), Samples.time(end))
+            point.attributes = OtherMetrics.attributes
+            var metric = OTLPMetric()
+            (metric.name, metric.unit) = (MetricName.serverDuration, unit)
+            metric.exponentialHistogram.aggregationTemporality = .cumulative
+            metric.exponentialHistogram.dataPoints = [point]
+            try await send([metric])
+        }
+
+        @Test(arguments: ["", "s", "ms"])
+        func exponentialHistogramsAreSubtractedAtTheCoarserScale(unit: String) async throws {
+            try await sendExponential([0.001, 0.2, 0.3], scale: 10, unit: unit, end: 10)
+            try await sendExponential([0.001, 0.2, 0.3, 0.25, 40], scale: 4, unit: unit, end: 20)
+            try await sendExponential([0.001, 0.2, 0.3, 0.25, 40, 0.001], scale: 4, unit: unit, end: 30)
+            let second = try await statistics(from: 10, to: 20).duration
+            #expect(second.count == 2)
+            #expect(second.scale == 4)
+            #expect(abs(second.sum - 40.25) < 1e-9)
+            #expect(abs(try #require(second.quantile(0.5)) / 0.25 - 1) < 0.05)
+            #expect(second.max == 40)
+            #expect(try await count() == 6)
+        }
+
+        @Test(arguments: [UInt64(1), 2, 3])
+        func whateverScaleItComesToEachValueCountsOnce(seed: UInt64) async throws {
+            var numbers = SeededGenerator(seed: seed)
+            var (values, scale) = ([Double](), Int32(20))
+            for round in 1...20 as ClosedRange<UInt64> {
+                scale -= Int32.random(in: 0...1, using: &numbers)
+                values += (0..<3).map { _ in Double.random(in: 0.2...0.3, using: &numbers) }
+                // Few enough buckets for the scale that it has come to.
+                guard
+                    ExponentialHistogram(values.map { ($0, 1) }, scale: scale, sum: 1, min: nil, max: nil).scale
+                        == scale
+                else { continue }
+                try await sendExponential(values, scale: scale, unit: "ms", end: round * 10)
+                #expect(try await count() == values.count, "seed \(seed), round \(round), scale \(scale)")
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import Fixtures
+import MartletOTLP
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+extension StorageContractTests {
+    /// What a store does as time goes by.
+    @Suite struct PassingTimeTests {
+        private let folder: TemporaryFolder
+        private let clock = Clock()
+        private let storage: any Storage
+
+        init() throws {
+            folder = try TemporaryFolder()
+            clock.time = Samples.time(0)
+            storage = try StorageContractTests.makeStore(in: folder, now: { [clock] in clock.time })
+        }
+
+        private func count(from: UInt64, to: UInt64) async throws -> UInt64 {
+            let window = TimeWindow(from: Samples.time(from), to: Samples.time(to))
+            let answer = try await storage.statistics(StatisticsQuery(window: window, by: []))
+            return answer.groups.values.reduce(0) { $0 + $1.duration.count }
+        }
+
+        @Test func whatAWindowHasIsTheSameAfterMaintenance() async throws {
+            for end in stride(from: UInt64(10), through: 7200, by: 10) {
+                _ = try await storage.store([Samples.metrics(requests: Int(end / 10 % 3), end: end)], of: nil)
+            }
+            let windows: [(UInt64, UInt64)] = [(0, 7200), (10, 7200), (0, 7190), (1200, 4800), (3605, 3700), (70, 75)]
+            var before: [UInt64] = []
+            for (from, to) in windows { before.append(try await count(from: from, to: to)) }
+            #expect(before.first == 720)
+            clock.time = Samples.time(7200 + 600)
+            try await storage.maintain()
+            for (window, expected) in zip(windows, before) {
+                #expect(try await count(from: window.0, to: window.1) == expected, "\(window)")
+            }
+        }
+
+        @Test func sizesThatHaveNoDurationsBesideThemSurviveMaintenance() async throws {
+            for end in [20, 30, 40] as [UInt64] {
+                let size = OtherMetrics.histogram(
+                    [OtherMetrics.point([50], end: end)], name: MetricName.serverResponseSize, unit: "By", .delta)
+                try await OtherMetrics.send([size], instance: "a", to: storage)
+            }
+            clock.time = Samples.time(4000)
+            try await storage.maintain()
+            let answer = try await storage.statistics(StatisticsQuery(window: Samples.everything, by: []))
+            #expect(answer.groups.values.map(\.bytesSent) == [150])
+            #expect(answer.damagedPoints == 0)
+        }
+
+        @Test func whoWasHeardOfLastIsListedFirst() async throws {
+            for (round, instance) in ["i-1", "i-2", "i-3", "i-1"].enumerated() {
+                clock.time = Samples.time(UInt64(round) * 10)
+                let metrics = Samples.metrics(
+                    requests: 1, end: UInt64(round) * 10 + 10, resource: Samples.resource(instance: instance))
+                _ = try await storage.store([metrics], of: nil)
+            }
+            #expect(try await storage.agents().map(\.resource.instance) == ["i-1", "i-3", "i-2"])
+        }
+    }
+}
