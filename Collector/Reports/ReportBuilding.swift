@@ -2,25 +2,22 @@ import MartletStorage
 
 extension Report {
     package init(_ answer: StatisticsAnswer, for request: ReportRequest) {
-        var tallies: [[String?]: RequestTally] = [:]
-        var total = RequestTally()
-        for (group, statistics) in answer.groups {
-            tallies[group.values, default: RequestTally()].add(statistics, of: group)
-        }
-        for tally in tallies.values { total.merge(tally) }
+        var total = RequestGroup(values: [])
+        // By their places: a copy of a group costs as much as what is done with it.
+        for place in answer.groups.indices { total.merge(answer.groups[place]) }
         let query = request.query
         let seconds = query.window.seconds
         let time = total.statistics.duration.sum
-        let rows = tallies.map { values, tally in
+        let rows = answer.groups.indices.map { place in
             ReportRow(
-                dimensions: Dictionary(zip(query.by, values)) { first, _ in first },
-                measures: tally.measures(seconds: seconds, timeOfAll: time))
+                dimensions: Dictionary(zip(query.by, answer.groups[place].values)) { first, _ in first },
+                measures: RequestMeasures(answer.groups[place], seconds: seconds, timeOfAll: time))
         }
         self.init(
             from: TimeText.format(query.window.from), to: TimeText.format(query.window.to), by: query.by,
             completeness: answer.completeness, damagedPoints: answer.damagedPoints > 0 ? answer.damagedPoints : nil,
             rows: Self.sorted(rows, for: request),
-            totals: ReportRow(dimensions: [:], measures: total.measures(seconds: seconds, timeOfAll: time)))
+            totals: ReportRow(dimensions: [:], measures: RequestMeasures(total, seconds: seconds, timeOfAll: time)))
     }
 
     /// Rows of one rank stand in the order of their dimensions, so that the same figures give the same report.

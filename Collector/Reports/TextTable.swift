@@ -14,7 +14,8 @@ struct TextTable {
 
         init(_ text: String) {
             let plain = TerminalText.plain(text)
-            let width = plain.count
+            // Of ASCII a byte is a character, for what would join two of them is written out.
+            let width = plain.utf8.allSatisfy { $0 < 0x80 } ? plain.utf8.count : plain.count
             let isTooLong = width > maxCellWidth
             self.text = isTooLong ? plain.prefix(maxCellWidth - 1) + "…" : plain
             self.width = isTooLong ? maxCellWidth : width
@@ -39,25 +40,26 @@ struct TextTable {
     }
 
     var text: String {
-        var text = ""
-        for line in lines { append(line, to: &text) }
-        return text
+        var bytes: [UInt8] = []
+        for line in lines { append(line, to: &bytes) }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// No column is filled up where nothing comes behind it.
-    private func append(_ line: [Cell], to text: inout String) {
+    private func append(_ line: [Cell], to bytes: inout [UInt8]) {
         var spaces = 0
-        for (column, cell) in line.enumerated() {
-            let padding = widths[column] - cell.width
+        for column in line.indices {
+            let width = line[column].width
+            let padding = widths[column] - width
             if alignments[column] == .right { spaces += padding }
-            if cell.width > 0 {
-                for _ in 0..<spaces { text += " " }
-                text += cell.text
+            if width > 0 {
+                bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: spaces))
+                bytes.append(contentsOf: line[column].text.utf8)
                 spaces = 0
             }
             if alignments[column] == .left { spaces += padding }
             spaces += 2
         }
-        text += "\n"
+        bytes.append(UInt8(ascii: "\n"))
     }
 }

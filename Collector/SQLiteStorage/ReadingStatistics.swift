@@ -10,10 +10,9 @@ extension SQLiteStorage {
                 for range in WindowRanges(query.window, expired: try ExpiredRows.times(in: db)).ranges {
                     try folding.add(range, in: db)
                 }
+                let completeness = try Completeness.share(in: query.window, service: query.filter.service, in: db)
                 return StatisticsAnswer(
-                    groups: folding.groups,
-                    completeness: try Completeness.share(in: query.window, service: query.filter.service, in: db),
-                    damagedPoints: folding.damagedPoints)
+                    groups: folding.groups, completeness: completeness, damagedPoints: folding.damagedPoints)
             }
         }
     }

@@ -2,12 +2,9 @@ import GRDB
 import MartletStorage
 import MartletTelemetry
 
-/// Which group of a query a sender's series belongs to. Senders that the query does not tell apart are one class, so that
-/// the series of a service are looked up once and not for each of its processes.
+/// Where a sender's series are counted. Senders that the query does not tell apart are one class, so that the series of a
+/// service are looked up once and not for each of its processes.
 struct SenderClasses {
-    /// In place of a group's index, for series that the filter leaves out.
-    static let noGroup = -1
-
     /// One that ``sender(ofResource:in:)`` returned. Those of one service stand beside each other.
     struct Sender: Comparable {
         fileprivate var service: Int
@@ -20,7 +17,13 @@ struct SenderClasses {
 
     private struct Class {
         let resource: TelemetryResource
-        var groups = SeriesGroups()
+        var places = SeriesPlaces()
+    }
+
+    /// A place in ``ServiceSeries/names`` and one in ``classes``.
+    private struct NameInClass: Hashable {
+        let name: Int
+        let index: Int
     }
 
     private let query: StatisticsQuery
@@ -29,8 +32,10 @@ struct SenderClasses {
     private var classOfResource: [Int64: Sender?] = [:]
     private var services: [String: Int] = [:]
     private var classOfValues: [[String?]: Sender] = [:]
-    /// Of the service that was asked for last.
+    /// Of the service that was asked for last: chunks of one are read one after the other.
     private var series: ServiceSeries?
+    /// Of its series.
+    private var groups: [NameInClass: Int] = [:]
 
     init(_ query: StatisticsQuery) {
         self.query = query
@@ -44,33 +49,44 @@ struct SenderClasses {
         return found
     }
 
-    mutating func group(ofSeries series: Int64, sender: Sender) -> Int? {
-        classes[sender.index].groups.find(series)
+    /// `nil` for a series that was not asked for yet.
+    mutating func place(ofSeries series: Int64, sender: Sender) -> SeriesPlace?? {
+        classes[sender.index].places.find(series)
     }
 
-    mutating func remember(_ group: Int, ofSeries series: Int64, sender: Sender) {
-        classes[sender.index].groups.insert(group, of: series)
+    mutating func remember(_ place: SeriesPlace?, ofSeries series: Int64, sender: Sender) {
+        classes[sender.index].places.insert(place, of: series)
     }
 
-    /// `nil` for a series that the filter leaves out, or that has been deleted.
-    mutating func readGroup(ofSeries series: Int64, sender: Sender, in db: Database) throws -> RequestGroup? {
-        let resource = classes[sender.index].resource
+    /// Where in `index` its requests are counted; `nil` for a series that the filter leaves out, or that has been deleted.
+    mutating func readPlace(
+        ofSeries series: Int64, sender: Sender, in index: inout GroupIndex, _ db: Database
+    ) throws -> SeriesPlace? {
+        let ofService = try seriesOfService(of: sender, in: db)
+        if let entry = ofService[series] {
+            return entry.map { entry in
+                let key = NameInClass(name: entry.name, index: sender.index)
+                let group = groups[key] ?? index.place(of: values(of: ofService.names[entry.name], sender))
+                groups[key] = group
+                return SeriesPlace(group: group, requests: entry.requests)
+            }
+        }
         // Names that Swift takes for the same may be spelled in other bytes, which SQLite tells apart.
-        let known = try seriesOfService(resource.service, in: db)[series]
-        guard let dimensions = try known ?? SeriesRows.find(series, in: db),
-            query.filter.matches(dimensions, from: resource)
+        guard let dimensions = try SeriesRows.find(series, in: db),
+            query.filter.matches(dimensions, from: classes[sender.index].resource)
         else { return nil }
-        return RequestGroup(
-            values: query.by.map { $0.value(of: dimensions, from: resource) }, kind: dimensions.kind,
-            outcome: dimensions.outcome, source: dimensions.source)
+        return SeriesPlace(group: index.place(of: values(of: dimensions, sender)), requests: RequestClass(dimensions))
     }
 
-    /// Chunks of one service are read one after the other, so that one is enough.
-    private mutating func seriesOfService(_ service: String, in db: Database) throws -> ServiceSeries {
-        if let known = series, known.service == service { return known }
-        let read = try ServiceSeries(of: service, in: db)
-        series = read
+    private mutating func seriesOfService(of sender: Sender, in db: Database) throws -> ServiceSeries {
+        if let known = series, known.service == classes[sender.index].resource.service { return known }
+        let read = try ServiceSeries(of: classes[sender.index].resource, query, in: db)
+        (series, groups) = (read, [:])
         return read
+    }
+
+    private func values(of dimensions: RequestDimensions, _ sender: Sender) -> [String?] {
+        query.by.map { $0.value(of: dimensions, from: classes[sender.index].resource) }
     }
 
     private mutating func sender(of resource: TelemetryResource) -> Sender? {

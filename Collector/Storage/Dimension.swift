@@ -32,6 +32,6 @@ extension RequestDimensions {
     /// Host and port as a URL writes them: `api.example.com:443`, `[::1]:8080`; the host alone where no port is known.
     package var authority: String {
         guard port > 0 else { return host }
-        return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        return host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 }

@@ -120,8 +120,7 @@ package struct ExponentialHistogram: Sendable, Equatable {
         other.lowerScale(to: scale)
         makeRoom(for: other.offset)
         makeRoom(for: other.last)
-        let shift = Int(other.offset - offset)
-        for (index, bucket) in other.buckets.enumerated() { buckets[index + shift] &+= bucket }
+        Self.add(other.buckets, to: &buckets, at: Int(other.offset - offset))
     }
 
     /// The same for one that was read into a list of its buckets. `false`, and nothing is added, when that cannot be one.
@@ -144,8 +143,18 @@ package struct ExponentialHistogram: Sendable, Equatable {
         return true
     }
 
-    /// A function of its own, and with an index: so the compiler looks once, and not for each bucket, whether it may change the
-    /// array in its place, which takes longer than adding.
+    // Functions of their own, and with an index: so the compiler looks once, and not for each bucket, whether it may change
+    // the array in its place, which takes longer than adding.
+
+    @inline(never)
+    private static func add(_ added: [UInt64], to buckets: inout [UInt64], at place: Int) {
+        var index = 0
+        while index < added.count {
+            buckets[place &+ index] &+= added[index]
+            index &+= 1
+        }
+    }
+
     @inline(never)
     private static func add(
         _ other: SparseHistogram, loweredBy shift: Int32, to buckets: inout [UInt64], from offset: Int32
@@ -209,19 +218,28 @@ package struct ExponentialHistogram: Sendable, Equatable {
 
     /// The value below or at which a share `q` (0...1) of the values lie, by the nearest-rank definition; `nil` when
     /// there are none. The geometric middle of the bucket, kept within ``min`` and ``max``.
-    package func quantile(_ q: Double) -> Double? {
-        guard count > 0 else { return nil }
-        let share = (Swift.min(Swift.max(q, 0), 1) * Double(count)).rounded(.up)
-        // The nearest Double to a very large count may be larger than it, and than any UInt64.
-        let rank = share >= Double(count) ? count : Swift.max(1, UInt64(share))
-        if rank >= count, let max { return max }
-        var seen = zeroCount
-        if rank <= seen { return Swift.min(0, max ?? 0) }
-        for (index, bucket) in buckets.enumerated() {
-            seen &+= bucket
-            if rank <= seen { return clamp(middle(of: offset + Int32(index))) }
+    package func quantile(_ q: Double) -> Double? { quantiles([q])[0] }
+
+    /// The same of several shares in ascending order, which one walk over the buckets finds.
+    package func quantiles(_ shares: [Double]) -> [Double?] {
+        var (walked, seen) = (0, zeroCount)
+        return shares.map { share in
+            guard count > 0 else { return nil }
+            let rank = rank(of: share)
+            if rank >= count, let max { return max }
+            while seen < rank, walked < buckets.count {
+                seen &+= buckets[walked]
+                walked += 1
+            }
+            return walked == 0 ? Swift.min(0, max ?? 0) : clamp(middle(of: offset + Int32(walked) - 1))
         }
-        return max
+    }
+
+    /// The place, from 1 on, of the value at which a share of them lies, where there are some.
+    private func rank(of share: Double) -> UInt64 {
+        let values = (Swift.min(Swift.max(share, 0), 1) * Double(count)).rounded(.up)
+        // The nearest Double to a very large count may be larger than it, and than any UInt64.
+        return values >= Double(count) ? count : Swift.max(1, UInt64(values))
     }
 
     /// How many values are at or below `bound`, as far as the buckets tell: a bucket counts when its middle does.

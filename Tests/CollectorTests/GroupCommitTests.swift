@@ -55,7 +55,7 @@ import Testing
 
     private func storedServices() async throws -> Set<String> {
         let answer = try await storage.statistics(StatisticsQuery(window: Samples.everything, by: [.service]))
-        return Set(answer.groups.compactMap { $0.value.duration.count == 1 ? $0.key.values[0] : nil })
+        return Set(answer.groups.compactMap { $0.count == 1 ? $0.values[0] : nil })
     }
 
     /// With a wait that nobody would see the end of.

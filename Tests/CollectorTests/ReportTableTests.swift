@@ -5,10 +5,10 @@ import Testing
 
 @Suite struct ReportTableTests {
     private func table(endpoint: String, damaged: Int = 0, completeness: Double = 0.99999) -> String {
-        let group = RequestGroup(values: ["checkout", endpoint], kind: .client, outcome: .success)
+        let statistics = Samples.statistics([0.025, 0.025, 1.5], received: 2048)
         let answer = StatisticsAnswer(
-            groups: [group: Samples.statistics([0.025, 0.025, 1.5], received: 2048)], completeness: completeness,
-            damagedPoints: damaged)
+            groups: [Samples.group(["checkout", endpoint], [(Samples.dimensions(), statistics)])],
+            completeness: completeness, damagedPoints: damaged)
         let window = TimeWindow(from: Samples.time(0), to: Samples.time(60))
         return ReportTable.text(
             of: Report(

@@ -10,15 +10,14 @@ import Testing
         _ points: [(RequestDimensions, [Double])], by: [Dimension] = [.endpoint], sort: ReportSort = .impact,
         ascending: Bool = false, top: Int? = nil
     ) -> Report {
-        var groups: [RequestGroup: RequestStatistics] = [:]
+        var groups: [[String?]: [(RequestDimensions, RequestStatistics)]] = [:]
         for (dimensions, seconds) in points {
             let values = by.map { $0.value(of: dimensions, from: Samples.resource()) }
-            let group = RequestGroup(values: values, kind: dimensions.kind, outcome: dimensions.outcome)
-            groups[group, default: RequestStatistics()].merge(Samples.statistics(seconds, sent: 3, received: 5))
+            groups[values, default: []].append((dimensions, Samples.statistics(seconds, sent: 3, received: 5)))
         }
         let window = TimeWindow(from: Samples.time(0), to: Samples.time(100))
         return Report(
-            StatisticsAnswer(groups: groups, completeness: 0.75),
+            StatisticsAnswer(groups: groups.map(Samples.group), completeness: 0.75),
             for: ReportRequest(
                 query: StatisticsQuery(window: window, by: by), sort: sort, ascending: ascending, top: top))
     }
@@ -57,9 +56,9 @@ import Testing
         first.phases = Samples.phases([.connect: (1, 0.5), .firstByte: (1, 0.25)])
         again.phases = Samples.phases([.firstByte: (3, 0.5)])
         let groups = [
-            RequestGroup(values: ["/a"], kind: .client, outcome: .success): first,
-            RequestGroup(values: ["/a"], kind: .client, outcome: .clientError): again,
-            RequestGroup(values: ["/b"], kind: .client, outcome: .success): Samples.statistics([1]),
+            Samples.group(
+                ["/a"], [(Samples.dimensions(), first), (Samples.dimensions(status: 404, error: "404"), again)]),
+            Samples.group(["/b"], [(Samples.dimensions(), Samples.statistics([1]))]),
         ]
         let report = Report(
             StatisticsAnswer(groups: groups, completeness: 1),
@@ -129,8 +128,8 @@ import Testing
         let sketch = try #require(
             ExponentialHistogram(
                 scale: 0, sum: .greatestFiniteMagnitude, min: nil, max: nil, zeroCount: 0, offset: 1090, buckets: [2]))
-        let group = RequestGroup(values: [], kind: .client, outcome: .success)
-        let answer = StatisticsAnswer(groups: [group: RequestStatistics(duration: sketch)], completeness: 1)
+        let group = Samples.group([], [(Samples.dimensions(), RequestStatistics(duration: sketch))])
+        let answer = StatisticsAnswer(groups: [group], completeness: 1)
         let report = Report(answer, for: ReportRequest(query: StatisticsQuery(window: Samples.everything, by: [])))
         #expect(try ReportJSON.text(of: report).contains("\"count\" : 2"))
     }

@@ -29,6 +29,12 @@ enum Samples {
         return statistics
     }
 
+    static func group(_ values: [String?], _ points: [(RequestDimensions, RequestStatistics)]) -> RequestGroup {
+        points.reduce(into: RequestGroup(values: values)) { group, point in
+            group.add(RequestClass(point.0)) { $0.merge(point.1) }
+        }
+    }
+
     /// Totals of requests that had the phase, and their seconds in it.
     static func phases(_ totals: [RequestPhase: (count: UInt64, seconds: Double)]) -> PhaseTotals {
         totals.reduce(into: PhaseTotals()) {
@@ -89,4 +95,11 @@ enum Samples {
     }
 
     static let everything = TimeWindow(from: time(0) - 1, to: time(100_000))
+}
+
+extension StatisticsAnswer {
+    /// Of each group, whatever the outcome.
+    var byValues: [[String?]: RequestStatistics] {
+        Dictionary(uniqueKeysWithValues: groups.map { ($0.values, $0.statistics) })
+    }
 }

@@ -61,7 +61,7 @@ import Testing
     @Test func whatIsRolledUpSaysTheSameInEitherForm() async throws {
         try await store(stride(from: 10, through: 7200, by: 10))
         let delivered = try await read()
-        #expect(delivered.groups.values.map(\.duration.count) == [14_400, 14_400])
+        #expect(delivered.groups.map(\.count) == [28_800])
         clock.time = Samples.time(7200 + 600)
         try await storage.maintain()
         let tokens = try await read()
@@ -71,8 +71,8 @@ import Testing
         #expect(try size(ofTier: 2) > hours && size(ofTier: 1) > minutes)
         for answer in [tokens, gaps] {
             #expect(answer.damagedPoints == 0)
-            #expect(answer.groups.mapValues(\.duration.buckets) == delivered.groups.mapValues(\.duration.buckets))
-            #expect(answer.groups.mapValues(\.duration.count) == delivered.groups.mapValues(\.duration.count))
+            #expect(answer.byValues.mapValues(\.duration.buckets) == delivered.byValues.mapValues(\.duration.buckets))
+            #expect(answer.byValues.mapValues(\.duration.count) == delivered.byValues.mapValues(\.duration.count))
         }
     }
 
@@ -88,6 +88,6 @@ import Testing
         #expect(try size(ofTier: 2) > 0)
         let after = try await read()
         #expect(after.damagedPoints == 0)
-        #expect(after.groups.mapValues(\.duration.buckets) == before.groups.mapValues(\.duration.buckets))
+        #expect(after.byValues.mapValues(\.duration.buckets) == before.byValues.mapValues(\.duration.buckets))
     }
 }

@@ -34,7 +34,7 @@ extension StorageContractTests {
         private func statistics(from: UInt64 = 0, to: UInt64 = 1_000_000) async throws -> RequestStatistics {
             let window = TimeWindow(from: Samples.time(from), to: Samples.time(to))
             let answer = try await storage.statistics(StatisticsQuery(window: window, by: []))
-            return answer.groups.values.reduce(into: RequestStatistics()) { $0.merge($1) }
+            return answer.groups.reduce(into: RequestStatistics()) { $0.merge($1.statistics) }
         }
 
         private func count(from: UInt64 = 0, to: UInt64 = 1_000_000) async throws -> UInt64 {

@@ -22,7 +22,7 @@ extension StorageContractTests {
             by: [Dimension], filter: RequestFilter = RequestFilter(), window: TimeWindow = Samples.everything
         ) async throws -> [[String?]: UInt64] {
             let answer = try await storage.statistics(StatisticsQuery(window: window, filter: filter, by: by))
-            return answer.groups.reduce(into: [:]) { $0[$1.key.values, default: 0] += $1.value.duration.count }
+            return answer.groups.reduce(into: [:]) { $0[$1.values, default: 0] += $1.count }
         }
 
         @Test func pointsOfASeriesMergeExactly() async throws {
@@ -39,8 +39,23 @@ extension StorageContractTests {
                 try await store([point])
             }
             let answer = try await storage.statistics(StatisticsQuery(window: Samples.everything, by: [.host]))
-            let group = RequestGroup(values: ["api.example.com:443"], kind: .client, outcome: .success)
-            #expect(answer.groups == [group: expected])
+            #expect(answer.groups == [Samples.group(["api.example.com:443"], [(Samples.dimensions(), expected)])])
+        }
+
+        @Test func whatFailedStandsApartAndEveryOutcomeIsCounted() async throws {
+            try await store([
+                Samples.point(Samples.dimensions(), [0.125, 0.25]),
+                Samples.point(Samples.dimensions(status: 404, error: "404"), [0.75]),
+                Samples.point(Samples.dimensions(.server, status: 404, error: "404"), [0.5]),
+                Samples.point(Samples.dimensions(status: nil, error: "hung"), [64, 64, 64]),
+            ])
+            let answer = try await storage.statistics(StatisticsQuery(window: Samples.everything, by: [.service]))
+            let group = try #require(answer.groups.first)
+            #expect(answer.groups.count == 1)
+            #expect(group.unfailed == Samples.statistics([0.125, 0.25, 0.5]))
+            #expect(group.failed == Samples.statistics([0.75, 64, 64, 64]))
+            #expect(RequestOutcome.allCases.map { group.outcomes[$0] } == [2, 0, 2, 0, 3, 0])
+            #expect(group.fromSpans == 0)
         }
 
         @Test func aServiceWhoseNameIsSpelledInTwoWaysIsCountedInBoth() async throws {

@@ -1,0 +1,65 @@
+import MartletTelemetry
+
+/// The requests that have the values of a query's dimensions in common. Those that failed stand apart, for how long they took
+/// does not tell how satisfied their callers are. A plain value.
+package struct RequestGroup: Sendable, Equatable {
+    /// A value for each dimension of the query, in its order.
+    package var values: [String?]
+    package private(set) var unfailed = RequestStatistics()
+    package private(set) var failed = RequestStatistics()
+    package private(set) var outcomes = OutcomeCounts()
+    /// Requests that are known from spans alone.
+    package private(set) var fromSpans: UInt64 = 0
+
+    /// Without any requests.
+    package init(values: [String?]) {
+        self.values = values
+    }
+
+    package var count: UInt64 { unfailed.duration.count &+ failed.duration.count }
+
+    /// Of all of them.
+    package var statistics: RequestStatistics {
+        var all = unfailed
+        all.merge(failed)
+        return all
+    }
+
+    package var isEmpty: Bool { unfailed.isEmpty && failed.isEmpty }
+
+    /// Adds requests of one class, which `body` adds to the statistics of those that are like them.
+    package mutating func add<Result>(
+        _ requests: RequestClass, _ body: (inout RequestStatistics) throws -> Result
+    ) rethrows -> Result {
+        let before = count
+        defer {
+            let added = count &- before
+            outcomes[requests.outcome] &+= added
+            if requests.source == .spans { fromSpans &+= added }
+        }
+        return try requests.isFailure ? body(&failed) : body(&unfailed)
+    }
+
+    /// Adds the requests of another group.
+    package mutating func merge(_ other: RequestGroup) {
+        unfailed.merge(other.unfailed)
+        failed.merge(other.failed)
+        outcomes.merge(other.outcomes)
+        fromSpans &+= other.fromSpans
+    }
+}
+
+/// What decides how requests are counted: their kind and outcome whether they failed, and what they are known from.
+package struct RequestClass: Sendable, Hashable {
+    package var kind: RequestKind
+    package var outcome: RequestOutcome
+    package var source: StatisticsSource
+
+    package init(_ dimensions: RequestDimensions) {
+        kind = dimensions.kind
+        outcome = dimensions.outcome
+        source = dimensions.source
+    }
+
+    package var isFailure: Bool { outcome.isFailure(for: kind) }
+}
