@@ -1,50 +1,56 @@
 import MartletStorage
 import MartletTelemetry
 
-extension RequestMeasures {
-    /// - Parameters:
-    ///   - seconds: of the report's window.
-    ///   - timeOfAll: seconds that all requests of the report took.
-    init(_ group: RequestGroup, seconds: Double, timeOfAll: Double) {
-        let statistics = group.statistics
-        let duration = statistics.duration
-        self.init(
-            count: duration.count,
-            perSecond: share(Double(duration.count), of: seconds),
-            failures: Failures(group),
-            latency: Latency(duration),
-            phases: Self.phases(statistics.phases),
-            bytes: Bytes(sent: statistics.bytesSent, received: statistics.bytesReceived),
-            apdex: Apdex.score(unfailed: group.unfailed.duration, failed: group.failed.duration.count),
-            impact: share(duration.sum, of: timeOfAll), fromSpans: group.fromSpans > 0 ? group.fromSpans : nil)
+// Functions of the values and no initializers from them, which would get copies.
+
+extension RequestGroup {
+    /// All but ``impact(among:)``, for which the other groups have to be known.
+    ///
+    /// - Parameter seconds: of the report's window.
+    func measures(seconds: Double) -> RequestMeasures {
+        let statistics = statistics
+        return RequestMeasures(
+            count: statistics.duration.count,
+            perSecond: share(Double(statistics.duration.count), of: seconds),
+            failures: failures,
+            latency: statistics.duration.latency,
+            phases: statistics.phases.means,
+            bytes: RequestMeasures.Bytes(sent: statistics.bytesSent, received: statistics.bytesReceived),
+            apdex: Apdex.score(unfailed: unfailed.duration, failed: failed.duration.count),
+            impact: 0, fromSpans: fromSpans > 0 ? fromSpans : nil)
     }
 
-    private static func phases(_ totals: PhaseTotals) -> [String: Double] {
-        var means: [String: Double] = [:]
-        for phase in RequestPhase.allCases {
-            if let mean = totals[phase].mean { means[phase.rawValue] = milliseconds(mean) }
-        }
-        return means
-    }
-}
+    func impact(among all: RequestGroup) -> Double { share(time, of: all.time) }
 
-extension RequestMeasures.Failures {
-    fileprivate init(_ group: RequestGroup) {
-        let (failed, outcomes) = (group.failed.duration.count, group.outcomes)
-        self.init(
-            count: failed, rate: share(Double(failed), of: Double(group.count)),
+    /// Seconds that the requests took.
+    private var time: Double { unfailed.duration.sum + failed.duration.sum }
+
+    private var failures: RequestMeasures.Failures {
+        let failed = failed.duration.count
+        return RequestMeasures.Failures(
+            count: failed, rate: share(Double(failed), of: Double(count)),
             transport: outcomes[.transportFailure], http4xx: outcomes[.clientError], http5xx: outcomes[.serverError],
             hung: outcomes[.hung], cancelled: outcomes[.cancelled])
     }
 }
 
-extension RequestMeasures.Latency {
+extension ExponentialHistogram {
     /// Zeros for no requests.
-    fileprivate init(_ seconds: ExponentialHistogram) {
-        let quantiles = seconds.quantiles([0.5, 0.75, 0.9, 0.95, 0.99, 1]).map { milliseconds($0 ?? 0) }
-        self.init(
-            mean: milliseconds(seconds.mean), p50: quantiles[0], p75: quantiles[1], p90: quantiles[2],
-            p95: quantiles[3], p99: quantiles[4], max: quantiles[5])
+    fileprivate var latency: RequestMeasures.Latency {
+        let quantiles = quantiles([0.5, 0.75, 0.9, 0.95, 0.99, 1]).map { milliseconds($0 ?? 0) }
+        return RequestMeasures.Latency(
+            mean: milliseconds(mean), p50: quantiles[0], p75: quantiles[1], p90: quantiles[2], p95: quantiles[3],
+            p99: quantiles[4], max: quantiles[5])
+    }
+}
+
+extension PhaseTotals {
+    fileprivate var means: [String: Double] {
+        var means: [String: Double] = [:]
+        for phase in RequestPhase.allCases {
+            if let mean = self[phase].mean { means[phase.rawValue] = milliseconds(mean) }
+        }
+        return means
     }
 }
 

@@ -2,22 +2,25 @@ import MartletStorage
 
 extension Report {
     package init(_ answer: StatisticsAnswer, for request: ReportRequest) {
-        var total = RequestGroup(values: [])
-        // By their places: a copy of a group costs as much as what is done with it.
-        for place in answer.groups.indices { total.merge(answer.groups[place]) }
         let query = request.query
-        let seconds = query.window.seconds
-        let time = total.statistics.duration.sum
-        let rows = answer.groups.indices.map { place in
-            ReportRow(
-                dimensions: Dictionary(zip(query.by, answer.groups[place].values)) { first, _ in first },
-                measures: RequestMeasures(answer.groups[place], seconds: seconds, timeOfAll: time))
+        var (total, rows) = (RequestGroup(values: []), [ReportRow]())
+        rows.reserveCapacity(answer.groups.count)
+        // Both at once, while the group's buckets are in the processor's caches.
+        for group in answer.groups {
+            total.merge(group)
+            rows.append(
+                ReportRow(
+                    dimensions: Dictionary(zip(query.by, group.values)) { first, _ in first },
+                    measures: group.measures(seconds: query.window.seconds)))
         }
+        var totals = ReportRow(dimensions: [:], measures: total.measures(seconds: query.window.seconds))
+        for place in rows.indices { rows[place].measures.impact = answer.groups[place].impact(among: total) }
+        totals.measures.impact = total.impact(among: total)
         self.init(
             from: TimeText.format(query.window.from), to: TimeText.format(query.window.to), by: query.by,
             completeness: answer.completeness, damagedPoints: answer.damagedPoints > 0 ? answer.damagedPoints : nil,
             rows: Self.sorted(rows, for: request),
-            totals: ReportRow(dimensions: [:], measures: RequestMeasures(total, seconds: seconds, timeOfAll: time)))
+            totals: totals)
     }
 
     /// Rows of one rank stand in the order of their dimensions, so that the same figures give the same report.

@@ -4,7 +4,9 @@ import MartletStorage
 package enum ReportTable {
     package static func text(of report: Report) -> String {
         var table = TextTable(report.by.map { ($0.rawValue, .left) } + figureColumns)
-        for row in report.rows { table.add(report.by.map { row.text(of: $0) } + figures(of: row.measures)) }
+        for row in report.rows.indices {
+            table.add(report.by.map { report.rows[row].text(of: $0) } + figures(of: report.rows[row].measures))
+        }
         let labels = report.by.indices.map { $0 == 0 ? "total" : "" }
         table.add(labels + figures(of: report.totals.measures))
         return heading(of: report) + "\n" + table.text

@@ -33,7 +33,7 @@ struct ChunkEntries {
 /// Reads entries and adds them up. What it reads into is used again and again.
 struct EntryReader {
     private var sketch = SparseHistogram()
-    private var phases: [PhasesBlob.Phase] = []
+    private var phases = PhasesBlob.room
 
     /// `false`, and nothing is added, when the bytes are no entry.
     mutating func add(_ entry: Range<Int>, of reader: inout ByteReader, to statistics: inout RequestStatistics) -> Bool
@@ -43,12 +43,12 @@ struct EntryReader {
             let ofPhases = reader.range(of: length)
         else { return false }
         reader.enter(ofPhases)
-        guard PhasesBlob.read(&reader, into: &phases) else { return false }
+        guard let phaseCount = PhasesBlob.read(&reader, into: &phases) else { return false }
         reader.enter(ofPhases.upperBound..<entry.upperBound)
         guard SketchBlob.read(&reader, into: &sketch), statistics.duration.merge(sketch) else { return false }
         statistics.bytesSent &+= sent
         statistics.bytesReceived &+= received
-        for (phase, total) in phases { statistics.phases.add(total, to: phase) }
+        for place in 0..<phaseCount { statistics.phases.add(phases[place].total, to: phases[place].phase) }
         return true
     }
 }

@@ -30,27 +30,30 @@ enum PhasesBlob {
 
     /// `nil` when the bytes cannot have come from ``encode(_:)``.
     static func decode(_ bytes: [UInt8]) -> PhaseTotals? {
-        var (reader, phases, totals) = (ByteReader(bytes), [Phase](), PhaseTotals())
-        guard read(&reader, into: &phases) else { return nil }
-        for (phase, total) in phases { totals.add(total, to: phase) }
+        var (reader, phases, totals) = (ByteReader(bytes), room, PhaseTotals())
+        guard let count = read(&reader, into: &phases) else { return nil }
+        for (phase, total) in phases[..<count] { totals.add(total, to: phase) }
         return totals
     }
 
-    /// Reads to the reader's end what is known of each phase, in place of what `phases` holds: a list, because most points have
-    /// two of them. `false` when the bytes cannot have come from ``encode(_:)``.
-    static func read(_ reader: inout ByteReader, into phases: inout [Phase]) -> Bool {
-        phases.removeAll(keepingCapacity: true)
-        guard !reader.isAtEnd else { return true }
-        guard reader.byte() == version, let bits = reader.byte(), bits < 1 << order.count else { return false }
-        var rest = bits
+    /// What phases are read into.
+    static var room: [Phase] { order.map { ($0, PhaseTotals.Total()) } }
+
+    /// Reads to the reader's end what is known of each phase, into ``room``, and returns how many they are: a list, because most
+    /// points have two of them. `nil` when the bytes cannot have come from ``encode(_:)``.
+    static func read(_ reader: inout ByteReader, into phases: inout [Phase]) -> Int? {
+        guard !reader.isAtEnd else { return 0 }
+        guard reader.byte() == version, let bits = reader.byte(), bits < 1 << order.count else { return nil }
+        var (rest, read) = (bits, 0)
         while rest != 0 {
             let phase = order[rest.trailingZeroBitCount]
             rest &= rest - 1
             guard let count = reader.varint(), count > 0, let seconds = reader.double(),
                 (0...Double.greatestFiniteMagnitude).contains(seconds)
-            else { return false }
-            phases.append((phase, PhaseTotals.Total(count: count, seconds: seconds)))
+            else { return nil }
+            phases[read] = (phase, PhaseTotals.Total(count: count, seconds: seconds))
+            read += 1
         }
-        return reader.isAtEnd
+        return reader.isAtEnd ? read : nil
     }
 }

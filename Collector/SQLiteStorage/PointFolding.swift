@@ -16,11 +16,8 @@ struct PointFolding {
         senders = SenderClasses(query)
     }
 
-    /// Those that have something.
-    var groups: [RequestGroup] {
-        // All of them but for damage.
-        index.groups.indices.contains { index.groups[$0].isEmpty } ? index.groups.filter { !$0.isEmpty } : index.groups
-    }
+    /// Those that were met, also where nothing was added to them.
+    var groups: [RequestGroup] { index.groups }
 
     mutating func add(_ range: ChunkRange, in db: Database) throws {
         let slices = try ChunkSlices(of: range, in: db)
@@ -42,7 +39,9 @@ struct PointFolding {
             if let place = try place(ofSeries: entries.series, sender: sender, in: db),
                 try !isToldByMetrics(place.requests, in: chunk, db)
             {
-                let isRead = index.groups[place.group].add(place.requests) { entryReader.add(entry, of: &reader, to: &$0) }
+                let isRead = index.groups[place.group].add(place.requests) {
+                    entryReader.add(entry, of: &reader, to: &$0)
+                }
                 if isRead { read += 1 }
             } else {
                 read += 1
@@ -53,8 +52,10 @@ struct PointFolding {
     }
 
     /// Whether these are requests of spans and the chunk of a time of which the same sender has metrics.
-    private mutating func isToldByMetrics(_ requests: RequestClass, in chunk: StoredChunk, _ db: Database) throws -> Bool {
-        guard requests.source == .spans else { return false }
+    private mutating func isToldByMetrics(_ requests: RequestClass, in chunk: StoredChunk, _ db: Database) throws
+        -> Bool
+    {
+        guard requests.isOfSpans else { return false }
         let overlaps = try overlaps ?? StatisticsCover.Overlaps(in: db)
         self.overlaps = overlaps
         return overlaps.contains(requests.kind, of: chunk.resource, end: chunk.end)

@@ -20,22 +20,18 @@ struct SenderClasses {
         var places = SeriesPlaces()
     }
 
-    /// A place in ``ServiceSeries/names`` and one in ``classes``.
-    private struct NameInClass: Hashable {
-        let name: Int
-        let index: Int
-    }
-
     private let query: StatisticsQuery
     private var classes: [Class] = []
     /// `nil` for senders that the filter leaves out.
     private var classOfResource: [Int64: Sender?] = [:]
     private var services: [String: Int] = [:]
     private var classOfValues: [[String?]: Sender] = [:]
-    /// Of the service that was asked for last: chunks of one are read one after the other.
+    /// The class that was asked for last, for chunks of one are read one after the other.
+    private var current: Int?
+    /// Of its service.
     private var series: ServiceSeries?
-    /// Of its series.
-    private var groups: [NameInClass: Int] = [:]
+    /// Of each of their names, where it was asked for.
+    private var groups: [Int?] = []
 
     init(_ query: StatisticsQuery) {
         self.query = query
@@ -64,12 +60,10 @@ struct SenderClasses {
     ) throws -> SeriesPlace? {
         let ofService = try seriesOfService(of: sender, in: db)
         if let entry = ofService[series] {
-            return entry.map { entry in
-                let key = NameInClass(name: entry.name, index: sender.index)
-                let group = groups[key] ?? index.place(of: values(of: ofService.names[entry.name], sender))
-                groups[key] = group
-                return SeriesPlace(group: group, requests: entry.requests)
-            }
+            guard let entry else { return nil }
+            let group = groups[entry.name] ?? index.place(of: values(of: ofService.names[entry.name], sender))
+            groups[entry.name] = group
+            return SeriesPlace(group: group, requests: entry.requests)
         }
         // Names that Swift takes for the same may be spelled in other bytes, which SQLite tells apart.
         guard let dimensions = try SeriesRows.find(series, in: db),
@@ -79,9 +73,11 @@ struct SenderClasses {
     }
 
     private mutating func seriesOfService(of sender: Sender, in db: Database) throws -> ServiceSeries {
-        if let known = series, known.service == classes[sender.index].resource.service { return known }
-        let read = try ServiceSeries(of: classes[sender.index].resource, query, in: db)
-        (series, groups) = (read, [:])
+        if let series, current == sender.index { return series }
+        let resource = classes[sender.index].resource
+        let known = series.flatMap { $0.service == resource.service ? $0 : nil }
+        let read = try known ?? ServiceSeries(of: resource, query, in: db)
+        (current, series, groups) = (sender.index, read, Array(repeating: nil, count: read.names.count))
         return read
     }
 

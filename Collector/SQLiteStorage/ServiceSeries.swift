@@ -12,8 +12,8 @@ struct ServiceSeries {
     }
 
     let service: String
-    /// What tells groups apart, of many series each, for most of them differ from the one before in how their requests ended,
-    /// which has no place in it unless the query asks for it.
+    /// What tells groups apart, without status and error unless the query asks for them: most series differ in nothing else
+    /// from the one before.
     private(set) var names: [RequestDimensions] = []
     /// `nil` for those that the filter leaves out.
     private var entries: [Int64: Entry?] = [:]
@@ -24,25 +24,30 @@ struct ServiceSeries {
         let statement = try db.cachedStatement(
             sql: "SELECT id, kind, method, host, port, endpoint, status, error FROM series WHERE service = ?")
         let rows = try Row.fetchCursor(statement, arguments: [service])
+        let (byStatus, byError) = (query.by.contains(.status), query.by.contains(.error))
         while let row = try rows.next() {
-            let dimensions = SeriesRows.dimensions(
-                kind: row[1], method: row[2], host: row[3], port: row[4], endpoint: row[5], status: row[6],
-                error: row[7])
-            entries[row[0]] = .some(dimensions.flatMap { entry(of: $0, resource, query) })
+            let id: Int64 = row[0]
+            guard
+                var dimensions = SeriesRows.dimensions(
+                    kind: row[1], method: row[2], host: row[3], port: row[4], endpoint: row[5], status: row[6],
+                    error: row[7]),
+                query.filter.matches(dimensions, from: resource)
+            else {
+                entries[id] = .some(nil)
+                continue
+            }
+            let requests = RequestClass(dimensions)
+            if !byStatus { dimensions.status = nil }
+            if !byError { dimensions.error = nil }
+            entries[id] = Entry(requests: requests, name: place(of: dimensions))
         }
     }
 
     /// `nil` for a series that is not the service's.
     subscript(series: Int64) -> Entry?? { entries[series] }
 
-    private mutating func entry(
-        of dimensions: RequestDimensions, _ resource: TelemetryResource, _ query: StatisticsQuery
-    ) -> Entry? {
-        guard query.filter.matches(dimensions, from: resource) else { return nil }
-        var name = dimensions
-        if !query.by.contains(.status) { name.status = nil }
-        if !query.by.contains(.error) { name.error = nil }
-        if names.last != name { names.append(name) }
-        return Entry(requests: RequestClass(dimensions), name: names.count - 1)
+    private mutating func place(of name: RequestDimensions) -> Int {
+        if names.isEmpty || names[names.count - 1] != name { names.append(name) }
+        return names.count - 1
     }
 }

@@ -35,7 +35,7 @@ package struct RequestGroup: Sendable, Equatable {
         defer {
             let added = count &- before
             outcomes[requests.outcome] &+= added
-            if requests.source == .spans { fromSpans &+= added }
+            if requests.isOfSpans { fromSpans &+= added }
         }
         return try requests.isFailure ? body(&failed) : body(&unfailed)
     }
@@ -47,19 +47,4 @@ package struct RequestGroup: Sendable, Equatable {
         outcomes.merge(other.outcomes)
         fromSpans &+= other.fromSpans
     }
-}
-
-/// What decides how requests are counted: their kind and outcome whether they failed, and what they are known from.
-package struct RequestClass: Sendable, Hashable {
-    package var kind: RequestKind
-    package var outcome: RequestOutcome
-    package var source: StatisticsSource
-
-    package init(_ dimensions: RequestDimensions) {
-        kind = dimensions.kind
-        outcome = dimensions.outcome
-        source = dimensions.source
-    }
-
-    package var isFailure: Bool { outcome.isFailure(for: kind) }
 }

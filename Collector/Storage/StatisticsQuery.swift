@@ -13,7 +13,7 @@ package struct StatisticsQuery: Sendable, Equatable {
 }
 
 package struct StatisticsAnswer: Sendable, Equatable {
-    /// Those that have something, no two with the same values; in no order.
+    /// Those that have something, no two with the same values, in no order that means anything.
     package var groups: [RequestGroup]
     /// The share of captured requests that arrived, 0...1, over the instances of the service that the query names, or of
     /// all. 1 when nothing was captured.
@@ -21,8 +21,9 @@ package struct StatisticsAnswer: Sendable, Equatable {
     /// Points that were left out because the disk gave back something else than was written.
     package var damagedPoints: Int
 
+    /// - Parameter groups: no two with the same values; those that have nothing are left out.
     package init(groups: [RequestGroup], completeness: Double, damagedPoints: Int = 0) {
-        self.groups = groups
+        self.groups = groups.contains(where: \.isEmpty) ? groups.filter { !$0.isEmpty } : groups
         self.completeness = completeness
         self.damagedPoints = damagedPoints
     }

@@ -136,6 +136,7 @@ package struct ExponentialHistogram: Sendable, Equatable {
         guard let first = other.first, let last = other.last else { return true }
         if scale != other.scale || first < offset || last > self.last {
             lowerScale(toHold: first >> (other.scale - scale), to: last >> (other.scale - scale))
+            reserveRoom(from: first >> (other.scale - scale), to: last >> (other.scale - scale))
             makeRoom(for: first >> (other.scale - scale))
             makeRoom(for: last >> (other.scale - scale))
         }
@@ -143,15 +144,15 @@ package struct ExponentialHistogram: Sendable, Equatable {
         return true
     }
 
-    // Functions of their own, and with an index: so the compiler looks once, and not for each bucket, whether it may change
-    // the array in its place, which takes longer than adding.
+    // Functions of their own: so the compiler looks once, and not for each bucket, whether it may change the array in its
+    // place, which takes longer than adding.
 
     @inline(never)
     private static func add(_ added: [UInt64], to buckets: inout [UInt64], at place: Int) {
-        var index = 0
-        while index < added.count {
-            buckets[place &+ index] &+= added[index]
-            index &+= 1
+        var place = place
+        for count in added {
+            buckets[place] &+= count
+            place &+= 1
         }
     }
 
@@ -317,13 +318,23 @@ package struct ExponentialHistogram: Sendable, Equatable {
     private mutating func makeRoom(for index: Int32) {
         if buckets.isEmpty {
             offset = index
-            buckets = [0]
+            buckets.append(0)
         } else if index < offset {
             buckets.insert(contentsOf: repeatElement(0, count: Int(offset - index)), at: 0)
             offset = index
         } else if index > last {
             buckets.append(contentsOf: repeatElement(0, count: Int(index - last)))
         }
+    }
+
+    /// Where the present buckets and those from `first` to `second` have no room, makes room for more than these at once, for
+    /// of many that are added up most have values beyond those before.
+    private mutating func reserveRoom(from first: Int32, to second: Int32) {
+        let low = buckets.isEmpty ? first : Swift.min(first, offset)
+        let high = buckets.isEmpty ? second : Swift.max(second, last)
+        let count = Int(high - low) + 1
+        guard count > buckets.capacity else { return }
+        buckets.reserveCapacity(Swift.min(count * 3, Self.maxBuckets))
     }
 
     /// Lowers the scale until the present buckets and those from `first` to `second` fit into ``maxBuckets``.

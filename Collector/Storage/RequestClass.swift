@@ -1,0 +1,17 @@
+import MartletTelemetry
+
+/// What of its dimensions decides how a request is counted.
+package struct RequestClass: Sendable, Hashable {
+    package let kind: RequestKind
+    package let outcome: RequestOutcome
+    package let isFailure: Bool
+    /// Whether it is known from spans alone.
+    package let isOfSpans: Bool
+
+    package init(_ dimensions: RequestDimensions) {
+        kind = dimensions.kind
+        outcome = dimensions.outcome
+        isFailure = outcome.isFailure(for: kind)
+        isOfSpans = dimensions.source == .spans
+    }
+}
