@@ -19,13 +19,20 @@ final class KnownResources: Sendable {
 
     /// - Throws: for what is no resource.
     func find(_ range: Range<Int>, of body: ProtobufReader) throws(ProtobufReader.Unusual) -> TelemetryResource {
+        guard range.count <= Self.maxBytes else { return try Self.decoded(range, of: body) }
         var bytes = AttributeBytes()
         bytes.append(range, of: body.bytes)
         let hash = bytes.hash(0)
         if let known = known.withLock({ $0[hash] }), known.bytes == bytes { return known.resource }
-        let resource = TelemetryResource(try body.message(in: range, depth: .resource))
-        if range.count <= Self.maxBytes { keep(Known(bytes: bytes.compact, resource: resource), as: hash) }
+        let resource = try Self.decoded(range, of: body)
+        keep(Known(bytes: bytes.compact, resource: resource), as: hash)
         return resource
+    }
+
+    private static func decoded(
+        _ range: Range<Int>, of body: ProtobufReader
+    ) throws(ProtobufReader.Unusual) -> TelemetryResource {
+        TelemetryResource(try body.message(in: range, depth: .resource))
     }
 
     private func keep(_ new: Known, as hash: UInt64) {
