@@ -1,13 +1,16 @@
 import MartletOTLP
+import MartletTelemetry
 
 /// The metrics of one sender where they stand in a body.
 struct EncodedResourceMetrics {
-    private(set) var resource = OTLPResource()
+    private(set) var resource = TelemetryResource(OTLPResource())
     private(set) var scopes: [EncodedScopeMetrics] = []
 
     var metrics: some Sequence<EncodedMetric> { scopes.lazy.flatMap(\.metrics) }
 
-    init(_ range: Range<Int>, of body: ProtobufReader) throws(ProtobufReader.Unusual) {
+    init(
+        _ range: Range<Int>, of body: ProtobufReader, _ known: KnownResources
+    ) throws(ProtobufReader.Unusual) {
         var reader = ProtobufReader(body.bytes, range)
         var hasResource = false
         while let field = try reader.next() {
@@ -17,7 +20,7 @@ struct EncodedResourceMetrics {
                 // Another would be merged with it.
                 guard !hasResource else { throw ProtobufReader.Unusual() }
                 hasResource = true
-                resource = try body.message(in: value, depth: .resource)
+                resource = try known.find(value, of: body)
             case 2: scopes.append(try EncodedScopeMetrics(value, of: body))
             case 3: _ = try body.text(in: value)
             default: break

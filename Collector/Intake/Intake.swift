@@ -2,11 +2,12 @@ import MartletOTLP
 import MartletTelemetry
 import SwiftProtobuf
 
-/// Turns the body of an OTLP request into values, or says why not. Remembers attributes and nothing else, so what it says of a
-/// body depends on that alone. Safe to use from any task.
+/// Turns the body of an OTLP request into values, or says why not. Remembers what attributes and resources say and nothing else,
+/// so what it says of a body depends on that alone. Safe to use from any task.
 package struct Intake: Sendable {
     package var limits: IntakeLimits
     private let known = KnownAttributes()
+    private let knownResources = KnownResources()
 
     package init(limits: IntakeLimits = IntakeLimits()) {
         self.limits = limits
@@ -51,9 +52,8 @@ package struct Intake: Sendable {
         while let field = try reader.next() {
             guard field.number == 1, case .bytes(let range) = field.value else { continue }
             var decoding = MetricsDecoding(limits: limits, known: known, refusals: taken.refusals)
-            if let metrics = try decoding.decode(EncodedResourceMetrics(range, of: body), reserve: reserve) {
-                taken.values.append(metrics)
-            }
+            let part = try EncodedResourceMetrics(range, of: body, knownResources)
+            if let metrics = try decoding.decode(part, reserve: reserve) { taken.values.append(metrics) }
             taken.refusals = decoding.refusals
         }
         return taken

@@ -25,7 +25,7 @@ struct MetricsDecoding {
     mutating func decode(
         _ part: EncodedResourceMetrics, reserve: Intake.Reservation
     ) throws -> InstanceMetrics? {
-        let resource = TelemetryResource(part.resource)
+        let resource = part.resource
         guard resource.fits(limits) else {
             for metric in part.metrics { try refuse(metric, "an attribute of the resource is too long") }
             return nil

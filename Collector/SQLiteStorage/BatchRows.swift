@@ -17,8 +17,10 @@ enum BatchRows {
         let oldest = now - Int64(clamping: age)
         var stream = try BatchStream.findOrMake(for: batch, at: now, forgetting: oldest, in: db)
         let sequences = batch.first...batch.sequence
-        let known = try BatchBlockRows.count(of: sequences, stream: stream.id, in: db)
-        let before = try BatchPartRows.find(of: batch, stream: stream.id, in: db)
+        let slices = try BatchBlockRows.find(sequences, stream: stream.id, in: db)
+        let known = slices.reduce(0) { $0 + $1.arrived }
+        let before =
+            stream.hasParts ? try BatchPartRows.find(of: batch, stream: stream.id, in: db) : BatchParts()
         if known == sequences.count || before.contains(batch.part) { return .duplicate }
         let isOverlapping = known > 0 || before.overlaps(batch.part)
 
@@ -29,7 +31,7 @@ enum BatchRows {
                 with: parts, of: batch, stream: stream.id, at: now, forgetting: oldest, in: db)
         }
         if parts.isWhole {
-            try BatchBlockRows.insert(sequences, stream: stream.id, at: now, forgetting: oldest, in: db)
+            try BatchBlockRows.insert(slices, stream: stream.id, at: now, forgetting: oldest, in: db)
             stream.arrived &+= UInt64(sequences.count - known)
         }
         stream.highest = max(stream.highest, batch.sequence)

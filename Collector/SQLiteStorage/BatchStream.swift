@@ -11,17 +11,24 @@ struct BatchStream {
     var arrived: UInt64
     /// Batches that arrived although some of what they stand for had arrived before.
     var overlapping: UInt64
+    /// Whether there is any batch of which parts arrived and others did not.
+    let hasParts: Bool
 
     /// Sequences that did not arrive although a later one did. They count from 1.
     var missing: UInt64 { highest > arrived ? highest - arrived : 0 }
 
     /// `nil` for one that is not known, or not any more.
     static func find(instance: String, _ signal: Signal, in db: Database) throws -> BatchStream? {
-        let statement = try db.cachedStatement(sql: "SELECT * FROM batch_stream WHERE instance = ? AND signal = ?")
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT id, highest, arrived, overlapping,
+                    EXISTS (SELECT 1 FROM batch_part WHERE stream_id = batch_stream.id)
+                FROM batch_stream WHERE instance = ? AND signal = ?
+                """)
         return try Row.fetchOne(statement, arguments: [instance, signal.rawValue]).map { row in
             BatchStream(
-                id: row["id"], highest: unsigned(row["highest"]), arrived: unsigned(row["arrived"]),
-                overlapping: unsigned(row["overlapping"]))
+                id: row[0], highest: unsigned(row[1]), arrived: unsigned(row[2]), overlapping: unsigned(row[3]),
+                hasParts: row[4])
         }
     }
 
@@ -36,7 +43,7 @@ struct BatchStream {
                 INSERT INTO batch_stream (instance, signal, highest, arrived, overlapping, received)
                 VALUES (?, ?, 0, 0, 0, ?)
                 """, arguments: [batch.instance, batch.signal.rawValue, now])
-        return BatchStream(id: db.lastInsertedRowID, highest: 0, arrived: 0, overlapping: 0)
+        return BatchStream(id: db.lastInsertedRowID, highest: 0, arrived: 0, overlapping: 0, hasParts: false)
     }
 
     func update(at now: Int64, in db: Database) throws {

@@ -4,8 +4,9 @@ import MartletStorage
 import Synchronization
 
 /// Joins what is stored at the same time into one transaction, so that many senders wait for one sync of the disk and not for
-/// one each. What comes while a transaction is being written is in the next one, and where the last one had several, the next
-/// waits a moment for as many: under load half of what a small batch costs is its transaction. Safe to use from any task.
+/// one each. What comes while a transaction is being written is in the next one, which waits a moment for as many as came since
+/// the last one began, where these were several: under load much of what a small batch costs is its transaction. Safe to use
+/// from any task.
 final class CommitQueue: Sendable {
     typealias Work = @Sendable (Database) throws -> StoreOutcome
 
@@ -19,8 +20,8 @@ final class CommitQueue: Sendable {
         var waiting: [Job] = []
         var bytes = 0
         var isWriting = false
-        /// In the last transaction.
-        var lastCount = 0
+        /// Jobs in the last transaction, and behind it when it ended: senders mostly send again when they were answered.
+        var expected = 0
     }
 
     private let pool: DatabasePool
@@ -57,7 +58,10 @@ final class CommitQueue: Sendable {
         pool.asyncWriteWithoutTransaction { [self] db in
             if state.withLock({ $0.expectsMore }) { Thread.sleep(forTimeInterval: limits.commitDelay) }
             let jobs = state.withLock { $0.takeAll() }
-            for (job, result) in zip(jobs, results(of: jobs, in: db)) { job.continuation.resume(with: result) }
+            let results = results(of: jobs, in: db)
+            // Before any sender is answered, which may be back at once and is no other.
+            state.withLock { $0.expectAsMany(as: jobs.count) }
+            for (job, result) in zip(jobs, results) { job.continuation.resume(with: result) }
             if state.withLock({ $0.isThereMore() }) { write() }
         }
     }
@@ -107,12 +111,15 @@ extension CommitQueue.State {
         return .first
     }
 
-    fileprivate var expectsMore: Bool { waiting.count < lastCount }
+    fileprivate var expectsMore: Bool { waiting.count < expected }
 
     fileprivate mutating func takeAll() -> [CommitQueue.Job] {
-        lastCount = waiting.count
         defer { (waiting, bytes) = ([], 0) }
         return waiting
+    }
+
+    fileprivate mutating func expectAsMany(as count: Int) {
+        expected = count + waiting.count
     }
 
     fileprivate mutating func isThereMore() -> Bool {

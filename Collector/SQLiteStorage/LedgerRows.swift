@@ -3,19 +3,20 @@ import GRDB
 import MartletTelemetry
 
 enum LedgerRows {
+    /// Of two batches of one instance and one moment the later account, and the requests of both.
+    private static let upsert = """
+        INSERT INTO ledger (resource_id, time, captured, delivered, waiting, dropped, requests)
+        VALUES (?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (resource_id, time) DO UPDATE SET
+            captured = max(captured, excluded.captured), delivered = excluded.delivered,
+            waiting = excluded.waiting, dropped = excluded.dropped,
+            requests = CASE
+                WHEN requests > \(Int64.max) - excluded.requests THEN \(Int64.max)
+                ELSE requests + excluded.requests END
+        """
+
     static func insert(_ reading: LedgerReading, requests: UInt64, resource: Int64, in db: Database) throws {
-        // Two batches of one instance and one moment: the later account, and the requests of both.
-        let statement = try db.cachedStatement(
-            sql: """
-                INSERT INTO ledger (resource_id, time, captured, delivered, waiting, dropped, requests)
-                VALUES (?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (resource_id, time) DO UPDATE SET
-                    captured = max(captured, excluded.captured), delivered = excluded.delivered,
-                    waiting = excluded.waiting, dropped = excluded.dropped,
-                    requests = CASE
-                        WHEN requests > \(Int64.max) - excluded.requests THEN \(Int64.max)
-                        ELSE requests + excluded.requests END
-                """)
+        let statement = try db.cachedStatement(sql: upsert)
         try statement.execute(arguments: [
             resource, Int64(clamping: reading.time), Int64(clamping: reading.captured),
             Int64(clamping: reading.delivered), Int64(clamping: reading.waiting), try text(of: reading.dropped),

@@ -7,9 +7,35 @@ enum ResourceRows {
     /// - Parameter end: the latest that its points end in.
     static func id(
         of resource: TelemetryResource, seenAt now: UnixNanoseconds, pointsUntil end: UnixNanoseconds = 0,
-        in db: Database
+        known: WriterResources, in db: Database
     ) throws -> Int64 {
-        let time = Int64(clamping: now)
+        let (now, end) = (Int64(clamping: now), Int64(clamping: end))
+        if let id = known.id(of: resource), try update(id, with: resource, seenAt: now, pointsUntil: end, in: db) {
+            return id
+        }
+        let id = try upsert(resource, seenAt: now, pointsUntil: end, in: db)
+        known.keep(id, of: resource)
+        return id
+    }
+
+    /// - Returns: `false` where the row is not there, or is another sender's.
+    private static func update(
+        _ id: Int64, with resource: TelemetryResource, seenAt now: Int64, pointsUntil end: Int64, in db: Database
+    ) throws -> Bool {
+        let statement = try db.cachedStatement(
+            sql: """
+                UPDATE resource SET capture_mode = ?, capture_reason = ?, agent = ?, last_seen = ?,
+                    last_end = max(last_end, ?)
+                WHERE id = ? AND service = ? AND version = ? AND environment = ? AND instance = ? AND host = ?
+                """)
+        try statement.execute(
+            arguments: state(of: resource) + [now, end, id] + identity(of: resource))
+        return db.changesCount == 1
+    }
+
+    private static func upsert(
+        _ resource: TelemetryResource, seenAt now: Int64, pointsUntil end: Int64, in db: Database
+    ) throws -> Int64 {
         let statement = try db.cachedStatement(
             sql: """
                 INSERT INTO resource (service, version, environment, instance, host, capture_mode, capture_reason, agent,
@@ -21,15 +47,23 @@ enum ResourceRows {
                     last_end = max(last_end, excluded.last_end)
                 RETURNING id
                 """)
-        let id = try Int64.fetchOne(
-            statement,
-            arguments: [
-                resource.service, resource.version ?? "", resource.environment ?? "", resource.instance,
-                resource.host ?? "", resource.captureMode ?? "", resource.captureReason ?? "", resource.agent ?? "",
-                time, time, Int64(clamping: end),
-            ])
-        guard let id else { throw DatabaseError(message: "a resource has no id") }
+        let arguments = identity(of: resource) + state(of: resource) + [now, now, end]
+        guard let id = try Int64.fetchOne(statement, arguments: arguments) else {
+            throw DatabaseError(message: "a resource has no id")
+        }
         return id
+    }
+
+    private static func identity(of resource: TelemetryResource) -> StatementArguments {
+        [
+            resource.service, resource.version ?? "", resource.environment ?? "", resource.instance,
+            resource.host ?? "",
+        ]
+    }
+
+    /// What may change while a sender lives.
+    private static func state(of resource: TelemetryResource) -> StatementArguments {
+        [resource.captureMode ?? "", resource.captureReason ?? "", resource.agent ?? ""]
     }
 
     static func find(_ id: Int64, in db: Database) throws -> TelemetryResource? {

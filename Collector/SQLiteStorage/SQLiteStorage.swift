@@ -20,6 +20,7 @@ package final class SQLiteStorage: Storage {
     let health: StoreHealth
     /// Used by the writer alone.
     let series: WriterSeries
+    let resources = WriterResources()
     /// Until when ledgers were thinned since the start; see ``LedgerThinning``.
     let thinnedLedgers = Atomic<Int64>(0)
     /// The collector's clock.

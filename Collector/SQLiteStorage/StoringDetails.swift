@@ -7,12 +7,12 @@ extension SQLiteStorage {
         let (now, limits) = (now(), limits)
         let bytes = details.reduce(0) { $0 + $1.details.reduce(1024) { $0 + $1.estimatedBytes } }
         let stored = NewlyStored()
-        let outcome = try await commit(bytes: bytes) { [series] db in
+        let outcome = try await commit(bytes: bytes) { [series, resources] db in
             stored.begin()
             let outcome = try BatchRows.remember(batch, at: now, keeping: limits.batchAge, in: db)
             guard outcome != .duplicate else { return outcome }
             for one in details {
-                let resource = try ResourceRows.id(of: one.resource, seenAt: now, in: db)
+                let resource = try ResourceRows.id(of: one.resource, seenAt: now, known: resources, in: db)
                 var new = one
                 new.details = []
                 for detail in one.details {

@@ -8,14 +8,14 @@ extension SQLiteStorage {
         let (now, limits) = (now(), limits)
         let bytes = metrics.reduce(0) { $0 + $1.estimatedBytes }
         let stored = NewlyStored()
-        let outcome = try await commit(bytes: bytes) { [series] db in
+        let outcome = try await commit(bytes: bytes) { [series, resources] db in
             stored.begin()
             let outcome = try BatchRows.remember(batch, at: now, keeping: limits.batchAge, in: db)
             guard outcome != .duplicate else { return outcome }
             var isAllKnown = batch == nil
             for one in metrics {
                 let resource = try ResourceRows.id(
-                    of: one.resource, seenAt: now, pointsUntil: one.latestEnd, in: db)
+                    of: one.resource, seenAt: now, pointsUntil: one.latestEnd, known: resources, in: db)
                 let differences = try CumulativeRows.differences(
                     of: one.cumulative, resource: resource, at: now, limits, in: db)
                 let points = try series.withLock { index in

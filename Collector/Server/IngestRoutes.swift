@@ -138,7 +138,7 @@ struct IngestRoutes: Sendable {
     }
 
     private func log(_ envelope: IntakeEnvelope, _ outcome: StoreOutcome, _ refusals: Refusals) {
-        let batch = "\(envelope.batch?.description ?? "none")"
+        var batch: String { envelope.batch?.description ?? "none" }
         if outcome == .overlapping {
             logger.warning(
                 "a batch stands for intervals of which some had arrived, whose requests may count twice",

@@ -44,6 +44,17 @@ import Testing
         #expect(metrics.requests == 5)
     }
 
+    /// Its bytes are remembered with what they say.
+    @Test func aResourceThatChangesIsReadAsItIs() throws {
+        let intake = Intake()
+        for instance in ["i-1", "i-2", "i-1", "i-12"] {
+            var batch = batch
+            batch.resource = Samples.resource(instance: instance)
+            let taken = try intake.metrics(try batch.otlp(), encoding: .identity)
+            #expect(taken.values.map(\.resource) == [batch.resource])
+        }
+    }
+
     @Test func anEmptyBodyIsAnEmptyRequest() throws {
         let taken = try Intake().metrics([], encoding: .identity)
         #expect(taken.values.isEmpty)

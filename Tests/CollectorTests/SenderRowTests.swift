@@ -1,0 +1,47 @@
+import Fixtures
+import GRDB
+import MartletSQLiteStorage
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+/// The writer remembers which row a sender has.
+@Suite struct SenderRowTests {
+    private let folder: TemporaryFolder
+    private let storage: SQLiteStorage
+
+    init() throws {
+        folder = try TemporaryFolder()
+        storage = try SQLiteStorage(path: folder.path("collector.sqlite"))
+    }
+
+    private func store(_ resource: TelemetryResource, end: UInt64) async throws {
+        #expect(try await storage.store([Samples.metrics(end: end, resource: resource)], of: nil) == .stored)
+    }
+
+    @Test func aSenderWhoseRowIsAnothersNowGetsOneOfItsOwn() async throws {
+        let (first, second) = (Samples.resource(instance: "first"), Samples.resource(instance: "second"))
+        try await store(first, end: 10)
+        try await DatabaseQueue(path: folder.path("collector.sqlite")).write { db in
+            for table in ["chunk", "ledger", "resource"] { try db.execute(sql: "DELETE FROM \(table)") }
+        }
+        try await store(second, end: 20)
+        try await store(first, end: 30)
+        try await store(first, end: 40)
+        #expect(try await Set(storage.agents().map(\.resource)) == [first, second])
+        let answer = try await storage.statistics(StatisticsQuery(window: Samples.everything, by: [.instance]))
+        #expect(
+            answer.groups.reduce(into: [:]) { $0[$1.key.values[0]] = $1.value.duration.count } == [
+                "first": 2, "second": 1,
+            ])
+    }
+
+    @Test func whatChangesOfASenderIsAsItSaidLast() async throws {
+        var other = Samples.resource()
+        other.captureMode = "explicit"
+        for (index, resource) in [Samples.resource(), other, Samples.resource()].enumerated() {
+            try await store(resource, end: UInt64(10 * index + 10))
+            #expect(try await storage.agents().map(\.resource) == [resource])
+        }
+    }
+}
