@@ -1,7 +1,7 @@
 import CMartletHooks
 import Synchronization
 
-/// The CPU time that capture takes on its service's threads, estimated: of its steps one in 61 is timed, and counts for
+/// The CPU time that capture and tracing take on their service's threads, estimated: of its steps one in 61 is timed, and counts for
 /// all of them.
 enum AgentCost {
     /// Prime, so that no kind of step has all the turns where they come in rotation.
