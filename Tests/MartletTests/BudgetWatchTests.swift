@@ -53,15 +53,23 @@ extension AgentTests {
             try await withAgent({ $0.maxMemory = number / 2 * InFlightRequests.bytes }) { agent, _, base in
                 await agent.flush()
                 #expect(agent.status.captureReason == nil)
-                let session = URLSession(configuration: .ephemeral)
-                for _ in 0..<number { session.dataTask(with: base / "never").resume() }
+                let configuration = URLSessionConfiguration.ephemeral
+                configuration.httpMaximumConnectionsPerHost = 1
+                let session = URLSession(configuration: configuration)
+                let (ends, end) = AsyncStream.makeStream(of: Void.self)
+                let tasks = (0..<number).map { _ in session.dataTask(with: base / "never") { _, _, _ in end.yield() } }
+                for task in tasks { task.resume() }
+                await arrivals.next()
                 #expect(agent.status.memoryBytes >= number * InFlightRequests.bytes)
                 await agent.flush()
                 #expect(agent.status.captureReason?.hasPrefix("no details are kept: ") == true)
                 await agent.flush()
                 #expect(agent.status.captureMode == .off)
                 #expect(agent.status.captureReason?.contains("MARTLET_MAX_MEMORY") == true)
-                session.invalidateAndCancel()
+                // The last first, so that none finds the connection free.
+                for task in tasks.reversed() { task.cancel() }
+                var ended = ends.makeAsyncIterator()
+                for _ in tasks { await ended.next() }
             }
         }
 

@@ -73,7 +73,8 @@ struct Sealer: ~Copyable {
     /// - Parameter isLast: there is no other batch to tell of a loss.
     mutating func seal(into outbox: inout Outbox, isAsked: Bool, isLast: Bool = false) {
         guard storePending(in: &outbox) else { return }
-        let isNew = !recorder.isEmpty || capture.now(keeping: recorder).reason != lastReason || (isLast && hasUnreportedLoss)
+        let isNew =
+            !recorder.isEmpty || capture.now(keeping: recorder).reason != lastReason || (isLast && hasUnreportedLoss)
         guard isNew || isHeartbeatDue(isAsked: isAsked), takeInterval() else { return }
         _ = storePending(in: &outbox)
     }

@@ -27,7 +27,8 @@ extension AgentTests {
         @Test func whatLibcurlCannotDoIsALimit() {
             #expect(CaptureState.limits(findsHandle: true, callsBeforeRequest: true) == [])
             #expect(CaptureState.limits(findsHandle: true, callsBeforeRequest: false).first?.contains("7.80") == true)
-            #expect(CaptureState.limits(findsHandle: false, callsBeforeRequest: false).first?.contains("phases") == true)
+            #expect(
+                CaptureState.limits(findsHandle: false, callsBeforeRequest: false).first?.contains("phases") == true)
         }
 
         @Test func anAgentWhoseHookIsRefusedIsExplicitAndSaysSo() async throws {

@@ -37,6 +37,26 @@ extension AgentTests {
             #expect(span.droppedLinks == 5)
         }
 
+        @Test func attributesOfEachEventPastTheLimitAreDropped() async throws {
+            let span = try await kept { span in
+                for name in ["first", "second"] { span.addEvent(SpanEvent(name: name, attributes: Self.tooMany)) }
+            }
+            #expect(span.events.map(\.attributes.count) == [MartletLimits.attributes, MartletLimits.attributes])
+            #expect(span.droppedAttributes == 2 * 7)
+        }
+
+        @Test func attributesOfEachLinkPastTheLimitAreDropped() async throws {
+            let span = try await kept { span in
+                for _ in 0..<2 { span.addLink(SpanLink(context: span.context, attributes: Self.tooMany)) }
+            }
+            #expect(span.links.map(\.attributes.count) == [MartletLimits.attributes, MartletLimits.attributes])
+            #expect(span.droppedAttributes == 2 * 7)
+        }
+
+        private static let tooMany = (0..<MartletLimits.attributes + 7).reduce(into: SpanAttributes()) {
+            $0["key\($1)"] = $1
+        }
+
         @Test func longTextIsCutAndALongNameIsDropped() async throws {
             let long = String(repeating: "é", count: 20_000)
             let span = try await kept { span in
