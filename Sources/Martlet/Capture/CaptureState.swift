@@ -45,6 +45,7 @@ struct CaptureState: Sendable {
         return state
     }
 
+    /// What capture cannot do, a sentence each.
     static func limits(findsHandle: Bool, callsBeforeRequest: Bool) -> [String] {
         guard findsHandle else {
             return ["libcurl's handle was not found: requests have no phases and send no trace headers"]

@@ -9,6 +9,10 @@ extension AgentTests {
     @Suite struct SpanLimitTests {
         private let tracer = MartletTracer()
 
+        private static let tooMany = (0..<MartletLimits.attributes + 7).reduce(into: SpanAttributes()) {
+            $0["key\($1)"] = $1
+        }
+
         private func kept(_ body: (MartletSpan) -> Void) async throws -> SpanRecord {
             let found = await recorded { tracer.withSpan("span") { body($0) } }
             return try #require(found.span("span"))
@@ -51,10 +55,6 @@ extension AgentTests {
             }
             #expect(span.links.map(\.attributes.count) == [MartletLimits.attributes, MartletLimits.attributes])
             #expect(span.droppedAttributes == 2 * 7)
-        }
-
-        private static let tooMany = (0..<MartletLimits.attributes + 7).reduce(into: SpanAttributes()) {
-            $0["key\($1)"] = $1
         }
 
         @Test func longTextIsCutAndALongNameIsDropped() async throws {
