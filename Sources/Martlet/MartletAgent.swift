@@ -35,12 +35,19 @@ public final class MartletAgent: Service {
     /// Starts with a configuration made in code. While an agent runs, that one is returned and nothing changes, with a
     /// warning: a process has one.
     public static func start(_ configuration: MartletConfiguration) -> MartletAgent {
+        start(configuration, installing: CaptureState.install)
+    }
+
+    /// - Parameter install: What puts capture in place, and tells how far it came.
+    static func start(
+        _ configuration: MartletConfiguration, installing install: (MartletConfiguration.Capture) -> CaptureState
+    ) -> MartletAgent {
         let agent = running.withLock { running in
             if let running {
                 AgentLog(configuration).warning("An agent is running already; its configuration stays in force")
                 return running
             }
-            let agent = MartletAgent(configuration)
+            let agent = MartletAgent(configuration, installing: install)
             if configuration.isEnabled { running = agent }
             return agent
         }
@@ -48,7 +55,9 @@ public final class MartletAgent: Service {
         return agent
     }
 
-    private init(_ configuration: MartletConfiguration) {
+    private init(
+        _ configuration: MartletConfiguration, installing install: (MartletConfiguration.Capture) -> CaptureState
+    ) {
         let shipper = configuration.isEnabled ? Shipper() : nil
         self.shipper = shipper
         recorder = Recorder(configuration, onFullSegment: { [weak shipper] in shipper?.signal() })
@@ -57,7 +66,7 @@ public final class MartletAgent: Service {
             return
         }
         let log = AgentLog(configuration)
-        capture = CaptureState.install(configuration.capture)
+        capture = install(configuration.capture)
         if let reason = capture.reason { log.warning("Capture is \(capture.mode.rawValue): \(reason)") }
         for limit in capture.limits { log.warning(limit) }
         Capture.connect(to: recorder)
@@ -86,13 +95,13 @@ public final class MartletAgent: Service {
 
     public var status: MartletStatus {
         let shipping = shipper?.status ?? ShippingAccount()
-        let capture = capture.now
+        let capture = capture.now(keeping: recorder)
         let (inFlight, oldest) = Capture.inFlight
         return MartletStatus(
             captureMode: capture.mode, captureReason: capture.reason, captureLimits: capture.limits,
             inFlight: inFlight, oldestInFlight: oldest, internalErrors: Capture.faults,
             cpuTime: .nanoseconds(Int64(clamping: shipping.threadCPU &+ AgentCost.nanoseconds)),
-            memoryBytes: recorder.estimatedBytes + shipping.journalBytes,
+            memoryBytes: AgentMemory.bytes(recorder, shipping),
             ledger: shipping.ledger(captured: recorder.captured), droppedDetails: recorder.droppedDetails,
             bufferedBytes: shipping.bufferedBytes, bufferDirectory: shipping.bufferDirectory,
             bufferError: shipping.bufferError, journalError: shipping.journalError, lastUpload: shipping.lastUpload,

@@ -8,20 +8,23 @@ public struct MartletStatus: Sendable {
 
     /// How requests of `URLSession` are seen.
     public var captureMode: CaptureMode
-    /// Why the mode is not the one that was asked for; `nil` when it is.
+    /// Why the mode is not the one that was asked for, or why no details are kept; `nil` where neither is so.
     public var captureReason: String?
     /// What capture cannot do with this Foundation or libcurl, a sentence each; empty where it can do all.
     public var captureLimits: [String]
-    /// Requests of `URLSession` that have begun and not ended.
+    /// Requests of `URLSession` that have begun and not ended, and do not count as hung yet (`MARTLET_HUNG`).
     public var inFlight: Int
-    /// The age of the oldest of them; 0 when there is none.
+    /// The age of the oldest of them, by the monotonic clock; 0 when there is none.
     public var oldestInFlight: Duration
     /// Things inside the agent that were not as they should be since capture was switched on; the tenth switches it off.
     public var internalErrors: Int
     /// CPU time that the agent has taken since its start: that of its own thread, and an estimate of its steps on the
-    /// service's. `MARTLET_MAX_CPU` limits it.
+    /// service's, where spans start and end too. `MARTLET_MAX_CPU` limits it.
     public var cpuTime: Duration
-    /// Roughly what the agent holds in memory, in bytes. `MARTLET_MAX_MEMORY` limits it.
+    /// Roughly what the agent holds in memory, in bytes: statistics, kept details, requests in flight, and the journal
+    /// where it cannot be in files. `MARTLET_MAX_MEMORY` limits it. The journal's files are not in it: the kernel writes
+    /// them out where memory is short. They are mapped, 2 MiB as a rule and 16 MiB at most, and `MARTLET_BUFFER_MAX`
+    /// counts them. Nor are spans that have not ended, which their callers hold.
     public var memoryBytes: Int
     /// `captured = delivered + waiting + dropped`, in requests of this process.
     public var ledger: Ledger

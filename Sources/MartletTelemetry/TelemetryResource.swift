@@ -12,7 +12,8 @@ package struct TelemetryResource: Sendable, Hashable, Codable {
     package var host: String?
     /// `martlet.capture.mode`: how the agent sees requests (`automatic`, `explicit`, `off`).
     package var captureMode: String?
-    /// `martlet.capture.reason`: why the mode is not the one that was asked for, in a sentence.
+    /// `martlet.capture.reason`: why the mode is not the one that was asked for, or why the agent
+    /// keeps no details, in a sentence.
     package var captureReason: String?
     /// `telemetry.sdk.name` and `telemetry.sdk.version`, as `martlet 0.1.0`.
     package var agent: String?

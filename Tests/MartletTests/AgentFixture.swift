@@ -4,10 +4,11 @@ import HTTPTypes
 import Hummingbird
 import InMemoryLogging
 import Logging
-import Martlet
 import Synchronization
 
-/// Tells when a request has arrived at `/never`.
+@testable import Martlet
+
+/// Tells when a request has arrived, or may leave.
 final class Arrivals: Sendable {
     private let state = Mutex<(waiting: [@Sendable () -> Void], arrived: Int)>(([], 0))
 
@@ -29,14 +30,26 @@ final class Arrivals: Sendable {
         action?()
     }
 
+    /// Returns at the next arrival, or when the task is cancelled.
+    func next() async {
+        let (arrived, arrival) = AsyncStream.makeStream(of: Never.self)
+        onArrival { arrival.finish() }
+        for await _ in arrived {}
+    }
+
     func forget() { state.withLock { $0 = ([], 0) } }
 }
 
+/// Of requests at `/never` and `/held`.
 let arrivals = Arrivals()
+
+/// What requests at `/held` wait for.
+let departures = Arrivals()
 
 /// Runs `body` with an agent that ships to a stub of a collector, which is the server of the requests as well.
 func withAgent(
     _ change: (inout MartletConfiguration) -> Void = { _ in },
+    installing install: @escaping @Sendable (MartletConfiguration.Capture) -> CaptureState = CaptureState.install,
     _ body: @escaping @Sendable (MartletAgent, StubCollector, URL) async throws -> Void
 ) async throws {
     let collector = StubCollector()
@@ -51,7 +64,7 @@ func withAgent(
         var configuration = changed
         configuration.endpoint = base
         collector.port.store(base.port ?? 0, ordering: .relaxed)
-        let agent = MartletAgent.start(configuration)
+        let agent = MartletAgent.start(configuration, installing: install)
         do { try await body(agent, collector, base) } catch {
             await agent.shutdown()
             throw error
@@ -102,10 +115,16 @@ private func service(with collector: StubCollector) -> Router<BasicRequestContex
     }
     router.get("redirect-to-trace") { _, _ in Response(status: .found, headers: [.location: "/trace"]) }
     arrivals.forget()
+    departures.forget()
     router.get("never") { _, _ -> String in
         arrivals.arrive()
         try await Task.sleep(for: .seconds(600))
         return ""
+    }
+    router.get("held") { _, _ -> String in
+        arrivals.arrive()
+        await departures.next()
+        return "held"
     }
     return router
 }

@@ -21,14 +21,16 @@ struct AgentBudget: Sendable {
 
     private let maxCPU: Double
     private let maxMemory: Int
+    private let window: UInt64
     private var windowStart: Cost
     private(set) var allowance = Allowance.everything
     /// Why it is not everything.
     private(set) var reason: String?
 
-    init(maxCPU: Double, maxMemory: Int, start: Cost) {
+    init(maxCPU: Double, maxMemory: Int, window: Duration = MartletLimits.budgetWindow, start: Cost) {
         self.maxCPU = maxCPU
         self.maxMemory = maxMemory
+        self.window = window.nanoseconds
         windowStart = start
     }
 
@@ -37,9 +39,9 @@ struct AgentBudget: Sendable {
     mutating func judge(_ cost: Cost) {
         let elapsed = cost.time &- windowStart.time
         let isOverMemory = cost.memoryBytes > maxMemory
-        guard isOverMemory || elapsed >= MartletLimits.budgetWindow.nanoseconds else { return }
+        guard isOverMemory || elapsed >= window else { return }
         let share = Double(cost.cpuNanoseconds &- windowStart.cpuNanoseconds) / Double(max(1, elapsed))
-        let isOverCPU = elapsed >= MartletLimits.budgetWindow.nanoseconds && share > maxCPU
+        let isOverCPU = elapsed >= window && share > maxCPU
         windowStart = cost
         if isOverMemory {
             giveUp("\(cost.memoryBytes) bytes of memory are more than MARTLET_MAX_MEMORY, \(maxMemory)")

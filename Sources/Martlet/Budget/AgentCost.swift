@@ -1,8 +1,8 @@
 import CMartletHooks
 import Synchronization
 
-/// The CPU time that capture takes on its service's threads, estimated: of its steps one in 61 is timed, and counts for
-/// all of them.
+/// The CPU time that capture and tracing take on their service's threads, estimated: of the steps one in 61 is timed, and
+/// counts for all of them. A span's steps are its start and its end.
 enum AgentCost {
     /// Prime, so that no kind of step has all the turns where they come in rotation.
     private static let share: UInt32 = 61

@@ -61,6 +61,15 @@ enum Capture {
         #endif
     }
 
+    /// Roughly what is held of requests that have not ended.
+    static var inFlightBytes: Int {
+        #if os(Linux)
+        InFlightRequests.estimatedBytes
+        #else
+        0
+        #endif
+    }
+
     /// Internal errors since capture was switched on.
     static var faults: Int { faultCount.load(ordering: .relaxed) }
 

@@ -1,3 +1,7 @@
+#if os(Linux)
+import FoundationNetworking
+#endif
+
 /// The mode in force and, where it is not the one that was asked for, why.
 struct CaptureState: Sendable {
     var mode: CaptureMode
@@ -5,10 +9,12 @@ struct CaptureState: Sendable {
     /// What capture cannot do here, a sentence each.
     var limits: [String] = []
 
-    /// As it is now: the agent may have switched itself off.
-    var now: CaptureState {
-        guard let reason = Capture.offReason else { return self }
-        return CaptureState(mode: .off, reason: reason, limits: limits)
+    /// As it is now: the agent may have switched itself off, or no longer keep details.
+    func now(keeping recorder: Recorder) -> CaptureState {
+        if let reason = Capture.offReason { return CaptureState(mode: .off, reason: reason, limits: limits) }
+        let reasons = [reason, recorder.refusal].compactMap(\.self)
+        return CaptureState(
+            mode: mode, reason: reasons.isEmpty ? nil : reasons.joined(separator: "; "), limits: limits)
     }
 
     /// Installs what the mode needs; where automatic capture cannot be, it is explicit and says so.
@@ -22,24 +28,29 @@ struct CaptureState: Sendable {
     }
 
     #if os(Linux)
-    /// - Parameter automatic: What installs the hook, or fails.
+    /// - Parameters:
+    ///   - loader: Foundation's own, where it was found.
+    ///   - automatic: What installs the hook, or fails.
     static func install(
-        _ capture: MartletConfiguration.Capture, automatic install: () throws(AutomaticCapture.Failure) -> Void
+        _ capture: MartletConfiguration.Capture, loader: URLProtocol.Type? = NativeLoader.type,
+        automatic install: () throws(AutomaticCapture.Failure) -> Void
     ) -> CaptureState {
-        guard NativeLoader.type != nil else {
+        guard loader != nil else {
             return CaptureState(mode: .off, reason: AutomaticCapture.Failure.noNativeLoader.rawValue)
         }
         var state = capture == .automatic ? automatic(install) : CaptureState(mode: .explicit)
-        state.limits = limits
+        state.limits = limits(
+            findsHandle: EasyHandle.isAvailable, callsBeforeRequest: EasyHandle.canCallBeforeRequest)
         Capture.isExplicit.store(state.mode == .explicit, ordering: .relaxed)
         return state
     }
 
-    private static var limits: [String] {
-        guard EasyHandle.isAvailable else {
+    /// What capture cannot do, a sentence each.
+    static func limits(findsHandle: Bool, callsBeforeRequest: Bool) -> [String] {
+        guard findsHandle else {
             return ["libcurl's handle was not found: requests have no phases and send no trace headers"]
         }
-        return EasyHandle.canCallBeforeRequest ? [] : ["libcurl is older than 7.80: requests send no trace headers"]
+        return callsBeforeRequest ? [] : ["libcurl is older than 7.80: requests send no trace headers"]
     }
 
     private static func automatic(_ install: () throws(AutomaticCapture.Failure) -> Void) -> CaptureState {

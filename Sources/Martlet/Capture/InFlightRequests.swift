@@ -11,6 +11,10 @@ enum InFlightRequests {
     /// After so long a task without a loader is one that a protocol of the service's own took.
     private static let longestWayToLoader = Duration.seconds(60)
 
+    /// What one holds, roughly: an observation of 200 bytes, an observer of 110, and its place here. The request itself
+    /// is its task's.
+    static let bytes = 384
+
     private static let requests = Mutex<[UInt: RequestObservation]>([:])
 
     typealias Key = UnsafeMutableRawPointer
@@ -57,6 +61,9 @@ enum InFlightRequests {
         let now = Clock.monotonic()
         return (starts.count, .nanoseconds(Int64(clamping: starts.min().map { now - min(now, $0) } ?? 0)))
     }
+
+    /// Roughly what all of them hold, those that wait for their loader too.
+    static var estimatedBytes: Int { requests.withLock(\.count) * bytes }
 
     /// Those that are older than `age` and did not end. They stay known until their task ends, so that what becomes of
     /// them is not another request.

@@ -105,8 +105,10 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
 
     /// libcurl is about to write a request, the first or that of a redirect. Always 0, which lets it.
     private func requestIsWritten() -> Int32 {
-        let context = observation.noteRequestWritten()
-        if let context, instrument.recorder.settings.propagates { handle?.addTraceHeaders(context) }
+        AgentCost.measure {
+            let context = observation.noteRequestWritten()
+            if let context, instrument.recorder.settings.propagates { handle?.addTraceHeaders(context) }
+        }
         return 0
     }
 }

@@ -69,6 +69,8 @@ public struct MartletConfiguration: Sendable {
     /// Bytes that the agent may hold in memory; past it details go first, then capture. `MARTLET_MAX_MEMORY`, default
     /// 32 MiB.
     public var maxMemory = 32 << 20
+    /// CPU time is judged over so long. No setting: who tests it need not wait.
+    var budgetWindow = MartletLimits.budgetWindow
     /// How often a batch is sealed. `MARTLET_INTERVAL`, default 10 s, at least 100 ms.
     public var interval = Duration.seconds(10) {
         didSet { interval = max(interval, MartletLimits.shortestInterval) }

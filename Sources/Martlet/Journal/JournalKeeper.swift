@@ -30,8 +30,8 @@ final class JournalKeeper {
     /// Bytes on disk.
     var fileBytes: Int { memories.reduce(0) { $0 + ($1.path == nil ? 0 : $1.bytes.count) } }
 
-    /// Bytes in memory, on disk or not.
-    var bytes: Int { memories.reduce(0) { $0 + $1.bytes.count } }
+    /// Bytes of what is no file: the process's own memory.
+    var memoryBytes: Int { memories.reduce(0) { $0 + ($1.path == nil ? $1.bytes.count : 0) } }
 
     private var memories: [SegmentMemory] { banks.flatMap(\.memories).compactMap(\.self) }
 

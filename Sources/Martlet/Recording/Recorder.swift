@@ -25,7 +25,8 @@ final class Recorder: Sendable {
         var requests: [CapturedRequest] = []
         var spans: [SpanRecord] = []
         var sampler: DetailSampler
-        var isAllowed = true
+        /// Why none are kept, of the agent's own decision.
+        var refusal: String?
         /// What they hold, roughly.
         var bytes = 0
     }
@@ -54,14 +55,17 @@ final class Recorder: Sendable {
         guard wanted.wants(isSampled: isSampled, isFailure: isFailure, nanoseconds: nanoseconds) else { return false }
         return details.withLock { details in
             let keeps = details.sampler.keeps(isSampled: isSampled, isFailure: isFailure, nanoseconds: nanoseconds)
-            guard keeps, !details.isAllowed || details.bytes >= detailRoom else { return keeps }
+            guard keeps, details.refusal != nil || details.bytes >= detailRoom else { return keeps }
             details.sampler.countDropped(1)
             return false
         }
     }
 
-    /// Whether details are kept at all. What is counted does not depend on it.
-    func allowDetails(_ allows: Bool) { details.withLock { $0.isAllowed = allows } }
+    /// Keeps no details any more; with `nil` it does again. What is counted does not depend on it.
+    func refuseDetails(because reason: String?) { details.withLock { $0.refusal = reason } }
+
+    /// Why no details are kept, of the agent's own decision; `nil` while they are.
+    var refusal: String? { details.withLock(\.refusal) }
 
     /// Thread-safe; never waits for I/O. Where the journal has no room, the request is counted in memory at once.
     func record(_ request: borrowing CapturedRequest) {

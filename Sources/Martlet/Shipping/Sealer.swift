@@ -7,7 +7,7 @@ struct Sealer: ~Copyable {
     private let configuration: MartletConfiguration
     private let identity: TelemetryResource
     private let capture: CaptureState
-    private var lastMode: CaptureMode
+    private var lastReason: String?
     private let recorder: Recorder
     private let log: AgentLog
     private let shipper: Shipper
@@ -28,7 +28,7 @@ struct Sealer: ~Copyable {
         self.configuration = configuration
         identity = resource
         self.capture = capture
-        lastMode = capture.mode
+        lastReason = capture.reason
         self.recorder = recorder
         self.log = log
         self.shipper = shipper
@@ -73,7 +73,8 @@ struct Sealer: ~Copyable {
     /// - Parameter isLast: there is no other batch to tell of a loss.
     mutating func seal(into outbox: inout Outbox, isAsked: Bool, isLast: Bool = false) {
         guard storePending(in: &outbox) else { return }
-        let isNew = !recorder.isEmpty || capture.now.mode != lastMode || (isLast && hasUnreportedLoss)
+        let isNew =
+            !recorder.isEmpty || capture.now(keeping: recorder).reason != lastReason || (isLast && hasUnreportedLoss)
         guard isNew || isHeartbeatDue(isAsked: isAsked), takeInterval() else { return }
         _ = storePending(in: &outbox)
     }
@@ -93,11 +94,11 @@ struct Sealer: ~Copyable {
         ShippingStep.closed.reach()
         for lane in lanes { recorder.fold(lane) }
         let (interval, captured) = recorder.drain()
-        let capture = capture.now
+        let capture = capture.now(keeping: recorder)
         var resource = identity
         resource.captureMode = capture.mode.rawValue
         resource.captureReason = capture.reason
-        lastMode = capture.mode
+        lastReason = capture.reason
         pending = Pending(sequence: sequence, resource: resource, interval: interval, captured: captured)
         return true
     }
@@ -173,7 +174,7 @@ struct Sealer: ~Copyable {
     // MARK: -
 
     private func noteJournal() {
-        let (bytes, problem) = (keeper.bytes, keeper.problem)
+        let (bytes, problem) = (keeper.memoryBytes, keeper.problem)
         shipper.update {
             $0.journalBytes = bytes
             $0.journalError = problem

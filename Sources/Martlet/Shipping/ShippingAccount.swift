@@ -6,7 +6,7 @@ struct ShippingAccount: Sendable {
     /// Of this instance, as its outbox has it.
     var account = OutboxAccount()
     var bufferedBytes = 0
-    /// Of the journal's segments.
+    /// Of the journal's segments that are no files.
     var journalBytes = 0
     /// Why a killed process would lose its last interval; `nil` where it would not.
     var journalError: String?

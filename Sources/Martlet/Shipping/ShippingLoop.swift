@@ -23,7 +23,7 @@ struct ShippingLoop: ~Copyable {
         nextSeal = Clock.monotonic() &+ interval
         self.shipper = shipper
         self.recorder = recorder
-        budget = BudgetWatch(configuration, recorder: recorder, log: log)
+        budget = BudgetWatch(configuration, recorder: recorder, shipper: shipper, log: log)
         let keeper = JournalKeeper(recorder.journal)
         self.keeper = keeper
         sealer = Sealer(

@@ -35,6 +35,8 @@ public struct MartletSpan: Tracing.Span {
     }
 
     public func end<Instant: TracerInstant>(at instant: @autoclosure () -> Instant) {
-        recording?.end(at: instant().nanosecondsSinceEpoch)
+        guard let recording else { return }
+        let end = instant().nanosecondsSinceEpoch
+        AgentCost.measure { recording.end(at: end) }
     }
 }

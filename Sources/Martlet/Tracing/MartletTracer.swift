@@ -25,10 +25,12 @@ public struct MartletTracer: Tracer {
             // Nothing of it is kept; its children share the trace and its decision.
             return MartletSpan(context: context.with(.context(trace)), recording: nil)
         }
-        let recording = SpanRecording(
-            operationName, trace, parent: parent?.spanID, within: context.requestSpan, kind: kind,
-            start: instant().nanosecondsSinceEpoch)
-        return MartletSpan(context: context.with(.span(recording)), recording: recording)
+        let start = instant().nanosecondsSinceEpoch
+        return AgentCost.measure {
+            let recording = SpanRecording(
+                operationName, trace, parent: parent?.spanID, within: context.requestSpan, kind: kind, start: start)
+            return MartletSpan(context: context.with(.span(recording)), recording: recording)
+        }
     }
 
     public func startAnySpan<Instant: TracerInstant>(

@@ -1,5 +1,7 @@
 import Foundation
 import FoundationNetworking
+import InMemoryLogging
+import Logging
 import MartletTelemetry
 import Testing
 
@@ -14,6 +16,83 @@ extension AgentTests {
             #expect(state.reason?.hasPrefix(failure.rawValue) == true)
             let isExplicit = Capture.isExplicit.load(ordering: .relaxed)
             #expect(isExplicit)
+        }
+
+        @Test func withoutFoundationsLoaderCaptureIsOff() {
+            let state = CaptureState.install(.automatic, loader: nil) { () throws(AutomaticCapture.Failure) in }
+            #expect(state.mode == .off)
+            #expect(state.reason == AutomaticCapture.Failure.noNativeLoader.rawValue)
+        }
+
+        @Test func whatLibcurlCannotDoIsALimit() {
+            #expect(CaptureState.limits(findsHandle: true, callsBeforeRequest: true) == [])
+            #expect(CaptureState.limits(findsHandle: true, callsBeforeRequest: false).first?.contains("7.80") == true)
+            #expect(
+                CaptureState.limits(findsHandle: false, callsBeforeRequest: false).first?.contains("phases") == true)
+        }
+
+        @Test func anAgentWhoseHookIsRefusedIsExplicitAndSaysSo() async throws {
+            let log = InMemoryLogHandler()
+            try await withAgent(
+                { $0.logger = Logger(label: "test", factory: { _ in log }) },
+                installing: { capture in
+                    CaptureState.install(capture) { () throws(AutomaticCapture.Failure) in throw .noResume }
+                }
+            ) { agent, collector, base in
+                #expect(agent.status.captureMode == .explicit)
+                let reason = try #require(agent.status.captureReason)
+                #expect(reason.hasPrefix(AutomaticCapture.Failure.noResume.rawValue))
+                let captured = URLSessionConfiguration.ephemeral
+                captured.captureWithMartlet()
+                for (session, path) in [(URLSession.shared, "shared"), (URLSession(configuration: captured), "asked")] {
+                    let (data, _) = try await session.data(from: base / "hello/\(path)")
+                    #expect(data == Data("hello".utf8))
+                }
+                await agent.flush()
+                let (counts, resources) = (try collector.counts(), try collector.resources())
+                #expect(counts == ["/hello/asked": 1])
+                #expect(resources.map { $0["martlet.capture.mode"] } == ["explicit"])
+                #expect(resources.map { $0["martlet.capture.reason"] } == [reason])
+                #expect(log.entries.map { "\($0.message)" } == ["Capture is explicit: \(reason)"])
+            }
+        }
+
+        @Test func anAgentWithoutCaptureSaysSoAndStillTakesSpans() async throws {
+            let log = InMemoryLogHandler()
+            try await withAgent(
+                { $0.logger = Logger(label: "test", factory: { _ in log }) },
+                installing: { capture in
+                    CaptureState.install(capture, loader: nil) { () throws(AutomaticCapture.Failure) in }
+                }
+            ) { agent, collector, _ in
+                let reason = AutomaticCapture.Failure.noNativeLoader.rawValue
+                #expect(agent.status.captureMode == .off)
+                #expect(agent.status.captureReason == reason)
+                agent.tracer.request()
+                await agent.flush()
+                #expect(agent.status.ledger.delivered == 1)
+                let resources = try collector.resources()
+                #expect(resources.map { $0["martlet.capture.mode"] } == ["off"])
+                #expect(resources.map { $0["martlet.capture.reason"] } == [reason])
+                #expect(log.entries.map { "\($0.message)" } == ["Capture is off: \(reason)"])
+            }
+        }
+
+        @Test func whatCaptureCannotDoIsInStatusAndLog() async throws {
+            let log = InMemoryLogHandler()
+            let limits = CaptureState.limits(findsHandle: false, callsBeforeRequest: false)
+            try await withAgent(
+                { $0.logger = Logger(label: "test", factory: { _ in log }) },
+                installing: { capture in
+                    var state = CaptureState.install(capture)
+                    state.limits = limits
+                    return state
+                }
+            ) { agent, _, _ in
+                #expect(agent.status.captureMode == .automatic)
+                #expect(agent.status.captureLimits == limits)
+                #expect(log.entries.map { "\($0.message)" } == limits)
+            }
         }
 
         @Test func aSlotIsFoundOnlyWhereExactlyOneWordDiffers() {
@@ -34,13 +113,14 @@ extension AgentTests {
     @Suite struct FaultTests {
         @Test func captureThatIsSwitchedOnAgainKeepsDetailsAgain() {
             var configuration = MartletConfiguration()
-            configuration.maxMemory = 1000
+            configuration.maxMemory = 1 << 20
             let recorder = Recorder(configuration)
             Capture.connect(to: recorder)
             defer { Capture.disconnect() }
-            var watch = BudgetWatch(configuration, recorder: recorder, log: AgentLog(configuration))
+            var watch = BudgetWatch(
+                configuration, recorder: recorder, shipper: Shipper(), log: AgentLog(configuration))
             var request = RecorderTests.request("http://host/a")
-            request.detailBytes = 2000
+            request.detailBytes = 2 << 20
             request.makeSpan = { dimensions in
                 SpanRecord(
                     traceID: TraceIDs.nextTrace(), spanID: TraceIDs.nextSpan(), name: dimensions.endpoint,

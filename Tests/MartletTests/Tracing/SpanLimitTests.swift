@@ -9,6 +9,10 @@ extension AgentTests {
     @Suite struct SpanLimitTests {
         private let tracer = MartletTracer()
 
+        private static let tooMany = (0..<MartletLimits.attributes + 7).reduce(into: SpanAttributes()) {
+            $0["key\($1)"] = $1
+        }
+
         private func kept(_ body: (MartletSpan) -> Void) async throws -> SpanRecord {
             let found = await recorded { tracer.withSpan("span") { body($0) } }
             return try #require(found.span("span"))
@@ -35,6 +39,22 @@ extension AgentTests {
             #expect(span.droppedEvents == 3)
             #expect(span.links.count == MartletLimits.spanLinks)
             #expect(span.droppedLinks == 5)
+        }
+
+        @Test func attributesOfEachEventPastTheLimitAreDropped() async throws {
+            let span = try await kept { span in
+                for name in ["first", "second"] { span.addEvent(SpanEvent(name: name, attributes: Self.tooMany)) }
+            }
+            #expect(span.events.map(\.attributes.count) == [MartletLimits.attributes, MartletLimits.attributes])
+            #expect(span.droppedAttributes == 2 * 7)
+        }
+
+        @Test func attributesOfEachLinkPastTheLimitAreDropped() async throws {
+            let span = try await kept { span in
+                for _ in 0..<2 { span.addLink(SpanLink(context: span.context, attributes: Self.tooMany)) }
+            }
+            #expect(span.links.map(\.attributes.count) == [MartletLimits.attributes, MartletLimits.attributes])
+            #expect(span.droppedAttributes == 2 * 7)
         }
 
         @Test func longTextIsCutAndALongNameIsDropped() async throws {
