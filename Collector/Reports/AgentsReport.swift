@@ -12,7 +12,7 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         package var instance: String
         package var host: String?
         package var capture: String?
-        /// Why it captures in that way where another was asked for; left out where there is no reason.
+        /// Why it captures in that way where another was asked for, or keeps no details; left out where there is no reason.
         package var captureReason: String?
         /// The sender's software and its version.
         package var agent: String?
