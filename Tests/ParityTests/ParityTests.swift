@@ -43,6 +43,14 @@ struct ParityTests {
         #expect(try await ParityRun.of(.bare).captureMode == nil)
     }
 
+    /// The code that touches most of a request runs in every cell.
+    @Test(arguments: ParityRun.Mode.withAgent)
+    func theAgentKeepsHeadersAndBodies(mode: ParityRun.Mode) async throws {
+        let span = try #require(try await ParityRun.of(mode).spans(of: "POST with a body").first)
+        #expect(span.attribute("martlet.response.body")?.stringValue == "received a body\n")
+        #expect(span.attribute("http.response.header.content-length") != nil)
+    }
+
     @Test(arguments: ParityRun.Mode.allCases)
     func everyCellRanToItsEnd(mode: ParityRun.Mode) async throws {
         let run = try await ParityRun.of(mode)
