@@ -182,7 +182,11 @@ let package = Package(
         .executableTarget(
             name: "ParityProgram", dependencies: ["CMartletZlib", "Martlet", "ParityTrust"],
             path: "Tests/ParityProgram", exclude: ["server.py"]),
-        .testTarget(name: "ParityTests", dependencies: ["Fixtures", "ParityProgram"]),
+        .testTarget(
+            name: "ParityTests",
+            dependencies: [
+                "Fixtures", "MartletOTLP", "ParityProgram", .product(name: "Hummingbird", package: "hummingbird"),
+            ]),
         // A service under load: `make soak`, `make sanitize`.
         .executableTarget(name: "SoakProgram", dependencies: ["Martlet"], path: "Tests/SoakProgram"),
         // The store under load: `Benchmarks/store.sh`. Here and not in the package of the benchmarks, for it looks into the

@@ -13,7 +13,7 @@ enum Mode: String {
 
     func start() -> MartletAgent? {
         guard self != .bare else { return nil }
-        var configuration = MartletConfiguration()
+        var configuration = MartletConfiguration.fromEnvironment().configuration
         configuration.capture = self == .explicit ? .explicit : .automatic
         // No upload of the agent's own comes between the program's requests, some of which go through a proxy that the
         // environment names.

@@ -6,6 +6,8 @@ import Synchronization
 final class PeerServer: Sendable {
     enum Role: String, CaseIterable {
         case http, http2, tls, untrusted, proxy, ftp
+        /// A proxy that asks everyone for credentials.
+        case guarded
         /// A port that refuses connections.
         case nobody
     }
@@ -48,6 +50,12 @@ final class PeerServer: Sendable {
     func take() throws -> [Received] {
         input.fileHandleForWriting.write(Data("take\n".utf8))
         return try JSONDecoder().decode([Received].self, from: Self.readLine(output))
+    }
+
+    /// Returns when a request has arrived, of which the server may not have answered anything.
+    func awaitRequest() {
+        input.fileHandleForWriting.write(Data("await\n".utf8))
+        _ = Self.readLine(output)
     }
 
     /// Lets answers that wait go on.

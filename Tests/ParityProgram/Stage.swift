@@ -20,7 +20,7 @@ final class Stage: Sendable {
             switch role {
             case .http2, .tls, .untrusted: "https"
             case .ftp: "ftp"
-            case .http, .proxy, .nobody: "http"
+            case .http, .proxy, .guarded, .nobody: "http"
             }
         return URL(string: "\(scheme)://\(server.authority(of: role))/\(path)") ?? URL(fileURLWithPath: "/")
     }

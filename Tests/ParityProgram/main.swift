@@ -10,6 +10,8 @@ import Martlet
 struct Output: Encodable {
     struct Seen: Encodable {
         let name: String
+        /// Nanoseconds since 1970: the requests that begin from then on, and before the next cell, are the cell's.
+        let began: UInt64
         let saw: [String]
         let received: [PeerServer.Received]
         /// Requests that the agent captured.
@@ -22,7 +24,7 @@ struct Output: Encodable {
 }
 
 func run(_ cell: Cell, mode: Mode, server: PeerServer, agent: MartletAgent?) async throws -> Output.Seen {
-    let before = agent?.status.ledger.captured ?? 0
+    let (began, before) = (UInt64(Date().timeIntervalSince1970 * 1e9), agent?.status.ledger.captured ?? 0)
     let stage = Stage(mode: mode, server: server)
     do {
         try await cell.run(stage)
@@ -38,10 +40,11 @@ func run(_ cell: Cell, mode: Mode, server: PeerServer, agent: MartletAgent?) asy
     }
     let captured = (agent?.status.ledger.captured ?? 0) - before
     guard cell.isUnordered else {
-        return Output.Seen(name: cell.name, saw: saw, received: received, captured: captured)
+        return Output.Seen(name: cell.name, began: began, saw: saw, received: received, captured: captured)
     }
     return Output.Seen(
-        name: cell.name, saw: saw.sorted(), received: received.sorted { "\($0)" < "\($1)" }, captured: captured)
+        name: cell.name, began: began, saw: saw.sorted(), received: received.sorted { "\($0)" < "\($1)" },
+        captured: captured)
 }
 
 let arguments = CommandLine.arguments.dropFirst()
@@ -59,6 +62,7 @@ if arguments.first == "list" {
         output.cells.append(try await run(cell, mode: mode, server: server, agent: agent))
     }
     server.stop()
+    await agent?.shutdown(within: .seconds(20))
     print(String(decoding: try JSONEncoder().encode(output), as: UTF8.self))
 } else {
     FileHandle.standardError.write(Data("usage: ParityProgram list|bare|automatic|explicit [part of a name]\n".utf8))

@@ -1,8 +1,8 @@
 """What a parity program talks to: servers on loopback that send exact bytes and note exactly what they received.
 
 The first line of output is a JSON object: the ports by role, and the certificate of the authority to trust. Then each line of input is an instruction: `take` answers
-with the requests received since the last one, as JSON, and `go` lets the answer that waits for it go on. The end of
-the input is the end of the server.
+with the requests received since the last one, as JSON, `await` with an empty line when there is one, and `go` lets the
+answer that waits for it go on. The end of the input is the end of the server.
 """
 
 import ctypes
@@ -63,6 +63,10 @@ class Journal:
             entry["body"] = body
             self.unfinished -= 1
             self.condition.notify_all()
+
+    def await_one(self):
+        with self.condition:
+            self.condition.wait_for(lambda: self.entries and self.unfinished == 0, timeout=5)
 
     def take(self):
         with self.condition:
@@ -133,6 +137,8 @@ class Peer:
             body = self.read_body()
         finally:
             journal.end(entry, described(body) if body is not None else "(cut off)")
+        if self.role == "guarded":
+            return self.answer_proxy_unauthorized(body)
         if self.method == "CONNECT":
             return self.tunnel(target)
         name = self.path.split("/")[1].replace("-", "_")
@@ -444,6 +450,7 @@ def main():
         ports = {
             "http": start("http"),
             "proxy": start("proxy"),
+            "guarded": start("guarded"),
             "tls": start("tls", tls_context(certificate, key)),
             "untrusted": start("untrusted", tls_context(*self_signed(folder, "untrusted"))),
             "ftp": start("ftp", serve=ftp),
@@ -453,6 +460,10 @@ def main():
         try:
             print(json.dumps({"ports": ports, "authority": certificate}), flush=True)
             for line in sys.stdin:
+                if line.strip() == "await":
+                    journal.await_one()
+                    print(flush=True)
+                    continue
                 gate.open()
                 if line.strip() == "take":
                     print(json.dumps(journal.take()), flush=True)

@@ -6,6 +6,27 @@ enum Captured {
         return mode == .automatic ? counts.automatic : counts.explicit
     }
 
+    /// Whether the agent adds its trace to what a server received.
+    static func isTraced(_ received: ParityRun.Received, in cell: String, mode: ParityRun.Mode) -> Bool {
+        guard requests(in: cell, mode: mode) > 0, received.head.first?.hasPrefix("CONNECT ") == false else {
+            return false
+        }
+        // Explicit mode cannot see the attempt after a challenge.
+        let isAnswer = received.head.contains { $0.lowercased().hasPrefix("authorization:") }
+        return !(mode == .explicit && isAnswer && answeredChallenges.contains(cell))
+    }
+
+    private static let answeredChallenges: Set = [
+        "challenge answered by a session delegate",
+        "challenge answered by a delegate, upload",
+        "challenge answered, async with a task delegate's session",
+        "challenge answered wrongly, then cancelled",
+        "challenge answered wrongly, then rightly",
+        "challenge handled by default, with a credential proposed",
+        "challenge over tls",
+        "challenge over http2",
+    ]
+
     private static let exceptions: [String: (automatic: Int, explicit: Int)] = [
         // Explicit mode cannot see a session that it was not given.
         "shared session, completion handler": (1, 0),
@@ -17,6 +38,8 @@ enum Captured {
         "session that takes no cookies": (2, 2),
         "one connection for a host": (4, 4),
         "connection kept alive": (3, 3),
+        "connection kept alive over tls": (2, 2),
+        "connection kept alive over http2": (2, 2),
         "connection closed by the server between requests": (2, 2),
         "64 at once, completion handler": (64, 64),
         "64 at once, async": (64, 64),

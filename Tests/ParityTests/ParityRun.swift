@@ -1,7 +1,10 @@
 import Fixtures
 import Foundation
+import MartletOTLP
+import Synchronization
 
-/// One run of the program, with or without the agent.
+/// One run of the program, with or without the agent, which keeps everything that it can: the details of every request,
+/// with all header fields and bodies.
 struct ParityRun: Decodable, Sendable {
     enum Mode: String, CaseIterable, Sendable {
         case bare, automatic, explicit
@@ -11,6 +14,8 @@ struct ParityRun: Decodable, Sendable {
 
     struct Cell: Decodable, Sendable {
         let name: String
+        /// Nanoseconds since 1970.
+        let began: UInt64
         /// What the program saw, a line each.
         let saw: [String]
         /// What its server received.
@@ -28,12 +33,25 @@ struct ParityRun: Decodable, Sendable {
 
     let captureMode: String?
     let cells: [Cell]
+    private var spans: [OTLPSpan] = []
+
+    private enum CodingKeys: CodingKey {
+        case captureMode, cells
+    }
 
     func cell(_ name: String) -> Cell? { cells.first { $0.name == name } }
 
+    /// What the agent kept of the requests that began in a cell, the earliest first.
+    func spans(of name: String) -> [OTLPSpan] {
+        guard let index = cells.firstIndex(where: { $0.name == name }) else { return [] }
+        let end = cells.dropFirst(index + 1).first?.began ?? .max
+        return spans.filter { (cells[index].began..<end).contains($0.startTimeUnixNano) }
+            .sorted { $0.startTimeUnixNano < $1.startTimeUnixNano }
+    }
+
     /// The names of the program's cells.
     static func cellNames() async throws -> [String] {
-        try JSONDecoder().decode([String].self, from: try await output(["list"]))
+        try JSONDecoder().decode([String].self, from: try await output("list"))
     }
 
     /// Each mode once, one after another: every test looks at the same three runs.
@@ -44,13 +62,24 @@ struct ParityRun: Decodable, Sendable {
 
     private static let runs = Task {
         var runs: [Mode: ParityRun] = [:]
-        for mode in Mode.allCases {
-            runs[mode] = try JSONDecoder().decode(ParityRun.self, from: try await output([mode.rawValue]))
-        }
+        for mode in Mode.allCases { runs[mode] = try await make(mode) }
         return runs
     }
 
-    private static func output(_ arguments: [String]) async throws -> Data {
+    private static func make(_ mode: Mode) async throws -> ParityRun? {
+        let collector = SpanCollector()
+        let made = Mutex<ParityRun?>(nil)
+        try await LoopbackServer.run(collector.router) { address in
+            let output = try await output(mode.rawValue, collector: address.absoluteString)
+            var run = try JSONDecoder().decode(ParityRun.self, from: output)
+            run.spans = try collector.spans
+            let complete = run
+            made.withLock { $0 = complete }
+        }
+        return made.withLock { $0 }
+    }
+
+    private static func output(_ argument: String, collector: String = "") async throws -> Data {
         let folder = try TemporaryFolder()
         let environment = [
             "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin",
@@ -58,11 +87,13 @@ struct ParityRun: Decodable, Sendable {
             "HOME": folder.path("home"), "TMPDIR": folder.path(""),
             // Foundation sends headers in the order of a dictionary.
             "SWIFT_DETERMINISTIC_HASHING": "1",
-            // Nobody listens there.
-            "MARTLET_ENDPOINT": "http://127.0.0.1:1",
+            // Details are what the agent gives up first.
+            "MARTLET_MAX_CPU": "100%", "MARTLET_MAX_MEMORY": "1GiB",
+            "MARTLET_SAMPLE_RATE": "1", "MARTLET_CAPTURE_HEADERS": "all", "MARTLET_CAPTURE_BODIES": "all",
+            "MARTLET_ENDPOINT": collector, "MARTLET_COMPRESSION": "none",
         ]
         let (status, output, errors) =
-            try await ChildProcess(.parityProgram, arguments, environment: environment).finish()
+            try await ChildProcess(.parityProgram, [argument], environment: environment).finish()
         guard status == 0 else { throw ChildProcess.Failure(output: "status \(status): \(errors.suffix(2000))") }
         return Data(output.utf8)
     }

@@ -1,3 +1,5 @@
+import Foundation
+import MartletOTLP
 import Testing
 
 /// The same program without the agent and with it, in either mode: whatever the program can see is the same.
@@ -26,10 +28,27 @@ struct ParityTests {
         #expect(agent.captured == Captured.requests(in: cell, mode: mode))
     }
 
+    @Test(arguments: try await ParityRun.cellNames(), ParityRun.Mode.withAgent)
+    func everyHopOfARequestCarriesItsTrace(in cell: String, mode: ParityRun.Mode) async throws {
+        let run = try await ParityRun.of(mode)
+        let hops = try #require(run.cell(cell)).received.filter { Captured.isTraced($0, in: cell, mode: mode) }
+        #expect(hops.filter { $0.traceParents.count != 1 }.map(\.text) == [])
+        let kept = run.spans(of: cell).map(\.traceParent)
+        #expect(Set(hops.flatMap(\.traceParents)).subtracting(kept) == [])
+    }
+
     @Test(arguments: ParityRun.Mode.withAgent)
     func theAgentCapturesAsItWasAskedTo(mode: ParityRun.Mode) async throws {
         #expect(try await ParityRun.of(mode).captureMode == mode.rawValue)
         #expect(try await ParityRun.of(.bare).captureMode == nil)
+    }
+
+    /// The code that touches most of a request runs in every cell.
+    @Test(arguments: ParityRun.Mode.withAgent)
+    func theAgentKeepsHeadersAndBodies(mode: ParityRun.Mode) async throws {
+        let span = try #require(try await ParityRun.of(mode).spans(of: "POST with a body").first)
+        #expect(span.attribute("martlet.response.body")?.stringValue == "received a body\n")
+        #expect(span.attribute("http.response.header.content-length") != nil)
     }
 
     @Test(arguments: ParityRun.Mode.allCases)
@@ -44,12 +63,27 @@ struct ParityTests {
 extension ParityRun.Received {
     var text: String { "\(connection) \(role) \(head) \(body)" }
 
+    var traceParents: [String] {
+        let name = "traceparent: "
+        return head.filter { $0.lowercased().hasPrefix(name) }.map { String($0.dropFirst(name.count)) }
+    }
+
     var withoutTraceHeaders: Self {
         let added = ["traceparent:", "tracestate:"]
         return Self(
             connection: connection, role: role,
             head: head.filter { line in !added.contains { line.lowercased().hasPrefix($0) } }, body: body)
     }
+}
+
+extension OTLPSpan {
+    /// Of the requests that are made within it.
+    fileprivate var traceParent: String { "00-\(traceID.hex)-\(spanID.hex)-01" }
+}
+
+extension Data {
+    /// Lower-case hexadecimal digits.
+    fileprivate var hex: String { map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
 }
 
 extension [String] {

@@ -4,8 +4,9 @@ import Foundation
 struct DetailContents: Sendable {
     let headers: CapturedHeaders
     let redaction: Redaction
+    /// Bytes that are kept of a body. One more tells that it goes on.
+    let bodyLimit: Int
     private let bodies: CapturedBodies
-    private let bodyLimit: Int
 
     init(_ configuration: MartletConfiguration) {
         headers = configuration.captureHeaders

@@ -2,17 +2,23 @@
 import Foundation
 import FoundationNetworking
 
-/// `error.type` of a request that got no response: a small, fixed set.
+/// `error.type` of a request that got no response: a small, fixed set. `docs/capture.md` has it as a table.
 enum ErrorType: String {
     case dns
     case connectionRefused = "connection_refused"
-    /// No route, an unreachable network, …
+    /// No route, an unreachable network, a proxy that refuses its tunnel, …
     case connectionFailed = "connection_failed"
+    /// The peer went away before it answered, or reset the connection within its answer.
+    ///
+    /// A connection that is closed without an answer is one that is reset: which of them the service sees depends on
+    /// whether its request was read by then, and AsyncHTTPClient's `remoteConnectionClosed` does not tell either.
     case connectionReset = "connection_reset"
     case timeout
     case tls
     case tooManyRedirects = "too_many_redirects"
+    /// What cannot be sent: a URL without a host, a scheme that nothing loads, a GET with a body, a file that is not there.
     case invalidRequest = "invalid_request"
+    /// An answer that is not HTTP, contradicts itself, or ends before its end.
     case invalidResponse = "invalid_response"
     case cancelled
     /// In flight for longer than `MARTLET_HUNG`.
@@ -26,26 +32,16 @@ enum ErrorType: String {
             self = .other
             return
         }
-        self = error.code == NSURLErrorUnknown ? Self.named(error.localizedDescription) : Self.named(error.code)
+        self = Self.named(error.code, error.localizedDescription)
     }
 
-    /// Foundation has no code for much of what libcurl tells apart, and leaves its text (libcurl, lib/strerror.c and the
-    /// error buffer).
-    private static func named(_ text: String) -> ErrorType {
-        let texts: [(String, ErrorType)] = [
-            ("SSL", .tls), ("certificate", .tls), ("TLS", .tls), ("reset by peer", .connectionReset),
-            ("Broken pipe", .connectionReset), ("connect to", .connectionFailed),
-            ("redirects followed", .tooManyRedirects),
-            ("timed out", .timeout), ("transfer closed", .invalidResponse), ("HTTP", .invalidResponse),
-        ]
-        return texts.first { text.contains($0.0) }?.1 ?? .other
-    }
-
-    private static func named(_ code: Int) -> ErrorType {
+    private static func named(_ code: Int, _ text: String) -> ErrorType {
         switch code {
+        case NSURLErrorUnknown: named(text)
         case NSURLErrorCannotFindHost, NSURLErrorDNSLookupFailed: .dns
         case NSURLErrorCannotConnectToHost: .connectionRefused
-        case NSURLErrorNetworkConnectionLost: .connectionReset
+        // The second is libcurl's "Empty reply from server" (`urlErrorCode(for:)` in Foundation's MultiHandle.swift).
+        case NSURLErrorNetworkConnectionLost, NSURLErrorBadServerResponse: .connectionReset
         case NSURLErrorTimedOut: .timeout
         case NSURLErrorSecureConnectionFailed, NSURLErrorServerCertificateHasBadDate,
             NSURLErrorServerCertificateUntrusted, NSURLErrorServerCertificateHasUnknownRoot,
@@ -53,13 +49,32 @@ enum ErrorType: String {
             NSURLErrorClientCertificateRequired:
             .tls
         case NSURLErrorHTTPTooManyRedirects, NSURLErrorRedirectToNonExistentLocation: .tooManyRedirects
-        case NSURLErrorBadURL, NSURLErrorUnsupportedURL: .invalidRequest
-        case NSURLErrorBadServerResponse, NSURLErrorCannotParseResponse, NSURLErrorCannotDecodeContentData,
-            NSURLErrorCannotDecodeRawData, NSURLErrorZeroByteResource:
+        // For libcurl a scheme that it does not know and an answer in a version that it does not know are one error:
+        // "Received HTTP/0.9 when not allowed".
+        case NSURLErrorUnsupportedURL: text.contains("HTTP") ? .invalidResponse : .invalidRequest
+        case NSURLErrorBadURL, NSURLErrorDataLengthExceedsMaximum, NSURLErrorFileDoesNotExist,
+            NSURLErrorFileIsDirectory, NSURLErrorNoPermissionsToReadFile:
+            .invalidRequest
+        case NSURLErrorCannotParseResponse, NSURLErrorCannotDecodeContentData, NSURLErrorCannotDecodeRawData,
+            NSURLErrorZeroByteResource:
             .invalidResponse
         case NSURLErrorCancelled, NSURLErrorUserCancelledAuthentication: .cancelled
         default: .other
         }
+    }
+
+    /// Foundation has no code for much of what libcurl tells apart, and leaves its text (libcurl, lib/strerror.c and the
+    /// error buffer). The first that fits.
+    private static func named(_ text: String) -> ErrorType {
+        let texts: [(String, ErrorType)] = [
+            ("reset by peer", .connectionReset), ("Broken pipe", .connectionReset),
+            ("SSL", .tls), ("certificate", .tls), ("TLS", .tls),
+            ("Could not resolve", .dns), ("connect to", .connectionFailed), ("CONNECT", .connectionFailed),
+            ("redirects followed", .tooManyRedirects), ("timed out", .timeout),
+            ("transfer closed", .invalidResponse), ("chunk", .invalidResponse), ("Content-Length", .invalidResponse),
+            ("content unencoding", .invalidResponse), ("HTTP", .invalidResponse),
+        ]
+        return texts.first { text.contains($0.0) }?.1 ?? .other
     }
 }
 #endif

@@ -24,7 +24,7 @@ struct RequestDetails: Sendable {
     private let responseBody: BodySample?
 
     init(
-        of request: CapturedRequest, _ end: RequestObservation.End, answer: RequestAnswer,
+        of request: CapturedRequest, _ end: RequestObservation.End, task: URLSessionTask?, answer: RequestAnswer,
         parent: TraceContext?, contents: DetailContents, handle: EasyHandle?
     ) {
         let isFailure = request.outcome.isFailure(for: .client)
@@ -34,8 +34,8 @@ struct RequestDetails: Sendable {
         requestHeaders = contents.fields(of: end.request.allHTTPHeaderFields)
         responseHeaders = contents.fields(of: answer.response?.allHeaderFields)
         requestBody = contents.sample(
-            end.request.httpBody, contentType: end.request.value(forHTTPHeaderField: "Content-Type"),
-            isFailure: isFailure)
+            RequestBody.beginning(of: end.request, task, bytes: contents.bodyLimit + 1),
+            contentType: end.request.value(forHTTPHeaderField: "Content-Type"), isFailure: isFailure)
         responseBody = contents.sample(
             answer.body, contentType: answer.response?.value(forHTTPHeaderField: "Content-Type"), isFailure: isFailure)
         self.request = request

@@ -31,7 +31,7 @@ struct RequestInstrument: Sendable {
         guard let end = observation.end() else { return }
         // Whoever takes back a request that was asked for credentials has had its answer.
         let isRefused = answer.error == .cancelled && end.challenged != nil
-        record(end, start: observation.start, answer: isRefused ? end.challenged ?? answer : answer, handle: handle)
+        record(end, of: task, start: observation.start, answer: isRefused ? end.challenged ?? answer : answer, handle)
     }
 
     /// Counts requests that are in flight for too long. What becomes of them later is not counted again.
@@ -39,12 +39,15 @@ struct RequestInstrument: Sendable {
         for observation in InFlightRequests.hung(after: recorder.settings.hung) {
             guard let end = observation.end() else { continue }
             let answer = RequestAnswer(hungAfter: end.challenged)
-            record(end, start: observation.start, answer: answer, handle: nil)
+            record(end, of: nil, start: observation.start, answer: answer, nil)
         }
     }
 
-    private func record(_ end: RequestObservation.End, start: RequestStart, answer: RequestAnswer, handle: EasyHandle?)
-    {
+    /// - Parameter task: `nil` anywhere else than on its queue.
+    private func record(
+        _ end: RequestObservation.End, of task: URLSessionTask?, start: RequestStart, answer: RequestAnswer,
+        _ handle: EasyHandle?
+    ) {
         // The agent that runs now: the one that saw the request begin may have been shut down, and would keep it.
         guard let recorder = Capture.recorder else { return }
         let duration = answer.time &- start.monotonic
@@ -60,8 +63,8 @@ struct RequestInstrument: Sendable {
             isSampled: end.context.isSampled, isFailure: request.outcome.isFailure(for: .client), nanoseconds: duration)
         {
             let details = RequestDetails(
-                of: request, end, answer: answer, parent: start.parent, contents: recorder.settings.contents,
-                handle: handle)
+                of: request, end, task: task, answer: answer, parent: start.parent,
+                contents: recorder.settings.contents, handle: handle)
             request.detailBytes = details.bytes
             request.makeSpan = { details.span($0) }
         }

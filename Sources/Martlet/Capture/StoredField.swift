@@ -47,7 +47,8 @@ struct StoredField: Sendable {
         return nil
     }
 
-    private static func unwrapped(_ value: Any) -> Any? {
+    /// What an optional holds, and anything else itself.
+    static func unwrapped(_ value: Any) -> Any? {
         let mirror = Mirror(reflecting: value)
         return mirror.displayStyle == .optional ? mirror.children.first?.value : value
     }

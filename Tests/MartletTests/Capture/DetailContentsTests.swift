@@ -44,7 +44,7 @@ extension AgentTests {
             }
         }
 
-        @Test func ofABodyNoMoreIsKeptThanItsLimit() async throws {
+        @Test(arguments: [false, true]) func ofABodyNoMoreIsKeptThanItsLimit(isUpload: Bool) async throws {
             try await withAgent({
                 Self.everything(&$0)
                 $0.bodyLimit = 100
@@ -52,8 +52,12 @@ extension AgentTests {
                 var request = URLRequest(url: base / "echo")
                 request.httpMethod = "POST"
                 request.setValue("text/plain", forHTTPHeaderField: "Content-Type")
-                request.httpBody = Data(repeating: UInt8(ascii: "x"), count: 1 << 20)
-                let (echoed, _) = try await URLSession.shared.data(for: request)
+                let sent = Data(repeating: UInt8(ascii: "x"), count: 1 << 20)
+                if !isUpload { request.httpBody = sent }
+                let (echoed, _) =
+                    isUpload
+                    ? try await URLSession.shared.upload(for: request, from: sent)
+                    : try await URLSession.shared.data(for: request)
                 #expect(echoed.count == 1 << 20)
                 await agent.flush()
                 let span = try #require(try collector.spans().first { $0.name == "POST /echo" })

@@ -30,6 +30,10 @@ extension Cell {
                 Cell("redirect over \(role.rawValue)") {
                     await $0.data($0.session(), $0.request("redirect?status=302&to=/hello", at: role))
                 },
+                Cell("connection kept alive over \(role.rawValue)") { stage in
+                    let session = stage.session()
+                    for number in 1...2 { await stage.data(session, stage.request("hello?number=\(number)", at: role)) }
+                },
                 Cell("download over \(role.rawValue)") { stage in
                     let ended = Ending()
                     let task = stage.session().downloadTask(

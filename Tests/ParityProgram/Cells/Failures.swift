@@ -6,6 +6,9 @@ extension Cell {
     static let failures: [Cell] =
         broken.map { path in Cell("failure \(path)") { await $0.data($0.session(), $0.request(path)) } }
         + broken.map { path in Cell("failure \(path), session delegate") { await $0.delegated($0.request(path)) } }
+        + ["closed-before-answer", "closed-in-body", "reset", "nonsense"].map { path in
+            Cell("failure \(path) over tls") { await $0.data($0.session(), $0.request(path, at: .tls)) }
+        }
         + [
             Cell("failure in the body: reset") {
                 let server = $0.server

@@ -16,6 +16,17 @@ extension Cell {
             let task = stage.session(delegate: delegate).dataTask(with: stage.request("hello"))
             await stage.cancel(task, endingAt: delegate.completed)
         },
+        Cell("cancelled while the head is awaited, completion handler") { stage in
+            let ended = Ending()
+            let task = stage.session().dataTask(
+                with: stage.request("hang"), completionHandler: stage.dataHandler(ended))
+            await stage.cancelAtServer(task, endingAt: ended)
+        },
+        Cell("cancelled while the head is awaited, session delegate") { stage in
+            let delegate = stage.delegate()
+            let task = stage.session(delegate: delegate).dataTask(with: stage.request("hang"))
+            await stage.cancelAtServer(task, endingAt: delegate.completed)
+        },
         Cell("cancelled during the body, data") {
             await $0.delegated($0.request("halves"), .init(data: { $0.cancel() }))
         },
@@ -126,6 +137,14 @@ extension Stage {
         await end(task, at: ended)
         task.resume()
         transcript.note("task after resume", Described.task(task))
+    }
+
+    /// Cancels it when the server has the request.
+    fileprivate func cancelAtServer(_ task: URLSessionTask, endingAt ended: Ending) async {
+        task.resume()
+        server.awaitRequest()
+        task.cancel()
+        await end(task, at: ended)
     }
 
     fileprivate func cancelSessions() { forEachSession { $0.invalidateAndCancel() } }

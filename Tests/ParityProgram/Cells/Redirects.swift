@@ -18,12 +18,13 @@ extension Cell {
                     try await "\(Bytes(session.data(for: request, delegate: delegate).0))"
                 }
             },
-            Cell("redirect followed, task with a delegate of its own") { stage in
-                let ended = Ending()
-                let task = stage.session().dataTask(
-                    with: stage.redirected(302), completionHandler: stage.dataHandler(ended))
-                task.delegate = stage.delegate()
-                await stage.finish(task, at: ended)
+            Cell("redirect followed, task with a delegate of its own") { await $0.redirectedTask() },
+            Cell("redirect refused by a task's delegate") {
+                await $0.redirectedTask(.init(redirect: { _, _ in nil }))
+            },
+            Cell("redirect rewritten by a task's delegate") {
+                let other = $0.request("hello?rewritten=1", method: "PUT")
+                await $0.redirectedTask(.init(redirect: { _, _ in other }))
             },
             Cell("redirect followed by a download") { stage in
                 let ended = Ending()
@@ -53,5 +54,13 @@ extension Stage {
         var request = request("redirect?status=\(status)&to=/echo?q=1", method: method)
         if method != "GET" { request.httpBody = Data("the body".utf8) }
         return request
+    }
+
+    /// A task with a delegate of its own and a completion handler.
+    fileprivate func redirectedTask(_ answers: RecordingDelegate.Answers = .init()) async {
+        let ended = Ending()
+        let task = session().dataTask(with: redirected(302), completionHandler: dataHandler(ended))
+        task.delegate = delegate(answers)
+        await finish(task, at: ended)
     }
 }

@@ -83,6 +83,16 @@ extension Cell {
             await stage.data(stage.session(), stage.request("hello", at: .tls))
             unsetenv("https_proxy")
         },
+        Cell("proxy of the environment that asks for credentials") { stage in
+            setenv("http_proxy", "http://\(stage.server.authority(of: .guarded))", 1)
+            await stage.data(stage.session(), stage.request("hello"))
+            unsetenv("http_proxy")
+        },
+        Cell("proxy of the environment that asks for credentials, tunnel") { stage in
+            setenv("https_proxy", "http://\(stage.server.authority(of: .guarded))", 1)
+            await stage.data(stage.session(), stage.request("hello", at: .tls))
+            unsetenv("https_proxy")
+        },
         // On Linux it is not used.
         Cell("proxy of the configuration") { stage in
             let configuration = URLSessionConfiguration.default

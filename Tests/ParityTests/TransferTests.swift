@@ -1,0 +1,50 @@
+import MartletOTLP
+import Testing
+
+/// Phases and connections as libcurl tells them of real transfers.
+struct TransferTests {
+    @Test(arguments: [("tls", "1.1"), ("http2", "2")], ParityRun.Mode.withAgent)
+    func aNewConnectionHasAllPhasesAndOneThatIsUsedAgainHasNoneOfItsOwn(
+        over server: (role: String, version: String), mode: ParityRun.Mode
+    ) async throws {
+        let spans = try await ParityRun.of(mode).spans(of: "connection kept alive over \(server.role)")
+        try #require(spans.count == 2)
+        #expect(spans.map { Set($0.phases.keys) } == [Self.all, Self.all.subtracting(Self.connecting)])
+        #expect(Self.connecting.allSatisfy { spans[0].phases[$0] ?? 0 > 0 })
+        for span in spans {
+            #expect(span.phases.values.reduce(0, +) <= span.endTimeUnixNano - span.startTimeUnixNano)
+            #expect(span.attribute("network.protocol.version")?.stringValue == server.version)
+        }
+        #expect(spans.map { $0.attribute("martlet.connection.reused")?.boolValue } == [nil, true])
+    }
+
+    @Test(arguments: ParityRun.Mode.withAgent)
+    func aConnectionWithoutTLSHasNoPhaseOfIt(mode: ParityRun.Mode) async throws {
+        let span = try #require(try await ParityRun.of(mode).spans(of: "connection kept alive").first)
+        #expect(Set(span.phases.keys) == Self.all.subtracting(["tls"]))
+    }
+
+    @Test(
+        arguments: [
+            ("GET over tls", nil), ("redirect over tls", 1), ("redirect over http2", 1), ("redirect 302 of POST", 1),
+            ("redirect without end, completion handler", 20),
+        ] as [(String, Int64?)], ParityRun.Mode.withAgent)
+    func redirectsAreCounted(in cell: (name: String, resends: Int64?), mode: ParityRun.Mode) async throws {
+        let spans = try await ParityRun.of(mode).spans(of: cell.name)
+        #expect(spans.map { $0.attribute("http.request.resend_count")?.intValue } == [cell.resends])
+    }
+
+    private static let connecting: Set = ["dns", "connect", "tls"]
+    private static let all = connecting.union(["queue", "first_byte", "transfer"])
+}
+
+extension OTLPSpan {
+    /// In nanoseconds.
+    fileprivate var phases: [String: UInt64] {
+        let prefix = "martlet.phase."
+        let phases = attributes.filter { $0.key.hasPrefix(prefix) }
+        return phases.reduce(into: [:]) {
+            $0[String($1.key.dropFirst(prefix.count))] = UInt64(($1.value.doubleValue * 1e9).rounded())
+        }
+    }
+}
