@@ -30,10 +30,7 @@ import Testing
         try await store(first, end: 40)
         #expect(try await Set(storage.agents().map(\.resource)) == [first, second])
         let answer = try await storage.statistics(StatisticsQuery(window: Samples.everything, by: [.instance]))
-        #expect(
-            answer.groups.reduce(into: [:]) { $0[$1.key.values[0]] = $1.value.duration.count } == [
-                "first": 2, "second": 1,
-            ])
+        #expect(answer.byValues.mapValues(\.duration.count) == [["first"]: 2, ["second"]: 1])
     }
 
     @Test func whatChangesOfASenderIsAsItSaidLast() async throws {
