@@ -6,9 +6,11 @@ cd "$(dirname "$0")/.."
 
 . scripts/measured-server.sh
 
-swift build -c release --product StoreBenchmark
-swift build -c release --product martlet-collector
-bin=$(swift build -c release --show-bin-path)
+# Linked as for the container.
+build=(swift build -c release --static-swift-stdlib --scratch-path .build/static)
+"${build[@]}" --product StoreBenchmark
+"${build[@]}" --product martlet-collector
+bin=$("${build[@]}" --show-bin-path)
 
 # ingest POINTS INTERVALS [--sizes]: bodies of so many points, of eight senders, posted over eight connections, each as a batch
 # of its own.

@@ -1,7 +1,7 @@
 import MartletOTLP
 
 /// The attributes of a point as they stand in a body: the messages `KeyValue` one after the other, each behind its length. The
-/// number of the field, which differs between kinds of points, is left out.
+/// number of the field, which differs between kinds of points, is left out. Any message can be compared in it.
 struct AttributeBytes: Equatable {
     private var bytes: [UInt8] = []
 

@@ -5,12 +5,13 @@ import Synchronization
 /// The resources of senders as they stand in bodies, with what they say. A sender's next batch has the same one, to the byte.
 /// Safe to use from any task.
 final class KnownResources: Sendable {
-    /// Past it all are forgotten and decoded as they come.
+    /// Past it all are forgotten and decoded as they come: 20 MiB at most, and as a rule a tenth.
     static let maxResources = 4096
     /// Longer ones are decoded each time.
     static let maxBytes = 2048
 
     private struct Known {
+        /// To be compared, not decoded: a whole message.
         var bytes: AttributeBytes
         var resource: TelemetryResource
     }

@@ -4,9 +4,8 @@ import MartletStorage
 import Synchronization
 
 /// Joins what is stored at the same time into one transaction, so that many senders wait for one sync of the disk and not for
-/// one each. What comes while a transaction is being written is in the next one, which waits a moment for as many as came since
-/// the last one began, where these were several: under load much of what a small batch costs is its transaction. Safe to use
-/// from any task.
+/// one each. What comes while a transaction is being written is in the next one, which waits a moment for the others that are
+/// expected: under load much of what a small batch costs is its transaction. Safe to use from any task.
 final class CommitQueue: Sendable {
     typealias Work = @Sendable (Database) throws -> StoreOutcome
 
@@ -20,8 +19,7 @@ final class CommitQueue: Sendable {
         var waiting: [Job] = []
         var bytes = 0
         var isWriting = false
-        /// Jobs in the last transaction, and behind it when it ended: senders mostly send again when they were answered.
-        var expected = 0
+        var expected = ExpectedBatches()
     }
 
     private let pool: DatabasePool
@@ -56,11 +54,13 @@ final class CommitQueue: Sendable {
     /// The writer's queue is first in, first out: what else is to be written gets its turn between two transactions.
     private func write() {
         pool.asyncWriteWithoutTransaction { [self] db in
-            if state.withLock({ $0.expectsMore }) { Thread.sleep(forTimeInterval: limits.commitDelay) }
+            if state.withLock({ $0.expected.areMore(than: $0.waiting.count) }) {
+                Thread.sleep(forTimeInterval: limits.commitDelay)
+            }
             let jobs = state.withLock { $0.takeAll() }
             let results = results(of: jobs, in: db)
             // Before any sender is answered, which may be back at once and is no other.
-            state.withLock { $0.expectAsMany(as: jobs.count) }
+            state.withLock { $0.expected = ExpectedBatches(after: jobs.count, with: $0.waiting.count) }
             for (job, result) in zip(jobs, results) { job.continuation.resume(with: result) }
             if state.withLock({ $0.isThereMore() }) { write() }
         }
@@ -111,15 +111,9 @@ extension CommitQueue.State {
         return .first
     }
 
-    fileprivate var expectsMore: Bool { waiting.count < expected }
-
     fileprivate mutating func takeAll() -> [CommitQueue.Job] {
         defer { (waiting, bytes) = ([], 0) }
         return waiting
-    }
-
-    fileprivate mutating func expectAsMany(as count: Int) {
-        expected = count + waiting.count
     }
 
     fileprivate mutating func isThereMore() -> Bool {

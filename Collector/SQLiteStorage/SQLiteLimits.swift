@@ -19,8 +19,7 @@ package struct SQLiteLimits: Sendable, Equatable {
     /// What a sender of which nothing is known may have counted before its first point and still be taken at its word: as
     /// long as the coarsest interval that an agent sends.
     package var firstCumulativeInterval: UnixNanoseconds = 3600 * 1_000_000_000
-    /// How long a transaction waits for others to be in it, where more came since the one before began, in seconds. A sender
-    /// that is alone waits once at most.
+    /// How long a transaction waits for others to be in it, in seconds, where ``ExpectedBatches`` has more than wait.
     package var commitDelay = 0.001
     /// Batches that wait for the transaction before theirs to be written. With more the store is busy: ``StorageBusy``.
     package var maxWaitingBatches = 1000

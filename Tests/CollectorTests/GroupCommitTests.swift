@@ -58,6 +58,16 @@ import Testing
         return Set(answer.groups.compactMap { $0.count == 1 ? $0.values[0] : nil })
     }
 
+    @Test func aTransactionWaitsForThoseOfTheLastOneAndThoseBehindIt() {
+        #expect(!ExpectedBatches().areMore(than: 1))
+        let two = ExpectedBatches(after: 1, with: 1)
+        #expect(two.areMore(than: 1) && !two.areMore(than: 2))
+        let five = ExpectedBatches(after: 3, with: 2)
+        #expect(five.areMore(than: 4) && !five.areMore(than: 5))
+        // Who is left alone waits once.
+        #expect(!ExpectedBatches(after: 1, with: 0).areMore(than: 1))
+    }
+
     /// With a wait that nobody would see the end of.
     @Test func aSenderThatIsAloneDoesNotWaitForOthers() async throws {
         var limits = SQLiteLimits()

@@ -6,7 +6,10 @@ import FoundationNetworking
 /// The body that a request is sent with, as far as it is in memory: what comes from a file or a stream is left alone.
 enum RequestBody {
     /// No more than its first bytes. To be called on the session's queue, the only place where Foundation changes it.
+    ///
+    /// - Parameter task: `nil` anywhere else; then nobody can tell whether the request's body is the one that is sent.
     static func beginning(of request: URLRequest, _ task: URLSessionTask?, bytes: Int) -> Data? {
+        guard let task else { return nil }
         guard let upload = task as? URLSessionUploadTask else { return request.httpBody?.prefix(bytes) }
         // It has a body of its own, and does not send its request's.
         guard let body = knownBody(of: upload) else { return nil }
