@@ -1,7 +1,7 @@
 import MartletTelemetry
 
 /// What of its dimensions decides how a request is counted.
-package struct RequestClass: Sendable, Hashable {
+package struct RequestClass: Sendable, Equatable {
     package let kind: RequestKind
     package let outcome: RequestOutcome
     package let isFailure: Bool
