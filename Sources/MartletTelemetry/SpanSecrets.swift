@@ -4,15 +4,18 @@ package enum SpanSecrets {
     package static let placeholder = "REDACTED"
 
     /// The attribute as it may be kept: a URL without user, password, query and fragment, and a placeholder for a header
-    /// that carries credentials. `nil` for one that may not be kept, a query.
+    /// that carries credentials. `nil` for one that may not be kept, a query or a fragment.
     package static func plain(_ value: SpanAttribute, named name: String) -> SpanAttribute? {
         guard name.hasPrefix("url.") || name.hasPrefix("http.") else { return value }
-        if name == "url.query" { return nil }
+        if name == "url.query" || name == "url.fragment" { return nil }
         let header = header(named: name)
         if header.map(credentials.contains) == true { return value.mapText { _ in placeholder } }
-        let isURL = urls.contains(name) || header.map(urlHeaders.contains) == true
-        return isURL ? value.mapText(PlainURL.text) : value
+        let hasURL = urls.contains(name) || header.map(urlHeaders.contains) == true
+        return hasURL ? value.mapText(PlainURL.text) : value
     }
+
+    /// Whether the attribute has a URL or the path of one.
+    package static func isURL(_ name: String) -> Bool { urls.contains(name) || name == "url.path" }
 
     /// The header whose value the attribute has; `nil` for other attributes. Some instruments write `_` for `-`.
     package static func header(named name: String) -> String? {

@@ -22,14 +22,29 @@ struct Redaction: Sendable {
     }
 
     /// What an error said, cut to ``MartletLimits/messageLength``.
-    func message(_ text: String) -> String {
-        String(decoding: TextRedaction.redact([UInt8](text.utf8), names: names), as: UTF8.self)
-            .cut(toBytes: MartletLimits.messageLength)
+    func message(_ text: String) -> String { self.text(text, limit: MartletLimits.messageLength) }
+
+    /// Text of any kind. What is beyond the limit is not looked at, as it may be of any length.
+    ///
+    /// - Parameter limit: bytes that are kept.
+    func text(_ text: String, limit: Int) -> String {
+        let beginning = text.cut(toBytes: limit)
+        let isCutOff = beginning.utf8.count < text.utf8.count
+        let redacted = TextRedaction.redact([UInt8](beginning.utf8), names: names, isCutOff: isCutOff)
+        return String(decoding: redacted, as: UTF8.self).cut(toBytes: limit)
     }
 
     /// The same fields in the same order.
     func headers(_ fields: [(name: String, value: String)]) -> [(name: String, value: String)] {
-        fields.map { ($0.name, header($0.name, $0.value)) }
+        fields.map { ($0.name, header($0.name, $0.value, limit: MartletLimits.headerBytes)) }
+    }
+
+    /// The value of a header field.
+    ///
+    /// - Parameter limit: bytes that are kept.
+    func header(_ name: String, _ value: String, limit: Int) -> String {
+        if names.contain(Array(name.utf8)[...]) { return Self.placeholder }
+        return Self.fieldsWithURL.contains(name.lowercased()) ? url(value) : text(value, limit: limit)
     }
 
     /// A body as text; `nil` when it is no text, or of a format in which secrets cannot be told.
@@ -45,12 +60,6 @@ struct Redaction: Sendable {
         text = TextRedaction.redact(text, names: names, isJSON: format == .json, isCutOff: isTruncated)
         if format == .form { text = FormRedaction(names: names, isCutOff: isTruncated).redact(text) }
         return String(decoding: text, as: UTF8.self)
-    }
-
-    private func header(_ name: String, _ value: String) -> String {
-        if names.contain(Array(name.utf8)[...]) { return Self.placeholder }
-        if Self.fieldsWithURL.contains(name.lowercased()) { return url(value) }
-        return String(decoding: TextRedaction.redact([UInt8](value.utf8), names: names), as: UTF8.self)
     }
 
     private static let fieldsWithURL: Set = ["location", "content-location", "referer"]

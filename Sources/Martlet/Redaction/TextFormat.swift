@@ -8,7 +8,7 @@ enum TextFormat {
     init?(contentType: String) {
         let parts = contentType.lowercased().split(separator: ";").map { $0.trimming(while: \.isWhitespace) }
         guard let type = parts.first, parts.dropFirst().allSatisfy(Self.isReadable),
-            !Self.tableTypes.contains(String(type))
+            !Self.tables.contains(where: { type.contains($0) })
         else { return nil }
         if type.hasSuffix("+json") || Self.jsonTypes.contains(String(type)) {
             self = .json
@@ -29,7 +29,7 @@ enum TextFormat {
         "application/ecmascript",
     ]
     /// The name is in another line than the value.
-    private static let tableTypes: Set = ["text/csv", "text/tab-separated-values", "text/yaml", "text/x-yaml"]
+    private static let tables = ["csv", "tsv", "separated-values", "yaml", "yml"]
 
     /// Whether a parameter of the type leaves ASCII characters what they are.
     private static func isReadable(_ parameter: Substring) -> Bool {

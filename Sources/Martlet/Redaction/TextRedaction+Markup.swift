@@ -2,7 +2,7 @@ extension TextRedaction {
     /// An element of XML or HTML, or just a sign that something is less.
     mutating func tag() {
         let name = (position + 1)..<end(from: position + 1) { !$0.isNamePart && $0 != UInt8(ascii: ":") }
-        let end = end(from: name.upperBound) { "<>".utf8.contains($0) }
+        let end = endOfTag(from: name.upperBound)
         if !name.isEmpty, names.contain(text[name]) {
             element(name, endOfTag: end)
         } else if !name.isEmpty, hasSensitiveAttribute(name.upperBound..<end) {
@@ -15,9 +15,30 @@ extension TextRedaction {
         }
     }
 
-    /// `<param name="password" value="…">`: which of the attributes is the value, nobody knows.
+    /// The `>` behind the attributes, of which a value may have one too; the next `<`, which no value has (XML 1.0, section
+    /// 3.1), where a quote or the tag itself is left open; or the text's end.
+    private func endOfTag(from start: Int) -> Int {
+        var (quote, previous): (UInt8?, UInt8) = (nil, 0)
+        for index in start..<text.count {
+            let byte = text[index]
+            switch byte {
+            case UInt8(ascii: "<"): return index
+            case UInt8(ascii: ">") where quote == nil: return index
+            case quote: quote = nil
+            case UInt8(ascii: "\""), UInt8(ascii: "'"):
+                if quote == nil, previous == UInt8(ascii: "=") { quote = byte }
+            default: break
+            }
+            if !byte.isASCIIWhitespace { previous = byte }
+        }
+        return text.count
+    }
+
+    /// `<param name="password" value="…">`: which of the attributes is the value, nobody knows. Of a tag that is cut off,
+    /// nobody knows the names either.
     private func hasSensitiveAttribute(_ attributes: Range<Int>) -> Bool {
-        text[attributes].split { !$0.isNamePart }.contains { names.contain($0) }
+        if isCutOff, attributes.upperBound == text.count { return true }
+        return text[attributes].split { !$0.isNamePart }.contains { names.contain($0) }
     }
 
     /// Takes out attributes and content of an element whose name is sensitive.

@@ -129,18 +129,22 @@ struct TextRedaction {
 
     private mutating func authority() {
         copy(to: endOfSlashes ?? position + 1)
-        let end = end(from: position) { Self.endsURL($0) || "/?#\\".utf8.contains($0) }
-        let host = (text[position..<end].lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 }) ?? position
-        let mayBeUser = isCutOff && end == text.count
+        let longest = end(from: position, where: Self.endsAuthority)
+        let host = (text[position..<longest].lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 }) ?? position
+        // An apostrophe may be in a password (RFC 3986, section 3.2.1), but in no host: there it is the text's.
+        let end = end(from: host) { $0 == UInt8(ascii: "'") || Self.endsAuthority($0) }
+        let mayBeUser = isCutOff && longest == text.count
         if mayBeUser || !URLRedaction.isHost(text[host..<end]) {
-            replace(to: self.end(from: end, where: Self.endsURL))
+            replace(to: self.end(from: longest, where: Self.endsURL))
         } else {
             replace(to: host, with: URLRedaction.user)
             copy(to: end)
         }
     }
 
-    private static func endsURL(_ byte: UInt8) -> Bool { byte.isASCIIWhitespace || "\"'<>".utf8.contains(byte) }
+    private static func endsAuthority(_ byte: UInt8) -> Bool { endsURL(byte) || "/?#\\".utf8.contains(byte) }
+
+    private static func endsURL(_ byte: UInt8) -> Bool { byte.isASCIIWhitespace || "\"<>".utf8.contains(byte) }
 
     /// Armored as RFC 7468 has it.
     private mutating func block() {

@@ -26,7 +26,8 @@ enum URLRedaction {
             let rest = url[(colon + 3)...]
             let path = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
             let port = rest[..<path].firstIndex(of: UInt8(ascii: ":")) ?? path
-            return rest[..<port].allSatisfy(isPlain) && rest[port..<path].dropFirst().allSatisfy(\.isASCIIDigit)
+            return path - rest.startIndex <= longestHost && rest[..<port].allSatisfy(isPlain)
+                && rest[port..<path].dropFirst().allSatisfy(\.isASCIIDigit)
                 && rest[path...].allSatisfy { isPlain($0) || $0 == UInt8(ascii: "/") }
         } ?? false
     }
@@ -57,14 +58,19 @@ enum URLRedaction {
         return !scheme.isEmpty && text[scheme.endIndex...].first == UInt8(ascii: ":") ? scheme.count + 1 : 0
     }
 
-    /// Whether it is a name or an address, and perhaps a port.
+    /// Whether it is a name or an address, and perhaps a port. What is longer may be a user or a password, cut off before
+    /// the host.
     static func isHost(_ host: ArraySlice<UInt8>) -> Bool {
+        guard host.count <= longestHost else { return false }
         let name =
             host.first == UInt8(ascii: "[")
             ? host.prefix { $0 != UInt8(ascii: "]") } : host.prefix { $0 != UInt8(ascii: ":") }
         let port = host[name.endIndex...].drop { $0 == UInt8(ascii: "]") }
         return port.isEmpty || port.first == UInt8(ascii: ":") && port.dropFirst().allSatisfy(\.isASCIIDigit)
     }
+
+    /// A name of 253 characters (RFC 1035, section 2.3.4, as text), a colon and a port.
+    private static let longestHost = 253 + 1 + 5
 
     private static func segments(_ path: ArraySlice<UInt8>) -> [UInt8] {
         Array(

@@ -27,7 +27,7 @@ struct EndedSpan: Sendable {
         self.durationNanoseconds = durationNanoseconds
         self.content = content
         http = kind.request.flatMap { request in
-            HTTPSpanAttributes(request) { content.attributes.get($0).flatMap(SpanAttribute.init) }
+            HTTPSpanAttributes(request) { content.attributes.get($0).flatMap { SpanAttribute($0) } }
         }
     }
 
@@ -36,11 +36,11 @@ struct EndedSpan: Sendable {
     func record(in recorder: Recorder) {
         guard let http, let kind = kind.request, !content.encloses else { return keep(in: recorder) }
         let url = http.url.flatMap(URL.init(string:))
+        let destination = url.map(RequestDestination.url) ?? .target(RequestTarget(http))
         // Patterns are on what a service asks for, not on what it is asked for.
-        if kind == .client, let url, !recorder.settings.selection.contains(url) { return }
+        if kind == .client, !recorder.settings.selection.contains(destination) { return }
         var request = CapturedRequest(
-            kind: kind, method: HTTPMethod.name(http.method),
-            destination: url.map(RequestDestination.url) ?? .target(RequestTarget(http)),
+            kind: kind, method: HTTPMethod.name(http.method), destination: destination,
             route: route(of: http), status: http.status, error: error(of: http, kind), start: start,
             durationNanoseconds: durationNanoseconds)
         request.bytesSent = kind == .client ? http.requestBodySize : http.responseBodySize
@@ -132,9 +132,7 @@ struct EndedSpan: Sendable {
         return (span, room.bytes)
     }
 
-    private var message: String? {
-        content.status?.message?.cut(toBytes: MartletLimits.messageLength) ?? content.error?.message
-    }
+    private var message: String? { content.status?.message ?? content.error?.message }
 }
 
 extension RequestTarget {

@@ -9,7 +9,7 @@ struct SpanRoom {
     private var room = AttributeRoom(
         count: MartletLimits.attributes, nameBytes: MartletLimits.attributeName, bytes: MartletLimits.spanBytes)
 
-    /// - Parameter redaction: takes secrets out of headers and of what errors say.
+    /// - Parameter redaction: takes secrets out of URLs, headers and what errors say.
     init(_ redaction: Redaction) {
         self.redaction = redaction
     }
@@ -27,15 +27,19 @@ struct SpanRoom {
         var all: [(name: String, value: SpanAttribute?)] = []
         all.reserveCapacity(attributes.count)
         attributes.forEach { name, value in
-            if !isLeftOut(name) { all.append((name, SpanAttribute(value).map { redacted($0, named: name) })) }
+            if !isLeftOut(name) { all.append((name, SpanAttribute(value) { text($0, of: name) })) }
         }
         return room.take(all)
     }
 
-    private func redacted(_ value: SpanAttribute, named name: String) -> SpanAttribute {
-        if name == SpanError.messageAttribute { return value.mapText(redaction.message) }
-        guard let header = SpanSecrets.header(named: name) else { return value }
-        return value.mapText { redaction.headers([(header, $0)]).first?.value ?? Redaction.placeholder }
+    /// What is kept of a text, or of one in an array: redaction sees it before it is cut.
+    private func text(_ text: String, of attribute: String) -> String {
+        let limit = MartletLimits.attributeText
+        if attribute == SpanError.messageAttribute { return redaction.message(text) }
+        if attribute == SpanError.stackTraceAttribute { return redaction.text(text, limit: limit) }
+        if SpanSecrets.isURL(attribute) { return redaction.url(text) }
+        guard let header = SpanSecrets.header(named: attribute) else { return text.cut(toBytes: limit) }
+        return redaction.header(header, text, limit: limit)
     }
 
     mutating func take(_ event: Tracing.SpanEvent) -> MartletTelemetry.SpanEvent {
@@ -53,32 +57,35 @@ struct SpanRoom {
 }
 
 extension SpanAttribute {
-    /// Texts and arrays are cut to their limits; `nil` for what a later version of the tracing API may add.
-    init?(_ attribute: Tracing.SpanAttribute) {
+    /// Arrays are cut to their limit; `nil` for what a later version of the tracing API may add.
+    ///
+    /// - Parameter kept: what is kept of a text.
+    init?(
+        _ attribute: Tracing.SpanAttribute,
+        _ kept: (String) -> String = { $0.cut(toBytes: MartletLimits.attributeText) }
+    ) {
         switch attribute {
-        case .string(let text): self = .cut(text)
+        case .string(let text): self = .string(kept(text))
         case .bool(let value): self = .boolean(value)
         case .int32(let number): self = .integer(Int64(number))
         case .int64(let number): self = .integer(number)
         case .double(let number): self = .double(number)
-        case .stringConvertible(let value): self = .described(value)
-        case .stringArray(let texts): self = .cut(texts) { .cut($0) }
+        case .stringConvertible(let value): self = .described(value, kept)
+        case .stringArray(let texts): self = .cut(texts) { .string(kept($0)) }
         case .boolArray(let values): self = .cut(values) { .boolean($0) }
         case .int32Array(let numbers): self = .cut(numbers) { .integer(Int64($0)) }
         case .int64Array(let numbers): self = .cut(numbers) { .integer($0) }
         case .doubleArray(let numbers): self = .cut(numbers) { .double($0) }
-        case .stringConvertibleArray(let values): self = .cut(values) { .described($0) }
+        case .stringConvertibleArray(let values): self = .cut(values) { .described($0, kept) }
         default: return nil
         }
     }
 
-    private static func cut(_ text: String) -> SpanAttribute {
-        .string(text.cut(toBytes: MartletLimits.attributeText))
-    }
-
     /// The tracing API takes an `Int` in an array for something that it can only describe.
-    private static func described(_ value: any CustomStringConvertible & Sendable) -> SpanAttribute {
-        (value as? Int).map { .integer(Int64($0)) } ?? .cut("\(value)")
+    private static func described(
+        _ value: any CustomStringConvertible & Sendable, _ kept: (String) -> String
+    ) -> SpanAttribute {
+        (value as? Int).map { .integer(Int64($0)) } ?? .string(kept("\(value)"))
     }
 
     private static func cut<Value>(_ values: [Value], _ element: (Value) -> SpanAttribute) -> SpanAttribute {

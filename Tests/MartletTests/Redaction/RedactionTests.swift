@@ -58,6 +58,25 @@ import Testing
         #expect(url.unicodeScalars.contains("\u{fffd}") == false)
     }
 
+    @Test(arguments: [String(repeating: "hunter2", count: 40), "ada:" + String(repeating: "4711", count: 70)])
+    func whatIsTooLongForAHostIsASecret(user: String) {
+        #expect(redaction.url("https://" + user) == "https://REDACTED")
+    }
+
+    // MARK: - Messages
+
+    /// At every length of what stands before it.
+    @Test(arguments: [
+        "https://hunter2hunter2hunter2@host/", "https://hun'hunter2hunter2@host/", "Bearer hunter2hunter2",
+    ])
+    func aMessageThatIsCutInTheMiddleOfASecretKeepsNothingOfIt(secret: String) {
+        for length in (MartletLimits.messageLength - secret.utf8.count)...MartletLimits.messageLength {
+            let message = redaction.message(String(repeating: "x", count: length - 1) + " " + secret)
+            #expect(message.contains("hunter") == false)
+            #expect(message.utf8.count <= MartletLimits.messageLength)
+        }
+    }
+
     // MARK: - Header fields
 
     @Test func headerFieldsKeepTheirNamesAndTheirOrder() {
@@ -93,6 +112,7 @@ import Testing
         (#"{"log":"{\"secret\":\"x\",\"ok\":1}"}"#, #"{"log":"{\"secret\":\"REDACTED\",\"ok\":1}"}"#),
         (#"{"a":"sent Bearer abc.def"}"#, #"{"a":"sent Bearer REDACTED"}"#),
         (#"{"a":"http:\/\/u:p@h\/x"}"#, #"{"a":"http://REDACTED:REDACTED@h/x"}"#),
+        (#"{"a":"https://ada:it'shunter2@h/"}"#, #"{"a":"https://REDACTED:REDACTED@h/"}"#),
         (#"{"query":"{ login(password: \"hunter2\") { id } }"}"#, #"{"query":"{ login(password: \"REDACTED\""}"#),
         ("{\"pin\":1}\n{\"pin\":2,\"a\":3}", "{\"pin\":\"REDACTED\"}\n{\"pin\":\"REDACTED\",\"a\":3}"),
         (
@@ -135,6 +155,10 @@ import Testing
         ("<token><token>a</token>hunter2</token><b/>", "<token>REDACTED</token><b/>"),
         ("<token a=\"hunter2\"/><b>1</b>", "<token/><b>1</b>"),
         ("<input name=\"csrf_token\" value=\"hunter2\"><b>1</b>", "<input REDACTED><b>1</b>"),
+        ("<input value=\"a>hunter2\" name=\"password\"><b>1</b>", "<input REDACTED><b>1</b>"),
+        ("<input value = 'a>hunter2' name='password'><b>1</b>", "<input REDACTED><b>1</b>"),
+        ("<token a=\">hunter2\"/><b>1</b>", "<token/><b>1</b>"),
+        ("<a title=\"x\">it's \"1\"</a><b>1</b>", "<a title=\"x\">it's \"1\"</a><b>1</b>"),
         ("<p key=\"password\">hunter2</p>", "<p REDACTED>REDACTED</p>"),
         ("<h>5\"</h><password>hun\"ter2hunter2</password>", "<h>5\"</h><password>REDACTED</password>"),
         ("1 < 2 <b>bold</b>", "1 < 2 <b>bold</b>"),
@@ -159,6 +183,13 @@ import Testing
         ("redis://:hunter2@host:6379/0", "redis://REDACTED:REDACTED@host:6379/0"),
         ("u 'http:\\/\\/u:hunter2@h'", "u 'http:\\/\\/REDACTED:REDACTED@h'"),
         ("http://ada:hun/hunter2@host b", "http://REDACTED b"),
+        ("at https://ada:it'shunter2@host/ b", "at https://REDACTED:REDACTED@host/ b"),
+        ("https://it'shunter2@host/ b", "https://REDACTED:REDACTED@host/ b"),
+        ("http://ada:it's/hunter'2@host b", "http://REDACTED b"),
+        (
+            "'http://ada:hunter2@host:80' and 'http://host:81','b'",
+            "'http://REDACTED:REDACTED@host:80' and 'http://host:81','b'"
+        ),
         ("-----BEGIN KEY-----\nhunter2\n-----END KEY-----\nb", "REDACTED\nb"),
         ("nothing secret: at all, is it?", "nothing secret: REDACTED"),
         ("plain words, 5\" and {braces}", "plain words, 5\" and {braces}"),
@@ -168,9 +199,10 @@ import Testing
     }
 
     @Test(arguments: [
-        "see https://ada:hunter2", "{\"a\":\"see https://ada:hunter2", "a eyJhbGci", "Authorization: Bearer hunter2",
+        "see https://ada:hunter2", "see https://it'shunter2", "{\"a\":\"see https://ada:hunter2", "a eyJhbGci",
+        "Authorization: Bearer hunter2",
         "-----BEGIN RSA PRIVATE KEY-----\nhunter2", "<password>hunter2", "<password><b>hunter2",
-        "<input name=\"pin\" value=\"hunter2",
+        "<input name=\"pin\" value=\"hunter2", "<input value=\"hunter2", "<input value=\"a>hunter2",
     ])
     func whatIsCutOffInTheMiddleOfASecretKeepsNothingOfIt(text: String) {
         let redacted = body(text, "text/html", isTruncated: true)
@@ -180,7 +212,8 @@ import Testing
 
     @Test(arguments: [
         nil, "", "image/png", "application/octet-stream", "multipart/form-data; boundary=x", "text/csv", "text/yaml",
-        "text/plain; charset=utf-16", "application/json; Charset=\"utf-7\"",
+        "text/x-csv", "text/comma-separated-values", "text/x-tab-separated-values", "text/tsv", "text/vnd.yaml",
+        "text/x-yml", "text/plain; charset=utf-16", "application/json; Charset=\"utf-7\"",
     ])
     func whatIsNoTextOrCannotBeReadIsLeftOut(contentType: String?) {
         #expect(redaction.body(Array("a".utf8), contentType: contentType, isTruncated: false) == nil)

@@ -59,7 +59,7 @@ struct SecretJSON {
         switch kind {
         case 0: return "\(word) Bearer \(secret()) \(word)"
         case 1: return "Authorization: Basic \(secret())=\r\nHost: \(word)"
-        case 2: return "see https://\(secret()):\(secret())@\(word).example/path?\(word)=1"
+        case 2: return "see https://\(secret()):\(secret())'\(secret())@\(word).example/path?\(word)=1"
         case 3: return "\(word) \(token()) \(word)"
         case 4: return "\(word)=1&refresh_token=\(secret())&\(word)=2"
         case 5: return "<\(word)><password>\(secret())</password></\(word)>"

@@ -23,6 +23,15 @@ func recorded(
         spans: interval.details.filter { $0.request.map { $0.host == host || $0.kind == .server } ?? true })
 }
 
+/// Makes a span that is told this, and ends it.
+func span(_ kind: SpanKind, _ attributes: SpanAttributes, error: (any Error)? = nil, status: SpanStatus? = nil) {
+    let span = MartletTracer().startSpan("span", ofKind: kind)
+    span.attributes = attributes
+    if let error { span.recordError(error) }
+    if let status { span.setStatus(status) }
+    span.end()
+}
+
 struct SpanFixture {
     static let host = "spans.example"
 
