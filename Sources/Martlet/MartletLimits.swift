@@ -13,6 +13,8 @@ enum MartletLimits {
     static let fold = 512
     /// Series whose names are remembered while an interval is folded.
     static let knownSeries = 1024
+    /// Names of `error.type` beside statuses; what an instrument invents beyond is `_OTHER`.
+    static let errorTypes = 100
     /// Details kept by sampling in one interval; what is sampled beyond is counted and not kept.
     static let sampledDetails = 1000
     /// Details of failed requests kept in one interval whatever the rate.

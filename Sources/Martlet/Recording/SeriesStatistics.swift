@@ -3,7 +3,8 @@ import MartletTelemetry
 /// The statistics of each series in one interval. A plain value.
 struct SeriesStatistics: Sendable {
     private let namer: EndpointNamer
-    private var budget: EndpointBudget
+    private var endpoints: EndpointBudget
+    private var errors = ErrorBudget()
     private var start: UnixNanoseconds
     /// When the last request ended that the journal had.
     private var lastEnd: UnixNanoseconds = 0
@@ -28,7 +29,7 @@ struct SeriesStatistics: Sendable {
 
     init(_ configuration: MartletConfiguration, start: UnixNanoseconds) {
         namer = EndpointNamer(templates: configuration.endpoints)
-        budget = EndpointBudget(limit: configuration.maxEndpoints)
+        endpoints = EndpointBudget(limit: configuration.maxEndpoints)
         self.start = start
     }
 
@@ -81,14 +82,14 @@ struct SeriesStatistics: Sendable {
         return series.count - 1
     }
 
-    /// Where the interval does not have the series yet, the budget decides.
+    /// Where the interval does not have the series yet, the budgets decide.
     private mutating func name(_ identity: JournalRecord.Identity) -> RequestDimensions {
         let target = identity.target
         let dimensions = RequestDimensions(
             kind: identity.kind, method: identity.method, host: target.host, port: target.port,
             endpoint: identity.route ?? namer.endpoint(ofPath: target.path), status: identity.status,
             error: identity.error)
-        return places[dimensions] == nil ? budget.admit(dimensions) : dimensions
+        return places[dimensions] == nil ? errors.admit(endpoints.admit(dimensions)) : dimensions
     }
 
     /// - Parameter now: when the interval ends; `nil` for when its last request did.

@@ -5,17 +5,27 @@ import Tracing
 /// An error as a span records it.
 struct SpanError: Sendable {
     static let messageAttribute = "exception.message"
+    static let stackTraceAttribute = "exception.stacktrace"
 
     /// The type's name, with its module.
     let type: String
-    /// What it said, cut to a limit.
+    /// What it said, cut to more than is kept, so that redaction sees where it goes on.
     let message: String
     private let isCancellation: Bool
 
     init(_ error: any Error) {
-        type = String(reflecting: Swift.type(of: error))
-        message = String(describing: error).cut(toBytes: MartletLimits.messageLength)
+        type = Self.name(of: Swift.type(of: error))
+        message = String(describing: error).cut(toBytes: 2 * MartletLimits.messageLength)
         isCancellation = error is CancellationError
+    }
+
+    /// Without the addresses that the name of a private type has: they differ in every process.
+    private static func name(of type: Any.Type) -> String {
+        var name = String(reflecting: type)
+        while let start = name.range(of: "(unknown context at "), let end = name[start.upperBound...].range(of: ").") {
+            name.removeSubrange(start.lowerBound..<end.upperBound)
+        }
+        return name
     }
 
     /// `error.type` of an HTTP request that ended with it and without a response: one of the small set where its words

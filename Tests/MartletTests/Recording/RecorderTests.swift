@@ -35,6 +35,22 @@ import Testing
         #expect(interval.series.values.map(\.duration.count).sorted() == [2000, 2000])
     }
 
+    @Test func errorsThatAnInstrumentInventsAreFewAndTheirRequestsAreCounted() throws {
+        let recorder = Recorder(MartletConfiguration())
+        let invented = (0..<150).map { "no order \($0)" }
+        for error in invented + invented + ["hung", "cancelled"] {
+            var request = Self.request("http://host/a")
+            request.error = error
+            recorder.record(request)
+        }
+        let series = recorder.drain().interval.series
+        let counts = Dictionary(uniqueKeysWithValues: series.map { ($0.key.error, $0.value.duration.count) })
+        #expect(counts.count == MartletLimits.errorTypes + 3)
+        #expect(counts["_OTHER"] == 2 * UInt64(150 - MartletLimits.errorTypes))
+        #expect(counts["hung"] == 1)
+        #expect(counts["cancelled"] == 1)
+    }
+
     @Test func detailsTakeUpRoomUntilTheyAreDrained() {
         var configuration = MartletConfiguration()
         configuration.maxMemory = 1 << 20
