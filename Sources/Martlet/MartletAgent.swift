@@ -42,21 +42,23 @@ public final class MartletAgent: Service {
     static func start(
         _ configuration: MartletConfiguration, installing install: (MartletConfiguration.Capture) -> CaptureState
     ) -> MartletAgent {
-        let agent = running.withLock { running in
-            if let running {
-                AgentLog(configuration).warning("An agent is running already; its configuration stays in force")
-                return running
-            }
-            let agent = MartletAgent(configuration, installing: install)
+        let (agent, warnings) = running.withLock { running in
+            if let running { return (running, ["An agent is running already; its configuration stays in force"]) }
+            var warnings: [String] = []
+            let agent = MartletAgent(configuration, installing: install, &warnings)
             if configuration.isEnabled { running = agent }
-            return agent
+            return (agent, warnings)
         }
+        // Behind the lock: a service's log handler may start the agent itself.
+        let log = AgentLog(configuration)
+        for warning in warnings { log.warning(warning) }
         agent.shipper?.awaitOpening()
         return agent
     }
 
     private init(
-        _ configuration: MartletConfiguration, installing install: (MartletConfiguration.Capture) -> CaptureState
+        _ configuration: MartletConfiguration, installing install: (MartletConfiguration.Capture) -> CaptureState,
+        _ warnings: inout [String]
     ) {
         let shipper = configuration.isEnabled ? Shipper() : nil
         self.shipper = shipper
@@ -65,18 +67,18 @@ public final class MartletAgent: Service {
             capture = CaptureState(mode: .off, reason: "MARTLET_ENABLED is false")
             return
         }
-        let log = AgentLog(configuration)
         capture = install(configuration.capture)
-        if let reason = capture.reason { log.warning("Capture is \(capture.mode.rawValue): \(reason)") }
-        for limit in capture.limits { log.warning(limit) }
+        if let reason = capture.reason { warnings.append("Capture is \(capture.mode.rawValue): \(reason)") }
+        warnings += capture.limits
         Capture.connect(to: recorder)
         if configuration.bootstrapsTracing, let present = TracingBootstrap.install() {
-            log.warning(
+            warnings.append(
                 "Tracing is bootstrapped with \(type(of: present)) already; a MultiplexInstrument can hold MartletTracer too"
             )
         }
         shipper.start(
-            configuration, resource: TelemetryResource(configuration), capture: capture, recorder: recorder, log: log)
+            configuration, resource: TelemetryResource(configuration), capture: capture, recorder: recorder,
+            log: AgentLog(configuration))
     }
 
     /// The backend of swift-distributed-tracing that the start installed, unless it was told not to

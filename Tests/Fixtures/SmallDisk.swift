@@ -19,6 +19,15 @@ package final class SmallDisk: Sendable {
 
     package func turnReadOnly() throws { try Self.run("mount", "-o", "remount,ro", folder.url.path) }
 
+    /// For whoever opens a file from now on; what is open stays writable.
+    package func forbidWriting() throws {
+        try Self.run("mount", "--bind", folder.url.path, folder.url.path)
+        try Self.run("mount", "-o", "remount,ro,bind", folder.url.path)
+    }
+
+    /// Takes ``forbidWriting()`` back.
+    package func allowWriting() throws { try Self.run("umount", folder.url.path) }
+
     /// Leaves not a byte.
     package func fill() throws {
         _ = FileManager.default.createFile(atPath: folder.path("filler"), contents: nil)

@@ -6,7 +6,8 @@ import MartletTelemetry
 struct Outbox: ~Copyable {
     let instance: String
     let directory: URL
-    private let service: URL
+    /// The place, which other instances have their directories in too.
+    let service: URL
     private let lock: FileLock
     /// In memory ahead of the disk only while it cannot be written.
     var account: OutboxAccount

@@ -67,6 +67,13 @@ struct Sealer: ~Copyable {
         note(outbox.account)
     }
 
+    /// Goes on with one that was left: what became of requests since then is in the account.
+    mutating func takeBack(_ outbox: inout Outbox) {
+        outbox.account = shipper.status.account
+        outbox.saving = .due
+        use(outbox.service, insteadOf: [])
+    }
+
     /// One batch of metrics and, where details were kept, one of traces. What cannot be stored is tried again at the next
     /// call, and until then nothing else: its requests are in the journal, and so are those that come.
     ///

@@ -4,7 +4,9 @@ import MartletTelemetry
 /// What the shipping thread does, in its order: seal when the interval is over, upload what waits, answer who asked.
 struct ShippingLoop: ~Copyable {
     private let interval: UInt64
+    private let checkInterval: UInt64
     private var nextSeal: UInt64
+    private var nextCheck: UInt64
     private let shipper: Shipper
     private let recorder: Recorder
     private let keeper: JournalKeeper
@@ -20,6 +22,9 @@ struct ShippingLoop: ~Copyable {
         log: AgentLog, shipper: Shipper
     ) {
         interval = configuration.interval.nanoseconds
+        let checkInterval = min(configuration.interval, configuration.hung, MartletLimits.budgetWindow)
+        self.checkInterval = max(checkInterval, MartletLimits.shortestInterval).nanoseconds
+        nextCheck = Clock.monotonic() &+ self.checkInterval
         nextSeal = Clock.monotonic() &+ interval
         self.shipper = shipper
         self.recorder = recorder
@@ -42,12 +47,13 @@ struct ShippingLoop: ~Copyable {
         if recorder.hasUnjournaled { seal(isAsked: true) }
         deliver(isAsked: false)
         while true {
-            shipper.waitForRequest(until: min(nextSeal, delivery.nextAttempt))
+            shipper.waitForRequest(until: min(nextSeal, nextAttempt, nextCheck))
             let flushes = shipper.takeFlushes()
             let isStopping = shipper.stopBy != nil
             let isAsked = !flushes.isEmpty || isStopping
             if keeper.makeRoom() { nextSeal = 0 }
-            guard isAsked || Clock.monotonic() >= min(nextSeal, delivery.nextAttempt) else { continue }
+            if Clock.monotonic() >= nextCheck { check() }
+            guard isAsked || Clock.monotonic() >= min(nextSeal, nextAttempt) else { continue }
             if isAsked || Clock.monotonic() >= nextSeal { seal(isAsked: isAsked) }
             deliver(isAsked: isAsked)
             if isStopping { reportLosses() }
@@ -56,6 +62,16 @@ struct ShippingLoop: ~Copyable {
             for done in flushes { done() }
             if isStopping { return }
         }
+    }
+
+    /// By the monotonic clock; never while there is no place to deliver from.
+    private var nextAttempt: UInt64 { outbox == nil ? .max : delivery.nextAttempt }
+
+    /// What does not wait for the end of an interval, which may be long.
+    private mutating func check() {
+        nextCheck = Clock.monotonic() &+ checkInterval
+        Capture.countHung(into: recorder)
+        budget.check()
     }
 
     /// What was found lost on the last way through the buffer goes with no batch any more, but for this one.
@@ -78,6 +94,7 @@ struct ShippingLoop: ~Copyable {
         if let open = outbox.take() {
             if open.isInPlace { outbox = consume open } else { leave(open) }
         }
+        if outbox == nil { takeBackFormer() }
         guard outbox == nil, let new = sealer.makeOutbox() else { return }
         sealer.keepJournal(in: new)
         outbox = consume new
@@ -89,10 +106,18 @@ struct ShippingLoop: ~Copyable {
         if former == nil, outbox.isThere { former = consume outbox }
     }
 
+    /// This process has its lock, so nobody could make it anew.
+    private mutating func takeBackFormer() {
+        guard var place = former.take() else { return }
+        guard place.isInPlace else { return former = consume place }
+        sealer.takeBack(&place)
+        sealer.keepJournal(in: place)
+        outbox = consume place
+    }
+
     private mutating func seal(isAsked: Bool) {
         nextSeal = Clock.monotonic() &+ interval
-        Capture.countHung(into: recorder)
-        budget.check()
+        check()
         openOutbox()
         guard var open = outbox.take() else { return }
         sealer.seal(into: &open, isAsked: isAsked)

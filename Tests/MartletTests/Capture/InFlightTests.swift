@@ -58,6 +58,22 @@ extension AgentTests {
             }
         }
 
+        @Test(.timeLimit(.minutes(1)))
+        func aRequestThatHangsIsNoticedBeforeALongIntervalEnds() async throws {
+            try await withAgent({
+                Self.only("*/never", .automatic, &$0)
+                $0.hung = .milliseconds(100)
+                $0.interval = .seconds(3600)
+            }) { agent, _, base in
+                let task = Self.session().dataTask(with: base / "never") { _, _, _ in }
+                task.resume()
+                await arrivals.next()
+                while agent.status.inFlight > 0 { try await Task.sleep(for: .milliseconds(10)) }
+                #expect(agent.status.ledger.captured == 1)
+                task.cancel()
+            }
+        }
+
         @Test(arguments: [MartletConfiguration.Capture.automatic, .explicit])
         func aRequestEndsCleanlyWhereCaptureIsSwitchedOffMeanwhile(capture: MartletConfiguration.Capture) async throws {
             try await withAgent({ Self.only("127.0.0.1/*", capture, &$0) }) { agent, collector, base in

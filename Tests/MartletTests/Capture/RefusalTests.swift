@@ -57,6 +57,15 @@ extension AgentTests {
             }
         }
 
+        @Test func aLogHandlerMayStartTheAgentItself() async throws {
+            try await withAgent(
+                { $0.logger = Logger(label: "test", factory: { _ in StartingHandler() }) },
+                installing: { capture in
+                    CaptureState.install(capture) { () throws(AutomaticCapture.Failure) in throw .noResume }
+                }
+            ) { agent, _, _ in #expect(agent.status.captureMode == .explicit) }
+        }
+
         @Test func anAgentWithoutCaptureSaysSoAndStillTakesSpans() async throws {
             let log = InMemoryLogHandler()
             try await withAgent(
@@ -183,4 +192,21 @@ private final class Holder {
     }
 
     var address: UnsafeRawPointer { UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()) }
+}
+
+/// Makes sure of an agent before it writes, as a service's handler might.
+private struct StartingHandler: LogHandler {
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.info
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        var configuration = MartletConfiguration()
+        configuration.logLevel = .critical
+        _ = MartletAgent.start(configuration)
+    }
 }

@@ -1,0 +1,75 @@
+import Fixtures
+import Foundation
+import FoundationNetworking
+import MartletTelemetry
+import Testing
+
+@testable import Martlet
+
+extension AgentTests {
+    /// There is one place for the buffer, because the temporary directory cannot be used.
+    @Suite struct OnlyPlaceTests {
+        private let service = "only-\(UUID().uuidString)"
+
+        @Test(.enabled(if: SmallDisk.isPossible, "a file system of a given size can only be mounted by root"))
+        func itIsUsedAgainWhenItCanBeWrittenAgain() async throws {
+            let disk = try SmallDisk(bytes: 16 << 20)
+            try await withAgent(in: disk.url) { agent, base in
+                _ = try await URLSession.shared.data(from: base / "hello/before")
+                try disk.forbidWriting()
+                while agent.status.bufferError == nil {
+                    _ = try await URLSession.shared.data(from: base / "hello/meanwhile")
+                    await agent.flush()
+                }
+                try disk.allowWriting()
+                await agent.flush()
+                let status = agent.status
+                #expect(status.bufferError == nil)
+                #expect(status.ledger.captured > 1)
+                #expect(status.ledger == Ledger(captured: status.ledger.captured, delivered: status.ledger.captured))
+                #expect(status.bufferDirectory == disk.url.appendingPathComponent(service))
+            }
+        }
+
+        @Test func anUploadThatIsDueMakesNobodyBusyWhileThereIsNone() async throws {
+            let folder = try TemporaryFolder()
+            let buffer = folder.url.appendingPathComponent("buffer")
+            try await withAgent(in: buffer, answering: 503) { agent, base in
+                _ = try await URLSession.shared.data(from: base / "hello/x")
+                await agent.flush()
+                #expect(agent.status.uploadError != nil)
+                try FileManager.default.removeItem(at: buffer)
+                try Data().write(to: buffer)
+                await agent.flush()
+                #expect(agent.status.bufferError != nil)
+                let before = agent.status.cpuTime
+                // Past the time of the next attempt, which is not made and so cannot be awaited.
+                try await Task.sleep(for: MartletLimits.firstRetry * 2)
+                await agent.flush()
+                #expect(agent.status.cpuTime - before < MartletLimits.firstRetry / 4)
+            }
+        }
+
+        private func withAgent(
+            in buffer: URL, answering status: Int = 200,
+            _ body: @escaping @Sendable (MartletAgent, URL) async throws -> Void
+        ) async throws {
+            let obstacle = try #require(temporaryPlace)
+            try Data().write(to: obstacle)
+            defer { try? FileManager.default.removeItem(at: obstacle) }
+            try await MartletTests.withAgent({
+                $0.serviceName = service
+                $0.bufferDirectory = buffer
+            }) { agent, collector, base in
+                if status != 200 { collector.answer(status, status, status) }
+                try await body(agent, base)
+            }
+        }
+
+        private var temporaryPlace: URL? {
+            var configuration = MartletConfiguration()
+            configuration.serviceName = service
+            return BufferDirectory.candidates(for: configuration, environment: [:]).last
+        }
+    }
+}
