@@ -50,6 +50,7 @@ enum Captured {
         "cancelled before resume, completion handler": (0, 0),
         "cancelled before resume, session delegate": (0, 0),
         "failure: no such scheme": (0, 0),
+        "failure: scheme in upper case": (0, 0),
 
         // Loaded by others than the HTTP loader.
         "foreign protocol, put in front before the capture": (0, 0),

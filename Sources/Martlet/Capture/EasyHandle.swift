@@ -26,7 +26,9 @@ struct EasyHandle {
     /// Whether libcurl can be asked to call before it writes a request (7.80 and later).
     static let canCallBeforeRequest: Bool = {
         guard let loader = makeIdleLoader(), let handle = EasyHandle(of: loader) else { return false }
-        return martlet_set_before_request(handle.raw, { _, _, _, _, _ in 0 }, nil)
+        return withExtendedLifetime(loader) {
+            martlet_set_before_request(handle.raw, { _, _, _, _, _ in 0 }, nil)
+        }
     }()
 
     /// `nil` where libcurl does not tell.

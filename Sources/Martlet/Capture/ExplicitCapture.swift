@@ -28,15 +28,18 @@ final class ObservedProtocol: URLProtocol {
     /// Called under a lock of Foundation's: it reads flags and nothing else.
     override static func canInit(with request: URLRequest) -> Bool {
         guard Capture.isExplicit.load(ordering: .relaxed), Capture.isOn.load(ordering: .relaxed),
-            let scheme = request.url?.scheme?.lowercased()
+            let scheme = request.url?.scheme
         else { return false }
+        // As Foundation's loader compares it: what that does not load is not to be loaded because of the agent.
         return scheme == "http" || scheme == "https"
     }
 
     override static func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
+    /// A cancel may have come first, and its task has its error then and has ended. Foundation's loader would have been told;
+    /// one that is made now would send the request, and then end the process because nobody knows its task.
     override func startLoading() {
-        if loader == nil { makeLoader() }
+        if loader == nil, task?.error == nil { makeLoader() }
         loader?.startLoading()
     }
 

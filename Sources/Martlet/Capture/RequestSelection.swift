@@ -10,9 +10,11 @@ struct RequestSelection: Sendable {
         self.exclude = exclude.map(Pattern.init)
     }
 
-    func contains(_ url: URL) -> Bool {
+    func contains(_ url: URL) -> Bool { contains(.url(url)) }
+
+    func contains(_ destination: RequestDestination) -> Bool {
         if include.isEmpty, exclude.isEmpty { return true }
-        let target = RequestTarget(url)
+        let target = destination.target
         let isIncluded = include.isEmpty || include.contains { $0.matches(target) }
         return isIncluded && !exclude.contains { $0.matches(target) }
     }

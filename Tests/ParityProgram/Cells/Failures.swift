@@ -35,6 +35,9 @@ extension Cell {
             },
             Cell("failure: no such host") { await $0.load("http://no-such-host.invalid/") },
             Cell("failure: no such scheme") { await $0.load("gopher-2://127.0.0.1/") },
+            Cell("failure: scheme in upper case") { stage in
+                await stage.load(stage.request("hello").url.map { "HTTP" + $0.absoluteString.dropFirst(4) } ?? "")
+            },
             Cell("failure: no host") { await $0.load("http:///path") },
             Cell("failure: file to upload is missing") { stage in
                 let ended = Ending()
