@@ -20,6 +20,7 @@ extension RequestDimensions {
             host: server.host ?? "", port: server.port ?? 0,
             endpoint: Self.endpoint(kind, attributes) ?? Self.unknownEndpoint,
             status: status, error: attributes.text(AttributeName.errorType) ?? (hasFailed ? "_OTHER" : nil))
+        nameFailure()
     }
 
     /// `http.target` stands for the route where there is none: an instrument that puts it on a metric has put the changing
@@ -43,6 +44,14 @@ extension RequestDimensions {
             kind: kind, method: cut(http.method), host: cut(server?.host ?? url?.host ?? ""),
             port: (0...65535).contains(port) ? port : 0, endpoint: cut(http.route ?? Self.unknownEndpoint),
             status: http.status.flatMap { (100...999).contains($0) ? $0 : nil }, error: http.errorType.map(cut))
+        nameFailure()
+    }
+
+    /// By its status where the sender gives it no other name, as the semantic conventions do ("HTTP Metrics", `error.type`): so a
+    /// failure has the same name whoever tells of it.
+    private mutating func nameFailure() {
+        guard error == nil, outcome.isFailure(for: kind) else { return }
+        error = status.map(String.init)
     }
 
     func fits(_ limits: IntakeLimits) -> Bool {

@@ -32,6 +32,9 @@ package struct IntakeLimits: Sendable, Equatable {
     /// Of the names and values of all other attributes of a span, its events and its links. What finds no room is left out.
     package var maxSpanBytes = 64 * 1024
 
+    /// Bytes of a text that may be a name. What is longer is refused by ``maxAttributeBytes``, or cut, and not looked through
+    /// before.
+    static let longestName = 4096
     /// Of the sentence that an agent says why it captures as it does. What is longer is cut.
     static let captureReasonBytes = 1024
     /// Of a reason for loss in an agent's ledger, likewise.

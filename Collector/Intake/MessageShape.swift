@@ -8,7 +8,7 @@ enum MessageShape {
     case gauge, sum, histogram, exponentialHistogram, summary
     case numberPoint, histogramPoint, exponentialPoint, summaryPoint, buckets
     case tracesRequest, resourceSpans, scopeSpans, span, event, link
-    case resource, keyValue, anyValue, array, keyValueList
+    case resource, scope, keyValue, anyValue, array, keyValueList
 
     /// How a message is held by the one around it.
     enum Place {
@@ -25,7 +25,7 @@ enum MessageShape {
         switch self {
         case .metricsRequest: field == 1 ? (.resourceMetrics, .element) : nil
         case .resourceMetrics: field == 1 ? (.resource, .part) : field == 2 ? (.scopeMetrics, .element) : nil
-        case .scopeMetrics: field == 2 ? (.metric, .element) : nil
+        case .scopeMetrics: field == 1 ? (.scope, .part) : field == 2 ? (.metric, .element) : nil
         case .metric: data(field).map { ($0, .choice) }
         case .gauge, .sum: field == 1 ? (.numberPoint, .element) : nil
         case .histogram: field == 1 ? (.histogramPoint, .element) : nil
@@ -35,7 +35,7 @@ enum MessageShape {
             field == 1 ? (.keyValue, .element) : field == 8 || field == 9 ? (.buckets, .part) : nil
         case .tracesRequest: field == 1 ? (.resourceSpans, .element) : nil
         case .resourceSpans: field == 1 ? (.resource, .part) : field == 2 ? (.scopeSpans, .element) : nil
-        case .scopeSpans: field == 2 ? (.span, .element) : nil
+        case .scopeSpans: field == 1 ? (.scope, .part) : field == 2 ? (.span, .element) : nil
         case .span:
             switch field {
             case 9: (.keyValue, .element)
@@ -46,7 +46,7 @@ enum MessageShape {
         case .numberPoint, .summaryPoint: field == 7 ? (.keyValue, .element) : nil
         case .histogramPoint: field == 9 ? (.keyValue, .element) : nil
         case .resource, .keyValueList: field == 1 ? (.keyValue, .element) : nil
-        case .event: field == 3 ? (.keyValue, .element) : nil
+        case .scope, .event: field == 3 ? (.keyValue, .element) : nil
         case .link: field == 4 ? (.keyValue, .element) : nil
         // No choice in the protocol, but as costly: a second value is merged into the first, which is copied for it.
         case .keyValue: field == 2 ? (.anyValue, .choice) : nil
@@ -89,7 +89,7 @@ enum MessageShape {
         case .keyValue: MemoryLayout<OTLPKeyValue>.stride
         case .anyValue: MemoryLayout<OTLPAnyValue>.stride
         case .metricsRequest, .tracesRequest, .gauge, .sum, .histogram, .exponentialHistogram, .summary, .buckets,
-            .resource, .array, .keyValueList:
+            .resource, .scope, .array, .keyValueList:
             0
         }
     }

@@ -39,15 +39,16 @@ struct MetricsDecoding {
 
     private mutating func take(_ part: EncodedScopeMetrics, _ reserve: Intake.Reservation) throws {
         let names = Set(part.metrics.map(\.name))
+        let scope = StreamID(part.scope)
         for metric in part.metrics {
             let stable = MetricName.stable(of: metric.name)
             if stable != metric.name, names.contains(stable) {
                 // An instrument that is told to send old and new names sends each request under both.
                 refusals.ignore(try metric.message().pointCount)
             } else if let durations = DurationMetric(metric) {
-                try takeDurations(metric, durations, part.scope, reserve)
+                try takeDurations(metric, durations, scope, reserve)
             } else if let sizes = SizeMetric(name: stable) {
-                try takeSizes(metric, sizes, part.scope)
+                try takeSizes(metric, sizes, scope)
             } else if metric.name == MetricName.ledger {
                 ledger = LedgerReading(try metric.message().sum) ?? ledger
             } else if metric.name != MetricName.clientPhaseDuration {
@@ -63,8 +64,7 @@ struct MetricsDecoding {
     }
 
     private mutating func takeDurations(
-        _ metric: EncodedMetric, _ durations: DurationMetric, _ scope: OTLPInstrumentationScope,
-        _ reserve: Intake.Reservation
+        _ metric: EncodedMetric, _ durations: DurationMetric, _ scope: StreamID, _ reserve: Intake.Reservation
     ) throws {
         guard let unit = durations.secondsPerUnit else {
             return try refuse(metric, "durations in a unit that is not known")
@@ -72,7 +72,7 @@ struct MetricsDecoding {
         guard let histogram = metric.histogram else {
             return try refuse(metric, "durations are taken as histograms only")
         }
-        let stream = Stream(kind: durations.kind, metric: metric.name, scope: scope)
+        let stream = scope.adding(metric: metric.name)
         makeRoom(for: histogram.pointCount)
         var rest = HistogramPoints(histogram, of: durations.kind, known)
         while let point = try rest.next() {
@@ -98,10 +98,10 @@ struct MetricsDecoding {
     }
 
     private mutating func takeSizes(
-        _ metric: EncodedMetric, _ sizes: SizeMetric, _ scope: OTLPInstrumentationScope
+        _ metric: EncodedMetric, _ sizes: SizeMetric, _ scope: StreamID
     ) throws(ProtobufReader.Unusual) {
         guard let histogram = metric.histogram else { return try refuse(metric, "sizes are taken as histograms only") }
-        let stream = Stream(kind: sizes.kind, metric: metric.name, scope: scope)
+        let stream = scope.adding(metric: metric.name)
         var rest = HistogramPoints(histogram, of: sizes.kind, known)
         while let point = try rest.next() {
             do throws(PointRefusal) {
@@ -115,15 +115,9 @@ struct MetricsDecoding {
         }
     }
 
-    private struct Stream {
-        var kind: RequestKind
-        var metric: String
-        var scope: OTLPInstrumentationScope
-    }
-
     /// Sizes need no durations beside them: another point of their series does as well.
     private mutating func add(
-        _ measure: PointMeasure, of point: HistogramPoint, _ stream: Stream, unit: Double = 1
+        _ measure: PointMeasure, of point: HistogramPoint, _ stream: StreamID, unit: Double = 1
     ) throws(PointRefusal) {
         let key = try PointKey(point, limits)
         switch point.temporality {
@@ -138,7 +132,7 @@ struct MetricsDecoding {
             refusals.addSketches(ofBuckets: statistics.duration.buckets.count)
             cumulative.append(
                 CumulativePoint(
-                    stream: StreamID(stream.scope, stream.metric, point.attributes.decoded),
+                    stream: stream.adding(point.attributes.decoded),
                     point: RequestPoint(
                         series: key.series, start: key.start, end: key.end, statistics: statistics),
                     unit: unit))

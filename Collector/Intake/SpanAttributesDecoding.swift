@@ -26,7 +26,7 @@ extension SpanAttribute {
 
     private init?(scalar value: OTLPAnyValue, _ limits: IntakeLimits) {
         switch value.value {
-        case .stringValue(let text): self = .string(text.cut(toBytes: limits.maxTextBytes))
+        case .stringValue(let text): self = .string(text.storable(upTo: limits.maxTextBytes))
         case .boolValue(let value): self = .boolean(value)
         case .intValue(let number): self = .integer(number)
         case .doubleValue(let number): self = .double(number)

@@ -44,11 +44,11 @@ extension SpanRecord {
         }
         self.init(
             traceID: traceID, spanID: spanID, parentSpanID: SpanID(bytes: span.parentSpanID),
-            name: span.name.cut(toBytes: limits.maxAttributeBytes), kind: Kind(span.kind),
+            name: span.name.storable(upTo: limits.maxAttributeBytes), kind: Kind(span.kind),
             start: span.startTimeUnixNano, durationNanoseconds: span.endTimeUnixNano - span.startTimeUnixNano)
-        traceState = span.traceState.cut(toBytes: limits.maxAttributeBytes)
+        traceState = span.traceState.storable(upTo: limits.maxAttributeBytes)
         isError = span.status.code == .error
-        message = span.status.message.isEmpty ? nil : span.status.message.cut(toBytes: limits.maxTextBytes)
+        message = span.status.message.isEmpty ? nil : span.status.message.storable(upTo: limits.maxTextBytes)
         let request = takeRequest(of: span, isOwn: isOwn, limits)
         takeContent(of: span, isCovered: { HTTPSpanAttributes.covers($0, of: request) }, limits)
     }

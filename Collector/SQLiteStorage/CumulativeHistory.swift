@@ -3,7 +3,9 @@ import MartletTelemetry
 
 /// Until when each process of a sender has told how far it counts, by the start that it counts from.
 struct CumulativeHistory {
-    private var ends: [UnixNanoseconds: UnixNanoseconds] = [:]
+    /// In ascending order: the ends of each stream's last two requests. One does not do, as what a process collects at once
+    /// may come in several.
+    private var ends: [UnixNanoseconds: [UnixNanoseconds]] = [:]
     /// Until when those had told that are not remembered any more; 0 where all are.
     private var forgottenUntil: UnixNanoseconds = 0
 
@@ -14,14 +16,15 @@ struct CumulativeHistory {
         let rows = try Row.fetchAll(
             db,
             sql: """
-                SELECT start_time, max(end_time) AS end_time FROM cumulative_series WHERE resource_id = ?
-                GROUP BY start_time
+                SELECT DISTINCT start_time, end_time, before_time FROM cumulative_series WHERE resource_id = ?
                 """,
             arguments: [resource])
         for row in rows {
-            let (start, end): (Int64, Int64) = (row["start_time"], row["end_time"])
-            ends[UInt64(clamping: start)] = UInt64(clamping: end)
+            let (start, end, before): (Int64, Int64, Int64) = (row["start_time"], row["end_time"], row["before_time"])
+            let known = [before, end].filter { $0 > 0 }.map { UInt64(clamping: $0) }
+            ends[UInt64(clamping: start), default: []] += known
         }
+        for start in ends.keys { ends[start]?.sort() }
         let forgotten = try Int64.fetchOne(
             db, sql: "SELECT forgotten_until FROM resource WHERE id = ?", arguments: [resource])
         forgottenUntil = UInt64(clamping: forgotten ?? 0)
@@ -36,9 +39,9 @@ struct CumulativeHistory {
         // Model", section "Cumulative streams: handling unknown start time").
         guard point.start < point.end else { return nil }
         // The same process was heard of when the series was not there yet: it counted nothing.
-        if let last = ends[point.start], last < point.end { return max(last, point.start) }
+        if let last = ends[point.start]?.last(where: { $0 < point.end }) { return max(last, point.start) }
         // The process began after all that was ever heard of its service.
-        let last = max(ends.values.max() ?? 0, forgottenUntil)
+        let last = max(ends.values.compactMap(\.last).max() ?? 0, forgottenUntil)
         if last > 0, last <= point.start { return point.start }
         // It may be one that counted and was forgotten.
         guard point.start >= forgottenUntil else { return nil }

@@ -38,6 +38,12 @@ enum CumulativeRows {
 
         """
 
+    static let before = """
+        -- The end before the last request that told a later one, never later than the end; 0 where there was none.
+        ALTER TABLE cumulative_series ADD COLUMN before_time INTEGER NOT NULL DEFAULT 0;
+
+        """
+
     /// What the points tell that is new, and remembers them. Points that had counted no further tell nothing.
     static func differences(
         of points: [CumulativePoint], resource: Int64, at now: UnixNanoseconds, _ limits: SQLiteLimits, in db: Database
@@ -138,6 +144,8 @@ enum CumulativeRows {
                     (resource_id, start_time, stream, end_time, bytes_sent, bytes_received, sketch, unit, received)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (resource_id, start_time, stream) DO UPDATE SET
+                    before_time = CASE WHEN excluded.end_time > end_time THEN end_time
+                        ELSE min(before_time, excluded.end_time) END,
                     end_time = excluded.end_time, bytes_sent = excluded.bytes_sent,
                     bytes_received = excluded.bytes_received, sketch = excluded.sketch, unit = excluded.unit,
                     received = excluded.received

@@ -66,12 +66,21 @@ enum DetailRows {
         return span
     }
 
-    /// Deletes as many of the oldest rows as the limits ask for: about as many as came in, so it is never much at once.
-    static func prune(at now: UnixNanoseconds, _ limits: SQLiteLimits, in db: Database) throws {
-        try db.cachedStatement(sql: "DELETE FROM detail WHERE received < ?")
-            .execute(arguments: [Int64(clamping: now) - Int64(clamping: limits.detailAge)])
-        try db.cachedStatement(sql: "DELETE FROM detail WHERE id <= (SELECT max(id) FROM detail) - ?")
-            .execute(arguments: [limits.maxDetails])
+    /// Deletes of the oldest rows those that the limits no longer keep, `rows` at most, and returns how many it deleted.
+    static func prune(
+        atMost rows: Int, at now: UnixNanoseconds, _ limits: SQLiteLimits, in db: Database
+    ) throws -> Int {
+        let old = try db.cachedStatement(
+            sql: "DELETE FROM detail WHERE id IN (SELECT id FROM detail WHERE received < ? LIMIT ?)")
+        try old.execute(arguments: [Int64(clamping: now) - Int64(clamping: limits.detailAge), rows])
+        let deleted = db.changesCount
+        let surplus = try db.cachedStatement(
+            sql: """
+                DELETE FROM detail WHERE id IN (
+                    SELECT id FROM detail WHERE id <= (SELECT max(id) FROM detail) - ? ORDER BY id LIMIT ?)
+                """)
+        try surplus.execute(arguments: [limits.maxDetails, rows - deleted])
+        return deleted + db.changesCount
     }
 
     /// In the order of ``SeriesRows``.

@@ -24,10 +24,11 @@ struct Expiry {
             deleteChunks(.tenSeconds, isRolled: true, until: expired.tenSeconds, in: db),
             deleteChunks(.minute, isRolled: true, until: expired.minutes, in: db),
             deleteChunks(.hour, isRolled: false, until: before(limits.retention.age(.hour)), in: db),
-            deleteResources(in: db),
+            DetailRows.prune(atMost: Self.maxRows, at: UInt64(clamping: now), limits, in: db),
         ]
-        try DetailRows.prune(at: UInt64(clamping: now), limits, in: db)
-        return Outcome(isThereMore: deleted.contains(Self.maxRows), deletedSeries: series > 0)
+        // Last, for all senders are looked at, and those that have something left stay.
+        let isThereMore = try deleted.contains(Self.maxRows) || deleteResources(in: db)
+        return Outcome(isThereMore: isThereMore, deletedSeries: series > 0)
     }
 
     private var times: ExpiredTimes {
@@ -56,22 +57,27 @@ struct Expiry {
         return db.changesCount
     }
 
-    /// A sender that has been silent for as long as points are kept and has none, with its ledger.
-    private func deleteResources(in db: Database) throws -> Int {
+    /// A sender that has been silent for as long as points are kept and has none, with its ledger. `false` where there is none.
+    ///
+    /// What is rolled up ends with its hour, up to one later than its points. The number of the row may be given to another
+    /// sender, so none of it may be left.
+    private func deleteResources(in db: Database) throws -> Bool {
         let old = try db.cachedStatement(
             sql: """
                 SELECT id FROM resource WHERE last_seen < ?1 AND last_end < ?1
                     AND NOT EXISTS (SELECT 1 FROM detail WHERE resource_id = resource.id) LIMIT 1
                 """)
-        guard let id = try Int64.fetchOne(old, arguments: [before(limits.retention.age(.hour))]) else { return 0 }
+        let silence = limits.retention.age(.hour) + Tier.hour.length
+        guard let id = try Int64.fetchOne(old, arguments: [before(silence)]) else { return false }
         let ledger = try db.cachedStatement(
             sql: """
                 DELETE FROM ledger WHERE (resource_id, time) IN (
                     SELECT resource_id, time FROM ledger WHERE resource_id = ? LIMIT \(Self.maxRows))
                 """)
         try ledger.execute(arguments: [id])
-        guard db.changesCount < Self.maxRows else { return Self.maxRows }
-        try db.cachedStatement(sql: "DELETE FROM resource WHERE id = ?").execute(arguments: [id])
-        return Self.maxRows
+        if db.changesCount < Self.maxRows {
+            try db.cachedStatement(sql: "DELETE FROM resource WHERE id = ?").execute(arguments: [id])
+        }
+        return true
     }
 }

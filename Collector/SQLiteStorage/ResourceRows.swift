@@ -6,7 +6,7 @@ enum ResourceRows {
     ///
     /// - Parameter end: the latest that its points end in.
     static func id(
-        of resource: TelemetryResource, seenAt now: UnixNanoseconds, pointsUntil end: UnixNanoseconds = 0,
+        of resource: TelemetryResource, seenAt now: UnixNanoseconds, pointsUntil end: UnixNanoseconds,
         known: WriterResources, in db: Database
     ) throws -> Int64 {
         let (now, end) = (Int64(clamping: now), Int64(clamping: end))

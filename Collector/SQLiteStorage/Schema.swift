@@ -35,6 +35,10 @@ enum Schema {
         }
         // No table changes. Earlier versions would take what is written from now on for damaged, and refuse the store instead.
         migrator.registerMigration("9 rolled up sketches as tokens") { _ in }
+        migrator.registerMigration("10 spans of one resource") { try $0.execute(sql: resourceSpanIndex) }
+        migrator.registerMigration("11 ends before the last of cumulative series") { db in
+            try db.execute(sql: CumulativeRows.before)
+        }
         return migrator
     }
 
@@ -146,6 +150,12 @@ enum Schema {
     private static let spanIndex = """
         DROP INDEX detail_by_trace;
         CREATE INDEX detail_by_trace ON detail (trace_id, span_id);
+
+        """
+
+    /// A sender goes when it has no spans left, which SQLite looks for as well, because they refer to it.
+    private static let resourceSpanIndex = """
+        CREATE INDEX detail_by_resource ON detail (resource_id);
 
         """
 

@@ -32,11 +32,17 @@ enum StatisticsCover {
                 ON CONFLICT DO UPDATE SET
                     from_time = min(from_time, excluded.from_time), to_time = max(to_time, excluded.to_time)
                 """)
-        let points = Dictionary(grouping: points) { Key(kind: $0.dimensions.kind, source: $0.dimensions.source) }
-        for (key, points) in points {
-            guard let from = points.map(\.start).min(), let to = points.map(\.end).max() else { continue }
+        // By their places: a copy of a point costs more than what is done with it.
+        var times: [Key: (from: UnixNanoseconds, to: UnixNanoseconds)] = [:]
+        // Sizes of bodies alone tell of no requests.
+        for index in points.indices where points[index].statistics.duration.count > 0 {
+            let key = Key(kind: points[index].dimensions.kind, source: points[index].dimensions.source)
+            let known = times[key] ?? (from: .max, to: 0)
+            times[key] = (min(known.from, points[index].start), max(known.to, points[index].end))
+        }
+        for (key, time) in times {
             try statement.execute(arguments: [
-                resource, key.kind.rawValue, key.source.rawValue, Int64(clamping: from), Int64(clamping: to),
+                resource, key.kind.rawValue, key.source.rawValue, Int64(clamping: time.from), Int64(clamping: time.to),
             ])
         }
     }

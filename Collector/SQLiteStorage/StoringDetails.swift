@@ -12,7 +12,8 @@ extension SQLiteStorage {
             let outcome = try BatchRows.remember(batch, at: now, keeping: limits.batchAge, in: db)
             guard outcome != .duplicate else { return outcome }
             for one in details {
-                let resource = try ResourceRows.id(of: one.resource, seenAt: now, known: resources, in: db)
+                let resource = try ResourceRows.id(
+                    of: one.resource, seenAt: now, pointsUntil: one.latestEnd, known: resources, in: db)
                 var new = one
                 new.details = []
                 for detail in one.details {
@@ -28,11 +29,18 @@ extension SQLiteStorage {
                 }
                 stored.add(points, spans: new.details.count, of: one.resource)
             }
-            try DetailRows.prune(at: now, limits, in: db)
+            // No more than what was stored took, or it would keep others waiting; ``Expiry`` deletes the rest.
+            _ = try DetailRows.prune(atMost: 2 * stored.spans, at: now, limits, in: db)
             return outcome
         }
         onStored(stored.points, stored.spans)
         return outcome
+    }
+}
+
+extension DetailsBatch {
+    fileprivate var latestEnd: UnixNanoseconds {
+        details.reduce(0) { max($0, $1.start &+ $1.durationNanoseconds) }
     }
 }
 

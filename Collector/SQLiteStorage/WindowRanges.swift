@@ -47,7 +47,12 @@ struct WindowRanges {
     /// The part of the window that is counted by slots of a tier; empty where `from` is not before `to`.
     private func core(of tier: Tier, finerExpired: Int64) -> Part {
         let first = tier.slotEnd(of: window.from)
-        return (first <= finerExpired ? window.from : first, tier.slotEnd(notAfter: window.to))
+        // A chunk may end within its slot (see ``RollUp``), and is told of by nothing finer then either.
+        let isLastExpired = tier.slotEnd(of: window.to) <= finerExpired
+        return (
+            first <= finerExpired ? window.from : first,
+            isLastExpired ? window.to : tier.slotEnd(notAfter: window.to)
+        )
     }
 
     /// The window without a core.

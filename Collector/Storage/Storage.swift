@@ -20,8 +20,9 @@ package protocol Storage: Sendable {
     /// What was kept of a trace, in the order of the starts; empty for a trace that is not known.
     func spans(ofTrace trace: TraceID) async throws -> [StoredSpan]
 
-    /// Every sender that was ever seen, the most recently seen first.
-    func agents() async throws -> [AgentRecord]
+    /// The senders that were seen at that time or later, by the collector's clock: the most recently seen first, and no more
+    /// than `limit` of them.
+    func agents(seenSince time: UnixNanoseconds, limit: Int) async throws -> AgentsAnswer
 
     /// Throws when the store cannot answer.
     func check() async throws

@@ -169,7 +169,8 @@ package struct ExponentialHistogram: Sendable, Equatable {
     }
 
     /// The values that came in since `earlier`, of a histogram that counts on: its counts and sum are exact, at the coarser
-    /// scale of both. ``min`` and ``max`` are exact where they moved, and otherwise the bounds of the outermost buckets.
+    /// scale of both. ``min`` and ``max`` are exact where they moved, and otherwise the bounds of the outermost buckets, or the
+    /// mean where nothing is known but count and sum.
     /// `nil` when this is no later state of the same histogram, because something fell.
     package func difference(since earlier: ExponentialHistogram) -> ExponentialHistogram? {
         guard count >= earlier.count, zeroCount >= earlier.zeroCount, sum >= earlier.sum else { return nil }
@@ -188,8 +189,10 @@ package struct ExponentialHistogram: Sendable, Equatable {
         result.trim()
         guard result.count > 0 else { return ExponentialHistogram(scale: result.scale) }
         guard earlier.count > 0 else { return result }
-        result.min = min.map { Self.moved($0, from: earlier.min, by: <) ? $0 : clamp(result.lowerBound) }?.ifFinite
-        result.max = max.map { Self.moved($0, from: earlier.max, by: >) ? $0 : clamp(result.upperBound) }?.ifFinite
+        let (lower, upper) =
+            result.isWithoutDistribution ? (result.mean, result.mean) : (result.lowerBound, result.upperBound)
+        result.min = min.map { Self.moved($0, from: earlier.min, by: <) ? $0 : clamp(lower) }?.ifFinite
+        result.max = max.map { Self.moved($0, from: earlier.max, by: >) ? $0 : clamp(upper) }?.ifFinite
         return result
     }
 
@@ -210,10 +213,9 @@ package struct ExponentialHistogram: Sendable, Equatable {
         return result
     }
 
-    /// With all values at their mean where nothing is known of a distribution but count and sum, which looks like values near
-    /// zero that have a sum.
+    /// With all values at their mean where nothing is known of a distribution but count and sum.
     package var distributed: ExponentialHistogram {
-        guard zeroCount == count, sum > 0 else { return self }
+        guard isWithoutDistribution else { return self }
         return ExponentialHistogram([(mean, count)], sum: sum, min: min, max: max)
     }
 
@@ -237,6 +239,9 @@ package struct ExponentialHistogram: Sendable, Equatable {
     private func index(of exponent: Double) -> Int32 {
         Int32(scalbn(exponent, Int(scale)).rounded(.up)) - 1
     }
+
+    /// It looks like values near zero that have a sum.
+    private var isWithoutDistribution: Bool { zeroCount == count && sum > 0 }
 
     /// Kept within ``min`` and ``max``.
     func clamp(_ value: Double) -> Double {
@@ -286,7 +291,7 @@ package struct ExponentialHistogram: Sendable, Equatable {
         let high = buckets.isEmpty ? second : Swift.max(second, last)
         let count = Int(high - low) + 1
         guard count > buckets.capacity else { return }
-        buckets.reserveCapacity(Swift.min(count * 3, Self.maxBuckets))
+        buckets.reserveCapacity(Swift.min(count * 2, Self.maxBuckets))
     }
 
     /// Lowers the scale until the present buckets and those from `first` to `second` fit into ``maxBuckets``.

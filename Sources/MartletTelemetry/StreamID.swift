@@ -7,6 +7,17 @@ package struct StreamID: Sendable, Hashable {
     private var hash: UInt128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d
 
     package init(hashing parts: [[UInt8]]) {
+        add(parts)
+    }
+
+    /// As if the parts had been hashed behind those of this one.
+    package func adding(_ parts: [[UInt8]]) -> StreamID {
+        var id = self
+        id.add(parts)
+        return id
+    }
+
+    private mutating func add(_ parts: [[UInt8]]) {
         for part in parts {
             // Its length first, so that no two lists of parts are the same bytes.
             add(Self.bytes(of: UInt64(part.count)))
