@@ -18,8 +18,10 @@ final class BodyDeadline: ChannelInboundHandler, RemovableChannelHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
-        case .head: deadline = .now() + timeout
-        case .body: startTimer(context)
+        case .head:
+            deadline = .now() + timeout
+            startTimer(context)
+        case .body: break
         case .end: deadline = nil
         }
         context.fireChannelRead(data)

@@ -55,9 +55,12 @@ package struct CollectorServer: Sendable {
     }
 
     private var http: HTTPServerBuilder {
-        let (bodyTimeout, maxBodyBytes) = (limits.bodyTimeout, intake.limits.maxBodyBytes)
+        let (limits, maxBodyBytes) = (limits, intake.limits.maxBodyBytes)
         let configuration = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [BodyDeadline(bodyTimeout), ContinueHandler(maxBodyBytes: maxBodyBytes)],
+            additionalChannelHandlers: [
+                BodyDeadline(limits.bodyTimeout), AnswerDeadline(limits.answerTimeout),
+                ContinueHandler(maxBodyBytes: maxBodyBytes),
+            ],
             idleTimeout: TimeAmount(limits.idleTimeout),
             httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(
                 maxHeaderFieldSize: limits.maxHeaderBytes, maxHeaderListSize: limits.maxHeaderBytes,
@@ -68,8 +71,10 @@ package struct CollectorServer: Sendable {
     }
 
     func router() -> Router<BasicRequestContext> {
-        let router = Router()
+        let router = Router(options: .autoGenerateHeadEndpoints)
+        router.add(middleware: HeadMiddleware())
         router.add(middleware: SecurityHeaders())
+        router.add(middleware: IngestCounting(activity: activity))
         router.add(middleware: PlainFailures())
         HealthRoutes(storage: storage, requests: requests, logger: logger).add(to: router)
         router.add(middleware: DrainingMiddleware(requests: requests))

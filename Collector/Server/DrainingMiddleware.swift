@@ -17,7 +17,7 @@ struct DrainingMiddleware<Context: RequestContext>: RouterMiddleware {
     private func refusal(of request: Request) throws -> Response {
         let message = "the collector is stopping; try again later"
         var response =
-            request.uri.path.hasPrefix("/v1/")
+            IngestSignal(path: request.uri.path) != nil
             ? try Response.otlpFailure(status: 503, message: message, to: request)
             : try Response.json(Problem(error: message), status: .serviceUnavailable)
         response.headers[.retryAfter] = "1"

@@ -33,6 +33,24 @@ final class IngestRoom: Sendable {
             self.bytes = bytes
         }
 
+        /// Adds what came to a body that may come to `length` bytes. Room is taken when bytes come, and not when they are
+        /// announced, so whoever announces them and stalls turns nobody away. It doubles, so that they are copied once on
+        /// average; meanwhile they are there twice.
+        ///
+        /// - Throws: ``IntakeRejection/busy`` when there is no room for so many.
+        mutating func append(
+            _ part: some Collection<UInt8>, to body: inout [UInt8], of length: Int
+        ) throws(IntakeRejection) {
+            let count = body.count + part.count
+            if count > body.capacity {
+                let capacity = max(count, min(max(2 * body.capacity, ServerLimits.firstBodyBytes), length))
+                try resize(to: body.capacity + capacity)
+                body.reserveCapacity(capacity)
+                try resize(to: capacity)
+            }
+            body.append(contentsOf: part)
+        }
+
         deinit { room.leave(bytes) }
     }
 

@@ -15,7 +15,6 @@ struct IngestRoutes: Sendable {
 
     func add(to router: Router<BasicRequestContext>, token: String?) {
         let group = router.group("v1")
-        group.add(middleware: IngestCounting(activity: activity))
         if let token {
             group.add(
                 middleware: BearerTokenMiddleware(token: token) { request in
@@ -28,16 +27,6 @@ struct IngestRoutes: Sendable {
         group.post("logs") { request, _ in
             try Response.otlpFailure(
                 status: 404, message: "logs are not kept here; metrics and traces are", to: request)
-        }
-        for path in ["metrics", "traces", "logs"] as [RouterPath] {
-            for method in [.get, .head, .put, .patch, .delete] as [HTTPRequest.Method] {
-                group.on(path, method: method) { request, _ in
-                    var response = try Response.otlpFailure(
-                        status: 405, message: "only POST is taken here", to: request)
-                    response.headers[.allow] = "POST"
-                    return response
-                }
-            }
         }
     }
 
@@ -101,16 +90,13 @@ struct IngestRoutes: Sendable {
     /// Never holds more than the limit, whatever the headers say.
     private func body(of request: Request, _ place: inout IngestRoom.Place) async throws -> [UInt8] {
         let limit = intake.limits.maxBodyBytes
-        let length = request.headers[.contentLength].flatMap { Int($0) } ?? 0
+        let length = request.headers[.contentLength].flatMap { Int($0) } ?? limit
         guard (0...limit).contains(length) else { throw IntakeRejection.tooLarge(limit: limit) }
-        try place.resize(to: length)
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(length)
         do {
             for try await part in request.body {
                 guard bytes.count + part.readableBytes <= limit else { throw IntakeRejection.tooLarge(limit: limit) }
-                try place.resize(to: max(length, bytes.count + part.readableBytes))
-                bytes.append(contentsOf: part.readableBytesView)
+                try place.append(part.readableBytesView, to: &bytes, of: length)
             }
         } catch let rejection as IntakeRejection {
             throw rejection

@@ -38,7 +38,9 @@ struct ObservedStorage: Storage {
 
     func statistics(_ query: StatisticsQuery) async throws -> StatisticsAnswer { try await storage.statistics(query) }
     func spans(ofTrace trace: TraceID) async throws -> [StoredSpan] { try await storage.spans(ofTrace: trace) }
-    func agents() async throws -> [AgentRecord] { try await storage.agents() }
+    func agents(seenSince time: UnixNanoseconds, limit: Int) async throws -> AgentsAnswer {
+        try await storage.agents(seenSince: time, limit: limit)
+    }
     func check() async throws { try await storage.check() }
     func maintain() async throws { try await storage.maintain() }
     func size() async throws -> UInt64 { try await storage.size() }

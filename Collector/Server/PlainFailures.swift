@@ -8,8 +8,21 @@ struct PlainFailures<Context: RequestContext>: RouterMiddleware {
         do {
             return try await next(request, context)
         } catch let error as any HTTPResponseError {
-            let sentence = error.status == .notFound ? "there is nothing at this address" : "this is no good request"
-            return try Response.json(Problem(error: sentence), status: error.status)
+            return try failure(error.status, to: request)
         }
+    }
+
+    /// Senders and readers are told each in their own form.
+    private func failure(_ status: HTTPResponse.Status, to request: Request) throws -> Response {
+        let sentence = status == .notFound ? "there is nothing at this address" : "this is no good request"
+        guard let signal = IngestSignal(path: request.uri.path) else {
+            return try Response.json(Problem(error: sentence), status: status)
+        }
+        guard status == .notFound, signal != .other else {
+            return try Response.otlpFailure(status: status.code, message: sentence, to: request)
+        }
+        var response = try Response.otlpFailure(status: 405, message: "only POST is taken here", to: request)
+        response.headers[.allow] = "POST"
+        return response
     }
 }

@@ -20,15 +20,18 @@ struct ReadRoutes: Sendable {
                 })
         }
         group.get("report") { request, _ in try await answer { try await report(request) } }
-        group.get("agents") { _, _ in
-            try await answer { try Response.json(AgentsReport(try await storage.agents())) }
-        }
+        group.get("agents") { request, _ in try await answer { try await agents(request) } }
     }
 
     private func report(_ request: Request) async throws -> Response {
-        let pairs = request.uri.queryParameters.map { (String($0.key), String($0.value)) }
-        let reportRequest = try ReportParameters(pairs).request(now: now())
+        let reportRequest = try ReportParameters(request.parameters).request(now: now())
         return try Response.json(Report(try await storage.statistics(reportRequest.query), for: reportRequest))
+    }
+
+    private func agents(_ request: Request) async throws -> Response {
+        let since = try AgentsParameters(request.parameters).since(now: now())
+        let answer = try await storage.agents(seenSince: since, limit: AgentsReport.maxAgents)
+        return try Response.json(AgentsReport(answer, since: since))
     }
 
     private func answer(_ work: () async throws -> Response) async throws -> Response {
@@ -40,6 +43,12 @@ struct ReadRoutes: Sendable {
             logger.error("the store could not be read", metadata: ["error": "\(error)"])
             return try Response.json(Problem(error: "the store could not be read"), status: .serviceUnavailable)
         }
+    }
+}
+
+extension Request {
+    fileprivate var parameters: [(String, String)] {
+        uri.queryParameters.map { (String($0.key), String($0.value)) }
     }
 }
 

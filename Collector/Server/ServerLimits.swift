@@ -14,11 +14,16 @@ package struct ServerLimits: Sendable {
     /// From the end of a request's header fields to the end of its body; a connection that takes longer is closed. 64 MiB
     /// pass in it at 9 Mbit/s.
     package var bodyTimeout = Duration.seconds(60)
+    /// For a client to take what waits of its answers (see ``AnswerDeadline``); a connection on which that takes longer is closed.
+    /// 64 MiB pass in it at 9 Mbit/s.
+    package var answerTimeout = Duration.seconds(60)
     /// Requests with telemetry at a time. More are answered with 429.
     package var maxIngests = 512
     /// Of memory for the telemetry of all requests that are in work, from the first byte of a body to the end of its
     /// commit. More is answered with 429. The largest request that `IntakeLimits` allows takes five sixths of it.
     package var maxIngestBytes = 192 * 1024 * 1024
+    /// Of room for a body of telemetry, when its first bytes come. Most have no more, and are never copied.
+    static let firstBodyBytes = 64 * 1024
     /// Of a body of telemetry, inflated, that is decoded on its connection's event loop, which mostly takes a millisecond and keeps
     /// the loop's other connections waiting for as long. Larger ones are decoded elsewhere.
     static let eventLoopBodyBytes = 64 * 1024

@@ -2,7 +2,7 @@
 package struct ServerTokens: Sendable, CustomStringConvertible {
     /// Guards `POST /v1/…`.
     package var ingest: String?
-    /// Guards `GET /api/…`.
+    /// Guards `GET /api/…` and `GET /metrics`.
     package var read: String?
 
     package init(ingest: String? = nil, read: String? = nil) {
