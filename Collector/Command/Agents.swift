@@ -1,11 +1,19 @@
 import ArgumentParser
 import MartletReports
+import MartletSQLiteStorage
 
 struct Agents: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Who sends: instances, when they were last seen, versions, capture mode, ledger.")
+        abstract: "Who sends: instances, when they were last seen, versions, capture mode, ledger.",
+        discussion: """
+            The \(AgentsReport.maxAgents) heard of last at most. TIME is RFC 3339 or a length of time ago, such as 90s, 30m, \
+            1h, 7d.
+            """)
 
     @OptionGroup var source: SourceOptions
+
+    @Option(help: "TIME; who was not heard of since is left out. (default: \(AgentsParameter.defaultSince))")
+    var since: String?
 
     @Option(help: "table or json")
     var format = OutputFormat.table
@@ -19,7 +27,13 @@ struct Agents: AsyncParsableCommand {
     }
 
     private func fetch() async throws -> AgentsReport {
-        if let store = try source.openStore() { return AgentsReport(try await store.agents()) }
-        return try await source.client().get("api/v1/agents")
+        var parameters = AgentsParameters()
+        parameters.add(.since, since)
+        let since = try parameters.since(now: SQLiteStorage.systemClock())
+        if let store = try source.openStore() {
+            return AgentsReport(
+                try await store.agents(seenSince: since, limit: AgentsReport.maxAgents), since: since)
+        }
+        return try await source.client().get("api/v1/agents", parameters.values.map { ($0.name.rawValue, $0.value) })
     }
 }

@@ -10,7 +10,7 @@ struct ReportCommand: AsyncParsableCommand {
 
     @OptionGroup var source: SourceOptions
 
-    @Option(help: "TIME (default: \(ReportParameters.defaultSince))")
+    @Option(help: "TIME (default: \(ReportParameter.defaultSince))")
     var since: String?
 
     @Option(help: "TIME (default: now)")
@@ -68,7 +68,7 @@ struct ReportCommand: AsyncParsableCommand {
 
     private var parameters: ReportParameters {
         var parameters = ReportParameters()
-        let given: [(ReportParameters.Name, String?)] = [
+        let given: [(ReportParameter, String?)] = [
             (.since, since), (.until, until), (.service, service), (.kind, kind), (.host, host), (.endpoint, endpoint),
             (.status, status), (.error, error), (.sort, sort), (.ascending, ascending ? "true" : nil), (.top, top),
         ]

@@ -22,7 +22,7 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "What senders have to give as a bearer token; safer as a variable.")
     var ingestToken: String?
 
-    @Option(help: "What readers of /api have to give as a bearer token; safer as a variable.")
+    @Option(help: "What readers of /api and /metrics have to give as a bearer token; safer as a variable.")
     var readToken: String?
 
     @Option(help: "How long points are kept by their resolution. (default: 10s=6h,1m=7d,1h=400d)")

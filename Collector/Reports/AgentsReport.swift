@@ -1,9 +1,16 @@
 import MartletStorage
 import MartletTelemetry
 
-/// Every sender that the collector knows, the most recently seen first.
+/// The senders that the collector heard of since a time, the most recently seen first.
 package struct AgentsReport: Sendable, Equatable, Codable {
+    /// Senders at most, so that a large fleet's do not cost more than anyone reads.
+    package static let maxAgents = 1000
+
+    /// RFC 3339, UTC: who was not heard of since is left out.
+    package var from: String
     package var agents: [Agent]
+    /// How many there are beside these; `nil` where there are none.
+    package var more: Int?
 
     package struct Agent: Sendable, Equatable, Codable {
         package var service: String
@@ -50,8 +57,10 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         package var dropped: [String: UInt64]
     }
 
-    package init(_ records: [AgentRecord]) {
-        agents = records.map(Agent.init)
+    package init(_ answer: AgentsAnswer, since: UnixNanoseconds) {
+        from = TimeText.format(since)
+        agents = answer.agents.map(Agent.init)
+        more = answer.more > 0 ? answer.more : nil
     }
 }
 

@@ -1,7 +1,7 @@
 /// The senders for human eyes.
 package enum AgentsTable {
     package static func text(of report: AgentsReport) -> String {
-        guard !report.agents.isEmpty else { return "No agent has sent anything yet.\n" }
+        guard !report.agents.isEmpty else { return "No agent was heard of since \(report.from).\n" }
         var table = TextTable(
             ["service", "version", "instance", "host", "agent", "capture", "last seen"].map { ($0, .left) }
                 + ["captured", "delivered", "waiting", "dropped", "missing batches"].map { ($0, .right) })
@@ -21,8 +21,11 @@ package enum AgentsTable {
 
     /// Lines below the table for what is too long for a column and seldom there.
     private static func notes(on report: AgentsReport) -> String {
-        let lines = report.agents.flatMap { agent in
+        var lines = report.agents.flatMap { agent in
             notes(on: agent).map { TerminalText.plain("\(agent.service) \(agent.instance): \($0)") + "\n" }
+        }
+        if let more = report.more {
+            lines.append("the \(report.agents.count) heard of last; \(more) more since \(report.from) are not shown\n")
         }
         return lines.isEmpty ? "" : "\n" + lines.joined()
     }

@@ -6,7 +6,7 @@ package struct CollectorCounters: Sendable, Equatable {
 
     /// A request to `/v1/…` and its answer.
     package struct Answer: Sendable, Hashable {
-        /// `metrics`, `traces`, `logs`.
+        /// `metrics`, `traces`, `logs`, `other`.
         package var signal: String
         package var status: Int
 

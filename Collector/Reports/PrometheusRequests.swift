@@ -63,12 +63,17 @@ package struct PrometheusRequests: Sendable {
         return [durations] + sizes
     }
 
-    /// Without those of spans where the service has metrics as well, which tell of the same requests.
+    /// Without those of spans where the service has metrics as well, which tell of the same requests. Which services are in
+    /// `{other}` nobody knows: there both stand.
     private static func counted(
         _ kind: RequestKind, in totals: [RequestTotals.Series: RequestTotals.Total]
     ) -> [RequestTotals.Series: RequestTotals.Total] {
         let series = totals.filter { $0.key.dimensions.kind == kind }
-        let measured = Set(series.keys.lazy.filter { $0.dimensions.source == .metrics }.map(\.service))
+        let measured = Set(
+            series.lazy.filter { $0.key.dimensions.source == .metrics && $0.value.duration.count > 0 }.map(
+                \.key.service)
+        )
+        .subtracting([RequestDimensions.other])
         return series.filter { $0.key.dimensions.source == .metrics || !measured.contains($0.key.service) }
     }
 

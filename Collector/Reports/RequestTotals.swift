@@ -1,14 +1,13 @@
+import MartletStorage
 import MartletTelemetry
 
 /// What was stored of every series since the collector started. It only grows, as Prometheus wants it of counters; a
 /// restart begins anew, which Prometheus notices. A plain value.
 package struct RequestTotals: Sendable {
-    /// Series at most, each 16 lines of a scrape; the requests of more go to ``otherEndpoint`` of their service.
+    /// Series at most, each 16 lines of a scrape; the requests of more go to the endpoint `{other}` of their service.
     package static let maxSeries = 5_000
-    /// Series of other endpoints at most; the requests of more go to ``otherService``.
+    /// Series of other endpoints at most; the requests of more go to the service `{other}`.
     package static let maxOtherSeries = 500
-    package static let otherEndpoint = "{other}"
-    package static let otherService = "{other}"
 
     package struct Series: Sendable, Hashable {
         package var service: String
@@ -39,7 +38,7 @@ package struct RequestTotals: Sendable {
     private var services: [[SharedDimensions: Total]] = []
     private var places: [String: Int] = [:]
     /// ``other(than:)`` of those that it was asked for; there are a few for each status.
-    private var others: [OtherKey: SharedDimensions] = [:]
+    private var others: [RequestDimensions: SharedDimensions] = [:]
     private let maxSeries: Int
     private let maxOtherSeries: Int
     private var otherSeries = 0
@@ -106,38 +105,31 @@ package struct RequestTotals: Sendable {
 
     /// What it is counted in, of whichever service.
     private mutating func other(than series: SharedDimensions) -> SharedDimensions {
-        let dimensions = series.value
-        let key = OtherKey(kind: dimensions.kind, status: dimensions.status, source: dimensions.source)
-        if let known = others[key] { return known }
-        let other = SharedDimensions(dimensions.other)
-        others[key] = other
+        let overflow = series.value.overflow
+        if let known = others[overflow] { return known }
+        let other = SharedDimensions(overflow)
+        others[overflow] = other
         return other
-    }
-
-    private struct OtherKey: Hashable {
-        var kind: RequestKind
-        var status: Int?
-        var source: StatisticsSource
     }
 }
 
 extension RequestTotals.Series {
-    /// There are as many of these as kinds and sources.
+    /// There are as many of these as kinds, sources and ways to end.
     fileprivate static func last(_ dimensions: RequestDimensions) -> Self {
-        var last = dimensions.other
+        var last = dimensions.overflow
         last.status = nil
-        return Self(service: RequestTotals.otherService, shared: SharedDimensions(last))
+        last.error = dimensions.outcome.error(of: dimensions.kind)
+        return Self(service: RequestDimensions.other, shared: SharedDimensions(last))
     }
 }
 
-extension RequestDimensions {
-    /// Keeps what failure rates are made of.
-    fileprivate var other: Self {
-        var other = self
-        other.method = "_OTHER"
-        (other.host, other.port) = ("", 0)
-        other.endpoint = RequestTotals.otherEndpoint
-        other.error = nil
-        return other
+extension RequestOutcome {
+    /// What tells it apart without a status; `nil` where nothing failed.
+    fileprivate func error(of kind: RequestKind) -> String? {
+        switch self {
+        case .hung: Self.hungError
+        case .cancelled: Self.cancelledError
+        default: isFailure(for: kind) ? "_OTHER" : nil
+        }
     }
 }

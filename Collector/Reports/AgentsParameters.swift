@@ -1,0 +1,19 @@
+import MartletTelemetry
+
+/// The flags of the list of senders.
+package typealias AgentsParameters = Parameters<AgentsParameter>
+
+package enum AgentsParameter: String, ParameterName {
+    case since
+
+    package static let defaultSince = "24h"
+}
+
+extension Parameters<AgentsParameter> {
+    /// When a sender has to have been heard of last to be listed, or later.
+    package func since(now: UnixNanoseconds) throws(ParameterError) -> UnixNanoseconds {
+        let since = try time(.since, default: AgentsParameter.defaultSince, now: now)
+        guard since <= now else { throw ParameterError("since is in the future") }
+        return since
+    }
+}
