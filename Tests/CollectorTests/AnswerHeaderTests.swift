@@ -24,12 +24,49 @@ import Testing
 
     @Test func anUnknownAddressIs404AsJSON() async throws {
         try await withServer { client in
-            for path in ["/nothing", "/api/v1/nothing", "/v1/profiles", "/../etc/passwd", "/api/v1/"] {
+            for path in ["/nothing", "/api/v1/nothing", "/v1x/metrics", "/../etc/passwd", "/api/v1/"] {
                 let response = try await client.get(path)
                 #expect(response.status == .notFound)
                 #expect(response.headers[.contentType] == "application/json; charset=utf-8")
                 let body = try JSONDecoder().decode([String: String].self, from: Data(buffer: response.body))
                 #expect(body == ["error": "there is nothing at this address"])
+            }
+        }
+    }
+
+    @Test func headIsAnsweredLikeGetWithoutTheBody() async throws {
+        try await withServer(tokens: ServerTokens(ingest: "a", read: "b")) { client in
+            try await RawConnection.open(port: client.port) { connection in
+                for (path, status) in [
+                    ("/", 200), ("/healthz", 200), ("/readyz", 200), ("/api/v1/report", 401), ("/metrics", 401),
+                    ("/nothing", 404), ("/v1/profiles", 404), ("/v1/metrics", 405),
+                ] {
+                    try await connection.expectSameOfHeadAndGet(path, status)
+                }
+            }
+        }
+        try await withServer(prepare: { await $0.requests.drain() }) { client in
+            try await RawConnection.open(port: client.port) { connection in
+                for path in ["/readyz", "/api/v1/report", "/v1/metrics"] {
+                    try await connection.expectSameOfHeadAndGet(path, 503)
+                }
+            }
+        }
+    }
+
+    @Test func headOfAPageWithoutALengthHasTheLengthAndNoBody() async throws {
+        try await withServer { client in
+            let page = try await client.get("/metrics")
+            try await RawConnection.open(port: client.port) { connection in
+                try await connection.send("HEAD /metrics HTTP/1.1\r\nHost: test\r\n\r\n")
+                let head = try await connection.answer(toHead: true)
+                #expect(head?.status == 200)
+                #expect(head?.headers["content-type"] == page.headers[.contentType])
+                #expect(head?.headers["transfer-encoding"] == nil)
+                // The page tells of its own process, whose figures change.
+                let length = try #require(head?.headers["content-length"].flatMap { Int($0) })
+                #expect(abs(length - page.body.readableBytes) < 100)
+                try await connection.expectSameOfHeadAndGet("/healthz", 200)
             }
         }
     }
@@ -55,5 +92,17 @@ import Testing
                 #expect(!response.headers.contains { $0.value.contains(mark) })
             }
         }
+    }
+}
+
+extension RawConnection {
+    fileprivate mutating func expectSameOfHeadAndGet(_ path: String, _ status: Int) async throws {
+        for method in ["HEAD", "GET"] { try await send("\(method) \(path) HTTP/1.1\r\nHost: test\r\n\r\n") }
+        let head = try await answer(toHead: true)
+        let get = try await answer()
+        #expect(head?.status == status)
+        #expect(get?.status == status)
+        #expect(head?.headers.filter { $0.key != "date" } == get?.headers.filter { $0.key != "date" })
+        #expect(get?.body.isEmpty == false)
     }
 }

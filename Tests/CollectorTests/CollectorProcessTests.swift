@@ -1,6 +1,7 @@
 import Fixtures
 import Foundation
 import MartletReports
+import MartletSQLiteStorage
 import Testing
 
 @Suite struct CollectorProcessTests {
@@ -68,6 +69,21 @@ import Testing
         }
         let agents = try await run(["agents", "--collector", collector.address])
         #expect(agents.output.contains("checkout"))
+    }
+
+    @Test func agentsAreThoseOfTheLastDayUnlessMoreAreAskedFor() async throws {
+        let twoDaysAgo = SQLiteStorage.systemClock() - 2 * 86_400_000_000_000
+        let storage = try SQLiteStorage(path: store, now: { twoDaysAgo })
+        _ = try await storage.store([Samples.metrics(end: 10)], of: nil)
+        try storage.close()
+        let collector = try await CollectorProcess(store: store)
+        for source in [["--collector", collector.address], ["--store", "sqlite:" + store]] {
+            let lately = try await run(["agents"] + source)
+            #expect(lately.status == 0)
+            #expect(lately.output.hasPrefix("No agent was heard of since 2"))
+            let more = try await run(["agents", "--since", "3d"] + source)
+            #expect(more.output.contains("checkout"))
+        }
     }
 
     @Test func sigtermEndsItWithTheStoreInOneFile() async throws {

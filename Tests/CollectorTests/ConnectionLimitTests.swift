@@ -4,10 +4,11 @@ import HummingbirdTesting
 import Logging
 import MartletSQLiteStorage
 import MartletServer
+import MartletTelemetry
 import Testing
 
-/// Whoever keeps a connection without using it, or sends so slowly that it amounts to that, loses it.
-@Suite struct ConnectionLimitTests {
+/// Whoever keeps a connection without using it, or sends or reads so slowly that it amounts to that, loses it.
+@Suite(.timeLimit(.minutes(2))) struct ConnectionLimitTests {
     @Test func aConnectionThatSaysNothingIsClosed() async throws {
         var limits = ServerLimits()
         limits.idleTimeout = .milliseconds(50)
@@ -45,6 +46,22 @@ import Testing
         }
     }
 
+    @Test func aBodyThatNeverBeginsHasTheTimeForABody() async throws {
+        var limits = ServerLimits()
+        limits.idleTimeout = .seconds(3600)
+        limits.bodyTimeout = .milliseconds(50)
+        try await withServer(serverLimits: limits) { client in
+            try await RawConnection.open(port: client.port) { connection in
+                try await connection.send(
+                    """
+                    POST /v1/metrics HTTP/1.1\r\nHost: test\r\nContent-Type: application/x-protobuf\r
+                    Content-Length: 100000\r\n\r\n
+                    """)
+                #expect(await connection.isClosed())
+            }
+        }
+    }
+
     @Test func aBodyThatTakesTooLongIsCutOffHoweverSteadilyItComes() async throws {
         var limits = ServerLimits()
         limits.bodyTimeout = .milliseconds(100)
@@ -73,6 +90,41 @@ import Testing
                     try await connection.post(try Samples.body())
                     #expect(try await connection.answer()?.status == 200)
                     try await Task.sleep(for: .milliseconds(50))
+                }
+            }
+        }
+    }
+
+    @Test func answersThatNobodyReadsAreCutOff() async throws {
+        var limits = ServerLimits()
+        limits.answerTimeout = .milliseconds(100)
+        try await withServer(serverLimits: limits) { client in
+            try await RawConnection.open(port: client.port) { connection in
+                await #expect(throws: (any Error).self) {
+                    let requests = String(repeating: "GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n", count: 100)
+                    while true { try await connection.send(requests) }
+                }
+            }
+            #expect(try await client.get("/healthz").status == .ok)
+        }
+    }
+
+    @Test func aSlowReaderGetsEveryAnswer() async throws {
+        var limits = ServerLimits()
+        limits.answerTimeout = .seconds(1)
+        let series = (0..<1000).map { (Samples.dimensions(endpoint: "/\($0)"), Samples.statistics([1])) }
+        let batch = MetricsBatch(
+            resource: Samples.resource(), start: Samples.time(0), end: Samples.time(10),
+            series: Dictionary(uniqueKeysWithValues: series), ledger: Ledger(captured: 1000, waiting: 1000))
+        try await withServer(serverLimits: limits) { client in
+            #expect(try await client.post(try batch.otlp()).status == .ok)
+            try await RawConnection.open(port: client.port) { connection in
+                let request = "GET /api/v1/report?since=1h HTTP/1.1\r\nHost: test\r\n\r\n"
+                try await connection.send(String(repeating: request, count: 20))
+                for _ in 0..<20 {
+                    try await Task.sleep(for: .milliseconds(100))
+                    let answer = try #require(try await connection.answer())
+                    #expect(answer.body.count > 100_000)
                 }
             }
         }

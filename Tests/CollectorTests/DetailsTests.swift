@@ -1,10 +1,11 @@
 import Fixtures
 import Foundation
 import GRDB
-import MartletSQLiteStorage
 import MartletStorage
 import MartletTelemetry
 import Testing
+
+@testable import MartletSQLiteStorage
 
 @Suite struct DetailsTests {
     private let folder: TemporaryFolder
@@ -23,6 +24,42 @@ import Testing
     private func store(_ numbers: [UInt8]) async throws {
         let batch = DetailsBatch(resource: Samples.resource(), details: numbers.map(Samples.detail))
         #expect(try await storage.store([batch], of: nil) == .stored)
+    }
+
+    /// What a collector finds that was off for a while, or is given smaller limits.
+    @Test(arguments: [(detailAge: 100, maxDetails: 100_000), (detailAge: 1_000_000, maxDetails: 0)])
+    func thoseOfLongAgoGoInSteps(detailAge: UInt64, maxDetails: Int) async throws {
+        var limits = SQLiteLimits()
+        limits.detailAge = 1_000_000
+        let path = folder.path("many.sqlite")
+        let before = try SQLiteStorage(path: path, limits: limits, now: { [clock] in clock.time })
+        let details = try (1...1000 as ClosedRange<UInt64>).map { number in
+            var detail = Samples.detail(1)
+            detail.traceID = try #require(TraceID(high: number, low: 1))
+            return detail
+        }
+        _ = try await before.store([DetailsBatch(resource: Samples.resource(), details: details)], of: nil)
+        try before.close()
+
+        clock.time += 1000
+        (limits.detailAge, limits.maxDetails) = (detailAge, maxDetails)
+        let storage = try SQLiteStorage(path: path, limits: limits, now: { [clock] in clock.time })
+        func count() async throws -> Int? {
+            try await storage.pool.read {
+                try Int.fetchOne($0, sql: "SELECT count(*) FROM detail WHERE received <= 1000")
+            }
+        }
+        for number in 2...4 as ClosedRange<UInt8> {
+            _ = try await storage.store(
+                [DetailsBatch(resource: Samples.resource(), details: [Samples.detail(number)])], of: nil)
+        }
+        #expect(try await count() == 1000 - 3 * 2)
+        let expiry = Expiry(limits: limits, now: Int64(clock.time))
+        let isThereMore = try await storage.pool.write { try expiry.step(in: $0).isThereMore }
+        #expect(isThereMore)
+        #expect(try await count() == 1000 - 3 * 2 - Expiry.maxRows)
+        try await storage.maintain()
+        #expect(try await count() == 0)
     }
 
     private func storedNumbers() async throws -> [UInt8] {

@@ -19,7 +19,9 @@ struct FailingStorage: Storage {
 
     func spans(ofTrace trace: TraceID) async throws -> [StoredSpan] { try await base.spans(ofTrace: trace) }
 
-    func agents() async throws -> [AgentRecord] { try await base.agents() }
+    func agents(seenSince time: UnixNanoseconds, limit: Int) async throws -> AgentsAnswer {
+        try await base.agents(seenSince: time, limit: limit)
+    }
 
     func check() async throws { try await base.check() }
 

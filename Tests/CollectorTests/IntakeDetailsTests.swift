@@ -83,6 +83,17 @@ import Testing
         #expect(request.authority == "shop.example:81")
     }
 
+    @Test(
+        arguments: [(.client, 404, "404"), (.server, 404, nil), (.server, 500, "500")]
+            as [(OTLPSpan.SpanKind, Int64, String?)])
+    func aFailureThatIsNotNamedIsNamedByItsStatus(kind: OTLPSpan.SpanKind, status: Int64, error: String?) throws {
+        let taken = try take(fromAnotherSDK: true) { span in
+            span.kind = kind
+            span.attributes = [OTLPKeyValue("http.method", "GET"), OTLPKeyValue("http.status_code", status)]
+        }
+        #expect(try #require(taken.values.first?.details.first?.request).error == error)
+    }
+
     @Test func whatIsTooMuchIsCutAndCounted() throws {
         var limits = IntakeLimits()
         (limits.maxSpanAttributes, limits.maxSpanEvents, limits.maxSpanLinks) = (4, 2, 1)

@@ -44,6 +44,14 @@ import Testing
         #expect(metrics.requests == 5)
     }
 
+    /// SQLite would end it there, and nothing would be left.
+    @Test func aNameWithAZeroInItStaysAName() throws {
+        var batch = batch
+        batch.series = [Samples.dimensions(status: nil, error: "\0boom"): Samples.statistics([0.1])]
+        let point = try Intake().metrics(try batch.otlp(), encoding: .identity).values.first?.points.first
+        #expect(point?.dimensions.error == "\u{FFFD}boom")
+    }
+
     /// Its bytes are remembered with what they say.
     @Test func aResourceThatChangesIsReadAsItIs() throws {
         let intake = Intake()

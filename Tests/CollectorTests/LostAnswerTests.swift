@@ -63,7 +63,9 @@ private struct HoldingStorage: Storage {
 
     func spans(ofTrace trace: TraceID) async throws -> [StoredSpan] { try await storage.spans(ofTrace: trace) }
 
-    func agents() async throws -> [AgentRecord] { try await storage.agents() }
+    func agents(seenSince time: UnixNanoseconds, limit: Int) async throws -> AgentsAnswer {
+        try await storage.agents(seenSince: time, limit: limit)
+    }
 
     func check() async throws { try await storage.check() }
 

@@ -47,6 +47,8 @@ import Testing
     @Test func tooManyAttributesAre413() {
         let resource = field(1, field(1, many([0x0a, 0x00], 200_000)))
         #expect(status(resource) == 413)
+        let scope = field(1, field(2, field(1, many([0x1a, 0x00], 200_000))))
+        #expect(status(scope) == 413)
     }
 
     @Test func tooManyPointsAre413() {
@@ -136,7 +138,7 @@ import Testing
             "SummaryDataPoint": .summaryPoint, "Buckets": .buckets, "ExportTraceServiceRequest": .tracesRequest,
             "ResourceSpans": .resourceSpans, "ScopeSpans": .scopeSpans, "Span": .span, "Event": .event, "Link": .link,
             "Resource": .resource, "KeyValue": .keyValue, "AnyValue": .anyValue, "ArrayValue": .array,
-            "KeyValueList": .keyValueList,
+            "KeyValueList": .keyValueList, "InstrumentationScope": .scope,
         ]
         var around: [String] = []
         var found = 0

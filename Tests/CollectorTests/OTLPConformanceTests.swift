@@ -1,5 +1,6 @@
 import Fixtures
 import Foundation
+import Hummingbird
 import HummingbirdTesting
 import MartletIntake
 import MartletOTLP
@@ -133,12 +134,14 @@ import Testing
 
     // MARK: OTLP/HTTP Request
 
-    @Test(arguments: paths)
-    func telemetryIsSentWithPOST(path: String) async throws {
+    @Test(arguments: paths, ["GET", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"])
+    func telemetryIsSentWithPOST(path: String, method: String) async throws {
         try await withServer { client in
-            let response = try await client.get(path)
+            let response = try await client.executeRequest(
+                uri: path, method: try #require(HTTPRequest.Method(method)), headers: [:], body: nil)
             #expect(response.status == .methodNotAllowed)
             #expect(response.headers[.allow] == "POST")
+            #expect(try Self.status(response).message == "only POST is taken here")
         }
     }
 
@@ -269,10 +272,17 @@ import Testing
         try await withServer(limits: limits, tokens: ServerTokens(ingest: "secret")) { client in
             let type = format.contentType
             let failures = [
-                400: try await client.post([0xff], type: type, token: "secret"),
-                401: try await client.post([], type: type),
-                404: try await client.post([], to: "/v1/logs", type: type, token: "secret"),
-                413: try await client.post([UInt8](repeating: 0, count: 1001), type: type, token: "secret"),
+                (400, try await client.post([0xff], type: type, token: "secret")),
+                (401, try await client.post([], type: type)),
+                (404, try await client.post([], to: "/v1/logs", type: type, token: "secret")),
+                (404, try await client.post([], to: "/v1/profiles", type: type)),
+                (404, try await client.post([], to: "/v1/metrics/more", type: type, token: "secret")),
+                (
+                    405,
+                    try await client.executeRequest(
+                        uri: "/v1/metrics", method: .put, headers: [.contentType: type], body: nil)
+                ),
+                (413, try await client.post([UInt8](repeating: 0, count: 1001), type: type, token: "secret")),
             ]
             for (code, response) in failures {
                 #expect(response.status.code == code)

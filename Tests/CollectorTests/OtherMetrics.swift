@@ -12,6 +12,10 @@ enum OtherMetrics {
         let request = request(
             scopes: [metrics],
             resource: [OTLPKeyValue("service.name", "shop"), OTLPKeyValue("service.instance.id", instance)])
+        try await send(request, to: storage)
+    }
+
+    static func send(_ request: OTLPExportMetricsServiceRequest, to storage: any Storage) async throws {
         let taken = try Intake().metrics(try request.serializedBytes(), encoding: .identity)
         #expect(taken.refusals.message == "")
         _ = try await storage.store(taken.values, of: nil)

@@ -58,7 +58,7 @@ import Testing
             answered
                 == RequestDimensions(
                     kind: .client, method: "GET", host: "api.example", port: 8080, endpoint: "{unknown}", status: 404,
-                    error: nil))
+                    error: "404"))
         let failed = try dimensions("http.client.duration", server)
         #expect(failed.outcome == .transportFailure)
     }
@@ -73,9 +73,23 @@ import Testing
             named
                 == RequestDimensions(
                     kind: .server, method: "POST", host: "shop.example", port: 443, endpoint: "/orders/{id}",
-                    status: 500, error: nil))
+                    status: 500, error: "500"))
         let routed = try dimensions("http.server.duration", request + [OTLPKeyValue("http.route", "/r")])
         #expect(routed.endpoint == "/r")
+    }
+
+    @Test(
+        arguments: [
+            ("http.server.duration", 503, nil, "503"), ("http.server.duration", 404, nil, nil),
+            ("http.client.duration", 404, nil, "404"), ("http.client.duration", 302, nil, nil),
+            ("http.server.duration", 500, "TypeError", "TypeError"), ("http.server.duration", 404, "absent", "absent"),
+        ] as [(String, Int, String?, String?)])
+    func aFailureThatIsNotNamedIsNamedByItsStatus(name: String, status: Int, error: String?, found: String?) throws {
+        var attributes = [
+            OTLPKeyValue("http.method", "GET"), OTLPKeyValue("http.status_code", Int64(status)),
+        ]
+        if let error { attributes.append(OTLPKeyValue("error.type", error)) }
+        #expect(try dimensions(name, attributes).error == found)
     }
 
     @Test(arguments: [

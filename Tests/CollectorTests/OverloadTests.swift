@@ -45,6 +45,33 @@ import Testing
         }
     }
 
+    @Test func whoAnnouncesMuchAndStallsTurnsNobodyAway() async throws {
+        try await withServer { client in
+            try await withStalledSenders(3, port: client.port) {
+                for _ in 0..<10 {
+                    let response = try await client.post(try Samples.body())
+                    #expect(response.status == .ok)
+                }
+            }
+        }
+    }
+
+    private func withStalledSenders(
+        _ count: Int, port: Int?, _ body: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        guard count > 0 else { return try await body() }
+        try await RawConnection.open(port: port) { connection in
+            try await connection.send(
+                """
+                POST /v1/metrics HTTP/1.1\r\nHost: test\r\nContent-Type: application/x-protobuf\r
+                Content-Length: \(64 * 1024 * 1024)\r\nExpect: 100-continue\r\n\r\n
+                """)
+            #expect(try await connection.answer()?.status == 100)
+            try await connection.send([0])
+            try await withStalledSenders(count - 1, port: port, body)
+        }
+    }
+
     @Test func aRequestGivesItsRoomBackHoweverItEnds() async throws {
         var limits = ServerLimits()
         limits.maxIngests = 1
@@ -133,7 +160,9 @@ private struct WaitingStorage: Storage {
 
     func spans(ofTrace trace: TraceID) async throws -> [StoredSpan] { try await base.spans(ofTrace: trace) }
 
-    func agents() async throws -> [AgentRecord] { try await base.agents() }
+    func agents(seenSince time: UnixNanoseconds, limit: Int) async throws -> AgentsAnswer {
+        try await base.agents(seenSince: time, limit: limit)
+    }
 
     func check() async throws { try await base.check() }
 

@@ -66,6 +66,25 @@ import Testing
         }
     }
 
+    @Test func aFailureHasAnErrorTypeAlsoWhereItsSenderGivesItNone() async throws {
+        let attributes = [
+            OTLPKeyValue("http.method", "GET"), OTLPKeyValue("http.route", "/r"),
+            OTLPKeyValue("http.status_code", Int64(500)),
+        ]
+        let metric = OtherMetrics.histogram(
+            [OtherMetrics.point([20], attributes: attributes)], name: "http.server.duration", unit: "ms", .delta)
+        let body: [UInt8] = try OtherMetrics.request(scopes: [[metric]]).serializedBytes()
+        try await withServer { client in
+            #expect(try await client.post(body).status == .ok)
+            let labels = """
+                service_name="shop",http_request_method="GET",http_route="/r",http_response_status_code="500",\
+                error_type="500"
+                """
+            let page = try await client.page()
+            #expect(page.lines.contains("http_server_request_duration_seconds_count{\(labels)} 1"))
+        }
+    }
+
     @Test func ofASenderThatCountsOnTheDifferencesAreAdded() async throws {
         try await withServer { client in
             for (end, values) in [(10, [0.2]), (20, [0.2, 0.7]), (20, [0.2, 0.7]), (30, [0.2, 0.7, 0.7])] {
@@ -124,9 +143,13 @@ import Testing
                     Samples.dimensions(endpoint: "/" + String(repeating: "x", count: 2000)): Samples.statistics([1])
                 ], ledger: Ledger(captured: 1, waiting: 1))
             #expect(try await client.post(try long.otlp()).status == .ok)
+            #expect(try await client.post([], to: "/v1/profiles").status == .notFound)
+            #expect(try await client.get("/v1/traces").status == .methodNotAllowed)
             let page = try await client.page()
             #expect(page.lines.contains("martlet_collector_requests_total{signal=\"metrics\",status=\"200\"} 1"))
             #expect(page.lines.contains("martlet_collector_requests_total{signal=\"metrics\",status=\"400\"} 1"))
+            #expect(page.lines.contains("martlet_collector_requests_total{signal=\"other\",status=\"404\"} 1"))
+            #expect(page.lines.contains("martlet_collector_requests_total{signal=\"traces\",status=\"405\"} 1"))
             #expect(page.lines.contains("martlet_collector_requests_in_flight 0"))
             let rejected = page.lines.filter { $0.hasPrefix("martlet_collector_rejected_points_total{") }
             #expect(rejected.contains { $0.contains("too long") })

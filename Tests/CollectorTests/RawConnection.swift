@@ -75,7 +75,7 @@ struct RawConnection {
     }
 
     /// The next answer; `nil` when the server closes the connection first.
-    mutating func answer() async throws -> Answer? {
+    mutating func answer(toHead: Bool = false) async throws -> Answer? {
         guard let head = try await read(through: "\r\n\r\n") else { return nil }
         let lines = head.split(separator: "\r\n")
         var headers: [String: String] = [:]
@@ -84,7 +84,8 @@ struct RawConnection {
             headers[parts[0].lowercased()] = parts.count > 1 ? String(parts[1]) : ""
         }
         let status = lines.first?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
-        guard let body = try await read(Int(headers["content-length"] ?? "0") ?? 0) else { return nil }
+        let length = toHead ? 0 : Int(headers["content-length"] ?? "0") ?? 0
+        guard let body = try await read(length) else { return nil }
         return Answer(status: status, headers: headers, body: body)
     }
 

@@ -1,6 +1,8 @@
+import Fixtures
 import Foundation
 import HummingbirdTesting
 import MartletReports
+import MartletSQLiteStorage
 import MartletTelemetry
 import Testing
 
@@ -158,6 +160,38 @@ import Testing
             #expect([agent.capture, agent.agent] == ["automatic", "martlet 0.1.0"])
             let ledger = try #require(agent.ledger)
             #expect([ledger.captured, ledger.delivered, ledger.waiting] == [5, 5, 0])
+        }
+    }
+
+    @Test(arguments: ["since=yesterday", "since=2199-01-01T00:00:00Z", "since=1h&since=2h", "limit=7"])
+    func aBadParameterOfAgentsIs400WithASentence(query: String) async throws {
+        try await withServer { client in
+            let response = try await client.get("/api/v1/agents?\(query)")
+            #expect(response.status == .badRequest)
+            let answer = try JSONDecoder().decode([String: String].self, from: Data(buffer: response.body))
+            #expect(answer["error"]?.contains(" ") == true)
+        }
+    }
+
+    @Test func ofALargeFleetTheAgentsHeardOfLastAreListedAndHowManyMoreThereAre() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("collector.sqlite")
+        let storage = try SQLiteStorage(path: path)
+        let fleet = (0...AgentsReport.maxAgents).map {
+            Samples.metrics(end: 10, resource: Samples.resource(instance: "i-\($0)"))
+        }
+        _ = try await storage.store(fleet, of: nil)
+        try storage.close()
+        try await withServer(store: path) { client in
+            let response = try await client.get("/api/v1/agents?since=1h")
+            let report = try ReportJSON.value(of: AgentsReport.self, in: Data(buffer: response.body))
+            #expect(report.from == "2026-09-21T13:14:20Z")
+            #expect(report.agents.count == AgentsReport.maxAgents)
+            #expect(!report.agents.contains { $0.instance == "i-0" })
+            #expect(report.more == 1)
+            #expect(
+                AgentsTable.text(of: report).hasSuffix(
+                    "\nthe 1000 heard of last; 1 more since 2026-09-21T13:14:20Z are not shown\n"))
         }
     }
 }

@@ -31,6 +31,54 @@ import Testing
         #expect(counts(totals) == ["a /0": 1, "a /1": 1, "a {other}": 1, "{other} {other}": 100])
     }
 
+    @Test func inTheOtherServiceSpansStandBesideMetrics() {
+        var totals = RequestTotals(maxSeries: 0, maxOtherSeries: 0)
+        totals.add(metrics(endpoints: 0..<1))
+        var spans = metrics(service: "b", endpoints: 0..<1)
+        var dimensions = spans.points[0].dimensions
+        dimensions.source = .spans
+        spans.points = [Samples.point(dimensions, [0.1])]
+        totals.add(spans)
+        let counts = PrometheusRequests(totals).parts.joined().split(separator: "\n").filter { $0.contains("_count{") }
+        #expect(counts.count == 2)
+        #expect(counts.count { $0.contains("martlet_source=\"spans\"") } == 1)
+    }
+
+    /// How requests ended in a service for which there is no room, as `kind status error`.
+    private func ends(maxOtherSeries: Int) -> [String: UInt64] {
+        var totals = RequestTotals(maxSeries: 0, maxOtherSeries: maxOtherSeries)
+        let client: [(Int?, String?)] = [
+            (200, nil), (404, "404"), (503, "503"), (nil, "timeout"), (nil, "dns"), (nil, "hung"), (nil, "cancelled"),
+        ]
+        let server: [(Int?, String?)] = [(200, nil), (404, "NotFound"), (500, "TypeError"), (700, "700")]
+        let points = [(RequestKind.client, client), (.server, server)].flatMap { kind, ends in
+            ends.map { Samples.point(Samples.dimensions(kind, status: $0.0, error: $0.1), [0.1]) }
+        }
+        totals.add(InstanceMetrics(resource: Samples.resource(), points: points))
+        return totals.totals.reduce(into: [:]) { ends, series in
+            let dimensions = series.key.dimensions
+            let end = [dimensions.kind.rawValue, dimensions.status.map(String.init), dimensions.error]
+            ends[end.map { $0 ?? "-" }.joined(separator: " "), default: 0] += series.value.duration.count
+        }
+    }
+
+    @Test func theOtherEndpointHasHowRequestsEnded() {
+        #expect(
+            ends(maxOtherSeries: 20) == [
+                "client 200 -": 1, "client 404 404": 1, "client 503 503": 1, "client - _OTHER": 2, "client - hung": 1,
+                "client - cancelled": 1, "server 200 -": 1, "server 404 404": 1, "server 500 500": 1,
+                "server - _OTHER": 1,
+            ])
+    }
+
+    @Test func theOtherServiceHasWhetherTheyFailed() {
+        #expect(
+            ends(maxOtherSeries: 0) == [
+                "client - -": 1, "client - _OTHER": 4, "client - hung": 1, "client - cancelled": 1, "server - -": 2,
+                "server - _OTHER": 2,
+            ])
+    }
+
     @Test func noBucketEverShrinksWhateverTheScales() {
         var histogram = ExplicitHistogram(bounds: ExplicitHistogram.requestBounds)
         var random = SeededGenerator(seed: 7)

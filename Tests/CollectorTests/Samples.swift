@@ -97,6 +97,11 @@ enum Samples {
     static let everything = TimeWindow(from: time(0) - 1, to: time(100_000))
 }
 
+extension Storage {
+    /// Every sender that there is.
+    func agents() async throws -> [AgentRecord] { try await agents(seenSince: 0, limit: .max).agents }
+}
+
 extension StatisticsAnswer {
     /// Of each group, whatever the outcome.
     var byValues: [[String?]: RequestStatistics] {

@@ -15,7 +15,7 @@ import MartletTelemetry
 func withServer(
     limits: IntakeLimits = IntakeLimits(), tokens: ServerTokens = ServerTokens(),
     serverLimits: ServerLimits = ServerLimits(), store path: String? = nil,
-    storage wrap: (SQLiteStorage) -> any Storage = { $0 },
+    storage wrap: (SQLiteStorage) -> any Storage = { $0 }, prepare: (CollectorServer) async -> Void = { _ in },
     _ body: @Sendable (any TestClientProtocol) async throws -> Void
 ) async throws {
     let folder = try TemporaryFolder()
@@ -25,6 +25,7 @@ func withServer(
         storage: wrap(storage), activity: activity, intake: Intake(limits: limits), tokens: tokens,
         limits: serverLimits, now: { Samples.time(60) },
         logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+    await prepare(server)
     let application = try server.application(at: ListenAddress(host: "127.0.0.1", port: 0))
     try await application.test(.live) { try await body($0) }
 }

@@ -72,6 +72,56 @@ import FoundationNetworking
         }
     }
 
+    /// Also those of a sender that names no failure, as older instruments do, and of one that names what is none.
+    @Test func theDashboardHasTheFailuresThatTheReportHas() async throws {
+        let prometheus = try await Prometheus(scraping: collector.address, token: Self.token, folder: folder)
+        var time = UInt64(Date().timeIntervalSince1970 - 10) * 1_000_000_000
+        for sequence in 1...2 as ClosedRange<UInt64> {
+            let batch = unnamedFailures(from: time, to: time + 1_000_000_000, captured: sequence * 14)
+            #expect(try await collector.post(try batch.otlp(), batch: "a/\(sequence)/metrics") == 200)
+            time += 1_000_000_000
+            try await prometheus.scrape()
+        }
+        for kind in RequestKind.allCases {
+            let report = try await Probe(folder: folder, collector: collector.address)
+                .report(["--kind", kind.rawValue, "--read-token", Self.token])
+            let expected = report.totals.measures.failures.rate
+            #expect(expected == (kind == .client ? 3.0 / 7 : 2.0 / 7))
+            let metric = "http_\(kind)_request_duration_seconds_count"
+            let expressions = try Dashboard.expressions().filter {
+                $0.contains(metric) && $0.contains("error_type!~")
+            }
+            #expect(expressions.count == 2)
+            for expression in expressions {
+                let share =
+                    expression.contains(" / ") ? expression : "sum(\(expression)) / sum(increase(\(metric)[1h]))"
+                let found = try #require(try await prometheus.samples(of: share).first?.number)
+                #expect(abs(found - expected) < 1e-9, "\(share)")
+            }
+        }
+    }
+
+    private func unnamedFailures(from start: UInt64, to end: UInt64, captured: UInt64) -> MetricsBatch {
+        let ends: [(status: Int?, error: String?, count: Int)] = [
+            (200, nil, 3), (500, nil, 1), (404, "NotFound", 1), (nil, "timeout", 1), (nil, "cancelled", 1),
+        ]
+        var batch = MetricsBatch(
+            resource: TelemetryResource(service: "shop", instance: "a"), start: start, end: end, series: [:],
+            ledger: Ledger(captured: captured, waiting: captured))
+        for kind in RequestKind.allCases {
+            for (status, error, count) in ends {
+                let dimensions = RequestDimensions(
+                    kind: kind, method: "GET", host: "api.example.com", port: 443, endpoint: "/", status: status,
+                    error: error)
+                for _ in 0..<count {
+                    batch.series[dimensions, default: RequestStatistics()]
+                        .record(seconds: 0.1, bytesSent: 0, bytesReceived: 0)
+                }
+            }
+        }
+        return batch
+    }
+
     /// Clients' and servers' requests, failures, spans, and what is refused.
     private func sendSomethingOfEverything() async throws {
         var sample = SampleBatch(seed: 4)

@@ -13,6 +13,8 @@ extension StorageContractTests {
         private let storage: any Storage
         /// Long ago, for a sender of which nothing is known.
         private let day: UInt64 = 24 * 3600
+        private let failures =
+            Array(OtherMetrics.attributes.dropLast()) + [OTLPKeyValue("http.response.status_code", Int64(500))]
 
         init() throws {
             folder = try TemporaryFolder()
@@ -121,9 +123,22 @@ extension StorageContractTests {
 
         @Test func aNewSeriesOfAKnownProcessCountsSinceItWasHeardOf() async throws {
             try await send([0.2, 0.2], start: 0, end: day)
-            let failures = OtherMetrics.attributes.dropLast() + [OTLPKeyValue("http.response.status_code", Int64(500))]
-            try await send([0.3, 0.3], start: 0, end: day + 10, attributes: Array(failures))
+            try await send([0.3, 0.3], start: 0, end: day + 10, attributes: failures)
             #expect(try await count() == 2)
+        }
+
+        /// As exporters cut it that bound how much they send at once.
+        @Test func aNewSeriesCountsWhereTheOthersOfItsCollectionCameBefore() async throws {
+            try await send([0.2, 0.2], start: 0, end: day)
+            try await send([0.2, 0.2], start: 0, end: day + 10)
+            try await send([0.3], start: 0, end: day + 10, attributes: failures)
+            #expect(try await count(from: day, to: day + 10) == 1)
+        }
+
+        @Test func ofAnUnknownProcessNoPartOfItsFirstCollectionCounts() async throws {
+            try await send([0.2, 0.2], start: 0, end: day)
+            try await send([0.3], start: 0, end: day, attributes: failures)
+            #expect(try await count() == 0)
         }
 
         @Test func aProcessThatBeganAfterTheLastThatIsKnownCountsWhole() async throws {
@@ -174,6 +189,25 @@ extension StorageContractTests {
             #expect(try await count() == 6)
         }
 
+        @Test func scopesThatDifferInAttributesAreStreamsOfTheirOwn() async throws {
+            for round in 1...3 as ClosedRange<UInt64> {
+                var counts = [("a", Int(round)), ("b", 10 * Int(round))]
+                if round == 2 { counts.reverse() }
+                let metrics = counts.map { _, count in
+                    [OtherMetrics.histogram([OtherMetrics.point(Array(repeating: 0.2, count: count), end: round * 10)])]
+                }
+                var request = OtherMetrics.request(scopes: metrics)
+                for (index, (tenant, _)) in counts.enumerated() {
+                    var attributes = [OTLPKeyValue("tenant", tenant), OTLPKeyValue("region", "north")]
+                    if round == 3 { attributes.reverse() }
+                    request.resourceMetrics[0].scopeMetrics[index].scope.name = "instrument"
+                    request.resourceMetrics[0].scopeMetrics[index].scope.attributes = attributes
+                }
+                try await OtherMetrics.send(request, to: storage)
+                #expect(try await count() == 11 * round)
+            }
+        }
+
         @Test func sizesCountOnToo() async throws {
             for (round, sizes) in [(UInt64(1), [100.0]), (2, [100, 50]), (3, [100, 50, 0])] {
                 let end = round * 10
@@ -196,6 +230,17 @@ extension StorageContractTests {
             let second = try await statistics(from: 10, to: 20).duration
             #expect(second.count == 2)
             #expect(abs(try #require(second.quantile(0.5)) - 2) < 0.01)
+        }
+
+        @Test func withoutBucketsTheDifferenceIsAtItsMeanAlsoWithinTheRangeOfBefore() async throws {
+            for (values, end) in [([0.2, 7], UInt64(10)), ([0.2, 7, 1, 3], 20)] {
+                try await send([OtherMetrics.histogram([OtherMetrics.point(values, bounds: [], end: end)])])
+            }
+            let second = try await statistics(from: 10, to: 20).duration
+            #expect(second.count == 2)
+            #expect(abs(try #require(second.quantile(0.5)) - 2) < 0.01)
+            #expect(abs(try #require(second.max) - 2) < 0.01)
+            #expect(try await statistics(to: 20).duration.max == 7)
         }
 
         /// As an SDK of which the values are in a unit; `nil` where they are seconds.

@@ -51,14 +51,39 @@ extension StorageContractTests {
             #expect(answer.damagedPoints == 0)
         }
 
-        @Test func whoWasHeardOfLastIsListedFirst() async throws {
-            for (round, instance) in ["i-1", "i-2", "i-3", "i-1"].enumerated() {
+        /// Each 10 s after the one before.
+        private func hear(of instances: [String]) async throws {
+            for (round, instance) in instances.enumerated() {
                 clock.time = Samples.time(UInt64(round) * 10)
                 let metrics = Samples.metrics(
                     requests: 1, end: UInt64(round) * 10 + 10, resource: Samples.resource(instance: instance))
                 _ = try await storage.store([metrics], of: nil)
             }
+        }
+
+        @Test func whoWasHeardOfLastIsListedFirst() async throws {
+            try await hear(of: ["i-1", "i-2", "i-3", "i-1"])
             #expect(try await storage.agents().map(\.resource.instance) == ["i-1", "i-3", "i-2"])
+        }
+
+        @Test func whoWasNotHeardOfSinceIsNotListed() async throws {
+            try await hear(of: ["i-1", "i-2", "i-3", "i-1"])
+            for (since, expected) in [(0, ["i-1", "i-3", "i-2"]), (11, ["i-1", "i-3"]), (30, ["i-1"]), (31, [])] {
+                let answer = try await storage.agents(seenSince: Samples.time(UInt64(since)), limit: 10)
+                #expect(answer.agents.map(\.resource.instance) == expected)
+                #expect(answer.more == 0)
+            }
+        }
+
+        @Test func ofMoreThanTheLimitTheLatestAreListedAndTheOthersCounted() async throws {
+            try await hear(of: ["i-1", "i-2", "i-3", "i-4"])
+            let latest = ["i-4", "i-3", "i-2", "i-1"]
+            for (limit, since, more) in [(4, 0, 0), (3, 0, 1), (1, 0, 3), (1, 20, 1)] {
+                let answer = try await storage.agents(seenSince: Samples.time(UInt64(since)), limit: limit)
+                #expect(answer.agents.map(\.resource.instance) == Array(latest.prefix(limit)))
+                #expect(answer.agents.allSatisfy { $0.ledger?.captured == 1 })
+                #expect(answer.more == more)
+            }
         }
     }
 }

@@ -48,6 +48,15 @@ extension StorageContractTests {
             return Report(try await storage.statistics(request.query), for: request)
         }
 
+        @Test func sizesOfBodiesAloneHideNoSpans() async throws {
+            try await send(1...20)
+            var point = Samples.point(Samples.dimensions(.server), [], end: 10)
+            point.statistics.bytesSent = 10
+            _ = try await storage.store([InstanceMetrics(resource: resource(), points: [point])], of: nil)
+            let report = try await report()
+            #expect(report.totals.measures.count == 20)
+        }
+
         @Test func spansAloneMakeStatisticsThatSayWhatTheyAreFrom() async throws {
             try await send(1...20)
             let report = try await report()
@@ -60,7 +69,7 @@ extension StorageContractTests {
             #expect(row.measures.bytes.received == 100)
             #expect(abs(row.measures.latency.p50 - 250) < 1)
             #expect(ReportTable.text(of: report).contains("20 requests are known from spans alone"))
-            let agents = AgentsReport(try await storage.agents())
+            let agents = AgentsReport(try await storage.agents(seenSince: 0, limit: 10), since: 0)
             #expect(agents.agents.map(\.statistics) == [["server": "spans"]])
             #expect(AgentsTable.text(of: agents).contains("known from spans alone"))
         }

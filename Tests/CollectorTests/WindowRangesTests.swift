@@ -1,0 +1,20 @@
+import MartletStorage
+import Testing
+
+@testable import MartletSQLiteStorage
+
+@Suite struct WindowRangesTests {
+    /// Where metrics of the same requests began within an hour, what spans told of before them ends there.
+    @Test func whatEndsWithinItsHourIsInOneWindowWhereMinutesHaveExpired() {
+        let end = Self.time(10, 20)
+        let expired = ExpiredTimes(tenSeconds: Self.time(11, 0), minutes: Self.time(11, 0))
+        let windows = [(Self.time(9, 30), Self.time(10, 30)), (Self.time(10, 30), Self.time(11, 30))]
+        let found = windows.map { from, to in
+            WindowRanges(TimeWindow(from: UInt64(from), to: UInt64(to)), expired: expired).ranges
+                .count { $0.tier == .hour && !$0.onlyDelivered && $0.from < end && end <= $0.to }
+        }
+        #expect(found == [1, 0])
+    }
+
+    private static func time(_ hours: Int64, _ minutes: Int64) -> Int64 { (hours * 60 + minutes) * 60_000_000_000 }
+}
