@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Makes sure that what the build needs is there; installs what is missing where apt-get can.
-# With `test`, what the tests need as well: libcurl, which a service that is linked statically wants, the servers of the
-# parity tests, in .build/python the OpenTelemetry SDK for Python and PyYAML, and in .build/prometheus Debian's Prometheus.
+# With `test`, what the tests need as well: libcurl, which a service that is linked statically wants, curl, the
+# servers of the parity tests, in .build/python the OpenTelemetry SDK for Python and PyYAML, and in .build/prometheus Debian's
+# Prometheus.
 set -euo pipefail
 
 fail() {
@@ -30,7 +31,7 @@ missing_packages() {
     has_header curl/curl.h || echo libcurl4-openssl-dev
     python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
     local program
-    for program in python3 openssl nginx; do
+    for program in python3 curl openssl nginx; do
         PATH=$PATH:/usr/sbin command -v "$program" >/dev/null || echo "${program/nginx/nginx-light}"
     done
 }
