@@ -39,8 +39,8 @@ final class ObservedProtocol: URLProtocol {
     /// A cancel may have come first, and its task has its error then and has ended. Foundation's loader would have been told;
     /// one that is made now would send the request, and then end the process because nobody knows its task.
     override func startLoading() {
-        if loader == nil, task?.error == nil { makeLoader() }
-        loader?.startLoading()
+        if loader == nil { makeLoader() }
+        if task?.error == nil { loader?.startLoading() }
     }
 
     /// A suspended task stops too, and may be resumed; a cancelled one tells only its own protocol.

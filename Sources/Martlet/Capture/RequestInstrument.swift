@@ -7,13 +7,12 @@ import MartletTelemetry
 struct RequestInstrument: Sendable {
     let recorder: Recorder
 
-    /// Puts an observer between a loader that is about to start and its client; `nil` where it is not to be seen. A task
-    /// that has its error was cancelled ahead of its loader, and nothing more will be heard of it.
+    /// Puts an observer between a loader that is about to start and its client; `nil` where it is not to be seen.
     func observe(_ loader: URLProtocol, of task: URLSessionTask, for client: any URLProtocolClient) -> RequestObserver?
     {
         let key = Unmanaged.passUnretained(task).toOpaque()
         let request = loader.request
-        guard task.error == nil, let url = request.url, recorder.settings.selection.contains(url) else {
+        guard let url = request.url, recorder.settings.selection.contains(url) else {
             InFlightRequests.remove(key)
             return nil
         }
@@ -21,6 +20,11 @@ struct RequestInstrument: Sendable {
         observation.begin(request, to: url, sampler: recorder.settings.sampler)
         let observer = RequestObserver(of: client, loader: loader, observation: observation, instrument: self)
         loader.client = observer
+        // A cancel that overtook the start has told the client already, and nothing more will be heard.
+        if let error = task.error {
+            let answer = RequestAnswer(response: nil, error: error, handle: nil, body: nil)
+            end(observation, of: task, with: answer, handle: nil)
+        }
         return observer
     }
 

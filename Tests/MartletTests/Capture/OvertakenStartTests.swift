@@ -1,0 +1,61 @@
+import Foundation
+import FoundationNetworking
+import Testing
+
+@testable import Martlet
+
+extension AgentTests {
+    /// Foundation queues a start behind a cancel where both come at the same moment.
+    @Suite struct OvertakenStartTests {
+        /// To load it would end the process.
+        @Test(arguments: [MartletConfiguration.Capture.automatic, .explicit])
+        func aTaskThatWasCancelledAheadOfItsStartIsCountedOnceAndNotLoaded(
+            capture: MartletConfiguration.Capture
+        ) async throws {
+            try await withAgent({ $0.capture = capture }) { agent, collector, base in
+                let task = try await cancelledTask(to: base / "hello/x")
+                let type = capture == .explicit ? ObservedProtocol.self : try #require(NativeLoader.type)
+                let loader = type.init(task: task, cachedResponse: nil, client: Nobody())
+                // As the cancel does.
+                loader.stopLoading()
+                loader.startLoading()
+                loader.startLoading()
+                #expect(agent.status.ledger.captured == 1)
+                #expect(agent.status.inFlight == 0)
+                await agent.flush()
+                let seen = try collector.outcomes()
+                #expect(seen == ["/hello/x - cancelled"])
+            }
+        }
+
+        private func cancelledTask(to url: URL) async throws -> URLSessionTask {
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.protocolClasses = [IdleProtocol.self]
+            let (ends, end) = AsyncStream.makeStream(of: Never.self)
+            let task = URLSession(configuration: configuration).dataTask(with: url) { _, _, _ in end.finish() }
+            task.resume()
+            task.cancel()
+            for await _ in ends {}
+            try #require(task.error != nil)
+            return task
+        }
+    }
+}
+
+private final class IdleProtocol: URLProtocol {
+    override static func canInit(with request: URLRequest) -> Bool { true }
+    override static func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+    override func startLoading() {}
+    override func stopLoading() {}
+}
+
+private final class Nobody: NSObject, URLProtocolClient {
+    func urlProtocol(_: URLProtocol, wasRedirectedTo _: URLRequest, redirectResponse _: URLResponse) {}
+    func urlProtocol(_: URLProtocol, cachedResponseIsValid _: CachedURLResponse) {}
+    func urlProtocol(_: URLProtocol, didReceive _: URLResponse, cacheStoragePolicy _: URLCache.StoragePolicy) {}
+    func urlProtocol(_: URLProtocol, didLoad _: Data) {}
+    func urlProtocolDidFinishLoading(_: URLProtocol) {}
+    func urlProtocol(_: URLProtocol, didFailWithError _: any Error) {}
+    func urlProtocol(_: URLProtocol, didReceive _: URLAuthenticationChallenge) {}
+    func urlProtocol(_: URLProtocol, didCancel _: URLAuthenticationChallenge) {}
+}
