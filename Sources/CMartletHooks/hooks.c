@@ -11,12 +11,17 @@
 // A Swift method's calling convention: `self` travels in the context register.
 typedef __attribute__((swiftcall)) void (*swift_method)(__attribute__((swift_context)) void *self);
 
-static swift_method original[2];
-static martlet_before before_method[2];
+static swift_method original[3];
+static martlet_before before_method[3];
 
 static __attribute__((swiftcall)) void start_loading(__attribute__((swift_context)) void *self) {
     before_method[MARTLET_HOOK_START_LOADING](self);
     original[MARTLET_HOOK_START_LOADING](self);
+}
+
+static __attribute__((swiftcall)) void stop_loading(__attribute__((swift_context)) void *self) {
+    before_method[MARTLET_HOOK_STOP_LOADING](self);
+    original[MARTLET_HOOK_STOP_LOADING](self);
 }
 
 static __attribute__((swiftcall)) void resume(__attribute__((swift_context)) void *self) {
@@ -24,7 +29,7 @@ static __attribute__((swiftcall)) void resume(__attribute__((swift_context)) voi
     original[MARTLET_HOOK_RESUME](self);
 }
 
-static const swift_method replacement[2] = {start_loading, resume};
+static const swift_method replacement[3] = {start_loading, stop_loading, resume};
 
 // How the memory at `address` may be used, in PROT_ bits; -1 where nothing is mapped.
 static int protection(const void *address) {

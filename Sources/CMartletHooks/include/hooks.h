@@ -1,8 +1,8 @@
 #pragma once
 #include <stddef.h>
 
-// The two Swift methods that Martlet runs code ahead of.
-enum martlet_hook { MARTLET_HOOK_START_LOADING = 0, MARTLET_HOOK_RESUME = 1 };
+// The Swift methods that Martlet runs code ahead of.
+enum martlet_hook { MARTLET_HOOK_START_LOADING = 0, MARTLET_HOOK_STOP_LOADING = 1, MARTLET_HOOK_RESUME = 2 };
 
 // Runs ahead of the hooked method, on the caller's thread, with the object that the method was called on. It must not
 // block, throw or trap: it runs inside somebody's service.

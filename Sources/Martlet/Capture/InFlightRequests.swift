@@ -40,6 +40,8 @@ enum InFlightRequests {
         }
     }
 
+    static func knows(_ task: Key) -> Bool { requests.withLock { $0[UInt(bitPattern: task)] != nil } }
+
     static func remove(_ task: Key) {
         // Released when the lock is open: what a span was told may be of the service's own types.
         _ = requests.withLock { $0.removeValue(forKey: UInt(bitPattern: task)) }

@@ -20,7 +20,7 @@ struct RequestInstrument: Sendable {
         observation.begin(request, to: url, sampler: recorder.settings.sampler)
         let observer = RequestObserver(of: client, loader: loader, observation: observation, instrument: self)
         loader.client = observer
-        // A cancel that overtook the start has told the client already, and nothing more will be heard.
+        // A cancel came ahead of the start: this is all that will be heard of it.
         if let error = task.error {
             let answer = RequestAnswer(response: nil, error: error, handle: nil, body: nil)
             end(observation, of: task, with: answer, handle: nil)

@@ -87,6 +87,25 @@ extension AgentTests {
             }
         }
 
+        /// Its second loader, which has no observer yet, is told to stop and never to start.
+        @Test func aRequestTakenBackAfterItsChallengeWasAnsweredIsTheStatusThatTheServerGave() async throws {
+            try await withAgent { agent, collector, base in
+                let hesitating = Hesitating()
+                let session = URLSession(configuration: .ephemeral, delegate: hesitating, delegateQueue: nil)
+                let task = session.dataTask(with: base / "basic")
+                task.resume()
+                let answer = await hesitating.asked()
+                task.suspend()
+                answer(.useCredential, URLCredential(user: "ada", password: "lovelace", persistence: .none))
+                task.cancel()
+                _ = await hesitating.ended()
+                #expect(agent.status.inFlight == 0)
+                await agent.flush()
+                let seen = try collector.outcomes()
+                #expect(seen == ["/basic 401 401"])
+            }
+        }
+
         /// The task goes on unseen, and another one may have its address soon.
         @Test func aChallengeAnsweredWhileCaptureIsOffLeavesLaterRequestsAlone() async throws {
             try await withAgent { agent, collector, base in

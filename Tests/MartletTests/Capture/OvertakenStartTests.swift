@@ -16,8 +16,9 @@ extension AgentTests {
                 let task = try await cancelledTask(to: base / "hello/x")
                 let type = capture == .explicit ? ObservedProtocol.self : try #require(NativeLoader.type)
                 let loader = type.init(task: task, cachedResponse: nil, client: Nobody())
-                // As the cancel does.
                 loader.stopLoading()
+                // Before its caller is told.
+                if capture == .automatic { #expect(agent.status.ledger.captured == 1) }
                 loader.startLoading()
                 loader.startLoading()
                 #expect(agent.status.ledger.captured == 1)
@@ -25,6 +26,21 @@ extension AgentTests {
                 await agent.flush()
                 let seen = try collector.outcomes()
                 #expect(seen == ["/hello/x - cancelled"])
+            }
+        }
+
+        @Test func aTaskThatWasCancelledBeforeItWasResumedIsNotCounted() async throws {
+            try await withAgent { agent, _, base in
+                let session = URLSession(configuration: .ephemeral)
+                for _ in 0..<20 {
+                    let (ends, end) = AsyncStream.makeStream(of: Never.self)
+                    let task = session.dataTask(with: base / "hello/x") { _, _, _ in end.finish() }
+                    task.cancel()
+                    task.resume()
+                    for await _ in ends {}
+                }
+                #expect(agent.status.ledger.captured == 0)
+                #expect(agent.status.inFlight == 0)
             }
         }
 

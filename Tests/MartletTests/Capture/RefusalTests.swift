@@ -9,7 +9,7 @@ import Testing
 
 extension AgentTests {
     @Suite struct RefusalTests {
-        @Test(arguments: [AutomaticCapture.Failure.noStartLoading, .noResume, .notWritten])
+        @Test(arguments: [AutomaticCapture.Failure.noStartLoading, .noStopLoading, .noResume, .notWritten])
         func aHookThatCannotBeInstalledMakesCaptureExplicitAndSaysWhy(failure: AutomaticCapture.Failure) {
             let state = CaptureState.install(.automatic) { () throws(AutomaticCapture.Failure) in throw failure }
             #expect(state.mode == .explicit)
