@@ -43,7 +43,9 @@ public final class MartletAgent: Service {
         _ configuration: MartletConfiguration, installing install: (MartletConfiguration.Capture) -> CaptureState
     ) -> MartletAgent {
         let (agent, warnings) = running.withLock { running in
-            if let running { return (running, ["An agent is running already; its configuration stays in force"]) }
+            if let running, running.isRunning {
+                return (running, ["An agent is running already; its configuration stays in force"])
+            }
             var warnings: [String] = []
             let agent = MartletAgent(configuration, installing: install, &warnings)
             if configuration.isEnabled { running = agent }
@@ -122,8 +124,12 @@ public final class MartletAgent: Service {
     /// in the outbox, and the service's next start delivers it. Later calls return at once.
     public func shutdown(within limit: Duration = .seconds(5)) async {
         guard let shipper, !isShutDown.exchange(true, ordering: .relaxed) else { return }
-        Capture.disconnect()
-        Self.running.withLock { $0 = nil }
+        Self.running.withLock { running in
+            // Another one may have been started meanwhile.
+            guard running === self else { return }
+            Capture.disconnect()
+            running = nil
+        }
         // The thread gets a little less, so that it can still note what became of the last upload.
         let once = Once()
         await withCheckedContinuation { continuation in

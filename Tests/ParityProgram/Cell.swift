@@ -12,5 +12,6 @@ struct Cell: Sendable {
     }
 
     static let all: [Cell] =
-        kinds + sessions + redirects + challenges + interruptions + exchanges + failures + methods + crowds + others
+        first + kinds + sessions + redirects + challenges + interruptions + exchanges + failures + methods + crowds
+        + others
 }

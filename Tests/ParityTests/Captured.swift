@@ -53,6 +53,7 @@ enum Captured {
         "failure: scheme in upper case": (0, 0),
 
         // Loaded by others than the HTTP loader.
+        "foreign protocol, registered before the first session": (0, 0),
         "foreign protocol, put in front before the capture": (0, 0),
         "foreign protocol, put in front after the capture": (0, 0),
         "foreign protocol, alone": (0, 0),

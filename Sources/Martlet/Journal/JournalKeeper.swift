@@ -135,20 +135,21 @@ final class JournalKeeper {
         prepare(bank)
     }
 
-    /// The last use: lets nothing in any more, and removes the files, but for those of an interval that is no batch yet.
+    /// The last use: lets nothing in any more.
     ///
-    /// - Returns: how many requests are in those that were open.
-    func finish() -> Int {
+    /// - Returns: how many requests are in segments that were open, and the memory whose files hold none and can be removed.
+    func finish() -> (requests: Int, empty: [SegmentMemory]) {
         var left = 0
+        var empty: [SegmentMemory] = []
         for bank in banks.indices {
             let extents = banks[bank].extents ?? closeSegments(of: bank)
             let records = Self.records(extents)
             if banks[bank].extents == nil { left += records }
-            if records == 0 { for memory in banks[bank].memories { memory?.remove() } }
+            if records == 0 { empty += banks[bank].memories.compactMap(\.self) }
         }
         // A thread may be in the middle of a record.
         journal.keep(memories)
-        return left
+        return (left, empty)
     }
 
     // MARK: -

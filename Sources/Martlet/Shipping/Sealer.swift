@@ -163,7 +163,8 @@ struct Sealer: ~Copyable {
     mutating func measureBuffer() {
         guard let room, Clock.hasPassed(MartletLimits.bufferMeasure, since: lastMeasure) else { return }
         lastMeasure = Clock.monotonic()
-        shipper.update { $0.bufferedBytes = room.size }
+        let bytes = room.size
+        shipper.update { $0.bufferedBytes = bytes }
     }
 
     /// Segments are made in the outbox's directory from now on.
@@ -176,7 +177,16 @@ struct Sealer: ~Copyable {
     var isJournalMoving: Bool { keeper.isMoving }
 
     /// The last use. What is no batch yet stays in the journal, for the service's next start.
-    func close() { _ = recorder.noteClosed { keeper.finish() } }
+    func close() {
+        var empty: [SegmentMemory] = []
+        _ = recorder.noteClosed {
+            let end = keeper.finish()
+            empty = end.empty
+            return end.requests
+        }
+        // Not while a service's thread may wait for the account.
+        for memory in empty { memory.remove() }
+    }
 
     // MARK: -
 
@@ -231,7 +241,8 @@ struct Sealer: ~Copyable {
         let bytes = bytes + min(keeper.fileBytes, configuration.bufferMax / 4)
         guard var room, room.isShort(at: shipper.status.bufferedBytes + bytes) else { return true }
         let isThere = room.make(for: bytes, own: &outbox)
-        shipper.update { $0.bufferedBytes = room.size }
+        let left = room.size
+        shipper.update { $0.bufferedBytes = left }
         self.room = room
         return isThere
     }

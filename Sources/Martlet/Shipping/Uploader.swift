@@ -21,12 +21,13 @@ final class Uploader {
     /// Of the upload under way.
     private var signal = Signal.metrics
 
+    /// Made behind ``EasyHandle/isAvailable``, with which libcurl was initialised on the thread that starts the agent. No
+    /// session is made for that: the first one settles which protocols and which cache `URLSession.shared` has, and that
+    /// is the service's to say.
     init(_ configuration: MartletConfiguration) {
         endpoint = configuration.endpoint
         token = configuration.token
         timeout = configuration.exportTimeout
-        // Foundation initialises libcurl, once and before anybody uses it.
-        _ = URLSession.shared
         uploader = martlet_uploader_create()
     }
 

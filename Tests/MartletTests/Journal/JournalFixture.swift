@@ -38,7 +38,7 @@ final class JournalFixture {
 
     @discardableResult func makeRoom() -> Bool { keeper.makeRoom() }
 
-    func finish() { _ = keeper.finish() }
+    func finish() { for memory in keeper.finish().empty { memory.remove() } }
 
     /// What a killed process leaves.
     func segmentFiles() throws -> [(name: String, bytes: [UInt8])] {

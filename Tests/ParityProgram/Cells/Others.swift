@@ -3,6 +3,15 @@ import FoundationNetworking
 
 /// Loaders other than the one that the agent observes: a service's own, WebSocket, FTP.
 extension Cell {
+    /// The shared session has the protocols that are registered when the first session of the process is made.
+    static let first = [
+        Cell("foreign protocol, registered before the first session") { stage in
+            _ = URLProtocol.registerClass(Mock.self)
+            await stage.data(URLSession.shared, stage.request("mock"))
+            URLProtocol.unregisterClass(Mock.self)
+        }
+    ]
+
     static let others: [Cell] = [
         Cell("foreign protocol, put in front before the capture") { stage in
             let configuration = URLSessionConfiguration.default
