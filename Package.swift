@@ -204,6 +204,7 @@ let package = Package(
             dependencies: [
                 "MartletTelemetry",
                 .product(name: "Hummingbird", package: "hummingbird"), .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             path: "Tests/Fixtures"),
     ],

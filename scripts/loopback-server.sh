@@ -49,6 +49,7 @@ try_server() {
         kill -0 "$nginx" 2>/dev/null || break
         sleep 0.1
     done
+    kill "$nginx" 2>/dev/null || true
     wait "$nginx" || true
     nginx=
     return 1

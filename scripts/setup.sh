@@ -36,7 +36,7 @@ missing_packages() {
     done
 }
 
-apt=(env DEBIAN_FRONTEND=noninteractive apt-get -qq)
+apt=(env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Acquire::Retries=5)
 ((EUID == 0)) || apt=(sudo "${apt[@]}")
 
 install() {
@@ -49,7 +49,7 @@ install_python_packages() {
     "$python" -c 'import yaml, opentelemetry.sdk, opentelemetry.exporter.otlp.proto.http' 2>/dev/null && return
     echo "Installing the OpenTelemetry SDK for Python and PyYAML in .build/python"
     python3 -m venv .build/python &&
-        "$python" -m pip install --quiet --disable-pip-version-check \
+        "$python" -m pip install --quiet --retries 10 --disable-pip-version-check \
             'PyYAML~=6.0' 'opentelemetry-sdk~=1.38' 'opentelemetry-exporter-otlp-proto-http~=1.38'
 }
 
@@ -60,7 +60,7 @@ unpack_prometheus() {
     echo "Unpacking Debian's Prometheus in $folder"
     mkdir -p "$folder"
     (
-        cd "$folder" &&
+        cd "$folder" && rm -f prometheus_*.deb &&
             { apt-get -qq download prometheus 2>/dev/null || { "${apt[@]}" update && apt-get -qq download prometheus; }; } &&
             dpkg -x prometheus_*.deb . && rm prometheus_*.deb
     )

@@ -82,14 +82,15 @@ import Testing
 
     @Test func aConnectionOutlivesTheTimeForOneBody() async throws {
         var limits = ServerLimits()
-        limits.bodyTimeout = .seconds(1)
+        let timeout = Duration.seconds(3)
+        limits.bodyTimeout = timeout
         try await withServer(serverLimits: limits) { client in
             try await RawConnection.open(port: client.port) { connection in
-                let end = ContinuousClock.now + .milliseconds(1200)
+                let end = ContinuousClock.now + timeout + .milliseconds(200)
                 while ContinuousClock.now < end {
                     try await connection.post(try Samples.body())
                     #expect(try await connection.answer()?.status == 200)
-                    try await Task.sleep(for: .milliseconds(50))
+                    try await Task.sleep(for: .milliseconds(400))
                 }
             }
         }
@@ -111,7 +112,7 @@ import Testing
 
     @Test func aSlowReaderGetsEveryAnswer() async throws {
         var limits = ServerLimits()
-        limits.answerTimeout = .seconds(1)
+        limits.answerTimeout = .seconds(3)
         let series = (0..<1000).map { (Samples.dimensions(endpoint: "/\($0)"), Samples.statistics([1])) }
         let batch = MetricsBatch(
             resource: Samples.resource(), start: Samples.time(0), end: Samples.time(10),
@@ -122,7 +123,7 @@ import Testing
                 let request = "GET /api/v1/report?since=1h HTTP/1.1\r\nHost: test\r\n\r\n"
                 try await connection.send(String(repeating: request, count: 20))
                 for _ in 0..<20 {
-                    try await Task.sleep(for: .milliseconds(100))
+                    try await Task.sleep(for: .milliseconds(200))
                     let answer = try #require(try await connection.answer())
                     #expect(answer.body.count > 100_000)
                 }

@@ -30,7 +30,7 @@ struct Chain {
         let swift = { (name: String) in
             [
                 "MARTLET_SERVICE_NAME": name, "MARTLET_SAMPLE_RATE": "1", "MARTLET_ENDPOINT": collector.address,
-                "MARTLET_BUFFER_DIR": folder.path("buffer"), "HOME": folder.path("home"),
+                "MARTLET_BUFFER_DIR": folder.path("buffer"), "HOME": folder.path("home"), "MARTLET_MAX_CPU": "100%",
             ]
         }
         let middle = try await Service(

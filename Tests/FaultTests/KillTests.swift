@@ -15,7 +15,7 @@ extension FaultTests {
                     await service.stop(with: SIGKILL)
                 }
                 let last = try scene.start("last", collector: collector.port, requests: 100)
-                #expect(try await scene.end(of: last).delivered == 100)
+                #expect(try await scene.end(of: last).captured == 100)
                 try await scene.drain(collector: collector.port)
                 try await scene.expectEverythingCountedOnce()
             }
@@ -54,8 +54,8 @@ extension FaultTests {
                         while: killed, requests: scene.server.total + scene.seed.draw(life, in: 50...500))
                     await killed.stop(with: SIGKILL)
                     let heir = try scene.start("heir-\(life)", collector: collector.port, requests: 50)
-                    #expect(try await scene.end(of: staying).delivered == 400)
-                    #expect(try await scene.end(of: heir).delivered == 50)
+                    #expect(try await scene.end(of: staying).captured == 400)
+                    #expect(try await scene.end(of: heir).captured == 50)
                 }
                 try await scene.drain(collector: collector.port)
                 try await scene.expectEverythingCountedOnce()

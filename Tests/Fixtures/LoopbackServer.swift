@@ -1,7 +1,7 @@
 import Foundation
 import Hummingbird
 import Logging
-import Synchronization
+import ServiceLifecycle
 
 /// A real HTTP server on a free loopback port, for as long as `body` runs.
 package enum LoopbackServer {
@@ -12,16 +12,34 @@ package enum LoopbackServer {
         var logger = Logger(label: "test-server")
         logger.logLevel = .critical
         let application = Application(
-            router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+            responder: EndingResponder(responder: router.buildResponder()),
+            configuration: .init(address: .hostname("127.0.0.1", port: 0)),
             onServerRunning: { port.yield($0.localAddress?.port ?? 0) }, logger: logger)
+        var configuration = ServiceGroupConfiguration(services: [.init(service: application)], logger: logger)
+        // Of a client that does not take its answer.
+        configuration.maximumGracefulShutdownDuration = .seconds(10)
+        let server = ServiceGroup(configuration: configuration)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await application.run() }
+            group.addTask { try await server.run() }
+            var failure: (any Error)?
             for await port in ports {
                 guard let url = URL(string: "http://127.0.0.1:\(port)") else { break }
-                try await body(url)
+                do { try await body(url) } catch { failure = error }
                 break
             }
-            group.cancelAll()
+            // Not by cancelling: NIO ends the process where a connection was accepted and nobody looks at it any more.
+            await server.triggerGracefulShutdown()
+            try await group.waitForAll()
+            if let failure { throw failure }
         }
+    }
+}
+
+/// Requests that are in work when the server ends are cancelled.
+private struct EndingResponder: HTTPResponder {
+    let responder: RouterResponder<BasicRequestContext>
+
+    func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
+        try await cancelWhenGracefulShutdown { try await responder.respond(to: request, context: context) }
     }
 }

@@ -40,7 +40,7 @@ final class Arrivals: Sendable {
     func forget() { state.withLock { $0 = ([], 0) } }
 }
 
-/// Of requests at `/never` and `/held`.
+/// Of requests at `/never` and `/held`, and of posts to a collector that is silent.
 let arrivals = Arrivals()
 
 /// What requests at `/held` wait for.

@@ -6,7 +6,7 @@ import FoundationNetworking
 extension Stage {
     static let limit = Duration.seconds(20)
     /// For a request that never ends: on Linux that is what an unanswered challenge does.
-    static let shortLimit = Duration.milliseconds(700)
+    static let shortLimit = Duration.milliseconds(1500)
 
     /// A data task with a completion handler.
     func data(_ session: URLSession, _ request: URLRequest, atMost limit: Duration = Stage.limit) async {

@@ -52,7 +52,7 @@ if arguments.first == "list" {
     print(String(decoding: try JSONEncoder().encode(Cell.all.map { $0.name }), as: UTF8.self))
 } else if let mode = arguments.first.flatMap(Mode.init(rawValue:)) {
     // Whatever hangs ends here, and standard error says in which cell.
-    alarm(120)
+    alarm(280)
     let agent = mode.start()
     let server = try PeerServer()
     var output = Output(captureMode: agent?.status.captureMode.rawValue)

@@ -87,6 +87,8 @@ struct ParityRun: Decodable, Sendable {
             "HOME": folder.path("home"), "TMPDIR": folder.path(""),
             // Foundation sends headers in the order of a dictionary.
             "SWIFT_DETERMINISTIC_HASHING": "1",
+            // Where no name server answers, a name that is not there is told within a cell's time.
+            "RES_OPTIONS": "timeout:1 attempts:1", "LOCALDOMAIN": ".",
             // Details are what the agent gives up first.
             "MARTLET_MAX_CPU": "100%", "MARTLET_MAX_MEMORY": "1GiB",
             "MARTLET_SAMPLE_RATE": "1", "MARTLET_CAPTURE_HEADERS": "all", "MARTLET_CAPTURE_BODIES": "all",
