@@ -1,4 +1,4 @@
-// swift-tools-version:6.1
+// swift-tools-version:6.2
 import PackageDescription
 
 // `Martlet` is the only declared product: SwiftPM makes a consumer resolve whatever a declared product needs, and a

@@ -9,7 +9,7 @@ trap 'rm -rf "$consumer"' EXIT
 mkdir -p "$consumer/Sources/Consumer"
 echo 'import Martlet' >"$consumer/Sources/Consumer/Consumer.swift"
 cat >"$consumer/Package.swift" <<MANIFEST
-// swift-tools-version:6.1
+// swift-tools-version:6.2
 import PackageDescription
 
 let package = Package(

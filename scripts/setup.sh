@@ -11,11 +11,11 @@ fail() {
 }
 
 require_swift() {
-    command -v swift >/dev/null || fail "Martlet needs Swift 6.1 or later, and there is no swift on the PATH: https://swift.org/install"
+    command -v swift >/dev/null || fail "Martlet needs Swift 6.2 or later, and there is no swift on the PATH: https://swift.org/install"
     local version
     version=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9.]*\).*/\1/p' | head -n 1)
-    [[ $(printf '%s\n' 6.1 "$version" | sort -V | head -n 1) == 6.1 ]] ||
-        fail "Martlet needs Swift 6.1 or later; this is Swift $version: https://swift.org/install"
+    [[ $(printf '%s\n' 6.2 "$version" | sort -V | head -n 1) == 6.2 ]] ||
+        fail "Martlet needs Swift 6.2 or later; this is Swift $version: https://swift.org/install"
 }
 
 # Asks the compiler that will need it, which knows where headers are on this machine.

@@ -46,7 +46,7 @@ import Testing
 
     private func manifest(_ repository: URL) -> String {
         """
-        // swift-tools-version:6.1
+        // swift-tools-version:6.2
         import PackageDescription
 
         let package = Package(
