@@ -3,14 +3,11 @@ import MartletTelemetry
 
 /// TIME as people write it: RFC 3339, or a length of time ago.
 package enum TimeText {
-    /// `nil` when the text is neither, or lies before 1970.
+    /// `nil` when the text is neither, or lies before 1970 or past 2255.
     package static func parse(_ text: String, now: UnixNanoseconds) -> UnixNanoseconds? {
         if let length = nanoseconds(text) { return length <= now ? now - length : nil }
-        let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
-        // The style takes a space for the T and leaves the zone open; RFC 3339 wants both.
-        guard text.contains("T"), let date = try? Date(text, strategy: style) else { return nil }
-        let seconds = date.timeIntervalSince1970
-        return (0..<9e9).contains(seconds) ? UnixNanoseconds((seconds * 1000).rounded()) * 1_000_000 : nil
+        guard let time = TimestampReader.parse(text), (0..<9_000_000_000).contains(time.seconds) else { return nil }
+        return UnixNanoseconds(time.seconds) * 1_000_000_000 + UnixNanoseconds(time.nanoseconds)
     }
 
     /// RFC 3339 in UTC, whole seconds.

@@ -1,3 +1,4 @@
+import Fixtures
 import MartletReports
 import MartletStorage
 import MartletTelemetry
@@ -43,7 +44,9 @@ import Testing
     @Test(
         arguments: [
             ("2026-09-21T14:13:20Z", 0), ("2026-09-21T16:13:30+02:00", 10_000_000_000),
-            ("2026-09-21T14:13:20.25Z", 250_000_000),
+            ("2026-09-21T14:13:20.25Z", 250_000_000), ("2026-09-21t08:43:20.000000001999-05:30", 1),
+            ("2026-09-21T14:13:20-00:00", 0), ("2026-09-22T14:13:19+23:59", 59_000_000_000),
+            ("2028-02-29T00:00:00z", 45_395_200_000_000_000), ("2027-01-01T00:00:00Z", 8_761_600_000_000_000),
         ] as [(String, UInt64)])
     func rfc3339IsATime(text: String, afterNow: UInt64) {
         #expect(TimeText.parse(text, now: now) == now + afterNow)
@@ -51,10 +54,27 @@ import Testing
 
     @Test(arguments: [
         "", "h", "-1h", "1.5h", "1w", "1 h", "yesterday", "2026-09-21", "2026-09-21T14:13:20", "2026-13-21T14:13:20Z",
-        "99999999999999999999d", "999999d",
+        "99999999999999999999d", "999999d", "2026-11-31T00:00:00Z", "2026-02-29T00:00:00Z", "2100-02-29T00:00:00Z",
+        "2026-00-21T14:13:20Z", "2026-09-00T14:13:20Z", "2026-09-21T24:00:00Z", "2026-11-21T27:00:00Z",
+        "2026-11-21T09:75:00Z", "2016-12-31T23:59:60Z", "2026-11-21T09:00:00Z-1h", "2026-11-21T09:00:00Zxyz",
+        "2026-11-21T09:00:00Z/2026-11-21T10:00:00Z", "2026-11-21T09:00:00-1h", "2026-11-21T09:00:00Z ",
+        " 2026-11-21T09:00:00Z", "2026-11-21 09:00:00Z", "2026-11-21T09:00Z", "2026-11-21T9:00:00Z",
+        "2026-11-21T09:00:00.Z", "2026-11-21T09:00:00,5Z", "2026-11-21T09:00:00+0200", "2026-11-21T09:00:00+02",
+        "2026-11-21T09:00:00+24:00", "2026-11-21T09:00:00+01:60", "2026-11-21T09:00:00 02:00", "20261121T090000Z",
+        "+2026-11-21T09:00:00Z", "2026-11-21T09:00:0٣Z", "1969-12-31T23:59:59Z", "1970-01-01T00:30:00+01:00",
+        "0000-02-28T00:00:00Z", "9999-12-31T23:59:59Z",
     ])
     func anythingElseIsNoTime(text: String) {
         #expect(TimeText.parse(text, now: now) == nil)
+    }
+
+    @Test func everyTimeThatIsWrittenIsRead() {
+        var numbers = SeededGenerator(seed: 1)
+        // Up to the year 2255, leap days and ends of years among them.
+        for _ in 0..<20_000 {
+            let time = UInt64.random(in: 0..<9_000_000_000, using: &numbers) * 1_000_000_000
+            #expect(TimeText.parse(TimeText.format(time), now: now) == time)
+        }
     }
 
     @Test func aWindowThatEndsBeforeItStartsIsRefused() {
