@@ -137,14 +137,23 @@ import Testing
             guard end % 30 != 0 else { continue }
             _ = try await storage.store([Samples.metrics(captured: captured, end: end)], of: nil)
         }
-        func completeness() async throws -> Double {
-            let window = TimeWindow(from: Samples.time(0), to: Samples.time(7200))
-            return try await storage.statistics(StatisticsQuery(window: window, by: [])).completeness
+        // Whole hours and parts of them; the samples' time begins 13 minutes and 20 seconds after the hour.
+        let windows = [(0, 7200), (0, 1800), (600, 1200), (2820, 4620), (4800, 6000)] as [(UInt64, UInt64)]
+        func completeness() async throws -> [Double] {
+            var shares: [Double] = []
+            for (from, to) in windows {
+                let window = TimeWindow(from: Samples.time(from), to: Samples.time(to))
+                shares.append(try await storage.statistics(StatisticsQuery(window: window, by: [])).completeness)
+            }
+            return shares
         }
         let before = try await (completeness(), storage.agents().map(\.ledger))
+        #expect(before.0.allSatisfy { abs($0 - 2.0 / 3) < 0.01 })
         clock.time = Samples.time(4 * 3600)
         try await storage.maintain()
-        #expect(try await completeness() == before.0)
+        let after = try await completeness()
+        #expect(after[0] == before.0[0])
+        #expect(after.allSatisfy { abs($0 - 2.0 / 3) < 0.01 }, "\(after)")
         #expect(try await storage.agents().map(\.ledger) == before.1)
         let readings = try await DatabaseQueue(path: folder.path("collector.sqlite")).read {
             try Int.fetchOne($0, sql: "SELECT count(*) FROM ledger")

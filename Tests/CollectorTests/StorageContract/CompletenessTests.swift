@@ -54,6 +54,44 @@ extension StorageContractTests {
             #expect(try await completeness(0, 100) == 1)
         }
 
+        @Test func aWindowWithinAGapIsNotComplete() async throws {
+            try await store(10, captured: 10, end: 600)
+            // What was captured in the 20 minutes between was lost.
+            try await store(20, captured: 110, end: 1800)
+            for (from, to) in [(600, 1790), (700, 710), (900, 1500)] as [(UInt64, UInt64)] {
+                #expect(try await completeness(from, to) == 0.2, "\(from) to \(to)")
+            }
+            // With a reading in it, as ever.
+            #expect(try await completeness(590, 600) == 1)
+            #expect(try await completeness(1500, 1800) == 0.2)
+            #expect(try await completeness(1800, 2000) == 1)
+        }
+
+        @Test func aGapCountsInEachWindowThatItReachesAndBesideOtherInstances() async throws {
+            let other = Samples.resource("cart", instance: "i-2")
+            try await store(0, captured: 0, end: 10)
+            try await store(20, captured: 40, end: 3 * 86_400)
+            for end in [UInt64(10), 1000, 2000] { try await store(10, captured: end, end: end, from: other) }
+            #expect(try await completeness(10, 1000, service: "checkout") == 0.5)
+            #expect(try await completeness(1000, 2000, service: "checkout") == 0.5)
+            #expect(try await completeness(1000, 2000) == 30.0 / 1040)
+        }
+
+        @Test func anInstanceThatBeganAfterTheWindowIsNoPartOfIt() async throws {
+            // The samples' time begins 13 minutes and 20 seconds after the hour.
+            try await store(1, captured: 10, end: 7200)
+            #expect(try await completeness(0, 600) == 1)
+            #expect(try await completeness(0, 2800) == 1)
+            // Of the hour there may be one reading, and the instance may have begun at any time in it.
+            #expect(try await completeness(0, 6410) == 0.1)
+        }
+
+        @Test func nothingIsKnownOfTheFuture() async throws {
+            try await store(1, captured: 10, end: 10)
+            #expect(try await completeness(10, 20) == 1)
+            #expect(try await completeness(1_000_000, 2_000_000) == 1)
+        }
+
         @Test func oneInstanceDoesNotFillAnothersGap() async throws {
             try await store(9, captured: 5, end: 10, from: Samples.resource(instance: "i-1"))
             try await store(0, captured: 5, end: 10, from: Samples.resource("cart", instance: "i-2"))
