@@ -2,7 +2,7 @@ import MartletStorage
 
 /// What was asked, and the answer. Its JSON is a fixed format.
 package struct Report: Sendable, Equatable, Codable {
-    /// RFC 3339, UTC.
+    /// RFC 3339, UTC: the time that the figures are of (``StatisticsAnswer/window``).
     package var from: String
     package var to: String
     package var by: [Dimension]

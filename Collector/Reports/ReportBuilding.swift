@@ -2,7 +2,7 @@ import MartletStorage
 
 extension Report {
     package init(_ answer: StatisticsAnswer, for request: ReportRequest) {
-        let query = request.query
+        let (by, window) = (request.query.by, answer.window)
         var (total, rows) = (RequestGroup(values: []), [ReportRow]())
         rows.reserveCapacity(answer.groups.count)
         // Both at once, while the group's buckets are in the processor's caches.
@@ -10,14 +10,14 @@ extension Report {
             total.merge(group)
             rows.append(
                 ReportRow(
-                    dimensions: Dictionary(zip(query.by, group.values)) { first, _ in first },
-                    measures: group.measures(seconds: query.window.seconds)))
+                    dimensions: Dictionary(zip(by, group.values)) { first, _ in first },
+                    measures: group.measures(seconds: window.seconds)))
         }
-        var totals = ReportRow(dimensions: [:], measures: total.measures(seconds: query.window.seconds))
+        var totals = ReportRow(dimensions: [:], measures: total.measures(seconds: window.seconds))
         for place in rows.indices { rows[place].measures.impact = answer.groups[place].impact(among: total) }
         totals.measures.impact = total.impact(among: total)
         self.init(
-            from: TimeText.format(query.window.from), to: TimeText.format(query.window.to), by: query.by,
+            from: TimeText.format(window.from), to: TimeText.format(window.to), by: by,
             completeness: answer.completeness, damagedPoints: answer.damagedPoints > 0 ? answer.damagedPoints : nil,
             rows: Self.sorted(rows, for: request),
             totals: totals)

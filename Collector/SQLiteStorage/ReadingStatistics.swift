@@ -7,12 +7,12 @@ extension SQLiteStorage {
         try await health.watching {
             try await pool.read { db in
                 var folding = PointFolding(query)
-                for range in WindowRanges(query.window, expired: try ExpiredRows.times(in: db)).ranges {
-                    try folding.add(range, in: db)
-                }
-                let completeness = try Completeness.share(in: query.window, service: query.filter.service, in: db)
+                let counted = WindowRanges(query.window, expired: try ExpiredRows.times(in: db))
+                for range in counted.ranges { try folding.add(range, in: db) }
                 return StatisticsAnswer(
-                    groups: folding.groups, completeness: completeness, damagedPoints: folding.damagedPoints)
+                    window: counted.window, groups: folding.groups,
+                    completeness: try Completeness.share(in: counted.window, service: query.filter.service, in: db),
+                    damagedPoints: folding.damagedPoints)
             }
         }
     }

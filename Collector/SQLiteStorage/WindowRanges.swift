@@ -15,17 +15,23 @@ struct ChunkRange: Equatable {
 ///
 /// What is not rolled up is nowhere else and counts by its own end. What is rolled up is in the tier above as well: that
 /// counts where a slot lies wholly within the window, and the finer one at the window's edges. Where the finer one has
-/// expired, a slot counts by its end.
+/// expired, the window takes in the whole of the slots that it touches, so that its figures are of its time.
 struct WindowRanges {
-    private let window: (from: Int64, to: Int64)
+    /// What was asked for, or a wider one.
+    let window: TimeWindow
+    private let whole: Part
     private let expired: ExpiredTimes
     private(set) var ranges: [ChunkRange] = []
 
     init(_ window: TimeWindow, expired: ExpiredTimes) {
-        self.window = (Int64(clamping: window.from), Int64(clamping: window.to))
+        whole = (
+            expired.slotStart(notAfter: Int64(clamping: window.from)),
+            expired.slotEnd(notBefore: Int64(clamping: window.to))
+        )
+        self.window = TimeWindow(from: UInt64(clamping: whole.from), to: UInt64(clamping: whole.to))
         self.expired = expired
-        let hours = core(of: .hour, finerExpired: expired.minutes)
-        let minutes = core(of: .minute, finerExpired: expired.tenSeconds)
+        let hours = core(of: .hour)
+        let minutes = core(of: .minute)
 
         add(.hour, isRolled: false, to: hours)
         for edge in without(hours) { add(.hour, isRolled: false, onlyDelivered: true, to: edge) }
@@ -36,7 +42,7 @@ struct WindowRanges {
             addRolledMinutes(in: part, derivedWithin: minutes)
         }
 
-        add(.tenSeconds, isRolled: false, to: self.window)
+        add(.tenSeconds, isRolled: false, to: whole)
         for edge in without(minutes) {
             add(.tenSeconds, isRolled: true, to: (max(edge.from, expired.tenSeconds), edge.to))
         }
@@ -45,20 +51,14 @@ struct WindowRanges {
     private typealias Part = (from: Int64, to: Int64)
 
     /// The part of the window that is counted by slots of a tier; empty where `from` is not before `to`.
-    private func core(of tier: Tier, finerExpired: Int64) -> Part {
-        let first = tier.slotEnd(of: window.from)
-        // A chunk may end within its slot (see ``RollUp``), and is told of by nothing finer then either.
-        let isLastExpired = tier.slotEnd(of: window.to) <= finerExpired
-        return (
-            first <= finerExpired ? window.from : first,
-            isLastExpired ? window.to : tier.slotEnd(notAfter: window.to)
-        )
+    private func core(of tier: Tier) -> Part {
+        (tier.slotEnd(of: whole.from), tier.slotEnd(notAfter: whole.to))
     }
 
     /// The window without a core.
     private func without(_ core: Part) -> [Part] {
-        guard core.from < core.to else { return [window] }
-        return [(window.from, core.from), (core.to, window.to)]
+        guard core.from < core.to else { return [whole] }
+        return [(whole.from, core.from), (core.to, whole.to)]
     }
 
     private mutating func addRolledMinutes(in part: Part, derivedWithin minutes: Part) {
@@ -81,4 +81,16 @@ struct WindowRanges {
 struct ExpiredTimes: Equatable {
     var tenSeconds: Int64 = 0
     var minutes: Int64 = 0
+
+    /// `time`, or the start of the slot that it lies in where nothing finer is left.
+    func slotStart(notAfter time: Int64) -> Int64 { finest(at: time)?.slotEnd(notAfter: time) ?? time }
+
+    /// `time`, or the end of the slot that it lies in where nothing finer is left.
+    func slotEnd(notBefore time: Int64) -> Int64 { finest(at: time)?.slotEnd(of: time) ?? time }
+
+    /// `nil` where points are left as they came.
+    private func finest(at time: Int64) -> Tier? {
+        if time < minutes { return .hour }
+        return time < tenSeconds ? .minute : nil
+    }
 }

@@ -13,6 +13,8 @@ package struct StatisticsQuery: Sendable, Equatable {
 }
 
 package struct StatisticsAnswer: Sendable, Equatable {
+    /// What this is of: the query's, or a wider one where the store has no figures as fine as its ends.
+    package var window: TimeWindow
     /// Those that have something, no two with the same values, in no order that means anything.
     package var groups: [RequestGroup]
     /// The share of captured requests that arrived, 0...1, over the instances of the service that the query names, or of
@@ -22,7 +24,8 @@ package struct StatisticsAnswer: Sendable, Equatable {
     package var damagedPoints: Int
 
     /// - Parameter groups: no two with the same values; those that have nothing are left out.
-    package init(groups: [RequestGroup], completeness: Double, damagedPoints: Int = 0) {
+    package init(window: TimeWindow, groups: [RequestGroup], completeness: Double, damagedPoints: Int = 0) {
+        self.window = window
         self.groups = groups.contains(where: \.isEmpty) ? groups.filter { !$0.isEmpty } : groups
         self.completeness = completeness
         self.damagedPoints = damagedPoints

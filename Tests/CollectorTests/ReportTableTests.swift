@@ -6,10 +6,10 @@ import Testing
 @Suite struct ReportTableTests {
     private func table(endpoint: String, damaged: Int = 0, completeness: Double = 0.99999) -> String {
         let statistics = Samples.statistics([0.025, 0.025, 1.5], received: 2048)
-        let answer = StatisticsAnswer(
-            groups: [Samples.group(["checkout", endpoint], [(Samples.dimensions(), statistics)])],
-            completeness: completeness, damagedPoints: damaged)
         let window = TimeWindow(from: Samples.time(0), to: Samples.time(60))
+        let answer = StatisticsAnswer(
+            window: window, groups: [Samples.group(["checkout", endpoint], [(Samples.dimensions(), statistics)])],
+            completeness: completeness, damagedPoints: damaged)
         return ReportTable.text(
             of: Report(
                 answer, for: ReportRequest(query: StatisticsQuery(window: window, by: [.service, .endpoint]))))

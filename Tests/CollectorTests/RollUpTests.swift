@@ -1,5 +1,6 @@
 import Fixtures
 import GRDB
+import MartletReports
 import MartletSQLiteStorage
 import MartletStorage
 import MartletTelemetry
@@ -161,6 +162,32 @@ import Testing
         #expect(readings == 3)
     }
 
+    @Test func aReportIsOfTheWholeSlotsThatAreLeft() async throws {
+        let points = stride(from: UInt64(10), through: 4 * 3600, by: 10).map {
+            Samples.point(Samples.dimensions(), [0.1], end: $0)
+        }
+        _ = try await storage.store([InstanceMetrics(resource: Samples.resource(), points: points)], of: nil)
+        // 22:13:20: hours are left of all before 17:00, minutes of all before 21:43.
+        clock.time = Samples.time(8 * 3600)
+        try await storage.maintain()
+        for (asked, told, count) in [
+            ("15:30:00 16:00:00", "15:00:00 16:00:00", 360), ("15:00:00 15:30:00", "15:00:00 16:00:00", 360),
+            ("15:59:59 16:00:01", "15:00:00 17:00:00", 720), ("17:30:20 17:30:40", "17:30:00 17:31:00", 6),
+            ("16:30:00 17:30:30", "16:00:00 17:31:00", 546), ("17:00:00 17:10:00", "17:00:00 17:10:00", 60),
+        ] as [(String, String, UInt64)] {
+            let times = { (text: String) in text.split(separator: " ").map { "2026-09-21T\($0)Z" } }
+            let window = times(asked)
+            let request = try ReportParameters([("since", window[0]), ("until", window[1])]).request(now: clock.time)
+            let report = Report(try await storage.statistics(request.query), for: request)
+            #expect([report.from, report.to] == times(told))
+            #expect(report.totals.measures.count == count)
+            #expect(abs(report.totals.measures.perSecond - 0.1) < 1e-9)
+        }
+        let tail = try ReportParameters([("since", "2026-09-21T21:42:50Z")]).request(now: clock.time)
+        let report = Report(try await storage.statistics(tail.query), for: tail)
+        #expect([report.from, report.to] == ["2026-09-21T21:42:00Z", "2026-09-21T22:13:20Z"])
+    }
+
     @Test(arguments: [UInt64(1), 2, 3, 4])
     func everyWindowHasWhatWasStoredInIt(seed: UInt64) async throws {
         var numbers = SeededGenerator(seed: seed)
@@ -182,8 +209,9 @@ import Testing
             let window = randomWindow(until: now, &numbers)
             let answer = try await storage.statistics(StatisticsQuery(window: window, by: [.endpoint]))
             #expect(answer.damagedPoints == 0)
+            #expect(answer.window == model.whole(window))
             let found = Dictionary(uniqueKeysWithValues: answer.groups.map { ($0.values[0] ?? "", $0.statistics) })
-            #expect(found == model.statistics(in: window), "seed \(seed), step \(step), \(window)")
+            #expect(found == model.statistics(in: answer.window), "seed \(seed), step \(step), \(window)")
         }
     }
 
@@ -251,6 +279,15 @@ private struct StoredPoints {
         expired.tenSeconds = max(expired.tenSeconds, (now - retention.tenSeconds) / minute * minute)
         expired.minutes = max(expired.minutes, (now - retention.minutes) / hour * hour)
         points.removeAll { $0.isInHours && $0.endOfHour <= now - retention.hours }
+    }
+
+    /// The window, or the minutes and hours that it touches where nothing finer is left.
+    func whole(_ window: TimeWindow) -> TimeWindow {
+        let unit = { (time: UInt64) in
+            time < self.expired.minutes ? hour : time < self.expired.tenSeconds ? minute : 1
+        }
+        let from = window.from / unit(window.from) * unit(window.from)
+        return TimeWindow(from: from, to: up(window.to, unit(window.to)))
     }
 
     func statistics(in window: TimeWindow) -> [String: RequestStatistics] {
