@@ -15,9 +15,11 @@ enum FigureText {
         fixed(share * 100, 2) + " %"
     }
 
-    /// Rounded down: what is not complete must not read as 100 %.
+    /// Rounded down: what is not complete must not read as 100 %. A share such as 0.57 may come out of the multiplication just
+    /// below its whole number.
     static func completeness(_ share: Double) -> String {
-        fixed((share * 10_000).rounded(.down) / 100, 2) + " %"
+        let hundredths = share < 1 ? min((share * 10_000).nextUp.rounded(.down), 9_999) : 10_000
+        return fixed(hundredths / 100, 2) + " %"
     }
 
     static func perSecond(_ value: Double) -> String {

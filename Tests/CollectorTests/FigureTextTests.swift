@@ -21,4 +21,13 @@ import Testing
             }
         }
     }
+
+    @Test func completenessIsWhatItIsAndOnlyAllOfItIsAHundred() {
+        let wrong = (0...10_000).filter {
+            FigureText.completeness(Double($0) / 10_000) != String(format: "%d.%02d %%", $0 / 100, $0 % 100)
+        }
+        #expect(wrong == [])
+        #expect(FigureText.completeness(1.nextDown) == "99.99 %")
+        #expect(FigureText.completeness(0.56996) == "56.99 %")
+    }
 }
