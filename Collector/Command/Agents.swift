@@ -21,8 +21,8 @@ struct Agents: AsyncParsableCommand {
     func run() async throws {
         let report = try await reportingFailure { try await fetch() }
         switch format {
-        case .table: Output.text(AgentsTable.text(of: report))
-        case .json: Output.text(try ReportJSON.text(of: report))
+        case .table: try Output.answer(AgentsTable.text(of: report))
+        case .json: try Output.answer(ReportJSON.text(of: report))
         }
     }
 

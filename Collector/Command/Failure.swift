@@ -3,7 +3,7 @@ import MartletReports
 import MartletStorage
 
 extension ExitCode {
-    /// There is no store or no collector to ask, or it does not answer.
+    /// There is no store or no collector to ask, or it does not answer, or its answer cannot be written.
     static let unavailable = ExitCode(2)
 }
 

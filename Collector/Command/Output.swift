@@ -1,14 +1,24 @@
 import ArgumentParser
 import Foundation
 
-/// Writes at once, where `print` keeps a pipe's reader waiting for a full buffer. A reader that has left is no error.
+/// Writes at once, where `print` keeps a pipe's reader waiting for a full buffer.
 enum Output {
-    static func text(_ text: String) {
-        try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+    /// An answer. What keeps it from being written whole is told in a sentence and throws an exit code; a reader that has left
+    /// is no error.
+    static func answer(_ text: String) throws {
+        do {
+            try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+        } catch {
+            let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
+            guard let code = cause.map({ Int32($0.code) }), code != EPIPE else { return }
+            self.error("cannot write to standard output: \(String(cString: strerror(code)))")
+            throw ExitCode.unavailable
+        }
     }
 
+    /// For whoever watches; nothing depends on it.
     static func line(_ line: String) {
-        text(line + "\n")
+        try? FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
     }
 
     static func error(_ message: String) {

@@ -52,8 +52,8 @@ struct ReportCommand: AsyncParsableCommand {
     func run() async throws {
         let report = try await reportingFailure { try await fetch() }
         switch format {
-        case .table: Output.text(ReportTable.text(of: report))
-        case .json: Output.text(try ReportJSON.text(of: report))
+        case .table: try Output.answer(ReportTable.text(of: report))
+        case .json: try Output.answer(ReportJSON.text(of: report))
         }
     }
 

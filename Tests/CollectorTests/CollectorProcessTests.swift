@@ -116,6 +116,42 @@ import Testing
         #expect(result.errors.contains("no collector answers at http://127.0.0.1:1"))
     }
 
+    @Test func whatCannotBeWrittenIsToldInASentence() async throws {
+        try SQLiteStorage(path: store).close()
+        for command in [["report"], ["report", "--format", "json"], ["agents"], ["agents", "--format", "json"]] {
+            let result = try await run(command, writingTo: "/dev/full")
+            #expect(result.status == 2)
+            #expect(result.errors == "martlet-collector: cannot write to standard output: No space left on device\n")
+        }
+    }
+
+    /// As of `| head`; who ignores SIGPIPE gets an error in its place.
+    @Test func aReaderThatHasLeftIsNoError() async throws {
+        try SQLiteStorage(path: store).close()
+        let pipe = folder.path("pipe")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        // Opened for both, so that neither end waits for the other.
+        let script = "exec 3<>\"$0\" 4>\"$0\" 3<&-; trap '' PIPE; exec \"$@\" >&4"
+        let result = try await shell(script, [pipe], ["report"])
+        #expect(result.status == 0)
+        #expect(result.errors.isEmpty)
+    }
+
+    private func run(
+        _ command: [String], writingTo path: String
+    ) async throws -> (status: Int32, output: String, errors: String) {
+        try await shell("exec \"$@\" > \"$0\"", [path], command)
+    }
+
+    /// `$0` and what follows, and behind it the collector's command.
+    private func shell(
+        _ script: String, _ arguments: [String], _ command: [String]
+    ) async throws -> (status: Int32, output: String, errors: String) {
+        let collector = [ChildProcess.Program.martletCollector.url.path] + command + ["--store", "sqlite:" + store]
+        let shell = ChildProcess.Program(url: URL(fileURLWithPath: "/bin/sh"))
+        return try await ChildProcess(shell, ["-c", script] + arguments + collector).finish()
+    }
+
     @Test func aFlagThatCannotBeUnderstoodIsToldInASentence() async throws {
         for flags in [["--sort", "colour"], ["--since", "yesterday"], ["--top", "0"], ["--store", "oracle:x"]] {
             let result = try await run(["report"] + flags)
