@@ -1,4 +1,5 @@
 import Hummingbird
+import HummingbirdCore
 import Logging
 import MartletReports
 import MartletStorage
@@ -47,8 +48,13 @@ struct ReadRoutes: Sendable {
 }
 
 extension Request {
+    /// A `+` is a blank, as forms and most libraries write it, but in a time, which has no blanks and may have a zone.
     fileprivate var parameters: [(String, String)] {
-        uri.queryParameters.map { (String($0.key), String($0.value)) }
+        let query = URI("/?" + (uri.query ?? "").replacing("+", with: "%20"))
+        let times = [ReportParameter.since, .until].map(\.rawValue)
+        return query.queryParameters.map { name, value in
+            (String(name), String(times.contains(String(name)) ? value.replacing(" ", with: "+") : value))
+        }
     }
 }
 

@@ -86,6 +86,28 @@ import Testing
         }
     }
 
+    @Test func aPlusIsABlankButInATime() async throws {
+        let batch = MetricsBatch(
+            resource: Samples.resource("my shop"), start: Samples.time(0), end: Samples.time(10),
+            series: [Samples.dimensions(endpoint: "/a+b"): Samples.statistics([1])], ledger: Ledger(captured: 1))
+        let body = try batch.otlp()
+        try await withServer { client in
+            #expect(try await client.post(body).status == .ok)
+            for (query, count) in [
+                ("service=my+shop", 1), ("service=my%20shop", 1), ("service=my%2Bshop", 0), ("endpoint=/a%2Bb", 1),
+                ("endpoint=/a+b", 0), ("service=my+shop&until=2026-09-21T16:13:30+02:00", 1),
+            ] as [(String, UInt64)] {
+                let response = try await client.get("/api/v1/report?since=2026-09-21T16:13:20%2B02:00&\(query)")
+                let report = try ReportJSON.value(of: Report.self, in: Data(buffer: response.body))
+                #expect(report.from == "2026-09-21T14:13:20Z")
+                #expect(report.totals.measures.count == count, "\(query)")
+            }
+            let response = try await client.get("/api/v1/agents?since=2026-09-21T16:13:20+02:00")
+            let agents = try ReportJSON.value(of: AgentsReport.self, in: Data(buffer: response.body))
+            #expect(agents.from == "2026-09-21T14:13:20Z")
+        }
+    }
+
     @Test func tooManyParametersAndTooLongOnesAre400() async throws {
         try await withServer { client in
             let many = Array(repeating: "by=host", count: 65).joined(separator: "&")
