@@ -44,7 +44,7 @@ struct Prometheus {
             contentsOfFile: Repository.path("deploy/prometheus/prometheus.yml"), encoding: .utf8
         )
         .replacingOccurrences(of: "127.0.0.1:4318", with: target)
-        .replacingOccurrences(of: "15s", with: "200ms")
+        .replacingOccurrences(of: "15s", with: "1s")
         .replacingOccurrences(of: "# authorization:\n    #", with: "authorization:\n     ")
         .replacingOccurrences(of: "/etc/prometheus/martlet-read-token", with: folder.path("token"))
         try configuration.write(toFile: folder.path("prometheus.yml"), atomically: true, encoding: .utf8)
@@ -74,10 +74,11 @@ struct Prometheus {
     }
 
     /// Returns after it has scraped three times more: what was at the collector before, it has then, and more than once.
+    /// After a scrape that took too long it has nothing.
     func scrape() async throws {
-        let scrapes = "count_over_time(up[1h])"
+        let scrapes = "sum_over_time(up[1h])"
         let before = try await samples(of: scrapes).first?.number ?? 0
-        while try await samples(of: scrapes).first?.number ?? 0 < before + 3 {
+        while try await samples(of: "\(scrapes) and up == 1").first?.number ?? 0 < before + 3 {
             // It scrapes in its own time, and tells nobody.
             try await Task.sleep(for: .milliseconds(20))
         }
