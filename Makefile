@@ -1,5 +1,8 @@
 sources := $(shell find Package.swift Sources Collector Examples Tests -name '*.swift' -not -path '*/Generated/*')
 
+# Swift Testing starts all tests at once, which a machine of two cores takes seconds to get round to.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH := 4
+
 .PHONY: demo test faults soak sanitize fuzz check format bench setup
 
 demo: setup
