@@ -8,7 +8,7 @@ package struct PrometheusRequests: Sendable {
     private let servers: [Series]
 
     package init(_ totals: RequestTotals) {
-        let totals = totals.totals
+        let totals = totals.samples
         clients = Self.series(of: .client, in: totals)
         servers = Self.series(of: .server, in: totals)
     }

@@ -1,8 +1,11 @@
 import MartletStorage
 import MartletTelemetry
 
-/// What was stored of every series since the collector started. It only grows, as Prometheus wants it of counters; a
-/// restart begins anew, which Prometheus notices. A plain value.
+/// What was stored of every series since the collector started. It only grows, as Prometheus wants it of counters. A plain
+/// value.
+///
+/// Prometheus counts by differences of samples, so of a series that it sees for the first time it would not count what is
+/// there already. A series is therefore 0 until a page that has it was taken.
 package struct RequestTotals: Sendable {
     /// Series at most, each 16 lines of a scrape; the requests of more go to the endpoint `{other}` of their service.
     package static let maxSeries = 5_000
@@ -34,14 +37,24 @@ package struct RequestTotals: Sendable {
         }
     }
 
+    private struct Entry {
+        var total = Total()
+        /// The number of the first page that has it.
+        let firstPage: UInt64
+    }
+
     /// By what there is of each service, so that a point is looked up by its dimensions alone.
-    private var services: [[SharedDimensions: Total]] = []
+    private var services: [[SharedDimensions: Entry]] = []
     private var places: [String: Int] = [:]
     /// ``other(than:)`` of those that it was asked for; there are a few for each status.
     private var others: [RequestDimensions: SharedDimensions] = [:]
     private let maxSeries: Int
     private let maxOtherSeries: Int
     private var otherSeries = 0
+    /// The number of the page that is made next, from 1 on.
+    private var nextPage: UInt64 = 1
+    /// Of the latest that was taken; 0 for none.
+    private var takenPage: UInt64 = 0
     /// Series that there are.
     package private(set) var count = 0
 
@@ -50,12 +63,28 @@ package struct RequestTotals: Sendable {
         self.maxOtherSeries = maxOtherSeries
     }
 
-    package var totals: [Series: Total] {
+    package var totals: [Series: Total] { reading { $0.total } }
+
+    /// What a page has of them.
+    package var samples: [Series: Total] { reading { $0.firstPage <= takenPage ? $0.total : Total() } }
+
+    private func reading(_ value: (Entry) -> Total) -> [Series: Total] {
         places.reduce(into: [:]) { totals, service in
-            for (shared, total) in services[service.value] {
-                totals[Series(service: service.key, shared: shared)] = total
+            for (shared, entry) in services[service.value] {
+                totals[Series(service: service.key, shared: shared)] = value(entry)
             }
         }
+    }
+
+    /// What a page is to be made of. ``markTaken(_:)`` is to follow when it was sent.
+    package mutating func page() -> RequestTotals {
+        defer { nextPage += 1 }
+        return self
+    }
+
+    /// From now on the series of `page` have their figures.
+    package mutating func markTaken(_ page: RequestTotals) {
+        takenPage = max(takenPage, page.nextPage)
     }
 
     /// Adds what was stored, once.
@@ -66,7 +95,7 @@ package struct RequestTotals: Sendable {
         for index in metrics.points.indices {
             let series = metrics.points[index].series
             if let place, let known = find(series, at: place) {
-                services[place].values[known].add(metrics.points[index].statistics)
+                services[place].values[known].total.add(metrics.points[index].statistics)
             } else {
                 add(metrics.points[index].statistics, to: room(for: series, of: service))
                 place = places[service]
@@ -81,7 +110,8 @@ package struct RequestTotals: Sendable {
             places[series.service] = place
         }
         count -= services[place].count
-        services[place][series.shared, default: Total()].add(statistics)
+        let page = nextPage
+        services[place][series.shared, default: Entry(firstPage: page)].total.add(statistics)
         count += services[place].count
     }
 
@@ -90,7 +120,7 @@ package struct RequestTotals: Sendable {
     /// Where a service's series is counted already, by itself or where there is no room for it.
     private mutating func find(
         _ series: SharedDimensions, at place: Int
-    ) -> Dictionary<SharedDimensions, Total>.Index? {
+    ) -> Dictionary<SharedDimensions, Entry>.Index? {
         if let known = services[place].index(forKey: series) { return known }
         return isFull ? services[place].index(forKey: other(than: series)) : nil
     }

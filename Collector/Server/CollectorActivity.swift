@@ -12,6 +12,12 @@ package final class CollectorActivity: Sendable {
     var counters: CollectorCounters { countersState.withLock { $0 } }
     package var totals: RequestTotals { totalsState.withLock { $0 } }
 
+    /// See ``RequestTotals/page()``.
+    func page() -> RequestTotals { totalsState.withLock { $0.page() } }
+
+    /// See ``RequestTotals/markTaken(_:)``.
+    func markTaken(_ page: RequestTotals) { totalsState.withLock { $0.markTaken(page) } }
+
     func count(_ change: (inout CollectorCounters) -> Void) {
         countersState.withLock { change(&$0) }
     }

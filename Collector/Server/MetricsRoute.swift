@@ -21,11 +21,12 @@ struct MetricsRoute: Sendable {
                     try Response.json(Problem(error: "the read token is missing or wrong"), status: .unauthorized)
                 })
         }
-        group.get { _, _ in await page() }
+        group.get { request, _ in await page(isSent: request.method == .get) }
     }
 
-    private func page() async -> Response {
-        let totals = activity.totals
+    /// - Parameter isSent: whether the body goes to the client; of a HEAD its length alone does.
+    private func page(isSent: Bool) async -> Response {
+        let totals = activity.page()
         let own = PrometheusCollector.text(
             of: activity.counters, series: totals.count, storeBytes: try? await storage.size(),
             version: OTLPScope.version)
@@ -42,6 +43,7 @@ struct MetricsRoute: Sendable {
                 }
                 try await writer.write(ByteBuffer(string: waiting))
                 try await writer.finish(nil)
+                if isSent { activity.markTaken(totals) }
             }
         }
         return Response(status: .ok, headers: [.contentType: PrometheusText.contentType], body: body)

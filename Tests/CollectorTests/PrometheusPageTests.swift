@@ -33,6 +33,45 @@ import Testing
         }
     }
 
+    /// So that Prometheus, which counts by differences, counts what there is already.
+    @Test func inTheFirstPageThatHasItASeriesIsZero() async throws {
+        try await withServer { client in
+            #expect(try await client.post(try Samples.body()).status == .ok)
+            let first = try await client.nextPage().lines.filter { $0.hasPrefix("http_") }
+            #expect(first.count > 15)
+            #expect(first.allSatisfy { $0.hasSuffix(" 0") })
+            let name = "http_client_request_duration_seconds_count"
+            #expect(try await client.nextPage().value("\(name){\(Self.labels)}") == 5)
+
+            let failed = MetricsBatch(
+                resource: Samples.resource(), start: Samples.time(10), end: Samples.time(20),
+                series: [Samples.dimensions(status: nil, error: "timeout"): Samples.statistics([8, 8])],
+                ledger: Ledger(captured: 7, waiting: 2))
+            #expect(try await client.post(try failed.otlp()).status == .ok)
+            for count in ["0", "2", "2"] {
+                let page = try await client.nextPage()
+                #expect(page.value("\(name){\(Self.labels)}") == 5)
+                let lines = page.lines.filter { $0.hasPrefix(name) && $0.contains("error_type=\"timeout\"") }
+                #expect(lines.map { $0.split(separator: " ").last.map(String.init) } == [count])
+            }
+        }
+    }
+
+    @Test func whatIsAskedForItsHeadAloneIsNoFirstPage() async throws {
+        try await withServer { client in
+            #expect(try await client.post(try Samples.body()).status == .ok)
+            try await RawConnection.open(port: client.port) { connection in
+                for _ in 0..<2 {
+                    try await connection.send("HEAD /metrics HTTP/1.1\r\nHost: test\r\n\r\n")
+                    #expect(try await connection.answer(toHead: true)?.status == 200)
+                }
+            }
+            let sample = "http_client_request_duration_seconds_count{\(Self.labels)}"
+            #expect(try await client.nextPage().value(sample) == 0)
+            #expect(try await client.nextPage().value(sample) == 5)
+        }
+    }
+
     @Test func aBatchThatIsSentTwiceCountsOnce() async throws {
         try await withServer { client in
             for sequence in [1, 1, 2, 2, 1] {
@@ -113,7 +152,9 @@ import Testing
         for service in ["both", "spans"] { _ = try await storage.store(spans(service), of: nil) }
         _ = try await storage.store(
             [Samples.metrics(requests: 2, end: 10, resource: Samples.resource("both"))], of: nil)
-        let counts = PrometheusRequests(activity.totals).parts.joined().split(separator: "\n")
+        var totals = activity.totals
+        totals.markTaken(totals.page())
+        let counts = PrometheusRequests(totals).parts.joined().split(separator: "\n")
             .filter { $0.hasPrefix("http_client_request_duration_seconds_count{") }
         #expect(counts.count == 2)
         #expect(counts.contains { $0.contains("\"both\"") && $0.hasSuffix(" 2") })
@@ -207,7 +248,13 @@ private struct Page {
 }
 
 extension TestClientProtocol {
+    /// The figures of all that was stored, for which another page has to be taken before.
     fileprivate func page() async throws -> Page {
+        _ = try await nextPage()
+        return try await nextPage()
+    }
+
+    fileprivate func nextPage() async throws -> Page {
         let response = try await get("/metrics")
         #expect(response.status == .ok)
         return Page(

@@ -39,9 +39,33 @@ import Testing
         dimensions.source = .spans
         spans.points = [Samples.point(dimensions, [0.1])]
         totals.add(spans)
+        totals.markTaken(totals.page())
         let counts = PrometheusRequests(totals).parts.joined().split(separator: "\n").filter { $0.contains("_count{") }
         #expect(counts.count == 2)
         #expect(counts.count { $0.contains("martlet_source=\"spans\"") } == 1)
+    }
+
+    private func samples(_ totals: RequestTotals) -> [String: UInt64] {
+        Dictionary(
+            uniqueKeysWithValues: totals.samples.map { ($0.key.dimensions.endpoint, $0.value.duration.count) })
+    }
+
+    @Test func aSeriesIsZeroUntilAPageThatHasItWasTaken() {
+        var totals = RequestTotals()
+        totals.add(metrics(endpoints: 0..<1))
+        let lost = totals.page()
+        #expect(samples(lost) == ["/0": 0])
+        let taken = totals.page()
+        // Which the page that is being sent does not have.
+        totals.add(metrics(endpoints: 0..<2))
+        #expect(samples(taken) == ["/0": 0])
+        totals.markTaken(taken)
+        #expect(samples(totals) == ["/0": 2, "/1": 0])
+        // Behind a later one.
+        totals.markTaken(lost)
+        #expect(samples(totals) == ["/0": 2, "/1": 0])
+        totals.markTaken(totals.page())
+        #expect(samples(totals) == ["/0": 2, "/1": 1])
     }
 
     /// How requests ended in a service for which there is no room, as `kind status error`.
