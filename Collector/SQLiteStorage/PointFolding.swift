@@ -6,13 +6,14 @@ import MartletTelemetry
 /// and an entry for each series that it met.
 struct PointFolding {
     private(set) var damagedPoints = 0
-    private var index = GroupIndex()
+    private var index: GroupIndex
     private var senders: SenderClasses
     private var entryReader = EntryReader()
     /// Read when the first of spans is met.
     private var overlaps: StatisticsCover.Overlaps?
 
-    init(_ query: StatisticsQuery) {
+    init(_ query: StatisticsQuery, maxGroups: Int) {
+        index = GroupIndex(maxGroups: maxGroups)
         senders = SenderClasses(query)
     }
 

@@ -5,8 +5,8 @@ import MartletTelemetry
 extension SQLiteStorage {
     package func statistics(_ query: StatisticsQuery) async throws -> StatisticsAnswer {
         try await health.watching {
-            try await pool.read { db in
-                var folding = PointFolding(query)
+            try await pool.read { [limits] db in
+                var folding = PointFolding(query, maxGroups: limits.maxGroups)
                 let counted = WindowRanges(query.window, expired: try ExpiredRows.times(in: db))
                 for range in counted.ranges { try folding.add(range, in: db) }
                 return StatisticsAnswer(

@@ -19,6 +19,8 @@ package struct SQLiteLimits: Sendable, Equatable {
     /// What a sender of which nothing is known may have counted before its first point and still be taken at its word: as
     /// long as the coarsest interval that an agent sends.
     package var firstCumulativeInterval: UnixNanoseconds = 3600 * 1_000_000_000
+    /// Rows of a report. One with more fails: ``TooManyGroups``. A row takes some 8 KB until its report was sent.
+    package var maxGroups = 20_000
     /// How long a transaction waits for others to be in it, in seconds, where ``ExpectedBatches`` has more than wait.
     package var commitDelay = 0.001
     /// Batches that wait for the transaction before theirs to be written. With more the store is busy: ``StorageBusy``.

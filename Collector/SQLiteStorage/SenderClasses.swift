@@ -61,7 +61,7 @@ struct SenderClasses {
         let ofService = try seriesOfService(of: sender, in: db)
         if let entry = ofService[series] {
             guard let entry else { return nil }
-            let group = groups[entry.name] ?? index.place(of: values(of: ofService.names[entry.name], sender))
+            let group = try groups[entry.name] ?? index.place(of: values(of: ofService.names[entry.name], sender))
             groups[entry.name] = group
             return SeriesPlace(group: group, requests: entry.requests)
         }
@@ -69,7 +69,8 @@ struct SenderClasses {
         guard let dimensions = try SeriesRows.find(series, in: db),
             query.filter.matches(dimensions, from: classes[sender.index].resource)
         else { return nil }
-        return SeriesPlace(group: index.place(of: values(of: dimensions, sender)), requests: RequestClass(dimensions))
+        return SeriesPlace(
+            group: try index.place(of: values(of: dimensions, sender)), requests: RequestClass(dimensions))
     }
 
     private mutating func seriesOfService(of sender: Sender, in db: Database) throws -> ServiceSeries {

@@ -40,6 +40,8 @@ struct ReadRoutes: Sendable {
             return try await work()
         } catch let error as ParameterError {
             return try Response.json(Problem(error: error.description), status: .badRequest)
+        } catch let error as TooManyGroups {
+            return try Response.json(Problem(error: error.description), status: .badRequest)
         } catch {
             logger.error("the store could not be read", metadata: ["error": "\(error)"])
             return try Response.json(Problem(error: "the store could not be read"), status: .serviceUnavailable)

@@ -14,7 +14,7 @@ package protocol Storage: Sendable {
     /// requests, these are counted too (``DetailsBatch/points``).
     func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome
 
-    /// Everything in the answer is of one moment.
+    /// Everything in the answer is of one moment. Throws ``TooManyGroups`` where it would be too large.
     func statistics(_ query: StatisticsQuery) async throws -> StatisticsAnswer
 
     /// What was kept of a trace, in the order of the starts; empty for a trace that is not known.
