@@ -80,8 +80,10 @@ package struct CollectorServer: Sendable {
         router.add(middleware: DrainingMiddleware(requests: requests))
         IngestRoutes(storage: storage, intake: intake, room: IngestRoom(limits), activity: activity, logger: logger)
             .add(to: router, token: tokens.ingest)
-        ReadRoutes(storage: storage, now: now, logger: logger).add(to: router, token: tokens.read)
-        MetricsRoute(storage: storage, activity: activity).add(to: router, token: tokens.read)
+        ReadRoutes(storage: storage, room: ReadRoom(limits), now: now, logger: logger)
+            .add(to: router, token: tokens.read)
+        // Of its own: Prometheus does not wait for long reports.
+        MetricsRoute(storage: storage, room: ReadRoom(limits), activity: activity).add(to: router, token: tokens.read)
         return router
     }
 }

@@ -7,6 +7,7 @@ import MartletStorage
 /// `authorization.credentials` of a scrape configuration.
 struct MetricsRoute: Sendable {
     let storage: any Storage
+    let room: ReadRoom
     let activity: CollectorActivity
 
     /// Bytes that are put together before they are sent.
@@ -21,6 +22,7 @@ struct MetricsRoute: Sendable {
                     try Response.json(Problem(error: "the read token is missing or wrong"), status: .unauthorized)
                 })
         }
+        group.add(middleware: ReadRoomMiddleware(room: room))
         group.get { request, _ in await page(isSent: request.method == .get) }
     }
 

@@ -8,6 +8,7 @@ import MartletTelemetry
 /// `GET /api/v1/…`: what the command line shows, as JSON.
 struct ReadRoutes: Sendable {
     let storage: any Storage
+    let room: ReadRoom
     let now: @Sendable () -> UnixNanoseconds
     let logger: Logger
 
@@ -20,6 +21,7 @@ struct ReadRoutes: Sendable {
                     try Response.json(Problem(error: "the read token is missing or wrong"), status: .unauthorized)
                 })
         }
+        group.add(middleware: ReadRoomMiddleware(room: room))
         group.get("report") { request, _ in try await answer { try await report(request) } }
         group.get("agents") { request, _ in try await answer { try await agents(request) } }
     }

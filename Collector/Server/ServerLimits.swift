@@ -27,6 +27,11 @@ package struct ServerLimits: Sendable {
     /// Of a body of telemetry, inflated, that is decoded on its connection's event loop, which mostly takes a millisecond and keeps
     /// the loop's other connections waiting for as long. Larger ones are decoded elsewhere.
     static let eventLoopBodyBytes = 64 * 1024
+    /// Reports and lists of senders at a time, each until its answer was sent; as many pages of metrics as well. The embedded
+    /// store has two readers more (five, GRDB's default), so that neither `/readyz` nor maintenance waits behind a report.
+    package var maxReads = 3
+    /// Of each that wait for their turn: the panels of some dashboards. More are answered with 503.
+    package var maxWaitingReads = 32
     /// What a 429 or a 503 asks a sender to wait, in seconds (RFC 9110, section 10.2.3).
     package static let retryAfterSeconds = 1
 

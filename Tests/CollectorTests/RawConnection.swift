@@ -17,10 +17,16 @@ struct RawConnection {
     private let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
     private var received = ByteBuffer()
 
+    /// - Parameter receiveBuffer: bytes that the system takes for the test before it reads; `nil` leaves it to the system.
     static func open(
-        port: Int?, _ body: @Sendable (inout RawConnection) async throws -> Void
+        port: Int?, receiveBuffer: Int? = nil, _ body: @Sendable (inout RawConnection) async throws -> Void
     ) async throws {
-        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        var bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        if let receiveBuffer {
+            bootstrap = bootstrap.channelOption(.socketOption(.so_rcvbuf), value: SocketOptionValue(receiveBuffer))
+        }
+        let channel =
+            try await bootstrap
             .connect(host: "127.0.0.1", port: port ?? 0) { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
@@ -37,6 +43,17 @@ struct RawConnection {
             }
         }
         if let error = failure.error.withLock({ $0 }) { throw error }
+    }
+
+    /// What is answered on a connection of its own, where a test's client asks one after the other; `nil` when it is closed
+    /// before.
+    static func get(_ path: String, port: Int?) async throws -> Answer? {
+        let (answers, answer) = AsyncStream.makeStream(of: Answer?.self)
+        try await open(port: port) { connection in
+            try await connection.send("GET \(path) HTTP/1.1\r\nHost: test\r\n\r\n")
+            answer.yield(try await connection.answer())
+        }
+        return await answers.first { _ in true } ?? nil
     }
 
     private final class Failure: Sendable {
