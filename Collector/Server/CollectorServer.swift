@@ -58,7 +58,7 @@ package struct CollectorServer: Sendable {
         let (limits, maxBodyBytes) = (limits, intake.limits.maxBodyBytes)
         let configuration = HTTP1Channel.Configuration(
             additionalChannelHandlers: [
-                BodyDeadline(limits.bodyTimeout), AnswerDeadline(limits.answerTimeout),
+                ClientWatch(), BodyDeadline(limits.bodyTimeout), AnswerDeadline(limits.answerTimeout),
                 ContinueHandler(maxBodyBytes: maxBodyBytes),
             ],
             idleTimeout: TimeAmount(limits.idleTimeout),
@@ -70,8 +70,8 @@ package struct CollectorServer: Sendable {
         }
     }
 
-    func router() -> Router<BasicRequestContext> {
-        let router = Router(options: .autoGenerateHeadEndpoints)
+    func router() -> Router<CollectorRequestContext> {
+        let router = Router(context: CollectorRequestContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: HeadMiddleware())
         router.add(middleware: SecurityHeaders())
         router.add(middleware: IngestCounting(activity: activity))

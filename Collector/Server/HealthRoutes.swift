@@ -8,7 +8,7 @@ struct HealthRoutes: Sendable {
     let requests: RequestsInWork
     let logger: Logger
 
-    func add(to router: Router<BasicRequestContext>) {
+    func add(to router: Router<CollectorRequestContext>) {
         router.get("/") { _, _ in "Martlet collector. The report is at /api/v1/report.\n" }
         // The process answers.
         router.get("healthz") { _, _ in try Response.json(Health(status: "ok")) }

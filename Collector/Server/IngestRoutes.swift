@@ -13,7 +13,7 @@ struct IngestRoutes: Sendable {
     let activity: CollectorActivity
     let logger: Logger
 
-    func add(to router: Router<BasicRequestContext>, token: String?) {
+    func add(to router: Router<CollectorRequestContext>, token: String?) {
         let group = router.group("v1")
         if let token {
             group.add(

@@ -13,7 +13,7 @@ struct MetricsRoute: Sendable {
     /// Bytes that are put together before they are sent.
     private static let chunk = 64 * 1024
 
-    func add(to router: Router<BasicRequestContext>, token: String?) {
+    func add(to router: Router<CollectorRequestContext>, token: String?) {
         let group = router.group("metrics")
         group.add(middleware: LongWorkMiddleware())
         if let token {

@@ -1,19 +1,29 @@
 import Hummingbird
 
-/// Lets as many read at once as there is room for, each until its answer was sent.
-struct ReadRoomMiddleware<Context: RequestContext>: RouterMiddleware {
+/// Lets as many read at once as there is room for, each until its answer was sent or its client has left.
+struct ReadRoomMiddleware: RouterMiddleware {
+    typealias Context = CollectorRequestContext
+
     let room: ReadRoom
 
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
-        guard let place = try await room.enter() else {
-            var response = try Response.json(
-                Problem(error: "too many read at once; try again later"), status: .serviceUnavailable)
-            response.headers[.retryAfter] = "\(ServerLimits.retryAfterSeconds)"
-            return response
+        do {
+            guard let place = try await context.whileClientIsThere({ try await room.enter() }) else {
+                return try refusal("too many read at once; try again later")
+            }
+            return try await next(request, context).holding(place)
+        } catch is CancellationError {
+            // Told to those who only said that they will send no more, and by a collector that stops.
+            return try refusal("this was given up, for the connection or the collector is closing")
         }
-        return try await next(request, context).holding(place)
+    }
+
+    private func refusal(_ message: String) throws -> Response {
+        var response = try Response.json(Problem(error: message), status: .serviceUnavailable)
+        response.headers[.retryAfter] = String(ServerLimits.retryAfterSeconds)
+        return response
     }
 }
 

@@ -12,7 +12,7 @@ struct ReadRoutes: Sendable {
     let now: @Sendable () -> UnixNanoseconds
     let logger: Logger
 
-    func add(to router: Router<BasicRequestContext>, token: String?) {
+    func add(to router: Router<CollectorRequestContext>, token: String?) {
         let group = router.group("api/v1")
         group.add(middleware: LongWorkMiddleware())
         if let token {
@@ -22,8 +22,12 @@ struct ReadRoutes: Sendable {
                 })
         }
         group.add(middleware: ReadRoomMiddleware(room: room))
-        group.get("report") { request, _ in try await answer { try await report(request) } }
-        group.get("agents") { request, _ in try await answer { try await agents(request) } }
+        group.get("report") { request, context in
+            try await answer { try await context.whileClientIsThere { try await report(request) } }
+        }
+        group.get("agents") { request, context in
+            try await answer { try await context.whileClientIsThere { try await agents(request) } }
+        }
     }
 
     private func report(_ request: Request) async throws -> Response {
@@ -44,6 +48,8 @@ struct ReadRoutes: Sendable {
             return try Response.json(Problem(error: error.description), status: .badRequest)
         } catch let error as TooManyGroups {
             return try Response.json(Problem(error: error.description), status: .badRequest)
+        } catch let error as CancellationError {
+            throw error
         } catch {
             logger.error("the store could not be read", metadata: ["error": "\(error)"])
             return try Response.json(Problem(error: "the store could not be read"), status: .serviceUnavailable)
