@@ -11,7 +11,7 @@ package enum PrometheusCollector {
         text.add(prefix + "build_info", UInt64(1), ["version": version])
         writeIntake(counters, to: &text)
         writeStore(counters, bytes: storeBytes, to: &text)
-        text.gauge("exported_series", "Series of requests in this page.", UInt64(series))
+        text.gauge("exported_series", "Series that requests are counted in; the page has no more.", UInt64(series))
         return text.text
     }
 
