@@ -102,6 +102,45 @@ import FoundationNetworking
         }
     }
 
+    /// Each table has the fifty endpoints that are asked for most, in each of its columns.
+    @Test func theDashboardsTablesHaveTheSameFiftyEndpointsInEveryColumn() async throws {
+        let prometheus = try await Prometheus(scraping: collector.address, token: Self.token, folder: folder)
+        #expect(try await collector.post(try manyEndpoints().otlp(), batch: "a/1/metrics") == 200)
+        try await prometheus.scrape()
+        let most = Set((11...60).map { "/\($0)" })
+        for (kind, route) in [(RequestKind.client, "url_template"), (.server, "http_route")] {
+            let columns = try Dashboard.expressions().filter { $0.contains("topk(50") && $0.contains("http_\(kind)") }
+            #expect(columns.count == 4)
+            for column in columns {
+                let endpoints = try await prometheus.samples(of: column).compactMap { $0.metric[route] }
+                #expect(endpoints.count == 50)
+                #expect(Set(endpoints) == most, "\(column)")
+            }
+        }
+    }
+
+    /// Sixty of either kind, `/1` with two requests of which one failed, and so on.
+    private func manyEndpoints() -> MetricsBatch {
+        let time = UInt64(Date().timeIntervalSince1970 - 10) * 1_000_000_000
+        var batch = MetricsBatch(
+            resource: TelemetryResource(service: "shop", instance: "a"), start: time, end: time + 1_000_000_000,
+            series: [:], ledger: Ledger(captured: 3780, waiting: 3780))
+        for kind in RequestKind.allCases {
+            for number in 1...60 {
+                for (status, error, count) in [(200, nil, number), (503, "503", 1)] as [(Int, String?, Int)] {
+                    let dimensions = RequestDimensions(
+                        kind: kind, method: "GET", host: "api.example.com", port: 443, endpoint: "/\(number)",
+                        status: status, error: error)
+                    for _ in 0..<count {
+                        batch.series[dimensions, default: RequestStatistics()]
+                            .record(seconds: 0.1, bytesSent: 0, bytesReceived: 0)
+                    }
+                }
+            }
+        }
+        return batch
+    }
+
     private func unnamedFailures(from start: UInt64, to end: UInt64, captured: UInt64) -> MetricsBatch {
         let ends: [(status: Int?, error: String?, count: Int)] = [
             (200, nil, 3), (500, nil, 1), (404, "NotFound", 1), (nil, "timeout", 1), (nil, "cancelled", 1),
