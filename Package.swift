@@ -158,7 +158,7 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "ChainService", "Fixtures", "MartletOTLP", "MartletReports", "MartletSQLiteStorage", "MartletStorage",
-                "MartletTelemetry", "ProbeService", "TracerProgram", "martlet-collector",
+                "MartletTelemetry", "ProbeService", "Shopper", "TracerProgram", "martlet-collector",
                 .product(name: "Hummingbird", package: "hummingbird"),
             ],
             exclude: ["python_sdk.py"]),

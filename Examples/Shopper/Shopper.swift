@@ -4,7 +4,9 @@ import FoundationNetworking
 
 @main
 struct Shopper: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Visits the storefront and says what it saw.")
+    static let configuration = CommandConfiguration(
+        abstract: "Visits the storefront and says what it saw.",
+        discussion: "Exit codes: 0 there were answers, 1 there were none.")
 
     @Option(help: "Where the storefront answers.")
     var storefront: URL
@@ -28,6 +30,8 @@ struct Shopper: AsyncParsableCommand {
             return await group.reduce(into: Visits()) { $0.add($1) }
         }
         print(visits.table)
+        // So that whoever started it before the storefront listens can try again.
+        guard visits.hasAnswers else { throw ExitCode.failure }
     }
 
     private var session: URLSession {

@@ -19,6 +19,8 @@ struct Visits: Sendable {
         upstreamRequests += other.upstreamRequests
     }
 
+    var hasAnswers: Bool { counts.keys.contains { $0.status != nil } }
+
     var table: String {
         let lines = counts.map { outcome, count in
             "  \(outcome.errand)  \(outcome.status.map(String.init) ?? "no answer")  \(count)"
