@@ -27,16 +27,18 @@ extension FaultTests {
 
         @Test func aCollectorThatIsReplacedByAnEmptyOneLeavesEachRequestInOneOfTheTwo() async throws {
             try await Scene.run { scene in
-                let first = try await scene.collector(store: scene.folder.path("first.sqlite"))
-                let service = try scene.start("life", collector: first.port, requests: 800, ["--flushes", "20"])
+                let store = scene.folder.path("first.sqlite")
+                let first = try await scene.collector(store: store)
+                let service = try scene.start("life", collector: first.port, requests: 3000, ["--flushes", "20"])
                 try await scene.wait(while: service, requests: scene.seed.draw(0, in: 200...500))
+                while try await scene.report(of: store).totals.measures.count == 0 {}
                 // Asked to end, so that what it has stored it has also acknowledged.
                 _ = await first.terminate()
                 let second = try await scene.collector(port: first.port, store: scene.folder.path("second.sqlite"))
                 let end = try await scene.end(of: service)
                 try await scene.drain(collector: second.port)
-                #expect(end.captured == 800)
-                let stores = [scene.folder.path("first.sqlite"), scene.folder.path("second.sqlite")]
+                #expect(end.captured == 3000)
+                let stores = [store, scene.folder.path("second.sqlite")]
                 for store in stores {
                     let count = try await scene.report(of: store).totals.measures.count
                     #expect(count > 0, "\(scene.seed)")

@@ -445,7 +445,8 @@ def self_signed(folder, name):
 
 
 def main():
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))  # Nobody else has its port meanwhile.
         certificate, key = self_signed(folder, "trusted")
         ports = {
             "http": start("http"),
@@ -454,7 +455,7 @@ def main():
             "tls": start("tls", tls_context(certificate, key)),
             "untrusted": start("untrusted", tls_context(*self_signed(folder, "untrusted"))),
             "ftp": start("ftp", serve=ftp),
-            "nobody": free_port(),
+            "nobody": nobody.getsockname()[1],
         }
         ports["http2"], nginx = start_http2(folder, certificate, key, start("http2"))
         try:
