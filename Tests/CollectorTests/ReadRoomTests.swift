@@ -71,12 +71,16 @@ import Testing
         let batch = MetricsBatch(
             resource: Samples.resource(), start: Samples.time(0), end: Samples.time(10),
             series: Dictionary(uniqueKeysWithValues: series), ledger: Ledger(captured: 8000, waiting: 8000))
-        try await withServer(serverLimits: limits(reads: 1, waiting: 0)) { client in
+        let gate = Gate()
+        try await withServer(
+            serverLimits: limits(reads: 1, waiting: 0), storage: { HeldReads(base: $0, gate: gate) }
+        ) { client in
             #expect(try await client.post(try batch.otlp()).status == .ok)
             try await RawConnection.open(port: client.port, receiveBuffer: 65_536) { slow in
                 try await slow.send("GET \(Self.report) HTTP/1.1\r\nHost: test\r\n\r\n")
-                // Until it has its place, and from then on, for the answer has more than the 4 MB that sockets hold.
-                while try await client.get("/api/v1/agents").status == .ok {}
+                await gate.arrived()
+                await gate.open()
+                // The answer has more than the 4 MB that sockets hold.
                 for _ in 0..<20 {
                     let response = try await client.get("/api/v1/agents")
                     #expect(response.status == .serviceUnavailable)
