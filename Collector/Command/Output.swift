@@ -10,8 +10,10 @@ enum Output {
             try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
         } catch {
             let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
-            guard let code = cause.map({ Int32($0.code) }), code != EPIPE else { return }
-            self.error("cannot write to standard output: \(String(cString: strerror(code)))")
+            let code = cause.flatMap { Int32(exactly: $0.code) }
+            guard code != EPIPE else { return }
+            let reason = code.map { String(cString: strerror($0)) } ?? error.localizedDescription
+            self.error("cannot write to standard output: \(reason)")
             throw ExitCode.unavailable
         }
     }
