@@ -12,7 +12,7 @@ struct FormRedaction {
         let name = pair.prefix { $0 != UInt8(ascii: "=") }
         guard name.count < pair.count else { return text(pair) }
         let value = pair[(name.endIndex + 1)...]
-        return text(name) + "=".utf8 + (names.contain(name) ? Redaction.placeholderBytes : text(value))
+        return text(name) + [UInt8(ascii: "=")] + (names.contain(name) ? Redaction.placeholderBytes : text(value))
     }
 
     /// As it stands where nothing is taken out of it.

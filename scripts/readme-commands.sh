@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Runs README's commands as its reader does. The demo runs to its report, whose count is checked, and ends at Ctrl-C.
+#
+#     scripts/readme-commands.sh demo|test…
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# A process group for each command: Ctrl-C reaches the demo and all that it started, as from a terminal.
+set -m
+
+# 3,000 visits, of which four in ten make two requests.
+demo_requests=4200
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+fail() {
+    cat "$log" >&2
+    echo "$1" >&2
+    exit 1
+}
+
+await_report() {
+    until grep -q '^Ctrl-C ends it all' "$log"; do
+        kill -0 "$1" 2>/dev/null || fail "The demo ended before its report."
+        sleep 1
+    done
+}
+
+run_demo() {
+    local pid port
+    SECONDS=0
+    make demo >"$log" 2>&1 </dev/null &
+    pid=$!
+    await_report "$pid"
+    echo "make demo: the report was there after $SECONDS s."
+    sed -n '/^What Martlet saw/,$p' "$log"
+    kill -INT -- "-$pid"
+    wait "$pid" || true
+
+    grep -qE "^total +$demo_requests " "$log" || fail "The report has not the $demo_requests requests that were made."
+    port=$(sed -nE 's|^The report: +http://127.0.0.1:([0-9]+)/.*|\1|p' "$log")
+    ! (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || fail "Ctrl-C left the demo's collector running."
+}
+
+run_test() {
+    SECONDS=0
+    make test </dev/null
+    echo "make test: done after $SECONDS s."
+}
+
+for command; do "run_$command"; done
