@@ -56,7 +56,7 @@ make_root() {
     local file
     for file in /etc/{gitconfig,gitignore,pip.conf,hosts,resolv.conf,apt/apt.conf.d} "$HOME"/.{gitconfig,config/pip} \
         /etc/ssl/certs/ca-certificates.crt; do
-        [[ ! -e $file ]] || cp -aL --parents "$file" "$root"
+        [[ ! -e $file ]] || { mkdir -p "$root$(dirname "$file")" && cp -rL "$file" "$root$(dirname "$file")"; }
     done
 }
 
