@@ -31,7 +31,7 @@ import Testing
         // As a Double it is larger than any UInt64.
         let histogram = try #require(
             ExponentialHistogram(
-                scale: 0, sum: 1, min: nil, max: nil, zeroCount: 0, offset: 0, buckets: [.max - 1, 1]))
+                scale: 0, sum: 1, min: nil, max: nil, zeroCount: 0, offset: 0, buckets: [UInt64.max - 1, 1]))
         for q in [0, 0.5, 1] { #expect((histogram.quantile(q) ?? .nan).isFinite) }
     }
 
