@@ -42,13 +42,14 @@ mirror() {
         grep -E '^(deb|URIs:) ' | grep -oEm1 'https?://[^ ]+/debian/?( |$)' | tr -d ' '
 }
 
-# Swift's own dependencies are part of a machine that has Swift; headers that only Martlet wants are not.
+# What Swift itself asks for is part of a machine that has it (Debian's package leaves out C++); headers that only Martlet
+# wants are not.
 make_root() {
     local suite=bookworm packages=ca-certificates,git,make,tzdata
     if [[ $toolchain == own ]]; then
         packages+=,binutils,libc6-dev,libgcc-12-dev,libstdc++-12-dev,libcurl4,libncurses6,libsqlite3-0,libxml2
     else
-        suite=sid
+        suite=sid packages+=,g++
     fi
     echo "Making a bare Debian ($suite)"
     debootstrap --variant=minbase --include="$packages" "$suite" "$root" "$(mirror)" >"$work/log" 2>&1 ||
