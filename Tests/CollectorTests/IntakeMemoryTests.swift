@@ -31,21 +31,19 @@ import Testing
         let (protobuf, json) = ("application/x-protobuf", "application/json")
         let attribute = field(1, [0x0a, 0x01, UInt8(ascii: "a")])
         let text = [UInt8](repeating: 0x61, count: 63 * mebibyte)
-        return try [
+        let attributes = repeated(attribute, 2 * mebibyte)
+        let objects: [UInt8] =
+            Array(#"{"resourceMetrics":[{}"#.utf8) + repeated(Array(",{}".utf8), 4 * mebibyte) + Array("]}".utf8)
+        let string: [UInt8] = Array(#"{"a":""#.utf8) + text + Array(#""}"#.utf8)
+        let bodies: [(String, [UInt8], String, Int)] = [
             ("empty resources", repeated([0x0a, 0x00], 63 * mebibyte), protobuf, 413),
             ("one text", field(1, field(1, field(1, field(1, text)))), protobuf, 200),
             // Two thirds of what is taken.
-            ("attributes", field(1, field(1, repeated(attribute, 2 * mebibyte))), protobuf, 200),
-            (
-                "empty objects",
-                Array(#"{"resourceMetrics":[{}"#.utf8) + repeated(Array(",{}".utf8), 4 * mebibyte) + Array("]}".utf8),
-                json, 413
-            ),
-            (
-                "one JSON text",
-                Array(#"{"a":""#.utf8) + text + Array(#""}"#.utf8), json, 200
-            ),
-        ].map { ($0, try Gzip.compress($1), $2, $3) }
+            ("attributes", field(1, field(1, attributes)), protobuf, 200),
+            ("empty objects", objects, json, 413),
+            ("one JSON text", string, json, 200),
+        ]
+        return try bodies.map { ($0, try Gzip.compress($1), $2, $3) }
     }
 
     @Test func noBodyTakesMoreMemoryThanThereIsForIt() async throws {
