@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Makes sure that what the build needs is there; installs what is missing where apt-get can.
-# With `test`, what the tests need as well: libcurl, which a service that is linked statically wants, curl, the
-# servers of the parity tests, in .build/python the OpenTelemetry SDK for Python and PyYAML, and in .build/prometheus Debian's
-# Prometheus.
+# With `test`, what the tests need as well: libcurl, which a service that is linked statically wants, curl, the servers of
+# the parity tests, a list of English words, in .build/python the OpenTelemetry SDK for Python and PyYAML, and in
+# .build/prometheus Debian's Prometheus.
 set -euo pipefail
 
 fail() {
@@ -29,6 +29,7 @@ missing_packages() {
     has_header sqlite3.h || echo libsqlite3-dev
     [[ $1 == test ]] || return 0
     has_header curl/curl.h || echo libcurl4-openssl-dev
+    [[ -r /usr/share/dict/words ]] || echo wamerican
     python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
     local program
     for program in python3 curl openssl nginx; do

@@ -50,6 +50,8 @@ enum MartletLimits {
     static let budgetWindow = Duration.seconds(10)
     /// So many internal errors switch capture off.
     static let faults = 10
+    /// After so long without a request an endpoint may give up its room (`MARTLET_MAX_ENDPOINTS`).
+    static let unusedEndpoint = Duration.seconds(24 * 3600)
     /// The longest name of a query parameter that is kept: what is longer may be a value.
     static let parameterName = 64
     /// Strings of JSON within strings are looked into so deep; what lies deeper is taken out whole.

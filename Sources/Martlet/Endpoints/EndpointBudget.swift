@@ -1,7 +1,8 @@
 import MartletTelemetry
 
 /// Holds the number of distinct endpoints to a limit, so that nothing a URL says can make the agent or the collector
-/// grow without bound. First come, first named; what comes later counts to `{other}`.
+/// grow without bound. First come, first named; what comes later counts to `{other}`, until names that were not seen for a
+/// day give up their room.
 struct EndpointBudget: Sendable {
     static let overflow = "{other}"
 
@@ -18,8 +19,9 @@ struct EndpointBudget: Sendable {
     }
 
     private let limit: Int
-    private var named: Set<Key> = []
-    private var overflowHosts: Set<Key> = []
+    /// When each was last asked for.
+    private var named: [Key: UnixNanoseconds] = [:]
+    private var overflowHosts: [Key: UnixNanoseconds] = [:]
 
     init(limit: Int) {
         self.limit = limit
@@ -27,20 +29,32 @@ struct EndpointBudget: Sendable {
 
     /// What to count a request to: its own endpoint within the limit, then `{other}` of its host; hosts are held to the
     /// same limit, and past it the host is `{other}` as well.
-    mutating func admit(_ wanted: RequestDimensions) -> RequestDimensions {
+    ///
+    /// - Parameter now: The time of the request, roughly.
+    mutating func admit(_ wanted: RequestDimensions, at now: UnixNanoseconds) -> RequestDimensions {
         var dimensions = wanted
-        if Self.admit(Key(dimensions), to: &named, limit: limit) { return dimensions }
+        if Self.admit(Key(dimensions), to: &named, limit: limit, at: now) { return dimensions }
         dimensions.endpoint = Self.overflow
-        if Self.admit(Key(dimensions), to: &overflowHosts, limit: limit) { return dimensions }
+        if Self.admit(Key(dimensions), to: &overflowHosts, limit: limit, at: now) { return dimensions }
         dimensions.host = Self.overflow
         dimensions.port = 0
         return dimensions
     }
 
-    private static func admit(_ key: Key, to keys: inout Set<Key>, limit: Int) -> Bool {
-        if keys.contains(key) { return true }
-        guard keys.count < limit else { return false }
-        keys.insert(key)
+    /// Makes room where there is none. To be called now and then.
+    mutating func forgetUnused(at now: UnixNanoseconds) {
+        for keys in [\EndpointBudget.named, \.overflowHosts] where self[keyPath: keys].count >= limit {
+            self[keyPath: keys] = self[keyPath: keys].filter { _, seen in
+                seen > now || now - seen < MartletLimits.unusedEndpoint.nanoseconds
+            }
+        }
+    }
+
+    private static func admit(
+        _ key: Key, to keys: inout [Key: UnixNanoseconds], limit: Int, at now: UnixNanoseconds
+    ) -> Bool {
+        guard keys[key] != nil || keys.count < limit else { return false }
+        keys[key] = now
         return true
     }
 }

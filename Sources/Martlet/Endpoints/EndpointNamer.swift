@@ -29,7 +29,7 @@ struct EndpointNamer: Sendable {
         name.reserveCapacity(bytes.count + 1)
         for (index, segment) in segments.enumerated() {
             name.append(Self.slash)
-            Self.append(index == Self.maxSegments ? Self.rest[...] : segment, to: &name)
+            if index == Self.maxSegments { name.append(contentsOf: Self.rest) } else { Self.append(segment, to: &name) }
         }
         return name.count > Self.maxLength ? Self.shortened(name) : String(decoding: name, as: UTF8.self)
     }

@@ -89,7 +89,7 @@ struct SeriesStatistics: Sendable {
             kind: identity.kind, method: identity.method, host: target.host, port: target.port,
             endpoint: identity.route ?? namer.endpoint(ofPath: target.path), status: identity.status,
             error: identity.error)
-        return places[dimensions] == nil ? errors.admit(endpoints.admit(dimensions)) : dimensions
+        return places[dimensions] == nil ? errors.admit(endpoints.admit(dimensions, at: start)) : dimensions
     }
 
     /// - Parameter now: when the interval ends; `nil` for when its last request did.
@@ -103,6 +103,7 @@ struct SeriesStatistics: Sendable {
         series.removeAll(keepingCapacity: true)
         places.removeAll(keepingCapacity: true)
         known.removeAll(keepingCapacity: true)
+        endpoints.forgetUnused(at: end)
         return interval
     }
 }

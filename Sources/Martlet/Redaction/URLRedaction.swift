@@ -104,9 +104,8 @@ enum URLRedaction {
 
     private static func isName(_ name: ArraySlice<UInt8>) -> Bool {
         guard (1...MartletLimits.parameterName).contains(name.count),
-            name.allSatisfy({ $0.isASCIIAlphanumeric || "-_.[]$:".utf8.contains($0) }),
-            case .name = SegmentShape(of: name)
+            name.allSatisfy({ $0.isASCIIAlphanumeric || "-_.[]$:".utf8.contains($0) })
         else { return false }
-        return true
+        return name.split(whereSeparator: { "[]$:".utf8.contains($0) }).allSatisfy { SegmentShape(of: $0) == .name }
     }
 }
