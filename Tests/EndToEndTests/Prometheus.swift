@@ -61,7 +61,7 @@ struct Prometheus {
         var line = ""
         repeat {
             line = await process.readLine()
-            if let start = line.range(of: #"msg="Listening on" address="#) {
+            if line.contains(#"msg="Listening on""#), let start = line.range(of: "address=") {
                 address = "http://" + line[start.upperBound...]
             }
             if line.contains("Server is ready to receive web requests") { isReady = true }

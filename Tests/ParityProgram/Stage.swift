@@ -9,6 +9,11 @@ final class Stage: Sendable {
     let server: PeerServer
     private let mode: Mode
     private let sessions = Mutex<[URLSession]>([])
+    #if compiler(<6.3)
+    /// Foundation 6.2.3 with a current libcurl ends the process where it lets go of a session that had a connection over TLS
+    /// ("_MultiHandle deallocated with non-zero retain count"), with an agent or without.
+    private static let kept = Mutex<[URLSession]>([])
+    #endif
 
     init(mode: Mode, server: PeerServer) {
         self.mode = mode
@@ -40,6 +45,9 @@ final class Stage: Sendable {
         change(configuration)
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
         sessions.withLock { $0.append(session) }
+        #if compiler(<6.3)
+        Self.kept.withLock { $0.append(session) }
+        #endif
         return session
     }
 
