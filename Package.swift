@@ -179,7 +179,7 @@ let package = Package(
                 "FaultProgram", "Fixtures", "Martlet", "MartletOTLP", "MartletReports", "MartletStorage",
                 "MartletTelemetry", "martlet-collector", .product(name: "Hummingbird", package: "hummingbird"),
             ],
-            exclude: ["clock.c"]),
+            exclude: ["clock.c", "nolibcurl.c"]),
         // The same program with and without the agent: everything that it can see is compared.
         .target(name: "ParityTrust", path: "Tests/ParityTrust", linkerSettings: [.linkedLibrary("curl")]),
         .executableTarget(
