@@ -19,7 +19,7 @@ test:
 	swift test --disable-xctest --skip-build --filter '^FaultTests\.'
 	swift test --disable-xctest --skip-build --filter ParityTests
 	MARTLET_TRANSPORT=urlsession swift test --disable-xctest --skip-build \
-		--filter 'AgentTests\.|FaultTests\.(Answer|Proxy)|OutageTests'
+		--filter 'AgentTests/|FaultTests/(Answer|Proxy)Tests|EndToEndTests.OutageTests'
 	scripts/soak.sh 5000
 
 faults:
