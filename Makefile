@@ -18,12 +18,15 @@ test:
 	swift test --disable-xctest --skip-build --filter ConsumerTests
 	swift test --disable-xctest --skip-build --filter '^FaultTests\.'
 	swift test --disable-xctest --skip-build --filter ParityTests
+	MARTLET_TRANSPORT=urlsession swift test --disable-xctest --skip-build \
+		--filter 'AgentTests/|FaultTests/(Answer|Proxy)Tests|EndToEndTests.OutageTests'
 	scripts/soak.sh 5000
 
 faults:
 	@scripts/setup.sh test
 	swift build --build-tests --disable-xctest
 	MARTLET_FAULTS=full swift test --disable-xctest --skip-build --filter '^FaultTests\.'
+	MARTLET_FAULTS=full MARTLET_TRANSPORT=urlsession swift test --disable-xctest --skip-build --filter '^FaultTests\.'
 	scripts/outage.sh
 	scripts/overload.sh
 

@@ -17,14 +17,13 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
         // The collector's and the examples' alone.
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
+        .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
         .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.90.0"),
         .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.30.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.36.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.0"),
-        // The tests' alone.
-        .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
     ],
     targets: [
         // What a service links.
@@ -82,7 +81,11 @@ let package = Package(
                 "MartletIntake", "MartletReports", "MartletSQLiteStorage", "MartletServer", "MartletStorage",
                 "MartletTelemetry",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             path: "Collector/Command"),
@@ -176,7 +179,7 @@ let package = Package(
                 "FaultProgram", "Fixtures", "Martlet", "MartletOTLP", "MartletReports", "MartletStorage",
                 "MartletTelemetry", "martlet-collector", .product(name: "Hummingbird", package: "hummingbird"),
             ],
-            exclude: ["clock.c"]),
+            exclude: ["clock.c", "nolibcurl.c"]),
         // The same program with and without the agent: everything that it can see is compared.
         .target(name: "ParityTrust", path: "Tests/ParityTrust", linkerSettings: [.linkedLibrary("curl")]),
         .executableTarget(

@@ -1,17 +1,19 @@
+import AsyncHTTPClient
 import Foundation
 import MartletReports
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
+import NIOCore
+import NIOSSL
 
 /// Asks a collector over HTTP.
 struct CollectorClient {
     let url: URL
     let token: String?
+    let tls: TLSConfiguration?
 
-    /// Seconds; a report over a long time takes a while to compute.
-    private static let timeout = 60.0
+    /// A report over a long time takes a while to compute.
+    private static let timeout = TimeAmount.seconds(60)
+    /// Bytes of an answer; a report of 20,000 rows, the most that there are, has some 20 MB.
+    private static let maxAnswer = 256 << 20
 
     struct Failure: Error, CustomStringConvertible {
         var description: String
@@ -27,25 +29,31 @@ struct CollectorClient {
         }
     }
 
-    private func request(_ path: String, _ query: [(String, String)]) throws -> URLRequest {
+    private func request(_ path: String, _ query: [(String, String)]) throws -> HTTPClientRequest {
         guard var components = URLComponents(url: url.appendingPathComponent(path), resolvingAgainstBaseURL: false)
         else { throw Failure(description: "\(url.absoluteString) is no address of a collector") }
         // Encoded by hand: URLComponents leaves `+` and `;`, which servers read in different ways.
         components.percentEncodedQuery =
             query.isEmpty ? nil : query.map { "\($0)=\(Self.encoded($1))" }.joined(separator: "&")
         guard let url = components.url else { throw Failure(description: "a parameter cannot be sent") }
-        var request = URLRequest(url: url, timeoutInterval: Self.timeout)
-        if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
+        var request = HTTPClientRequest(url: url.absoluteString)
+        if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
         return request
     }
 
-    private func answer(to request: URLRequest) async throws -> (Data, Int) {
+    private func answer(to request: HTTPClientRequest) async throws -> (Data, Int) {
+        var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
+        // One that is not there is told at once.
+        configuration.connectionPool.retryConnectionEstablishment = false
         do {
-            let (body, response) = try await URLSession.shared.data(for: request)
-            return (body, (response as? HTTPURLResponse)?.statusCode ?? 0)
+            return try await HTTPClient.withHTTPClient(configuration: configuration) { client in
+                let response = try await client.execute(request, timeout: Self.timeout)
+                let body = try await response.body.collect(upTo: Self.maxAnswer)
+                return (Data(body.readableBytesView), Int(response.status.code))
+            }
         } catch {
             throw Failure(
-                description: "no collector answers at \(url.absoluteString): \(error.localizedDescription)")
+                description: "no collector answers at \(url.absoluteString): \(ConnectionFault.sentence(error))")
         }
     }
 

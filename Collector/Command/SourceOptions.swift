@@ -14,6 +14,8 @@ struct SourceOptions: ParsableArguments {
     @Option(help: "The collector's read token; safer as MARTLET_COLLECTOR_READ_TOKEN.")
     var readToken: String?
 
+    @OptionGroup var tls: CollectorTLS
+
     /// `nil` when a collector is to be asked.
     func openStore() throws -> SQLiteStorage? {
         guard let store else { return nil }
@@ -24,8 +26,10 @@ struct SourceOptions: ParsableArguments {
         guard let url = URL(string: collector), let scheme = url.scheme, ["http", "https"].contains(scheme),
             url.host != nil
         else { throw ValidationError("--collector is a URL such as http://127.0.0.1:4318") }
-        let environment = CollectorEnvironment(ProcessInfo.processInfo.environment)
-        return CollectorClient(url: url, token: readToken ?? environment["READ_TOKEN"])
+        let variables = ProcessInfo.processInfo.environment
+        return CollectorClient(
+            url: url, token: readToken ?? CollectorEnvironment(variables)["READ_TOKEN"],
+            tls: scheme == "https" ? try tls.configuration(variables) : nil)
     }
 }
 

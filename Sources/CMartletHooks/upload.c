@@ -13,8 +13,14 @@ enum {
     NO_SIGNAL = OPT_LONG + 99,
     TIMEOUT_MS = OPT_LONG + 155,
     PROTOCOLS = OPT_LONG + 181,
+    AUTHORITIES_KEPT_SECONDS = OPT_LONG + 321,
     QUICK_EXIT = OPT_LONG + 322,
     WRITE_DATA = OPT_OBJECT + 1,
+    CLIENT_CERTIFICATE = OPT_OBJECT + 25,
+    KEY_PASSPHRASE = OPT_OBJECT + 26,
+    AUTHORITIES = OPT_OBJECT + 65,
+    CLIENT_KEY = OPT_OBJECT + 87,
+    AUTHORITIES_FOLDER = OPT_OBJECT + 97,
     URL = OPT_OBJECT + 2,
     ERROR_BUFFER = OPT_OBJECT + 10,
     HTTP_HEADER = OPT_OBJECT + 23,
@@ -57,6 +63,9 @@ struct martlet_uploader {
     void *multi;
     void *easy;
     void *headers;
+    // By enum martlet_file. NULL where none is to be used, if it has been said.
+    char *files[MARTLET_FILE_KINDS];
+    bool is_file_said[MARTLET_FILE_KINDS];
     bool is_begun;
     // The empty line behind the last head was there: an answer that ends before it is none.
     bool has_head;
@@ -102,7 +111,14 @@ void martlet_uploader_destroy(martlet_uploader *uploader) {
     martlet_upload_end(uploader);
     if (uploader->easy) curl.easy_cleanup(uploader->easy);
     if (uploader->multi) curl.multi_cleanup(uploader->multi);
+    for (int kind = 0; kind < MARTLET_FILE_KINDS; kind++) free(uploader->files[kind]);
     free(uploader);
+}
+
+void martlet_uploader_set_file(martlet_uploader *uploader, enum martlet_file kind, const char *path) {
+    free(uploader->files[kind]);
+    uploader->files[kind] = path ? strdup(path) : NULL;
+    uploader->is_file_said[kind] = true;
 }
 
 static size_t take_body(char *bytes, size_t size, size_t count, void *context) {
@@ -145,6 +161,23 @@ static bool fail(martlet_uploader *uploader, const char *why) {
     return false;
 }
 
+static bool set_files(martlet_uploader *uploader) {
+    static const int options[MARTLET_FILE_KINDS] = {
+        [MARTLET_AUTHORITIES] = AUTHORITIES,
+        [MARTLET_AUTHORITIES_FOLDER] = AUTHORITIES_FOLDER,
+        [MARTLET_CLIENT_CERTIFICATE] = CLIENT_CERTIFICATE,
+        [MARTLET_CLIENT_KEY] = CLIENT_KEY,
+    };
+    for (int kind = 0; kind < MARTLET_FILE_KINDS; kind++) {
+        if (!uploader->is_file_said[kind]) continue;
+        if (curl.set_option(uploader->easy, options[kind], uploader->files[kind]) != 0) return false;
+    }
+    // From 7.87 on: without it, a file that was replaced is not read for a day.
+    if (uploader->files[MARTLET_AUTHORITIES]) curl.set_option(uploader->easy, AUTHORITIES_KEPT_SECONDS, 0L);
+    // Without one, OpenSSL asks the terminal for it.
+    return !uploader->files[MARTLET_CLIENT_KEY] || curl.set_option(uploader->easy, KEY_PASSPHRASE, "") == 0;
+}
+
 static bool set_up(
     martlet_uploader *uploader, const char *url, const uint8_t *body, size_t length, int64_t timeout_milliseconds) {
     void *easy = uploader->easy;
@@ -165,7 +198,7 @@ static bool set_up(
            curl.set_option(easy, WRITE_FUNCTION, take_body) == 0 &&
            curl.set_option(easy, WRITE_DATA, uploader) == 0 &&
            curl.set_option(easy, HEADER_FUNCTION, take_header) == 0 &&
-           curl.set_option(easy, HEADER_DATA, uploader) == 0;
+           curl.set_option(easy, HEADER_DATA, uploader) == 0 && set_files(uploader);
 }
 
 bool martlet_upload_add_header(martlet_uploader *uploader, const char *line) {

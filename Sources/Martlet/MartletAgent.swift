@@ -108,8 +108,8 @@ public final class MartletAgent: Service {
             memoryBytes: AgentMemory.bytes(recorder, shipping),
             ledger: shipping.ledger(captured: recorder.captured), droppedDetails: recorder.droppedDetails,
             bufferedBytes: shipping.bufferedBytes, bufferDirectory: shipping.bufferDirectory,
-            bufferError: shipping.bufferError, journalError: shipping.journalError, lastUpload: shipping.lastUpload,
-            uploadError: shipping.uploadError)
+            bufferError: shipping.bufferError, journalError: shipping.journalError, transport: shipping.transport,
+            lastUpload: shipping.lastUpload, uploadError: shipping.uploadError)
     }
 
     /// Returns when everything recorded so far is at the collector, or in the outbox if it cannot be delivered now.

@@ -70,6 +70,12 @@ enum MartletLimits {
     static let firstRetry = Duration.seconds(1)
     /// The longest wait between two uploads, the collector's `Retry-After` excepted.
     static let lastRetry = Duration.seconds(60)
+    /// The longest wait between two uploads that keep a core busy until their time is up: 10 s of 600 are 1.7 %.
+    static let lastCostlyRetry = Duration.seconds(600)
+    /// Of an answer to an upload so much is kept, in bytes; libcurl's is as long (`upload.c`).
+    static let answerBody = 64 << 10
+    /// A file in PEM is looked into so far, in bytes.
+    static let pemFile = 1 << 20
     /// The longest `Retry-After` that is believed.
     static let retryAfter = Duration.seconds(600)
     /// Of the files that are not what they should be, an instance's directory keeps so many, the newest.

@@ -38,6 +38,8 @@ public struct MartletStatus: Sendable {
     public var bufferError: String?
     /// Why the process would lose what it recorded since the last interval if it were killed now; `nil` where it would not.
     public var journalError: String?
+    /// What uploads go over; `nil` before the start is through, and while the agent is off.
+    public var transport: MartletConfiguration.Transport?
     /// When the collector last acknowledged a batch.
     public var lastUpload: Date?
     /// Why the last attempt to upload failed; `nil` when it did not.

@@ -35,6 +35,7 @@ import Testing
             "EXCLUDE", "ENDPOINTS", "MAX_ENDPOINTS", "SAMPLE_RATE", "KEEP_FAILURES", "SLOW", "PROPAGATE", "TRACING",
             "CAPTURE_HEADERS", "CAPTURE_BODIES", "BODY_LIMIT", "REDACT", "HUNG", "MAX_CPU", "MAX_MEMORY", "INTERVAL",
             "BUFFER_DIR", "BUFFER_MAX", "COMPRESSION", "EXPORT_TIMEOUT", "LOG_LEVEL",
+            "TRANSPORT", "CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY",
         ].map { "MARTLET_\($0)" }
         try await shop.run { server in
             let nonsense = Dictionary(uniqueKeysWithValues: names.map { ($0, "\u{7} nonsense {") })

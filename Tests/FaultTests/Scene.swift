@@ -61,7 +61,7 @@ final class Scene: Sendable {
             "MARTLET_SERVICE_NAME": "faulty", "MARTLET_INTERVAL": "100ms", "MARTLET_MAX_CPU": "100%",
             "MARTLET_EXPORT_TIMEOUT": "2s", "HOME": folder.path("home"),
             "TMPDIR": folder.path("tmp"),
-        ]
+        ].merging(TestedTransport.environment) { $1 }
         let arguments = [
             "--server", serverURL.absoluteString, "--life", life, "--ended", folder.path("ended"),
             "--requests", "\(requests)",

@@ -8,15 +8,8 @@ struct ShiftedClock: Sendable {
     private let offset: URL
 
     init(in folder: TemporaryFolder) async throws {
-        library = folder.path("clock.so")
+        library = try await Preloaded.library("clock", in: folder)
         offset = folder.url.appendingPathComponent("clock.offset")
-        let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("clock.c").path
-        let compiler = try ChildProcess(
-            ChildProcess.Program(url: URL(fileURLWithPath: "/usr/bin/env")),
-            ["clang", "-shared", "-fPIC", "-O1", "-o", library, source],
-            environment: ProcessInfo.processInfo.environment.filter { $0.key == "PATH" })
-        let (status, _, errors) = await compiler.finish()
-        guard status == 0 else { throw ChildProcess.Failure(output: errors) }
         try Data(count: MemoryLayout<Int64>.size).write(to: offset)
     }
 

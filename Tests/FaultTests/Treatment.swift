@@ -1,3 +1,5 @@
+import Fixtures
+
 /// What happens to an upload between the agent and the collector.
 enum Treatment: Sendable, Hashable {
     case pass
@@ -22,6 +24,9 @@ enum Treatment: Sendable, Hashable {
     /// It reaches the collector over two connections at once.
     case duplicate
 
+    /// The same, perhaps within its head; none of it to what would not survive that.
+    static func cutHead(_ bytes: Int) -> Treatment { .cutAnswer(TestedTransport.survivesCutHead ? bytes : 0) }
+
     /// By chance: what a bad network does.
     static func random(_ number: Int, _ seed: Seed) -> Treatment {
         let draw = { (which: Int, range: ClosedRange<Int>) in seed.draw(number * 2 + which, in: range) }
@@ -32,7 +37,7 @@ enum Treatment: Sendable, Hashable {
         case 3: .drop
         case 4: .storeThenReset
         case 5: .cutRequest(draw(1, 0...99))
-        case 6: .cutAnswer(draw(1, 0...120))
+        case 6: .cutHead(draw(1, 0...120))
         case 7: .duplicate
         case 8: .storeThenHang
         default: .pass

@@ -57,6 +57,7 @@ func withAgent(
     var configuration = MartletConfiguration()
     configuration.bufferDirectory = directory.url
     configuration.interval = .seconds(60)
+    configuration.transport = MartletConfiguration.fromEnvironment(TestedTransport.environment).configuration.transport
     configuration.logger = Logger(label: "test", factory: { _ in InMemoryLogHandler() })
     change(&configuration)
     let changed = configuration

@@ -14,6 +14,8 @@ final class StubCollector: Sendable {
         let encoding: String?
         let body: [UInt8]
         let status: Int
+        /// Their names in lower case.
+        let headers: [String]
     }
 
     /// Its own, which is the tests' service's as well: what other tests of this process request is not counted.
@@ -121,7 +123,7 @@ final class StubCollector: Sendable {
                             batch: request.headers.first { $0.name.rawName.lowercased() == "martlet-batch" }?.value,
                             authorization: request.headers[.authorization],
                             encoding: request.headers[.contentEncoding], body: Array(body.readableBytesView),
-                            status: status))
+                            status: status, headers: request.headers.map { $0.name.rawName.lowercased() }))
                 }
                 self.arrival.yield()
                 return Response(

@@ -93,7 +93,7 @@ struct ParityRun: Decodable, Sendable {
             "MARTLET_MAX_CPU": "100%", "MARTLET_MAX_MEMORY": "1GiB",
             "MARTLET_SAMPLE_RATE": "1", "MARTLET_CAPTURE_HEADERS": "all", "MARTLET_CAPTURE_BODIES": "all",
             "MARTLET_ENDPOINT": collector, "MARTLET_COMPRESSION": "none",
-        ]
+        ].merging(TestedTransport.environment) { $1 }
         let (status, output, errors) =
             try await ChildProcess(.parityProgram, [argument], environment: environment).finish()
         guard status == 0 else { throw ChildProcess.Failure(output: "status \(status): \(errors.suffix(2000))") }

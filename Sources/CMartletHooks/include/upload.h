@@ -14,6 +14,18 @@ martlet_uploader *martlet_uploader_create(void);
 // Also in the middle of an upload.
 void martlet_uploader_destroy(martlet_uploader *uploader);
 
+// Files in PEM, and a folder of them, for https.
+enum martlet_file {
+    MARTLET_AUTHORITIES,
+    MARTLET_AUTHORITIES_FOLDER,
+    MARTLET_CLIENT_CERTIFICATE,
+    MARTLET_CLIENT_KEY,
+    MARTLET_FILE_KINDS,
+};
+
+// For all uploads from then on. Read for each connection. NULL: none, not that of the system either.
+void martlet_uploader_set_file(martlet_uploader *uploader, enum martlet_file kind, const char *path);
+
 // Adds a header to the upload that begins next: a whole line without its end.
 bool martlet_upload_add_header(martlet_uploader *uploader, const char *line);
 

@@ -12,7 +12,7 @@ struct RequestInstrument: Sendable {
     {
         let key = Unmanaged.passUnretained(task).toOpaque()
         let request = loader.request
-        guard let url = request.url, recorder.settings.selection.contains(url) else {
+        guard let url = request.url, recorder.settings.selection.contains(url), !isOwnUpload(task) else {
             InFlightRequests.remove(key)
             return nil
         }
@@ -27,6 +27,9 @@ struct RequestInstrument: Sendable {
         }
         return observer
     }
+
+    /// Told by its delegate, which nobody else can have: properties of a request do not survive its copies on Linux.
+    private func isOwnUpload(_ task: URLSessionTask) -> Bool { task.delegate is UploadDelegate }
 
     func end(
         _ observation: RequestObservation, of task: URLSessionTask, with answer: RequestAnswer, handle: EasyHandle?

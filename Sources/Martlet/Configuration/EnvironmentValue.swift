@@ -116,6 +116,9 @@ enum EnvironmentValue {
         return name(text).map { URL(fileURLWithPath: $0, isDirectory: true) }
     }
 
+    /// A path of a file, from where the process was started unless it begins with `/`.
+    static func file(_ text: String) -> URL? { name(text).map { URL(fileURLWithPath: $0) } }
+
     /// swift-log's names, and the specification's `warn`.
     static func logLevel(_ text: String) -> Logger.Level? {
         text.lowercased() == "warn" ? .warning : choice(text)

@@ -121,10 +121,20 @@ extension MartletConfiguration {
             ?? reader.fallback(
                 "OTEL_EXPORTER_OTLP_COMPRESSION", unless: "MARTLET_COMPRESSION", default: "gzip",
                 as: EnvironmentValue.choice) ?? compression
+        transport = reader.value("MARTLET_TRANSPORT", default: "the one that suits", as: EnvironmentValue.choice)
+        certificate = file("CERTIFICATE", &reader)
+        clientCertificate = file("CLIENT_CERTIFICATE", &reader)
+        clientKey = file("CLIENT_KEY", &reader)
         exportTimeout =
             reader.value("MARTLET_EXPORT_TIMEOUT", default: "10s", as: EnvironmentValue.interval)
             ?? reader.fallback(
                 "OTEL_EXPORTER_OTLP_TIMEOUT", unless: "MARTLET_EXPORT_TIMEOUT", default: "10s",
                 as: { EnvironmentValue.milliseconds($0).flatMap(EnvironmentValue.interval) }) ?? exportTimeout
+    }
+
+    private func file(_ name: String, _ reader: inout EnvironmentReader) -> URL? {
+        reader.value("MARTLET_\(name)", default: "none", as: EnvironmentValue.file)
+            ?? reader.fallback(
+                "OTEL_EXPORTER_OTLP_\(name)", unless: "MARTLET_\(name)", default: "none", as: EnvironmentValue.file)
     }
 }

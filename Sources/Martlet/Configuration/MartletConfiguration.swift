@@ -82,6 +82,17 @@ public struct MartletConfiguration: Sendable {
     public var bufferMax = 64 << 20
     /// `MARTLET_COMPRESSION`, default `gzip`.
     public var compression = Compression.gzip
+    /// What uploads go over. `MARTLET_TRANSPORT`, default `nil`: ``Transport/urlSession`` where Foundation is sound (Swift
+    /// 6.4 and later) and where there is no libcurl to be called, else ``Transport/libcurl``.
+    public var transport: Transport?
+    /// A PEM file with the authorities that may have signed the collector's certificate, in place of the system's.
+    /// `MARTLET_CERTIFICATE`, default the system's, or those of `SSL_CERT_FILE` and `SSL_CERT_DIR`.
+    public var certificate: URL?
+    /// A PEM file with the certificate that the agent shows to a collector which asks for one. `MARTLET_CLIENT_CERTIFICATE`,
+    /// default none.
+    public var clientCertificate: URL?
+    /// A PEM file with its private key, without a passphrase. `MARTLET_CLIENT_KEY`, default the one in the certificate's file.
+    public var clientKey: URL?
     /// One upload. `MARTLET_EXPORT_TIMEOUT`, default 10 s, at least 100 ms.
     public var exportTimeout = Duration.seconds(10) {
         didSet { exportTimeout = max(exportTimeout, MartletLimits.shortestInterval) }
@@ -102,6 +113,13 @@ public struct MartletConfiguration: Sendable {
         /// Only sessions whose configuration was passed through
         /// ``FoundationNetworking/URLSessionConfiguration/captureWithMartlet()``.
         case explicit
+    }
+
+    public enum Transport: String, Sendable, CaseIterable {
+        /// A `URLSession` of the agent's own.
+        case urlSession = "urlsession"
+        /// The libcurl that `URLSession` brings with it on Linux.
+        case libcurl
     }
 
     public enum Compression: String, Sendable, CaseIterable {

@@ -23,12 +23,21 @@ struct Delivery {
     init(
         _ configuration: MartletConfiguration, log: AgentLog, shipper: Shipper, whileWaiting: @escaping () -> Void
     ) {
-        uploader = Uploader(configuration)
+        uploader = Uploader(configuration, log: log)
+        let transport = uploader.transport
+        shipper.update { $0.transport = transport }
         timeout = configuration.exportTimeout.nanoseconds
         recovery = JournalRecovery(configuration)
         self.whileWaiting = whileWaiting
         self.shipper = shipper
         self.log = log
+        if transport == .urlSession { wait(until: Clock.monotonic() &+ configuration.interval.nanoseconds) }
+    }
+
+    /// What earlier processes left waits for the first interval's end where uploads need a session: the first session of a
+    /// process settles which protocols `URLSession.shared` has, and that is the service's to say.
+    private mutating func wait(until time: UInt64) {
+        for signal in Signal.allCases { circuits[signal] = UploadCircuit(notBefore: time) }
     }
 
     /// By the monotonic clock: when the next attempt is due; never while nothing waits.

@@ -11,6 +11,14 @@ struct RetryDelay {
         return max(min(doubled, MartletLimits.lastRetry) * (0.5 + random / 2), asked ?? .zero)
     }
 
+    /// Where an attempt keeps a core busy until its time is up: eight times as long as the one before, up to
+    /// ``MartletLimits/lastCostlyRetry``.
+    mutating func nextCostly(random: Double = .random(in: 0...1)) -> Duration {
+        let grown = MartletLimits.firstRetry * (1 << min(failures, 16))
+        failures += 3
+        return min(grown, MartletLimits.lastCostlyRetry) * (0.5 + random / 2)
+    }
+
     /// Where trying soon is of no use.
     func longest(random: Double = .random(in: 0...1)) -> Duration { MartletLimits.lastRetry * (0.5 + random / 2) }
 }

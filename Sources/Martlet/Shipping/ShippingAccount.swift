@@ -13,6 +13,8 @@ struct ShippingAccount: Sendable {
     /// CPU time of the agent's thread, in nanoseconds.
     var threadCPU: UInt64 = 0
     var bufferDirectory: URL?
+    /// What uploads go over; `nil` before that is settled.
+    var transport: MartletConfiguration.Transport?
     var lastUpload: Date?
     /// Of the last attempt; `nil` after a success.
     var uploadError: String?

@@ -3,9 +3,11 @@
 struct UploadCircuit {
     private var delay = RetryDelay()
     /// By the monotonic clock: when the next attempt is due.
-    private(set) var notBefore: UInt64 = 0
+    private(set) var notBefore: UInt64
     /// The collector itself asked to be left alone until then.
     private var isToldToWait = false
+
+    init(notBefore: UInt64 = 0) { self.notBefore = notBefore }
 
     /// - Parameter isAsked: somebody waits for it, so that the agent's own wait is cut short; the collector's is not.
     func allows(at now: UInt64, isAsked: Bool) -> Bool { (isAsked && !isToldToWait) || now >= notBefore }
@@ -17,6 +19,7 @@ struct UploadCircuit {
         case .asked(let asked):
             isToldToWait = true
             notBefore = now &+ delay.next(asked: asked).nanoseconds
+        case .costly: notBefore = now &+ delay.nextCostly().nanoseconds
         case .longest: notBefore = now &+ delay.longest().nanoseconds
         }
     }

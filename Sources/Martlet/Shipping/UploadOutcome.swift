@@ -11,6 +11,20 @@ struct UploadAnswer: Equatable {
     var body: [UInt8] = []
 }
 
+extension UploadAnswer {
+    /// For people, so not by a collector but by something in front of it: nginx answers 400 where it misses a certificate.
+    fileprivate var isPage: Bool { body.first { !$0.isASCIIWhitespace } == UInt8(ascii: "<") }
+
+    /// - Parameters:
+    ///   - retryAfter: the header's value, empty where there was none.
+    ///   - rejectedRequests: likewise.
+    init(status: Int, retryAfter: String, rejectedRequests: String, body: [UInt8]) {
+        self.init(
+            status: status, retryAfter: RetryAfter.delay(retryAfter, now: Date()),
+            rejectedRequests: UInt64(rejectedRequests), body: body)
+    }
+}
+
 /// When a batch is sent again.
 enum RetryTime: Equatable {
     /// After a delay that grows with each failure.
@@ -19,6 +33,8 @@ enum RetryTime: Equatable {
     case asked(Duration)
     /// After the longest delay: somebody has to change a setting first.
     case longest
+    /// After a delay that grows faster and longer: each attempt keeps a core busy.
+    case costly
 }
 
 /// What becomes of a batch after an attempt to upload it.
@@ -55,9 +71,19 @@ enum UploadOutcome: Equatable {
             case 200..<300: .delivered(refusal: Refusal(answer, partial, reason: reason))
             case 429, 502, 503, 504: .retry(answer.retryAfter.map(RetryTime.asked) ?? .backOff, reason: reason)
             case 413: .split(reason: reason)
+            case 400 where answer.isPage:
+                .retry(.longest, reason: "\(reason) with a page, perhaps of a proxy that misses a client certificate")
             case 300..<400, 401, 403, 404, 405, 407: .retry(.longest, reason: reason)
             default: .dropped(.rejected, reason: reason)
             }
+    }
+
+    init(_ end: UploadEnd, signal: Signal) {
+        switch end {
+        case .answered(let answer): self.init(answer, signal: signal)
+        case .failed(let reason): self.init(transportError: reason)
+        case .awaitedInVain(let reason): self = .retry(.costly, reason: reason)
+        }
     }
 
     /// No answer: the batch may or may not have arrived. It is sent again with the same id, so that it counts once.

@@ -8,7 +8,8 @@ import Testing
         "ENABLED", "SERVICE_NAME", "SERVICE_VERSION", "ENVIRONMENT", "ENDPOINT", "TOKEN", "CAPTURE", "INCLUDE",
         "EXCLUDE", "ENDPOINTS", "MAX_ENDPOINTS", "SAMPLE_RATE", "KEEP_FAILURES", "SLOW", "PROPAGATE", "TRACING",
         "CAPTURE_HEADERS", "CAPTURE_BODIES", "BODY_LIMIT", "REDACT", "HUNG", "MAX_CPU", "MAX_MEMORY", "INTERVAL",
-        "BUFFER_DIR", "BUFFER_MAX", "COMPRESSION", "EXPORT_TIMEOUT", "LOG_LEVEL",
+        "BUFFER_DIR", "BUFFER_MAX", "COMPRESSION", "EXPORT_TIMEOUT", "LOG_LEVEL", "TRANSPORT",
+        "CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY",
     ].map { "MARTLET_\($0)" }
 
     static let nonsense = "\u{1b}[31m{nonsense"
@@ -49,7 +50,8 @@ import Testing
             "MARTLET_HUNG": "90s", "MARTLET_MAX_CPU": "1.5%", "MARTLET_MAX_MEMORY": "8MiB", "MARTLET_INTERVAL": "2",
             "MARTLET_BUFFER_DIR": "/var/lib/x",
             "MARTLET_BUFFER_MAX": "1.5MiB", "MARTLET_COMPRESSION": "none", "MARTLET_EXPORT_TIMEOUT": "1m",
-            "MARTLET_LOG_LEVEL": "debug",
+            "MARTLET_LOG_LEVEL": "debug", "MARTLET_TRANSPORT": "URLSession", "MARTLET_CERTIFICATE": "ca.pem",
+            "MARTLET_CLIENT_CERTIFICATE": "/etc/martlet/client.pem", "MARTLET_CLIENT_KEY": "/etc/martlet/client.key",
         ])
         #expect(warnings == [])
         #expect(configuration.isEnabled == false)
@@ -81,6 +83,10 @@ import Testing
         #expect(configuration.compression == .none)
         #expect(configuration.exportTimeout == .seconds(60))
         #expect(configuration.logLevel == .debug)
+        #expect(configuration.transport == .urlSession)
+        #expect(configuration.certificate == URL(fileURLWithPath: "ca.pem"))
+        #expect(configuration.clientCertificate?.path == "/etc/martlet/client.pem")
+        #expect(configuration.clientKey?.path == "/etc/martlet/client.key")
     }
 
     @Test func theSpecificationsVariablesAreUsedWhereOurOwnAreUnset() {
@@ -92,6 +98,9 @@ import Testing
             "OTEL_TRACES_SAMPLER": "parentbased_traceidratio",
             "OTEL_TRACES_SAMPLER_ARG": "0.5", "OTEL_METRIC_EXPORT_INTERVAL": "60000",
             "OTEL_EXPORTER_OTLP_COMPRESSION": "none", "OTEL_EXPORTER_OTLP_TIMEOUT": "2500", "OTEL_LOG_LEVEL": "WARN",
+            "OTEL_EXPORTER_OTLP_CERTIFICATE": "/otel/ca.pem",
+            "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE": "/otel/client.pem",
+            "OTEL_EXPORTER_OTLP_CLIENT_KEY": "/otel/client.key",
         ]
         let (configuration, warnings) = MartletConfiguration.fromEnvironment(otel)
         #expect(warnings == [])
@@ -106,6 +115,9 @@ import Testing
         #expect(configuration.compression == .none)
         #expect(configuration.exportTimeout == .milliseconds(2500))
         #expect(configuration.logLevel == .warning)
+        #expect(configuration.certificate?.path == "/otel/ca.pem")
+        #expect(configuration.clientCertificate?.path == "/otel/client.pem")
+        #expect(configuration.clientKey?.path == "/otel/client.key")
 
         let own = otel.merging(["MARTLET_SERVICE_NAME": "own", "MARTLET_ENABLED": "true", "MARTLET_INTERVAL": "3s"]) {
             $1

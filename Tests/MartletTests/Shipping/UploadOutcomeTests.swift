@@ -36,6 +36,12 @@ import Testing
         #expect(UploadOutcome(transportError: "reset") == .retry(.backOff, reason: "reset"))
     }
 
+    @Test func aPageWithARefusalIsOfSomethingInFrontOfTheCollectorAndLosesNothing() {
+        let page = UploadAnswer(status: 400, body: Array("\r\n<html>No required SSL certificate was sent</html>".utf8))
+        let outcome = UploadOutcome(page, signal: .metrics)
+        guard case .retry(.longest, _) = outcome else { return #expect(Bool(false), "\(outcome)") }
+    }
+
     @Test func whatWasNotTakenOfABatchIsToldWithTheReason() throws {
         var response = OTLPExportMetricsServiceResponse()
         response.partialSuccess.rejectedDataPoints = 3
@@ -101,6 +107,16 @@ import Testing
         #expect(delay.next(asked: .zero, random: 1) == .seconds(1))
         #expect(delay.next(asked: .seconds(300), random: 1) == .seconds(300))
         #expect(delay.next(asked: .zero, random: 1) == .seconds(4))
+    }
+
+    @Test func aCollectorThatIsAwaitedInVainAtThePriceOfACoreIsAskedEverMoreRarely() {
+        var delay = RetryDelay()
+        let delays = (0..<6).map { _ in delay.nextCostly(random: 1) }
+        #expect(delays == [1, 8, 64, 512, 600, 600].map { .seconds($0) })
+        #expect(delay.next(random: 1) == MartletLimits.lastRetry)
+        #expect(
+            UploadOutcome(.awaitedInVain(reason: "no answer in time"), signal: .traces)
+                == .retry(.costly, reason: "no answer in time"))
     }
 
     @Test func aCircuitLetsOneAttemptThroughForEachDelay() {

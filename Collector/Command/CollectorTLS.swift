@@ -1,0 +1,62 @@
+import ArgumentParser
+import Foundation
+import MartletServer
+import NIOSSL
+
+/// The PEM files of the commands that ask a collector over https.
+struct CollectorTLS: ParsableArguments {
+    @Option(
+        name: .customLong("certificate"),
+        help: "PEM file with the authorities that may have signed the collector's certificate (default: the system's).")
+    var authorities: String?
+
+    @Option(help: "PEM file with the certificate to show to a collector that asks for one.")
+    var clientCertificate: String?
+
+    @Option(help: "PEM file with its private key, without a passphrase (default: in the certificate's file).")
+    var clientKey: String?
+
+    /// Those that are given, and the variables of those that are not.
+    func configuration(_ variables: [String: String]) throws -> TLSConfiguration {
+        let environment = CollectorEnvironment(variables)
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        if let authorities = authorities ?? environment["CERTIFICATE"] {
+            let certificates = try Self.named("CERTIFICATE") { try PEMFile.certificates(authorities) }
+            configuration.trustRoots = .certificates(certificates)
+        } else {
+            try configuration.trust(systemsAuthorities: variables)
+        }
+        let certificate = clientCertificate ?? environment["CLIENT_CERTIFICATE"]
+        let key = clientKey ?? environment["CLIENT_KEY"]
+        guard let certificate else {
+            guard key == nil else { throw ValidationError("--client-key is of no use without --client-certificate") }
+            return configuration
+        }
+        let chain = try Self.named("CLIENT_CERTIFICATE") { try PEMFile.certificates(certificate) }
+        configuration.certificateChain = chain.map { .certificate($0) }
+        configuration.privateKey = .privateKey(
+            try Self.named(key == nil ? "CLIENT_CERTIFICATE" : "CLIENT_KEY") {
+                try PEMFile.privateKey(key ?? certificate)
+            })
+        return configuration
+    }
+
+    private static func named<Content>(_ variable: String, _ read: () throws -> Content) throws -> Content {
+        do { return try read() } catch {
+            let flag = variable.lowercased().replacing("_", with: "-")
+            throw CollectorClient.Failure(description: "--\(flag) (MARTLET_COLLECTOR_\(variable)): \(error)")
+        }
+    }
+}
+
+extension TLSConfiguration {
+    /// `SSL_CERT_FILE` and `SSL_CERT_DIR`, as OpenSSL and curl have them. The file alone is trusted beside the system's
+    /// folder, as there.
+    fileprivate mutating func trust(systemsAuthorities variables: [String: String]) throws {
+        if let folder = variables["SSL_CERT_DIR"], !folder.isEmpty { trustRoots = .file(folder) }
+        guard let file = variables["SSL_CERT_FILE"], !file.isEmpty else { return }
+        do { additionalTrustRoots = [.certificates(try PEMFile.certificates(file))] } catch {
+            throw CollectorClient.Failure(description: "SSL_CERT_FILE: \(error)")
+        }
+    }
+}

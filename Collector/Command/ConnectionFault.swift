@@ -1,0 +1,35 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOPosix
+import NIOSSL
+
+/// Why there is no connection, or no answer on it, for a person.
+enum ConnectionFault {
+    static func sentence(_ error: any Error) -> String {
+        let text = "\(error)"
+        switch error {
+        case let error as NIOConnectionError:
+            return error.connectionErrors.first.map { sentence($0.error) } ?? "\(error.host) has no address"
+        case let error as IOError:
+            return String(cString: strerror(error.errnoCode))
+        case let error as HTTPClientError:
+            return error.shortDescription
+        case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
+            return tls(text)
+        default: return text
+        }
+    }
+
+    /// The names are BoringSSL's.
+    private static func tls(_ text: String) -> String {
+        if text.contains("CERTIFICATE_VERIFY_FAILED") {
+            return "its certificate is not signed by an authority that is trusted here; --certificate names one's own"
+        }
+        if text.contains("failedToValidateHostname") { return "its certificate is for another name" }
+        if text.contains("CERTIFICATE_REQUIRED") || text.contains("HANDSHAKE_FAILURE") {
+            return "it asks for a certificate; --client-certificate names one"
+        }
+        return text
+    }
+}

@@ -1,0 +1,43 @@
+/// Which way uploads take, and what is to be said about it.
+struct TransportChoice: Equatable {
+    typealias Transport = MartletConfiguration.Transport
+
+    let transport: Transport
+    let warning: String?
+
+    /// Whether `URLSession` gives an error for an answer that ends within its head. Before Swift 6.4 it ends the process
+    /// on Linux, where Foundation comes with the toolchain.
+    static let isURLSessionSound: Bool = {
+        #if !os(Linux) || compiler(>=6.4)
+        true
+        #else
+        false
+        #endif
+    }()
+
+    /// - Parameters:
+    ///   - asked: `nil` for the one that suits.
+    ///   - hasLibcurl: its functions were found in the process.
+    ///   - variables: those that ask for what `URLSession` on Linux cannot do.
+    init(
+        asked: Transport?, hasLibcurl: Bool, variables: [String], isURLSessionSound: Bool = Self.isURLSessionSound
+    ) {
+        let names = variables.joined(separator: ", ")
+        let suited: Transport = isURLSessionSound && variables.isEmpty ? .urlSession : .libcurl
+        let wanted = variables.isEmpty ? asked ?? suited : .libcurl
+        transport = wanted == .libcurl && !hasLibcurl ? .urlSession : wanted
+        switch (wanted, transport) {
+        case (.libcurl, .urlSession) where !variables.isEmpty:
+            warning =
+                "Uploads go over URLSession, which cannot do what \(names) asks for; libcurl is not in this process"
+        case (.libcurl, .urlSession) where asked == .libcurl:
+            warning = "Uploads go over URLSession: MARTLET_TRANSPORT asks for libcurl, which is not in this process"
+        case (.libcurl, .urlSession):
+            warning =
+                "Uploads go over URLSession, for libcurl is not in this process; before Swift 6.4 an answer that is cut off within its head ends the process"
+        case (.libcurl, .libcurl) where asked == .urlSession:
+            warning = "Uploads go over libcurl: URLSession cannot do what \(names) asks for"
+        default: warning = nil
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Posts over a `URLSession` of the agent's own, which stores nothing, asks nobody for credentials and follows no
+/// redirect. Capture passes its requests by, which it knows by their delegate.
+final class URLSessionTransport: UploadTransport {
+    /// The sessions of a process share a queue, and most calls wait for it: a service that holds it up would hold up the
+    /// agent's thread.
+    private let queue = DispatchQueue(label: "martlet.upload")
+    private let delegate = UploadDelegate()
+    /// Made at the first upload: the first session of a process settles which protocols `URLSession.shared` has.
+    private var session: URLSession?
+    /// By the monotonic clock.
+    private var deadline: UInt64 = 0
+
+    /// Not `invalidateAndCancel()`, which makes the shared session to see that it is another one.
+    deinit { session?.finishTasksAndInvalidate() }
+
+    func start(_ upload: Upload) {
+        cancel()
+        deadline = Clock.monotonic() &+ upload.timeout.nanoseconds
+        let session = session ?? Self.makeSession(delegate)
+        self.session = session
+        let number = delegate.begin()
+        guard let url = URL(string: upload.url) else { return delegate.fail("the address is no URL", of: number) }
+        queue.async { [delegate] in
+            let task = session.uploadTask(with: Self.request(to: url, upload), from: Data(upload.body))
+            // It may have been cancelled before it began.
+            if delegate.await(task, as: number) { task.resume() } else { task.cancel() }
+        }
+    }
+
+    /// `URLSession` knows whole seconds only, so the time is up here first.
+    func proceed(for duration: Duration) -> UploadEnd? {
+        let now = Clock.monotonic()
+        let left = deadline > now ? deadline - now : 0
+        if let end = delegate.wait(nanoseconds: min(left, duration.nanoseconds)) { return end }
+        return Clock.monotonic() < deadline ? nil : .awaitedInVain(reason: "no answer in time")
+    }
+
+    func cancel() {
+        guard let task = delegate.forget() else { return }
+        queue.async { task.cancel() }
+    }
+
+    private static func makeSession(_ delegate: UploadDelegate) -> URLSession {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.urlCache = nil
+        configuration.httpCookieStorage = nil
+        configuration.httpShouldSetCookies = false
+        configuration.urlCredentialStorage = nil
+        return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+    }
+
+    private static func request(to url: URL, _ upload: Upload) -> URLRequest {
+        var request = URLRequest(url: url)
+        request.httpMethod = "POST"
+        request.timeoutInterval = upload.timeout.seconds.rounded(.up) + 1
+        for (name, value) in upload.headers { request.setValue(value, forHTTPHeaderField: name) }
+        return request
+    }
+}

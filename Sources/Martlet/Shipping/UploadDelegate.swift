@@ -1,0 +1,119 @@
+import Foundation
+import MartletTelemetry
+import Synchronization
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Hears what becomes of an upload over `URLSession`, and wakes the agent's thread at its end. One upload at a time: what
+/// is told of an earlier one is passed by.
+final class UploadDelegate: NSObject, URLSessionDataDelegate {
+    private struct State {
+        var number: UInt64 = 0
+        var task: URLSessionTask?
+        var answer: UploadAnswer?
+        var end: UploadEnd?
+    }
+
+    private let state = Mutex(State())
+    private let ended = Wake()
+
+    // MARK: For the agent's thread
+
+    /// Returns the number of the upload that begins.
+    func begin() -> UInt64 {
+        state.withLock { state in
+            state = State(number: state.number + 1)
+            return state.number
+        }
+    }
+
+    /// Returns the task if it has not ended.
+    func forget() -> URLSessionTask? {
+        state.withLock { state in
+            defer { state = State(number: state.number + 1) }
+            return state.end == nil ? state.task : nil
+        }
+    }
+
+    /// The end of the upload, which is awaited for so long; `nil` while it is under way.
+    func wait(nanoseconds: UInt64) -> UploadEnd? {
+        if let end = state.withLock({ $0.end }) { return end }
+        ended.wait(nanoseconds: nanoseconds)
+        return state.withLock { $0.end }
+    }
+
+    // MARK: For the queue that tasks are made on
+
+    /// Whether the upload of that number is under way; `task` is its task then.
+    func await(_ task: URLSessionTask, as number: UInt64) -> Bool {
+        state.withLock { state in
+            if state.number == number { state.task = task }
+            return state.number == number
+        }
+    }
+
+    func fail(_ reason: String, of number: UInt64) {
+        state.withLock { if $0.number == number { $0.end = .failed(reason: reason) } }
+        ended.signal()
+    }
+
+    // MARK: URLSessionDataDelegate
+
+    /// A redirect is an answer.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        note(response, of: task)
+        completionHandler(nil)
+    }
+
+    /// So is a challenge. There are no other credentials than the token.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        guard let response = challenge.failureResponse as? HTTPURLResponse else {
+            return completionHandler(.performDefaultHandling, nil)
+        }
+        note(response, of: task)
+        completionHandler(.cancelAuthenticationChallenge, nil)
+    }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        if let response = response as? HTTPURLResponse { note(response, of: dataTask) }
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        state.withLock { state in
+            guard state.task === dataTask else { return }
+            let room = MartletLimits.answerBody - (state.answer?.body.count ?? 0)
+            state.answer?.body += data.prefix(max(0, room))
+        }
+    }
+
+    /// With a head that ended the status counts, also where the body was cut off.
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        state.withLock { state in
+            guard state.task === task, state.end == nil else { return }
+            let reason = error?.localizedDescription ?? "no answer"
+            state.end = state.answer.map(UploadEnd.answered) ?? .failed(reason: reason)
+        }
+        ended.signal()
+    }
+
+    /// A provisional answer is none.
+    private func note(_ response: HTTPURLResponse, of task: URLSessionTask) {
+        guard response.statusCode >= 200 else { return }
+        let answer = UploadAnswer(
+            status: response.statusCode, retryAfter: response.value(forHTTPHeaderField: "Retry-After") ?? "",
+            rejectedRequests: response.value(forHTTPHeaderField: BatchID.rejectedHeaderName) ?? "", body: [])
+        state.withLock { if $0.task === task { $0.answer = answer } }
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+
+/// The PEM files for https to the collector, beside those that the system has.
+struct UploadTLS {
+    /// Who may have signed the collector's certificate; nobody else then.
+    let authorities: URL?
+    let clientCertificate: URL?
+    /// `nil` where it stands in the file of the certificate.
+    let clientKey: URL?
+    /// `SSL_CERT_FILE` and `SSL_CERT_DIR`, as OpenSSL and curl have them: they take the places of the system's.
+    let systemFile: String?
+    let systemFolder: String?
+
+    /// Empty for an endpoint without TLS.
+    init(
+        _ configuration: MartletConfiguration, environment: [String: String] = ProcessInfo.processInfo.environment
+    ) {
+        let isNeeded = configuration.endpoint.scheme?.lowercased() == "https"
+        authorities = isNeeded ? configuration.certificate : nil
+        clientCertificate = isNeeded ? configuration.clientCertificate : nil
+        clientKey = isNeeded ? configuration.clientKey : nil
+        let variable = { (name: String) in isNeeded ? environment[name].flatMap { $0.isEmpty ? nil : $0 } : nil }
+        systemFile = variable("SSL_CERT_FILE")
+        systemFolder = variable("SSL_CERT_DIR")
+    }
+
+    /// The variables that ask for what `URLSession` on Linux cannot do.
+    var asking: [String] {
+        let given: [(String, Bool)] = [
+            ("MARTLET_CERTIFICATE", authorities != nil), ("MARTLET_CLIENT_CERTIFICATE", clientCertificate != nil),
+            ("SSL_CERT_FILE", authorities == nil && systemFile != nil),
+            ("SSL_CERT_DIR", authorities == nil && systemFolder != nil),
+        ]
+        return given.filter(\.1).map(\.0)
+    }
+
+    /// What is wrong with the files now, a sentence each. They are read anew for each connection, so that one which comes
+    /// later, or is replaced, is used.
+    var complaints: [String] {
+        var complaints = [
+            complaint("MARTLET_CERTIFICATE", authorities, needs: .certificate),
+            complaint("MARTLET_CLIENT_CERTIFICATE", clientCertificate, needs: .certificate),
+        ]
+        let key = clientKey == nil ? "MARTLET_CLIENT_CERTIFICATE" : "MARTLET_CLIENT_KEY"
+        if clientCertificate == nil, clientKey != nil {
+            complaints.append("MARTLET_CLIENT_KEY is of no use without MARTLET_CLIENT_CERTIFICATE")
+        } else if complaints[1] == nil || clientKey != nil {
+            complaints.append(complaint(key, clientKey ?? clientCertificate, needs: .key))
+        }
+        return complaints.compactMap(\.self)
+    }
+
+    private func complaint(_ variable: String, _ file: URL?, needs: PEMFile.Content) -> String? {
+        guard let file, let fault = PEMFile.fault(of: file, needs: needs) else { return nil }
+        return "\(variable): \(file.path) \(fault); batches wait in the buffer as long as the collector needs it"
+    }
+}

@@ -1,0 +1,176 @@
+import Fixtures
+import Foundation
+import Testing
+
+/// A collector with a certificate of one's own authority: who trusts it, who is trusted by it, and what is lost where
+/// that is not so, which is nothing.
+@Suite(.serialized) struct TrustTests {
+    private let folder: TemporaryFolder
+    private let shop = ShopServer()
+    private let authority: Authority
+    private let stranger: Authority
+    private let collector: CollectorProcess
+
+    init() async throws {
+        folder = try TemporaryFolder()
+        authority = try await Authority("authority", in: folder)
+        stranger = try await Authority("stranger", in: folder)
+        let (certificate, key) = try await authority.sign("server")
+        collector = try await CollectorProcess(
+            store: folder.path("collector.sqlite"),
+            environment: ["MARTLET_COLLECTOR_TLS_CERTIFICATE": certificate, "MARTLET_COLLECTOR_TLS_KEY": key])
+    }
+
+    // MARK: The agent
+
+    private struct Life {
+        let result: ProbeResult
+        let errors: String
+    }
+
+    /// A service that makes 30 requests, from its start to its end.
+    private func life(_ environment: [String: String], to address: String? = nil) async throws -> Life {
+        let probe = Probe(folder: folder, collector: address ?? collector.address)
+        let (shop, life) = (shop, Box<Life>())
+        try await shop.run { server in
+            let (status, output, errors) = try await probe.start(server, requests: 5, environment: environment).finish()
+            guard status == 0 else { throw ChildProcess.Failure(output: "status \(status): \(errors)") }
+            await life.set(
+                Life(result: try JSONDecoder().decode(ProbeResult.self, from: Data(output.utf8)), errors: errors))
+        }
+        return try #require(await life.value)
+    }
+
+    private func expectDelivered(_ life: Life, sourceLocation: SourceLocation = #_sourceLocation) {
+        #expect(life.result.delivered == 30, "\(life.errors)", sourceLocation: sourceLocation)
+        #expect(life.errors.isEmpty, sourceLocation: sourceLocation)
+    }
+
+    private func expectKept(_ life: Life, because reason: String, sourceLocation: SourceLocation = #_sourceLocation) {
+        #expect(life.result.delivered == 0, sourceLocation: sourceLocation)
+        #expect(life.result.waiting == 30, "\(life.errors)", sourceLocation: sourceLocation)
+        #expect(life.errors.contains(reason), "\(life.errors)", sourceLocation: sourceLocation)
+    }
+
+    @Test(arguments: ["MARTLET_CERTIFICATE", "OTEL_EXPORTER_OTLP_CERTIFICATE", "SSL_CERT_FILE"])
+    func theAgentTrustsWhomItIsTold(variable: String) async throws {
+        expectDelivered(try await life([variable: authority.certificate]))
+        let (status, totals) = try await report(["--certificate", authority.certificate])
+        #expect(status == 0)
+        #expect(totals == 30)
+    }
+
+    @Test func aCollectorThatIsNotTrustedGetsNothingAndTheNextStartDeliversIt() async throws {
+        expectKept(try await life([:]), because: "certificate")
+        expectKept(try await life(["MARTLET_CERTIFICATE": stranger.certificate]), because: "certificate")
+        // Those that are named are the only ones.
+        let both = ["MARTLET_CERTIFICATE": stranger.certificate, "SSL_CERT_FILE": authority.certificate]
+        expectKept(try await life(both), because: "certificate")
+        expectDelivered(try await life(["MARTLET_CERTIFICATE": authority.certificate]))
+        #expect(try await report(["--certificate", authority.certificate]).totals == 120)
+    }
+
+    @Test func aFileThatIsNoneIsNamedAndLosesNothing() async throws {
+        let missing = folder.path("missing.pem")
+        expectKept(
+            try await life(["MARTLET_CERTIFICATE": missing]),
+            because: "MARTLET_CERTIFICATE: \(missing) is missing or cannot be read")
+        let other = folder.path("nginx.conf")
+        try Data("no PEM".utf8).write(to: URL(fileURLWithPath: other))
+        expectKept(
+            try await life(["MARTLET_CERTIFICATE": other]),
+            because: "MARTLET_CERTIFICATE: \(other) holds no certificate in PEM")
+        let client = try await authority.sign("client")
+        expectKept(
+            try await life([
+                "MARTLET_CERTIFICATE": authority.certificate, "MARTLET_CLIENT_CERTIFICATE": client.certificate,
+            ]), because: "MARTLET_CLIENT_CERTIFICATE: \(client.certificate) holds no private key in PEM")
+        expectDelivered(try await life(["MARTLET_CERTIFICATE": authority.certificate]))
+        #expect(try await report(["--certificate", authority.certificate]).totals == 120)
+    }
+
+    @Test func aCollectorThatAsksForACertificateGetsTheOneThatTheAgentHas() async throws {
+        let plain = try await CollectorProcess(store: folder.path("plain.sqlite"))
+        let proxy = try await TLSProxy(
+            try await authority.sign("proxy"), clients: authority.certificate, to: plain.port, in: folder)
+        let trust = ["MARTLET_CERTIFICATE": authority.certificate]
+        expectKept(try await life(trust, to: proxy.address), because: "client certificate")
+        let client = try await authority.sign("client")
+        let files = ["MARTLET_CLIENT_CERTIFICATE": client.certificate, "MARTLET_CLIENT_KEY": client.key]
+        expectDelivered(try await life(trust.merging(files) { $1 }, to: proxy.address))
+
+        let flags = ["--certificate", authority.certificate, "--collector", proxy.address]
+        let refused = try await command(["agents"] + flags)
+        #expect(refused.status == 2)
+        let own = ["--client-certificate", client.certificate, "--client-key", client.key]
+        let (status, totals) = try await report(flags + own)
+        #expect(status == 0)
+        #expect(totals == 60)
+    }
+
+    /// `URLSession` on Linux knows the system's authorities alone.
+    @Test func whatURLSessionCannotDoIsDoneByLibcurlWithAWarning() async throws {
+        let life = try await life([
+            "MARTLET_TRANSPORT": "urlsession", "MARTLET_CERTIFICATE": authority.certificate,
+        ])
+        #expect(life.result.delivered == 30)
+        #expect(life.errors.contains("Uploads go over libcurl: URLSession cannot do what MARTLET_CERTIFICATE asks for"))
+    }
+
+    // MARK: The commands
+
+    private func command(
+        _ arguments: [String], _ environment: [String: String] = [:]
+    ) async throws -> (status: Int32, output: String, errors: String) {
+        let address = arguments.contains("--collector") ? [] : ["--collector", collector.address]
+        return try await ChildProcess(.martletCollector, arguments + address, environment: environment).finish()
+    }
+
+    private func report(_ flags: [String]) async throws -> (status: Int32, totals: Int) {
+        struct Report: Decodable {
+            struct Totals: Decodable { let count: Int }
+            let totals: Totals
+        }
+        let answer = try await command(["report", "--format", "json"] + flags)
+        let report = try? JSONDecoder().decode(Report.self, from: Data(answer.output.utf8))
+        return (answer.status, report?.totals.count ?? 0)
+    }
+
+    @Test(arguments: ["MARTLET_COLLECTOR_CERTIFICATE", "SSL_CERT_FILE", "SSL_CERT_FILE and SSL_CERT_DIR"])
+    func theCommandsTrustWhomTheyAreTold(variables: String) async throws {
+        let names = variables.components(separatedBy: " and ")
+        let values = [authority.certificate, "/etc/ssl/certs"]
+        let environment = Dictionary(uniqueKeysWithValues: zip(names, values))
+        let answer = try await command(["agents"], environment)
+        #expect(answer.status == 0, "\(answer.errors)")
+    }
+
+    @Test func theCommandsRefuseACertificateThatNobodyTrustedSigned() async throws {
+        for flags in [[], ["--certificate", stranger.certificate]] {
+            let answer = try await command(["agents"] + flags)
+            #expect(answer.status == 2)
+            #expect(answer.errors.contains("its certificate is not signed by an authority that is trusted here"))
+        }
+    }
+
+    @Test func theCommandsNameAFileThatIsNone() async throws {
+        let missing = folder.path("missing.pem")
+        let answer = try await command(["report"], ["MARTLET_COLLECTOR_CERTIFICATE": missing])
+        #expect(answer.status == 2)
+        #expect(
+            answer.errors.contains(
+                "--certificate (MARTLET_COLLECTOR_CERTIFICATE): \(missing) is missing or cannot be read"))
+        let key = try await authority.sign("client").key
+        let other = try await command(["agents", "--client-certificate", key])
+        #expect(other.status == 2)
+        #expect(other.errors.contains("\(key) holds no certificate in PEM"))
+        #expect(try await command(["agents", "--client-key", key]).status == 64)
+    }
+}
+
+/// What a server's body leaves behind.
+private actor Box<Value: Sendable> {
+    private(set) var value: Value?
+
+    func set(_ value: Value) { self.value = value }
+}

@@ -1,0 +1,48 @@
+import Testing
+
+@testable import Martlet
+
+@Suite struct TransportChoiceTests {
+    private func choice(
+        _ asked: MartletConfiguration.Transport?, libcurl: Bool, sound: Bool, variables: [String] = []
+    ) -> TransportChoice {
+        TransportChoice(asked: asked, hasLibcurl: libcurl, variables: variables, isURLSessionSound: sound)
+    }
+
+    @Test func byDefaultUploadsGoOverURLSessionWhereItIsSound() {
+        #expect(choice(nil, libcurl: true, sound: true) == TransportChoice(.urlSession))
+        #expect(choice(nil, libcurl: true, sound: false) == TransportChoice(.libcurl))
+        #expect(choice(nil, libcurl: false, sound: true) == TransportChoice(.urlSession))
+    }
+
+    @Test(arguments: [true, false]) func whatIsAskedForIsInForce(sound: Bool) {
+        #expect(choice(.urlSession, libcurl: true, sound: sound) == TransportChoice(.urlSession))
+        #expect(choice(.libcurl, libcurl: true, sound: sound) == TransportChoice(.libcurl))
+    }
+
+    @Test func whereThereIsNoLibcurlURLSessionTakesItsPlaceWithAWarning() {
+        for asked in [.libcurl, nil] as [MartletConfiguration.Transport?] {
+            let choice = choice(asked, libcurl: false, sound: false)
+            #expect(choice.transport == .urlSession)
+            #expect(choice.warning?.contains("libcurl") == true)
+        }
+    }
+
+    @Test func whatURLSessionCannotDoIsDoneByLibcurl() {
+        let variables = ["MARTLET_CLIENT_CERTIFICATE"]
+        #expect(choice(nil, libcurl: true, sound: true, variables: variables) == TransportChoice(.libcurl))
+        let asked = choice(.urlSession, libcurl: true, sound: true, variables: variables)
+        #expect(asked.transport == .libcurl)
+        #expect(asked.warning?.contains("MARTLET_CLIENT_CERTIFICATE") == true)
+        let alone = choice(nil, libcurl: false, sound: true, variables: variables)
+        #expect(alone.transport == .urlSession)
+        #expect(alone.warning?.contains("MARTLET_CLIENT_CERTIFICATE") == true)
+    }
+}
+
+extension TransportChoice {
+    /// Nothing is said about it.
+    fileprivate init(_ transport: Transport) {
+        self.init(asked: transport, hasLibcurl: true, variables: [], isURLSessionSound: true)
+    }
+}
