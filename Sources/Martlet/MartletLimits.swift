@@ -58,6 +58,9 @@ enum MartletLimits {
     static let shortestInterval = Duration.milliseconds(100)
     /// An agent without traffic reports itself this often, so that `agents` tells idle from dead.
     static let heartbeat = Duration.seconds(60)
+    /// Batches that no directory takes have at most this share of `MARTLET_MAX_MEMORY`, and no more than
+    /// `MARTLET_BUFFER_MAX`; past it the oldest go.
+    static let memoryOutbox = 0.25
     /// How often the buffer's files are counted anew; in between the agent adds and subtracts its own.
     static let bufferMeasure = Duration.seconds(60)
     /// An upload is looked at so often while nothing comes from the network.

@@ -219,13 +219,14 @@ extension AgentTests {
         @Test func everyTimeThatStoringFailsIsSaidAndSoIsItsEnd() async throws {
             let directory = try TemporaryFolder()
             let log = InMemoryLogHandler()
-            try await withAgent({
-                $0.bufferDirectory = directory.url
-                $0.serviceName = "shop"
-                $0.logger = Logger(label: "test", factory: { _ in log })
-                $0.logLevel = .info
-                $0.sampleRate = 0
-            }) { agent, _, base in
+            try await withAgentInOnePlace(
+                directory.url, service: "shop-\(UUID().uuidString)",
+                {
+                    $0.logger = Logger(label: "test", factory: { _ in log })
+                    $0.logLevel = .info
+                    $0.sampleRate = 0
+                }
+            ) { agent, _, base in
                 await agent.flush()
                 for sequence in 1...2 as ClosedRange<UInt64> {
                     // A file that stands where batches will be written.
@@ -237,10 +238,13 @@ extension AgentTests {
                     _ = try await URLSession.shared.data(from: base / "hello/x")
                     await agent.flush()
                     #expect(agent.status.bufferError != nil)
+                    #expect(agent.status.ledger == Ledger(captured: 2 * sequence - 1, delivered: 2 * sequence - 1))
                     try FileManager.default.removeItem(at: place)
                     try FileManager.default.moveItem(at: aside, to: place)
+                    _ = try await URLSession.shared.data(from: base / "hello/x")
                     await agent.flush()
-                    #expect(agent.status.ledger == Ledger(captured: sequence, delivered: sequence))
+                    #expect(agent.status.bufferError == nil)
+                    #expect(agent.status.ledger == Ledger(captured: 2 * sequence, delivered: 2 * sequence))
                 }
             }
             let said = log.entries.map { "\($0.message)" }.filter { $0.contains("Batches") }
