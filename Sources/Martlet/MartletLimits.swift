@@ -1,5 +1,7 @@
 /// Every limit that is not a setting, a sentence each.
 enum MartletLimits {
+    /// An agent in memory keeps so many requests, the newest.
+    static let requestsInMemory = 100_000
     /// How long a service's start waits for the journal: a disk that hangs must not hold it up.
     static let opening = Duration.milliseconds(200)
     /// Bytes of a segment of the journal, some 3,000 requests; in a small buffer it is smaller.

@@ -40,6 +40,12 @@ enum InFlightRequests {
         }
     }
 
+    /// The scope in which the task was resumed.
+    static func scope(of task: Key) -> CaptureScope? {
+        guard Capture.scopes.load(ordering: .relaxed) > 0 else { return nil }
+        return requests.withLock { $0[UInt(bitPattern: task)]?.start.scope }
+    }
+
     static func knows(_ task: Key) -> Bool { requests.withLock { $0[UInt(bitPattern: task)] != nil } }
 
     static func remove(_ task: Key) {

@@ -110,6 +110,8 @@ struct ShippingLoop: ~Copyable {
     }
 
     private mutating func use(_ new: consuming Outbox) {
+        // Its lock was removed, and a new one made for the same directory.
+        if let place = former.take(), place.service != new.service { former = consume place }
         sealer.keepJournal(in: new)
         outbox = consume new
     }
