@@ -1,6 +1,6 @@
 /// Every limit that is not a setting, a sentence each.
 enum MartletLimits {
-    /// An agent in memory keeps so many requests, the newest.
+    /// An agent in memory keeps so many requests; past it the oldest tenth goes.
     static let requestsInMemory = 100_000
     /// How long a service's start waits for the journal: a disk that hangs must not hold it up.
     static let opening = Duration.milliseconds(200)

@@ -81,7 +81,8 @@ extension FaultTests {
         /// The process dies between two steps while it sends from memory. The journal's files, which had their blocks before
         /// the trouble began, have what the collector may not have; what it has counts once.
         @Test(arguments: Trouble.allCases, [ShippingStep.stored, .marked, .answered, .settled, .removed])
-        func killedWhileItSendsFromMemoryNothingIsLostOrCountedTwice(trouble: Trouble, step: ShippingStep) async throws {
+        func killedWhileItSendsFromMemoryNothingIsLostOrCountedTwice(trouble: Trouble, step: ShippingStep) async throws
+        {
             try await Scene.run { scene in
                 try await Mount.run(in: scene) { mount in
                     let collector = try await scene.collector()

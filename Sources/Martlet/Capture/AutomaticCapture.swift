@@ -86,7 +86,9 @@ enum AutomaticCapture {
         guard Capture.isActive, let object else { return }
         let loader = Unmanaged<URLProtocol>.fromOpaque(object).takeUnretainedValue()
         guard let task = loader.task else { return }
-        let scope = InFlightRequests.scope(of: Unmanaged.passUnretained(task).toOpaque())
+        let key = Unmanaged.passUnretained(task).toOpaque()
+        let scope = InFlightRequests.scope(of: key)
+        if scope != nil, scope?.recorder == nil { InFlightRequests.remove(key) }
         guard isInForce(in: scope), let recorder = Capture.recorder(in: scope), let client = loader.client,
             !(client is RequestObserver), isDue(task)
         else { return }

@@ -40,6 +40,7 @@ extension MartletAgent {
     }
 
     /// The requests that an agent in memory has captured, in the order in which they ended; empty for any other agent. A
-    /// request is here before its caller has its answer, so that nothing has to be awaited. Of more than 100,000 the newest.
+    /// request is here before its caller has its answer, so that nothing has to be awaited. Of more than 100,000 the oldest
+    /// are gone.
     public var requests: [MartletRequest] { core.recorder.memory?.requests ?? [] }
 }

@@ -18,7 +18,8 @@ final class RequestMemory: Sendable {
 
     func add(_ request: CapturedRequest) {
         state.withLock { state in
-            if state.requests.count >= MartletLimits.requestsInMemory { state.requests.removeFirst() }
+            let limit = MartletLimits.requestsInMemory
+            if state.requests.count >= limit { state.requests.removeFirst(limit / 10) }
             state.requests.append(MartletRequest(request, state.names.dimensions(of: request)))
         }
     }

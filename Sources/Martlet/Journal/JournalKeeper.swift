@@ -182,9 +182,11 @@ final class JournalKeeper {
 
     private var closedBank: Int? { banks.firstIndex { $0.extents != nil } }
 
-    /// A file that somebody removed keeps nothing, and one that is where segments are not made any more is in the way.
+    /// A file that somebody removed keeps nothing, and one that is where segments are not made any more is in the way. Memory
+    /// of the process's own is in place where there is no directory.
     private func isInPlace(_ memory: SegmentMemory?) -> Bool {
-        guard let path = memory?.path, let directory else { return false }
+        guard let memory else { return false }
+        guard let path = memory.path, let directory else { return memory.path == nil && directory == nil }
         return path.hasPrefix(directory.path + "/") && access(path, F_OK) == 0
     }
 

@@ -211,7 +211,7 @@ struct Sealer: ~Copyable {
 
     /// Whether batches can be stored again, and what waits in memory with them: only a write can tell.
     mutating func move(_ memory: inout MemoryOutbox, to outbox: inout Outbox) {
-        guard shipper.status.bufferError != nil else { return }
+        guard shipper.status.bufferError != nil || !memory.isEmpty else { return }
         do {
             try outbox.keep(identity)
             try memory.move(to: &outbox)
@@ -259,7 +259,6 @@ struct Sealer: ~Copyable {
         keeper.move(to: outbox.directory)
         noteJournal()
     }
-
 
     /// Whether some of the journal is still where the outbox was before.
     var isJournalMoving: Bool { keeper.isMoving }

@@ -17,7 +17,9 @@ public struct MartletTracer: Tracer {
     ) -> MartletSpan {
         let context = context()
         let scope = Capture.scope
-        guard let settings = Capture.recorder(in: scope)?.settings else { return MartletSpan(context: context, recording: nil) }
+        guard let settings = Capture.recorder(in: scope)?.settings else {
+            return MartletSpan(context: context, recording: nil)
+        }
         let kind = SpanRecord.Kind(kind)
         let parent = context.traceContext
         if let parent, !parent.isSampled, kind.request == nil { return MartletSpan(context: context, recording: nil) }
@@ -52,7 +54,9 @@ public struct MartletTracer: Tracer {
     public func inject<Carrier, Inject: Injector>(
         _ context: ServiceContext, into carrier: inout Carrier, using injector: Inject
     ) where Inject.Carrier == Carrier {
-        guard let trace = context.traceContext, Capture.recorder(in: Capture.scope)?.settings.propagates != false else { return }
+        guard let trace = context.traceContext, Capture.recorder(in: Capture.scope)?.settings.propagates != false else {
+            return
+        }
         injector.inject(TraceParent(trace).text, forKey: TraceParent.headerName, into: &carrier)
         guard !trace.traceState.isEmpty else { return }
         injector.inject(trace.traceState, forKey: TraceState.headerName, into: &carrier)

@@ -179,6 +179,51 @@ extension AgentTests {
             }
         }
 
+        @Test func aScopeSeesEverySessionBesideAnAgentInExplicitMode() async throws {
+            try await withAgent({ $0.capture = .explicit }) { agent, collector, base in
+                let asked = URLSessionConfiguration.ephemeral
+                asked.captureWithMartlet()
+                let session = URLSession(configuration: asked)
+                try await MartletAgent.inMemory { scoped in
+                    #expect(scoped.status.captureMode == .automatic)
+                    _ = try await URLSession.shared.data(from: base / "hello/shared")
+                    _ = try await session.data(from: base / "hello/asked")
+                    #expect(scoped.requests.map(\.endpoint) == ["/hello/shared", "/hello/asked"])
+                }
+                _ = try await session.data(from: base / "hello/process")
+                await agent.flush()
+                #expect(try collector.counts() == ["/hello/process": 1])
+            }
+        }
+
+        /// Between its resume and its loader's start.
+        @Test func anAgentThatStartsMeanwhileDoesNotTakeAScopesRequest() async throws {
+            try await Self.serve { base in
+                let task = URLSession.shared.dataTask(with: base / "hello/x")
+                let key = Unmanaged.passUnretained(task).toOpaque()
+                try await MartletAgent.inMemory { _ in
+                    InFlightRequests.resume(key)
+                    let agent = MartletAgent.inMemory()
+                    #expect(InFlightRequests.scope(of: key) === CaptureScope.current)
+                    await agent.shutdown()
+                    InFlightRequests.remove(key)
+                }
+            }
+        }
+
+        @Test func ofVeryManyRequestsTheNewestAreKept() {
+            let memory = RequestMemory(MartletConfiguration())
+            for number in 1...MartletLimits.requestsInMemory + 1 {
+                memory.add(
+                    CapturedRequest(
+                        method: "GET", destination: .target(RequestTarget(host: "h", port: 1, path: "/x")),
+                        status: number, start: 1, durationNanoseconds: 1))
+            }
+            let statuses = memory.requests.map(\.status)
+            #expect(statuses.count <= MartletLimits.requestsInMemory)
+            #expect(statuses.last == MartletLimits.requestsInMemory + 1)
+        }
+
         private static func serve(_ body: @escaping @Sendable (URL) async throws -> Void) async throws {
             try await LoopbackServer.run(service(with: StubCollector()), body)
         }

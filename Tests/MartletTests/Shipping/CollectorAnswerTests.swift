@@ -14,7 +14,9 @@ import Testing
 extension AgentTests {
     /// What becomes of a batch when the collector has answered.
     @Suite struct CollectorAnswerTests {
-        @Test(arguments: BatchPlace.allCases) func aBatchThatWasPutOffIsSentAgainUnderTheSameID(place: BatchPlace) async throws {
+        @Test(arguments: BatchPlace.allCases) func aBatchThatWasPutOffIsSentAgainUnderTheSameID(place: BatchPlace)
+            async throws
+        {
             try await place.withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
                 collector.answer(503, 429, 502, 504)
                 _ = try await URLSession.shared.data(from: base / "hello/x")
@@ -27,7 +29,9 @@ extension AgentTests {
             }
         }
 
-        @Test(arguments: BatchPlace.allCases) func aCollectorThatAsksForTimeIsNotAskedAgainBeforeIt(place: BatchPlace) async throws {
+        @Test(arguments: BatchPlace.allCases) func aCollectorThatAsksForTimeIsNotAskedAgainBeforeIt(place: BatchPlace)
+            async throws
+        {
             try await place.withAgent { agent, collector, base in
                 collector.answer(429, headers: [.retryAfter: "300"])
                 _ = try await URLSession.shared.data(from: base / "hello/x")
@@ -38,7 +42,9 @@ extension AgentTests {
             }
         }
 
-        @Test(arguments: BatchPlace.allCases) func aRefusedBatchIsDroppedAndCountedAsRejected(place: BatchPlace) async throws {
+        @Test(arguments: BatchPlace.allCases) func aRefusedBatchIsDroppedAndCountedAsRejected(place: BatchPlace)
+            async throws
+        {
             try await place.withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
                 collector.answer(400)
                 _ = try await URLSession.shared.data(from: base / "hello/x")
@@ -50,7 +56,9 @@ extension AgentTests {
             }
         }
 
-        @Test(arguments: BatchPlace.allCases) func theTokenGoesToTheCollectorAndNowhereElse(place: BatchPlace) async throws {
+        @Test(arguments: BatchPlace.allCases) func theTokenGoesToTheCollectorAndNowhereElse(place: BatchPlace)
+            async throws
+        {
             let log = InMemoryLogHandler()
             try await place.withAgent({
                 $0.token = "s3cret"
@@ -83,7 +91,9 @@ extension AgentTests {
             #expect(log.entries.filter { "\($0.message)".contains("MARTLET_TOKEN") }.count == 1)
         }
 
-        @Test(arguments: BatchPlace.allCases) func aCollectorThatTakesNoTracesGetsItsMetrics(place: BatchPlace) async throws {
+        @Test(arguments: BatchPlace.allCases) func aCollectorThatTakesNoTracesGetsItsMetrics(place: BatchPlace)
+            async throws
+        {
             try await place.withAgent({ $0.sampleRate = 1 }) { agent, collector, base in
                 collector.tracesStatus.store(404, ordering: .relaxed)
                 for _ in 1...3 {
@@ -120,7 +130,9 @@ extension AgentTests {
             }
         }
 
-        @Test(arguments: BatchPlace.allCases) func whatIsTooLargeInOnePieceIsDroppedAndCounted(place: BatchPlace) async throws {
+        @Test(arguments: BatchPlace.allCases) func whatIsTooLargeInOnePieceIsDroppedAndCounted(place: BatchPlace)
+            async throws
+        {
             try await place.withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
                 collector.maxBody.store(10, ordering: .relaxed)
                 for letter in "abc" { _ = try await URLSession.shared.data(from: base / "hello/\(letter)") }
@@ -130,7 +142,9 @@ extension AgentTests {
             }
         }
 
-        @Test(arguments: BatchPlace.allCases) func whatTheCollectorDidNotTakeOfABatchIsCountedAsRejected(place: BatchPlace) async throws {
+        @Test(arguments: BatchPlace.allCases) func whatTheCollectorDidNotTakeOfABatchIsCountedAsRejected(
+            place: BatchPlace
+        ) async throws {
             try await place.withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
                 let header = try #require(HTTPField.Name(BatchID.rejectedHeaderName))
                 collector.answer(200, headers: [header: "2"])
