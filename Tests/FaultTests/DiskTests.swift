@@ -9,7 +9,7 @@ extension FaultTests {
         .serialized,
         .enabled(if: Mount.isAllowed, "A small disk has to be mounted, which only root may do, and not everywhere."))
     struct DiskTests {
-        enum Trouble: Sendable, CaseIterable { case full, readOnly }
+        enum Trouble: Sendable, CaseIterable { case full, withoutInodes, readOnly }
 
         struct Case: Sendable, CustomTestStringConvertible {
             var trouble: Trouble
@@ -160,13 +160,14 @@ extension Mount {
     fileprivate func begin(_ trouble: FaultTests.DiskTests.Trouble) throws {
         switch trouble {
         case .full: try fill()
+        case .withoutInodes: try useUpInodes()
         case .readOnly: makeReadOnly()
         }
     }
 
     fileprivate func end(_ trouble: FaultTests.DiskTests.Trouble) {
         switch trouble {
-        case .full: empty()
+        case .full, .withoutInodes: empty()
         case .readOnly: makeWritable()
         }
     }

@@ -201,7 +201,7 @@ extension AgentTests {
             try await Self.serve { base in
                 let task = URLSession.shared.dataTask(with: base / "hello/x")
                 let key = Unmanaged.passUnretained(task).toOpaque()
-                try await MartletAgent.inMemory { _ in
+                await MartletAgent.inMemory { _ in
                     InFlightRequests.resume(key)
                     let agent = MartletAgent.inMemory()
                     #expect(InFlightRequests.scope(of: key) === CaptureScope.current)

@@ -283,7 +283,7 @@ extension AgentTests {
             }
         }
 
-        @Test func whoEverEndsFirstTheLastShutdownEndsTheAgent() async throws {
+        @Test func whicheverIsShutDownFirstTheLastOneEndsTheAgent() async throws {
             try await withAgent { agent, collector, base in
                 let second = MartletAgent.start(Self.quiet)
                 await agent.shutdown()
@@ -302,6 +302,7 @@ extension AgentTests {
                 _ = try await URLSession.shared.data(from: base / "hello/x")
                 // The collector never answers: the limit alone ends it.
                 await second.shutdown(within: .milliseconds(300))
+                #expect(agent.isCapturing)
                 #expect(agent.status.ledger == Ledger(captured: 1, waiting: 1))
                 collector.isSilent.store(false, ordering: .relaxed)
                 await agent.shutdown(within: .milliseconds(300))
