@@ -251,7 +251,7 @@ struct Sealer: ~Copyable {
         guard let room, Clock.hasPassed(MartletLimits.bufferMeasure, since: lastMeasure) else { return }
         lastMeasure = Clock.monotonic()
         let bytes = room.size
-        shipper.update { $0.bufferedBytes = bytes }
+        shipper.update { $0.bufferedBytes = bytes + $0.memoryBatchBytes }
     }
 
     /// Segments are made in the outbox's directory from now on.
