@@ -9,6 +9,7 @@ final class AgentLog: Sendable {
         case directory
         case buffer
         case bufferFull
+        case encoding
         case journal
         case upload(Signal)
         case rejected

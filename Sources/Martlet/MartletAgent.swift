@@ -12,14 +12,21 @@ import Synchronization
 /// Nothing here throws, traps or waits for a disk or a network, ``flush()`` and ``shutdown(within:)`` excepted, which
 /// exist to wait, and the start, which waits until its journal on disk is open, a few milliseconds and never more than
 /// 200. All of it may be called from any thread.
+///
+/// A process has one agent. Each start returns a value of its own that holds it, and the last of them that is shut down ends
+/// it: neither a library nor another test can end what somebody else still uses. For tests there is ``inMemory(_:)``.
 public final class MartletAgent: Service {
-    private let recorder: Recorder
-    private let shipper: Shipper?
-    private let capture: CaptureState
+    /// Shared by all that hold it.
+    let core: AgentCore
     private let isShutDown = Atomic<Bool>(false)
 
-    /// Of the process: the hook in a class is one for all.
-    private static let running = Mutex<MartletAgent?>(nil)
+    /// One in memory ends with what it was made as.
+    private let isOwner: Bool
+
+    init(_ core: AgentCore, isOwner: Bool = false) {
+        self.core = core
+        self.isOwner = isOwner
+    }
 
     /// Starts with the configuration that the environment asks for. A variable that cannot be read is a warning in the
     /// log, and its default is used.
@@ -32,8 +39,8 @@ public final class MartletAgent: Service {
         return start(configuration)
     }
 
-    /// Starts with a configuration made in code. While an agent runs, that one is returned and nothing changes, with a
-    /// warning: a process has one.
+    /// Starts with a configuration made in code. While an agent runs, it goes on with its own configuration, with a warning
+    /// where it is not one in memory, and what is returned holds it as well: it ends when all that hold it were shut down.
     public static func start(_ configuration: MartletConfiguration) -> MartletAgent {
         start(configuration, installing: CaptureState.install)
     }
@@ -42,45 +49,15 @@ public final class MartletAgent: Service {
     static func start(
         _ configuration: MartletConfiguration, installing install: (MartletConfiguration.Capture) -> CaptureState
     ) -> MartletAgent {
-        let (agent, warnings) = running.withLock { running in
-            if let running, running.isRunning {
-                return (running, ["An agent is running already; its configuration stays in force"])
-            }
-            var warnings: [String] = []
-            let agent = MartletAgent(configuration, installing: install, &warnings)
-            if configuration.isEnabled { running = agent }
-            return (agent, warnings)
-        }
-        // Behind the lock: a service's log handler may start the agent itself.
+        let (core, isNew) = RunningAgents.hold { AgentCore(configuration, installing: install) }
         let log = AgentLog(configuration)
-        for warning in warnings { log.warning(warning) }
-        agent.shipper?.awaitOpening()
-        return agent
-    }
-
-    private init(
-        _ configuration: MartletConfiguration, installing install: (MartletConfiguration.Capture) -> CaptureState,
-        _ warnings: inout [String]
-    ) {
-        let shipper = configuration.isEnabled ? Shipper() : nil
-        self.shipper = shipper
-        recorder = Recorder(configuration, onFullSegment: { [weak shipper] in shipper?.signal() })
-        guard let shipper else {
-            capture = CaptureState(mode: .off, reason: "MARTLET_ENABLED is false")
-            return
+        if isNew {
+            core.startShipping(configuration, log)
+        } else if core.shipper != nil {
+            log.warning("An agent is running already; its configuration stays in force")
         }
-        capture = install(configuration.capture)
-        if let reason = capture.reason { warnings.append("Capture is \(capture.mode.rawValue): \(reason)") }
-        warnings += capture.limits
-        Capture.connect(to: recorder)
-        if configuration.bootstrapsTracing, let present = TracingBootstrap.install() {
-            warnings.append(
-                "Tracing is bootstrapped with \(type(of: present)) already; a MultiplexInstrument can hold MartletTracer too"
-            )
-        }
-        shipper.start(
-            configuration, resource: TelemetryResource(configuration), capture: capture, recorder: recorder,
-            log: AgentLog(configuration))
+        core.shipper?.awaitOpening()
+        return MartletAgent(core)
     }
 
     /// The backend of swift-distributed-tracing that the start installed, unless it was told not to
@@ -90,16 +67,14 @@ public final class MartletAgent: Service {
     /// The switch: `false`, and no request is seen until it is `true` again. Requests go on as they would; one that ends
     /// while it is off is not counted. `true` also where the agent switched itself off (``MartletStatus/captureReason``).
     public var isCapturing: Bool {
-        get { isRunning && Capture.isOn.load(ordering: .relaxed) }
-        set {
-            guard isRunning else { return }
-            newValue ? Capture.switchOn() : Capture.switchOff()
-        }
+        get { isRunning && core.isCapturing }
+        set { if isRunning { core.isCapturing = newValue } }
     }
 
     public var status: MartletStatus {
-        let shipping = shipper?.status ?? ShippingAccount()
-        let capture = capture.now(keeping: recorder)
+        let recorder = core.recorder
+        let shipping = core.shipper?.status ?? ShippingAccount()
+        let capture = core.capture.now(keeping: recorder)
         let (inFlight, oldest) = Capture.inFlight
         return MartletStatus(
             captureMode: capture.mode, captureReason: capture.reason, captureLimits: capture.limits,
@@ -112,29 +87,28 @@ public final class MartletAgent: Service {
             lastUpload: shipping.lastUpload, uploadError: shipping.uploadError)
     }
 
-    /// Returns when everything recorded so far is at the collector, or in the outbox if it cannot be delivered now.
+    /// Returns when everything recorded so far is at the collector, or if it cannot be delivered now in the outbox (in memory
+    /// where that cannot be written, ``MartletStatus/bufferError``). At once for an agent in memory.
     public func flush() async {
-        guard let shipper else { return }
+        guard let shipper = core.shipper else { return }
         await withCheckedContinuation { continuation in
             shipper.flush { continuation.resume() }
         }
     }
 
     /// Stops seeing requests, flushes and ends; never takes longer than `limit`. What could not be delivered by then is
-    /// in the outbox, and the service's next start delivers it. Later calls return at once.
+    /// in the outbox, and the service's next start delivers it. Where the agent was started more than once, the last shutdown
+    /// does that, and one before flushes; one in memory ends with that of what ``inMemory(_:)`` returned. Later calls return
+    /// at once.
     public func shutdown(within limit: Duration = .seconds(5)) async {
-        guard let shipper, !isShutDown.exchange(true, ordering: .relaxed) else { return }
-        Self.running.withLock { running in
-            // Another one may have been started meanwhile.
-            guard running === self else { return }
-            Capture.disconnect()
-            running = nil
-        }
-        // The thread gets a little less, so that it can still note what became of the last upload.
+        guard !isShutDown.exchange(true, ordering: .relaxed) else { return }
+        let isLast = RunningAgents.release(core, isOwner: isOwner)
+        guard let shipper = core.shipper else { return }
         let once = Once()
         await withCheckedContinuation { continuation in
             let resume: @Sendable () -> Void = { if once.isFirst() { continuation.resume() } }
-            shipper.stop(within: limit * 0.9, resume)
+            // The thread gets a little less, so that it can still note what became of the last upload.
+            isLast ? shipper.stop(within: limit * 0.9, resume) : shipper.flush(resume)
             // A queue of its own: the global one may be full of the service's work.
             DispatchQueue(label: "martlet.shutdown").asyncAfter(deadline: .now() + limit.seconds, execute: resume)
         }
@@ -147,7 +121,7 @@ public final class MartletAgent: Service {
         await shutdown()
     }
 
-    private var isRunning: Bool { shipper != nil && !isShutDown.load(ordering: .relaxed) }
+    private var isRunning: Bool { !isShutDown.load(ordering: .relaxed) && RunningAgents.isRunning(core) }
 }
 
 /// Tells the first caller from all others.

@@ -1,5 +1,7 @@
 /// Every limit that is not a setting, a sentence each.
 enum MartletLimits {
+    /// An agent in memory keeps so many requests; past it the oldest tenth goes.
+    static let requestsInMemory = 100_000
     /// How long a service's start waits for the journal: a disk that hangs must not hold it up.
     static let opening = Duration.milliseconds(200)
     /// Bytes of a segment of the journal, some 3,000 requests; in a small buffer it is smaller.
@@ -60,6 +62,9 @@ enum MartletLimits {
     static let shortestInterval = Duration.milliseconds(100)
     /// An agent without traffic reports itself this often, so that `agents` tells idle from dead.
     static let heartbeat = Duration.seconds(60)
+    /// Batches that no directory takes have at most this share of `MARTLET_MAX_MEMORY`, and no more than
+    /// `MARTLET_BUFFER_MAX`; past it the oldest go.
+    static let memoryOutbox = 0.25
     /// How often the buffer's files are counted anew; in between the agent adds and subtracts its own.
     static let bufferMeasure = Duration.seconds(60)
     /// An upload is looked at so often while nothing comes from the network.

@@ -21,8 +21,8 @@ public struct MartletStatus: Sendable {
     /// CPU time that the agent has taken since its start: that of its own thread, and an estimate of its steps on the
     /// service's, where spans start and end too. `MARTLET_MAX_CPU` limits it.
     public var cpuTime: Duration
-    /// Roughly what the agent holds in memory, in bytes: statistics, kept details, requests in flight, and the journal
-    /// where it cannot be in files. `MARTLET_MAX_MEMORY` limits it. The journal's files are not in it: the kernel writes
+    /// Roughly what the agent holds in memory, in bytes: statistics, kept details, requests in flight, and batches and the
+    /// journal where they cannot be in files. `MARTLET_MAX_MEMORY` limits it. The journal's files are not in it: the kernel writes
     /// them out where memory is short. They are mapped, 2 MiB as a rule and 16 MiB at most, and `MARTLET_BUFFER_MAX`
     /// counts them. Nor are spans that have not ended, which their callers hold.
     public var memoryBytes: Int
@@ -30,13 +30,15 @@ public struct MartletStatus: Sendable {
     public var ledger: Ledger
     /// Details that were not kept because of a limit, or could not be stored; what is counted does not depend on it.
     public var droppedDetails: UInt64
-    /// Bytes of all batches of the service that wait on this host.
+    /// Bytes of all batches of the service that wait on this host, and of those that wait in memory.
     public var bufferedBytes: Int
     /// Where batches wait; `nil` while there is no directory for them.
     public var bufferDirectory: URL?
-    /// Why batches cannot be stored; `nil` while they can.
+    /// Why batches cannot be stored and are sent from memory; `nil` while they can. A killed process loses those that wait
+    /// where ``journalError`` is not `nil`.
     public var bufferError: String?
-    /// Why the process would lose what it recorded since the last interval if it were killed now; `nil` where it would not.
+    /// Why the process would lose what it recorded since the last interval if it were killed now, and what waits in memory;
+    /// `nil` where it would not.
     public var journalError: String?
     /// What uploads go over; `nil` before the start is through, and while the agent is off.
     public var transport: MartletConfiguration.Transport?

@@ -17,7 +17,9 @@ final class Mount: Sendable {
     ) async throws {
         let mount = Mount(scene.folder.url.appendingPathComponent("mount"))
         try FileManager.default.createDirectory(at: mount.url, withIntermediateDirectories: true)
-        #expect(MountCommand.run("mount", "-t", "tmpfs", "-o", "size=\(mebibytes)m", "tmpfs", mount.url.path))
+        #expect(
+            MountCommand.run("mount", "-t", "tmpfs", "-o", "size=\(mebibytes)m,nr_inodes=2000", "tmpfs", mount.url.path)
+        )
         do {
             try await body(mount)
         } catch {
@@ -41,6 +43,16 @@ final class Mount: Sendable {
     }
 
     func empty() { try? FileManager.default.removeItem(at: filler) }
+
+    /// There is room, and not a file can be made any more, until ``empty()``.
+    func useUpInodes() throws {
+        try FileManager.default.createDirectory(at: filler, withIntermediateDirectories: true)
+        for number in 0... {
+            let descriptor = open(filler.appendingPathComponent("\(number)").path, O_CREAT | O_WRONLY, 0o600)
+            guard descriptor >= 0 else { return }
+            close(descriptor)
+        }
+    }
 
     /// For whoever opens a file from now on, as after a disk's error; what is open stays writable.
     func makeReadOnly() {

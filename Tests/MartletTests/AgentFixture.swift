@@ -74,7 +74,7 @@ func withAgent(
     }
 }
 
-private func service(with collector: StubCollector) -> Router<BasicRequestContext> {
+func service(with collector: StubCollector) -> Router<BasicRequestContext> {
     let router = Router()
     collector.addRoutes(to: router)
     router.get("hello/:name") { _, _ in "hello" }

@@ -3,6 +3,6 @@
 /// The journal's files are not in it: the kernel writes them out where memory is short.
 enum AgentMemory {
     static func bytes(_ recorder: Recorder, _ shipping: ShippingAccount) -> Int {
-        recorder.estimatedBytes + Capture.inFlightBytes + shipping.journalBytes
+        recorder.estimatedBytes + Capture.inFlightBytes + shipping.journalBytes + shipping.memoryBatchBytes
     }
 }

@@ -57,13 +57,14 @@ enum AutomaticCapture {
         return slots.count == types.count && martlet_install(hook, slots, slots.count, before) == MARTLET_INSTALLED
     }
 
-    private static var isInForce: Bool {
-        Capture.isOn.load(ordering: .relaxed) && !Capture.isExplicit.load(ordering: .relaxed)
+    /// In a scope every session is seen, whatever mode the process's agent has.
+    private static func isInForce(in scope: CaptureScope?) -> Bool {
+        scope != nil || (Capture.isOn.load(ordering: .relaxed) && !Capture.isExplicit.load(ordering: .relaxed))
     }
 
     /// On the caller's thread. Foundation lets a task that was cancelled before rest.
     private static let resumed: martlet_before = { object in
-        guard isInForce, let object else { return }
+        guard isInForce(in: Capture.scope), let object else { return }
         AgentCost.measure {
             switch Unmanaged<URLSessionTask>.fromOpaque(object).takeUnretainedValue().state {
             case .canceling, .completed: break
@@ -82,11 +83,15 @@ enum AutomaticCapture {
     }
 
     private static func observe(_ object: UnsafeMutableRawPointer?, where isDue: (URLSessionTask) -> Bool) {
-        guard isInForce, let object, let recorder = Capture.recorder else { return }
+        guard Capture.isActive, let object else { return }
         let loader = Unmanaged<URLProtocol>.fromOpaque(object).takeUnretainedValue()
-        guard let task = loader.task, let client = loader.client, !(client is RequestObserver), isDue(task) else {
-            return
-        }
+        guard let task = loader.task else { return }
+        let key = Unmanaged.passUnretained(task).toOpaque()
+        let scope = InFlightRequests.scope(of: key)
+        if scope != nil, scope?.recorder == nil { InFlightRequests.remove(key) }
+        guard isInForce(in: scope), let recorder = Capture.recorder(in: scope), let client = loader.client,
+            !(client is RequestObserver), isDue(task)
+        else { return }
         _ = AgentCost.measure { RequestInstrument(recorder: recorder).observe(loader, of: task, for: client) }
     }
 }

@@ -15,10 +15,27 @@ enum Capture {
     private static let faultCount = Atomic<Int>(0)
     private static let ownReason = Mutex<String?>(nil)
 
-    /// `nil` while no agent runs, or it is switched off.
+    /// How many scopes are open: as long as there are none, nobody has to look for one.
+    static let scopes = Atomic<Int>(0)
+
+    /// The scope of the task that runs.
+    static var scope: CaptureScope? { scopes.load(ordering: .relaxed) == 0 ? nil : CaptureScope.current }
+
+    /// Whether anybody sees anything.
+    static var isActive: Bool { isOn.load(ordering: .relaxed) || scopes.load(ordering: .relaxed) > 0 }
+
+    /// The process's; `nil` while no agent runs, or it is switched off.
     static var recorder: Recorder? {
         isOn.load(ordering: .relaxed) ? connected.withLock { $0 } : nil
     }
+
+    /// That of what began in a scope, or outside any.
+    static func recorder(in scope: CaptureScope?) -> Recorder? {
+        guard let scope else { return recorder }
+        return scope.recorder
+    }
+
+    static func isConnected(to recorder: Recorder) -> Bool { connected.withLock { $0 === recorder } }
 
     /// Counts requests that are in flight for too long.
     static func countHung(into recorder: Recorder) {

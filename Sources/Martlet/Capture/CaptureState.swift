@@ -9,6 +9,8 @@ struct CaptureState: Sendable {
     /// What capture cannot do here, a sentence each.
     var limits: [String] = []
 
+    static let switchedOff = CaptureState(mode: .off, reason: "MARTLET_ENABLED is false")
+
     /// As it is now: the agent may have switched itself off, or no longer keep details.
     func now(keeping recorder: Recorder) -> CaptureState {
         if let reason = Capture.offReason { return CaptureState(mode: .off, reason: reason, limits: limits) }
@@ -23,6 +25,18 @@ struct CaptureState: Sendable {
         return install(capture, automatic: AutomaticCapture.install)
         #else
         // Written for services that are developed on a Mac; it has not been tried there.
+        return CaptureState(mode: .off, reason: "URLSession capture is for Linux")
+        #endif
+    }
+
+    /// Installs what is needed to see every session in a scope, whatever mode the process's agent has.
+    static func installForScope() -> CaptureState {
+        #if os(Linux)
+        var state = automatic(AutomaticCapture.install)
+        state.limits = limits(
+            findsHandle: EasyHandle.isAvailable, callsBeforeRequest: EasyHandle.canCallBeforeRequest)
+        return state
+        #else
         return CaptureState(mode: .off, reason: "URLSession capture is for Linux")
         #endif
     }

@@ -53,7 +53,10 @@ final class ObservedProtocol: URLProtocol {
         guard let type = NativeLoader.type, let task, let client else { return }
         let loader = type.init(task: task, cachedResponse: cachedResponse, client: client)
         self.loader = loader
-        guard let recorder = Capture.recorder else { return }
+        // In a scope the native loader is seen by itself.
+        guard InFlightRequests.scope(of: Unmanaged.passUnretained(task).toOpaque()) == nil,
+            let recorder = Capture.recorder
+        else { return }
         observer = AgentCost.measure { RequestInstrument(recorder: recorder).observe(loader, of: task, for: client) }
     }
 }

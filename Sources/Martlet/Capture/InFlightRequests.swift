@@ -40,6 +40,12 @@ enum InFlightRequests {
         }
     }
 
+    /// The scope in which the task was resumed.
+    static func scope(of task: Key) -> CaptureScope? {
+        guard Capture.scopes.load(ordering: .relaxed) > 0 else { return nil }
+        return requests.withLock { $0[UInt(bitPattern: task)]?.start.scope }
+    }
+
     static func knows(_ task: Key) -> Bool { requests.withLock { $0[UInt(bitPattern: task)] != nil } }
 
     static func remove(_ task: Key) {
@@ -48,10 +54,10 @@ enum InFlightRequests {
     }
 
     /// To be called before capture is switched on again. In the meantime a task that waited for a loader may have ended
-    /// unseen, and another one may have its address: that one is not to be taken for it.
+    /// unseen, and another one may have its address: that one is not to be taken for it. Scopes have a switch of their own.
     static func forgetWaiting() {
         _ = requests.withLock { requests in
-            let waiting = requests.filter(\.value.waitsForLoader)
+            let waiting = requests.filter { $0.value.start.scope == nil && $0.value.waitsForLoader }
             for task in waiting.keys { requests[task] = nil }
             return waiting
         }

@@ -44,7 +44,7 @@ struct RequestInstrument: Sendable {
     /// Counts requests that are in flight for too long. What becomes of them later is not counted again.
     func countHung() {
         for observation in InFlightRequests.hung(after: recorder.settings.hung) {
-            guard let end = observation.end() else { continue }
+            guard observation.start.scope == nil, let end = observation.end() else { continue }
             let answer = RequestAnswer(hungAfter: end.challenged)
             record(end, of: nil, start: observation.start, answer: answer, nil)
         }
@@ -56,7 +56,7 @@ struct RequestInstrument: Sendable {
         _ handle: EasyHandle?
     ) {
         // The agent that runs now: the one that saw the request begin may have been shut down, and would keep it.
-        guard let recorder = Capture.recorder else { return }
+        guard let recorder = Capture.recorder(in: start.scope) else { return }
         let duration = answer.time &- start.monotonic
         var request = CapturedRequest(
             method: HTTPMethod.name(end.request.httpMethod ?? "GET"), destination: .url(end.url), status: answer.status,

@@ -97,10 +97,14 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
 
     /// In explicit mode the loader that comes after a challenge is not seen, and the challenge has to do as the end.
     private func goesOn(after answer: RequestAnswer) -> Bool {
-        guard answer.error == nil, let response = answer.response, !Capture.isExplicit.load(ordering: .relaxed) else {
+        guard answer.error == nil, let response = answer.response, isEveryLoaderSeen else {
             return false
         }
         return AuthenticationChallenge.isMade(by: response)
+    }
+
+    private var isEveryLoaderSeen: Bool {
+        observation.start.scope != nil || !Capture.isExplicit.load(ordering: .relaxed)
     }
 
     /// libcurl is about to write a request, the first or that of a redirect. Always 0, which lets it.

@@ -76,7 +76,7 @@ public struct MartletConfiguration: Sendable {
         didSet { interval = max(interval, MartletLimits.shortestInterval) }
     }
     /// Where batches wait for the collector. `MARTLET_BUFFER_DIR`, default `$XDG_STATE_HOME/martlet`,
-    /// `~/.local/state/martlet`, else the temporary directory.
+    /// `~/.local/state/martlet`, else the temporary directory; batches that none of them takes are sent from memory.
     public var bufferDirectory: URL?
     /// Bytes on disk for all instances of the service on this host together. `MARTLET_BUFFER_MAX`, default 64 MiB.
     public var bufferMax = 64 << 20

@@ -75,6 +75,7 @@ struct JournalHeader: Equatable {
 
     /// The checksum comes last: until it is there the segment is blank.
     func write(to bytes: UnsafeMutableRawBufferPointer) {
+        bytes.storeBytes(of: 0, toByteOffset: Self.sentWord, as: UInt64.self)
         for (index, field) in fields.enumerated() {
             bytes.storeBytes(of: field, toByteOffset: index * 8, as: UInt64.self)
         }
@@ -83,6 +84,18 @@ struct JournalHeader: Equatable {
 
     static func erase(_ bytes: UnsafeMutableRawBufferPointer) {
         JournalFormat.publish(0, at: bytes)
+    }
+
+    /// Behind the fields: whether a batch of the interval was sent from memory, and may have arrived.
+    private static let sentWord = 64
+
+    static func noteSent(_ bytes: UnsafeMutableRawBufferPointer) {
+        JournalFormat.publish(1, at: UnsafeMutableRawBufferPointer(rebasing: bytes[sentWord...]))
+    }
+
+    /// Of a segment whose header was read.
+    static func isSent(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        bytes.loadUnaligned(fromByteOffset: sentWord, as: UInt64.self) != 0
     }
 
     private var checksum: UInt64 {

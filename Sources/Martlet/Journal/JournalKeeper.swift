@@ -7,7 +7,7 @@ final class JournalKeeper {
     private let journal: Journal
     private var directory: URL?
     private var banks = [Bank](repeating: Bank(), count: Journal.banks)
-    /// The bank that is written to; `nil` before ``move(to:)``.
+    /// The bank that is written to; `nil` before ``move(to:)`` or ``beginInMemory()``.
     private var inUse: Int?
     /// Why a killed process would lose its last interval; `nil` where it would not.
     private(set) var problem: String?
@@ -38,6 +38,27 @@ final class JournalKeeper {
     /// Of the interval that is closed and not released.
     var closedSequence: UInt64? { closedBank.map { banks[$0].sequence } }
 
+    /// Whether a killed process would leave requests of that interval in files.
+    var isClosedOnDisk: Bool { !closedFiles.isEmpty }
+
+    /// Notes in these files that a batch of the interval is about to be sent.
+    func noteSent() {
+        for memory in closedFiles { JournalHeader.noteSent(memory.bytes) }
+    }
+
+    private var closedFiles: [SegmentMemory] {
+        guard let bank = closedBank, let extents = banks[bank].extents else { return [] }
+        return zip(banks[bank].memories, extents).compactMap { memory, extents in
+            guard let path = memory?.path, extents.contains(where: { $0.records > 0 }) else { return nil }
+            return access(path, F_OK) == 0 ? memory : nil
+        }
+    }
+
+    /// Begins without a directory, where that was not done yet: what is recorded goes with the process.
+    func beginInMemory() {
+        if inUse == nil { begin() }
+    }
+
     /// From now on segments are made there. Those of the interval that goes on stay where they are until it has ended.
     func move(to directory: URL) {
         self.directory = directory
@@ -48,7 +69,9 @@ final class JournalKeeper {
         guard journal.count(inBank: other) == 0 else { return }
         let extents = closeSegments(of: other)
         guard Self.records(extents) == 0 else { return banks[other].extents = extents }
-        for slot in banks[other].memories.indices { removeMemory(other, slot: slot) }
+        for slot in banks[other].memories.indices where slot >= Self.spare || !isInPlace(banks[other].memories[slot]) {
+            removeMemory(other, slot: slot)
+        }
         // Nothing goes by its sequence yet, and a sequence left out would look like a batch that was lost.
         open(other)
     }
@@ -159,9 +182,11 @@ final class JournalKeeper {
 
     private var closedBank: Int? { banks.firstIndex { $0.extents != nil } }
 
-    /// A file that somebody removed keeps nothing, and one that is where segments are not made any more is in the way.
-    private func isInPlace(_ memory: SegmentMemory) -> Bool {
-        guard let path = memory.path, let directory else { return false }
+    /// A file that somebody removed keeps nothing, and one that is where segments are not made any more is in the way. Memory
+    /// of the process's own is in place where there is no directory.
+    private func isInPlace(_ memory: SegmentMemory?) -> Bool {
+        guard let memory else { return false }
+        guard let path = memory.path, let directory else { return memory.path == nil && directory == nil }
         return path.hasPrefix(directory.path + "/") && access(path, F_OK) == 0
     }
 
@@ -202,7 +227,10 @@ final class JournalKeeper {
     private func makeMemory(_ index: Int) -> SegmentMemory? {
         let count = JournalFormat.headerBytes + journal.capacity
         do throws(WholeFile.Failure) {
-            guard let directory else { return try SegmentMemory(count: count) }
+            guard let directory else {
+                problem = "there is no directory that can be written"
+                return try SegmentMemory(count: count)
+            }
             return try SegmentMemory(
                 path: directory.appendingPathComponent("\(index)\(JournalFormat.fileSuffix)").path, count: count)
         } catch {

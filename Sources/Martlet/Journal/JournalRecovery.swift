@@ -56,9 +56,11 @@ struct JournalRecovery {
         let isCompressed = configuration.compression == .gzip
         let bytes = try batch.otlp()
         let body = isCompressed ? try Gzip.compress(bytes) : bytes
-        let file = BatchFile(
+        var file = BatchFile(
             sequence: sequence, signal: .metrics, requests: batch.requests, isCompressed: isCompressed, body: body)
-        try outbox.store(body, as: file)
+        file.isSent = segments.contains(where: \.isSent)
+        // At the latest it was sent soon after.
+        try outbox.store(body, as: file, modified: file.isSent ? interval.end : nil)
     }
 }
 
@@ -83,6 +85,9 @@ struct RecoveredSegment {
         case .damaged: .damaged
         }
     }
+
+    /// A batch of its interval was sent from memory, and may have arrived.
+    var isSent: Bool { bytes.withUnsafeBytes { JournalHeader.isSent($0) } }
 
     func count(into statistics: inout SeriesStatistics) {
         bytes.withUnsafeBytes { bytes in

@@ -12,6 +12,8 @@ final class Recorder: Sendable {
     /// By the wall clock: since when it counts.
     let start = Clock.wall()
     let journal: Journal
+    /// Of an agent in memory, which keeps requests and no details.
+    let memory: RequestMemory?
     /// Details may take half of the agent's memory.
     private let detailRoom: Int
     /// Answers for most requests without a lock.
@@ -39,7 +41,11 @@ final class Recorder: Sendable {
         var closed: UInt64 = 0
     }
 
-    init(_ configuration: MartletConfiguration, onFullSegment: @escaping @Sendable () -> Void = {}) {
+    init(
+        _ configuration: MartletConfiguration, memory: RequestMemory? = nil,
+        onFullSegment: @escaping @Sendable () -> Void = {}
+    ) {
+        self.memory = memory
         settings = CaptureSettings(configuration)
         let share = configuration.bufferMax / 64 / JournalFormat.headerBytes * JournalFormat.headerBytes
         journal = Journal(
@@ -52,7 +58,9 @@ final class Recorder: Sendable {
 
     /// Whether the details of such a request are to be kept; a yes uses up some of the interval's allowance.
     func keepsDetails(isSampled: Bool, isFailure: Bool, nanoseconds: UInt64) -> Bool {
-        guard wanted.wants(isSampled: isSampled, isFailure: isFailure, nanoseconds: nanoseconds) else { return false }
+        guard memory == nil, wanted.wants(isSampled: isSampled, isFailure: isFailure, nanoseconds: nanoseconds) else {
+            return false
+        }
         return details.withLock { details in
             let keeps = details.sampler.keeps(isSampled: isSampled, isFailure: isFailure, nanoseconds: nanoseconds)
             guard keeps, details.refusal != nil || details.bytes >= detailRoom else { return keeps }
@@ -70,6 +78,7 @@ final class Recorder: Sendable {
     /// Thread-safe; never waits for I/O. Where the journal has no room, the request is counted in memory at once.
     func record(_ request: borrowing CapturedRequest) {
         if request.makeSpan != nil { keep(copy request) }
+        memory?.add(copy request)
         if !journal.append(request) { count(copy request) }
     }
 

@@ -8,8 +8,8 @@ import Foundation
 /// A directory appears only after its lock is held, so a directory whose lock is free belongs to a dead process. One without
 /// a lock is not ours.
 enum BufferDirectory {
-    /// Directories to try, the preferred one first. The temporary directory is always the last resort: a service whose
-    /// disk is read-only still delivers from there.
+    /// Directories to try, the preferred one first. The temporary directory is the last of them; where it cannot be written
+    /// either, batches wait in memory.
     static func candidates(for configuration: MartletConfiguration, environment: [String: String]) -> [URL] {
         let service = component(configuration.serviceName)
         let preferred = (configuration.bufferDirectory ?? state(environment))?
@@ -36,14 +36,14 @@ enum BufferDirectory {
         return encoded.isEmpty ? "service" : String(encoded.prefix(200))
     }
 
-    /// Throws where somebody else was first: in a directory that others may write, links and batches could be theirs.
+    /// Throws where somebody else was first: in a directory that others may write, links and batches could be theirs. Whether
+    /// one that is there can be written only a write can tell.
     static func create(_ url: URL) throws {
         try FileManager.default.createDirectory(
             at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         guard isOurs(url) else {
             throw WholeFile.Failure(operation: "use a directory of somebody else's", code: EPERM)
         }
-        guard access(url.path, W_OK) == 0 else { throw WholeFile.Failure(operation: "write", code: errno) }
     }
 
     /// Instances that have a lock, alive or dead, sorted: a directory without one is not ours. None where the place is not ours.

@@ -17,7 +17,8 @@ struct Delivery {
     /// Held, and there is something to send.
     private var pending: Set<Signal> = []
     private var pause: UInt64 = .max
-    private var isPaused = false
+    /// The round was interrupted, and there may be more.
+    private(set) var isPaused = false
 
     /// - Parameter whileWaiting: called now and then during an upload, which may take its time.
     init(
@@ -43,29 +44,30 @@ struct Delivery {
     /// By the monotonic clock: when the next attempt is due; never while nothing waits.
     var nextAttempt: UInt64 { pending.compactMap { circuits[$0]?.notBefore }.min() ?? .max }
 
+    /// Begins a round.
+    ///
     /// - Parameters:
-    ///   - places: where earlier processes may have left something.
     ///   - isAsked: somebody waits for it, so that the agent's own wait is cut short; the collector's is not.
     ///   - pause: by the monotonic clock: no upload begins later, so that sealing does not wait for a full buffer.
-    /// - Returns: `false` when it stopped there and there may be more.
-    mutating func deliver(own: inout Outbox, places: [URL], isAsked: Bool, pause: UInt64) -> Bool {
+    /// - Returns: `false` where nothing may be sent now.
+    mutating func begin(isAsked: Bool, pause: UInt64) -> Bool {
         let now = Clock.monotonic()
         held = Set(Signal.allCases.filter { circuits[$0]?.allows(at: now, isAsked: isAsked) == false })
         self.pause = pause
         isPaused = false
-        if isOver { return true }
+        if isOver { return false }
         pending = []
-        for place in places { deliverAbandoned(in: place, except: own.instance) }
-        deliverAll(of: &own, isOwn: true)
-        return !isPaused
+        return true
     }
 
-    // MARK: -
+    /// What this instance has, in one of its stores.
+    mutating func deliver(own store: inout some BatchStore & ~Copyable) {
+        store.follow(shipper.status.account)
+        deliverAll(of: &store, isOwn: true)
+    }
 
-    private var isOver: Bool { isPaused || held.count == Signal.allCases.count }
-
-    /// What an earlier process left.
-    private mutating func deliverAbandoned(in place: URL, except own: String) {
+    /// What earlier processes left in a place.
+    mutating func deliverAbandoned(in place: URL, except own: String) {
         for instance in BufferDirectory.instances(in: place) where instance != own && !isOver {
             guard var outbox = Outbox.adopt(instance: instance, in: place) else { continue }
             recovery.recover(&outbox)
@@ -74,7 +76,11 @@ struct Delivery {
         }
     }
 
-    private mutating func deliverAll(of outbox: inout Outbox, isOwn: Bool) {
+    // MARK: -
+
+    private var isOver: Bool { isPaused || held.count == Signal.allCases.count }
+
+    private mutating func deliverAll(of outbox: inout some BatchStore & ~Copyable, isOwn: Bool) {
         var rest = (outbox.batches() ?? [])[...]
         note(outbox, isOwn: isOwn)
         while let batch = rest.popFirst() {
@@ -89,14 +95,16 @@ struct Delivery {
         }
     }
 
-    private func note(_ outbox: borrowing Outbox, isOwn: Bool) {
+    private func note(_ outbox: borrowing some BatchStore & ~Copyable, isOwn: Bool) {
         guard isOwn else { return }
         let account = outbox.account
         shipper.update { $0.account = account }
     }
 
     /// Returns the parts that have taken its place, if it was too large.
-    private mutating func deliver(_ batch: StoredBatch, of outbox: inout Outbox) -> [StoredBatch] {
+    private mutating func deliver(
+        _ batch: StoredBatch, of outbox: inout some BatchStore & ~Copyable
+    ) -> [StoredBatch] {
         if batch.isExpired {
             settle(batch, as: .dropped(.expired), in: &outbox)
             log.once(.rejected, "A batch that may have arrived weeks ago is not sent again")
@@ -123,13 +131,15 @@ struct Delivery {
         return []
     }
 
-    private func settle(_ batch: StoredBatch, as settlement: Settlement, in outbox: inout Outbox) {
+    private func settle(
+        _ batch: StoredBatch, as settlement: Settlement, in outbox: inout some BatchStore & ~Copyable
+    ) {
         outbox.settle(batch.file, as: settlement)
         shipper.update { $0.bufferedBytes = max(0, $0.bufferedBytes - batch.size) }
     }
 
     private mutating func split(
-        _ batch: StoredBatch, _ body: [UInt8], _ reason: String, in outbox: inout Outbox
+        _ batch: StoredBatch, _ body: [UInt8], _ reason: String, in outbox: inout some BatchStore & ~Copyable
     ) -> [StoredBatch] {
         guard let parts = BatchSplit.parts(of: batch.file, body: body) else {
             refuse(reason)

@@ -15,14 +15,15 @@ extension Outbox {
     /// there and is gone was dropped by somebody else, and is counted so. `nil` when they cannot be listed now.
     mutating func batches() -> [StoredBatch]? { list(isFirst: false) }
 
+    mutating func follow(_ account: OutboxAccount) {
+        guard account != self.account else { return }
+        self.account = account
+        saving = .due
+    }
+
     /// Takes a batch out, for good.
     mutating func settle(_ file: BatchFile, as settlement: Settlement) {
-        switch settlement {
-        case .delivered(let rejected):
-            account.deliver(file.requests - min(rejected, file.requests))
-            account.drop(min(rejected, file.requests), .rejected)
-        case .dropped(let reason): account.drop(file.requests, reason)
-        }
+        account.settle(file, as: settlement)
         conclude(file)
     }
 
@@ -59,11 +60,8 @@ extension Outbox {
         try WholeFile.write(body, to: path(of: merged), in: directory.path)
         // What is left of them is removed by the next listing, and until then neither is sent.
         for batch in files { unlink(path(of: batch.file)) }
-        guard let last = files.last else { return }
         // As old as what it is made of.
-        let time = Double(last.modified) / 1e9
-        try? FileManager.default.setAttributes(
-            [.modificationDate: Date(timeIntervalSince1970: time)], ofItemAtPath: path(of: merged))
+        if let last = files.last { setAge(of: merged, last.modified) }
     }
 
     /// Moves a file that is not what was written out of the way, and counts its requests as lost.

@@ -3,7 +3,7 @@ import MartletTelemetry
 
 /// One instance's batches on disk and the account of those that are gone, locked by this process: its own, or those of a
 /// dead one that it took over. For one thread.
-struct Outbox: ~Copyable {
+struct Outbox: BatchStore, ~Copyable {
     let instance: String
     let directory: URL
     /// The place, which other instances have their directories in too.
@@ -76,9 +76,9 @@ struct Outbox: ~Copyable {
     /// Whether the directory is there, writable or not.
     var isThere: Bool { !Self.isMissing(directory.path) }
 
-    /// `false` once somebody has removed the directory or its lock, or it cannot be written any more.
+    /// `false` once somebody has removed the directory or its lock. Whether it can be written only a write can tell.
     var isInPlace: Bool {
-        access(directory.path, W_OK) == 0 && !Self.isMissing(Self.lockPath(of: instance, in: service))
+        access(directory.path, F_OK) == 0 && access(Self.lockPath(of: instance, in: service), F_OK) == 0
     }
 
     /// The highest sequence that a batch has or had; `nil` when they cannot be listed now.
@@ -93,13 +93,21 @@ struct Outbox: ~Copyable {
         account.ledger(captured: account.total &+ waiting &+ unsealed)
     }
 
-    mutating func store(_ bytes: [UInt8], as file: BatchFile) throws {
+    /// - Parameter modified: when it was written before, or first sent; `nil` for now.
+    mutating func store(
+        _ bytes: [UInt8], as file: BatchFile, modified: UnixNanoseconds? = nil
+    ) throws(WholeFile.Failure) {
         try WholeFile.write(bytes, to: path(of: file), in: directory.path)
+        if let modified { setAge(of: file, modified) }
         waiting &+= file.requests
     }
 
-    /// The batch's body. `nil` when it is gone or cannot be read now, and for one that is not what was written: that one
-    /// is in quarantine then.
+    func setAge(of file: BatchFile, _ modified: UnixNanoseconds) {
+        let date = Date(timeIntervalSince1970: Double(modified) / 1e9)
+        try? FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path(of: file))
+    }
+
+    /// `nil` also for one that is not what was written: that one is in quarantine then.
     mutating func read(_ file: BatchFile) -> [UInt8]? {
         guard let bytes = FileManager.default.contents(atPath: path(of: file)).map(Array.init) else { return nil }
         if file.isWhole(bytes) { return bytes }
@@ -107,8 +115,7 @@ struct Outbox: ~Copyable {
         return nil
     }
 
-    /// Notes in its name that a batch is about to be sent, so that nobody changes it any more. `nil` when that cannot be
-    /// noted: then it must not be sent.
+    /// Notes it in the batch's name.
     func mark(_ file: BatchFile) -> BatchFile? {
         if file.isSent { return file }
         var sent = file

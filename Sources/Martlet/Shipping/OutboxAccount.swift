@@ -18,6 +18,16 @@ struct OutboxAccount: Sendable, Equatable {
         if requests > 0 { dropped[reason, default: 0] &+= requests }
     }
 
+    /// A batch is gone.
+    mutating func settle(_ file: BatchFile, as settlement: Settlement) {
+        switch settlement {
+        case .delivered(let rejected):
+            deliver(file.requests - min(rejected, file.requests))
+            drop(min(rejected, file.requests), .rejected)
+        case .dropped(let reason): drop(file.requests, reason)
+        }
+    }
+
     /// Takes back that requests were gone.
     mutating func find(_ requests: UInt64) {
         guard let gone = dropped[.gone] else { return }

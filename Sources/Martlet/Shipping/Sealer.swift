@@ -2,7 +2,8 @@ import Foundation
 import MartletOTLP
 import MartletTelemetry
 
-/// Turns what was recorded in an interval into batches in the outbox.
+/// Turns what was recorded in an interval into batches, and puts them where they wait: into the outbox, or into memory
+/// where no directory takes them.
 struct Sealer: ~Copyable {
     private let configuration: MartletConfiguration
     private let identity: TelemetryResource
@@ -20,6 +21,8 @@ struct Sealer: ~Copyable {
     private var room: BufferRoom?
     /// All places where batches of the service may wait, the preferred one first.
     let places: [URL]
+    /// Why a place could not be used when it was tried last.
+    private var problems: [URL: String] = [:]
 
     init(
         _ configuration: MartletConfiguration, resource: TelemetryResource, capture: CaptureState, recorder: Recorder,
@@ -38,10 +41,11 @@ struct Sealer: ~Copyable {
     }
 
     /// The first directory that can be written; `nil`, and a reason in `status`, when none can.
-    mutating func makeOutbox() -> Outbox? {
-        var problems: [String] = []
+    ///
+    /// - Parameter failed: places where a batch could not be stored just now.
+    mutating func makeOutbox(except failed: Set<URL> = []) -> Outbox? {
         let account = shipper.status.account
-        for candidate in places {
+        for candidate in places where !failed.contains(candidate) {
             do {
                 let outbox = try Outbox.create(instance: identity.instance, in: candidate, account: account)
                 // Tells a disk that is full from one that has room, and who recorded what the journal has.
@@ -51,39 +55,40 @@ struct Sealer: ~Copyable {
                     outbox.close()
                     throw error
                 }
-                use(candidate, insteadOf: problems)
+                use(candidate)
                 return outbox
             } catch {
-                problems.append("\(candidate.path): \(Self.sentence(error))")
+                problems[candidate] = Self.sentence(error)
             }
         }
-        fail(problems.joined(separator: "; "))
         return nil
     }
 
     /// Takes note of what the outbox leaves behind that can be used no more.
     func leave(_ outbox: inout Outbox) {
+        outbox.follow(shipper.status.account)
         _ = outbox.batches()
         note(outbox.account)
     }
 
     /// Goes on with one that was left: what became of requests since then is in the account.
     mutating func takeBack(_ outbox: inout Outbox) {
-        outbox.account = shipper.status.account
-        outbox.saving = .due
-        use(outbox.service, insteadOf: [])
+        outbox.follow(shipper.status.account)
+        use(outbox.service)
     }
 
-    /// One batch of metrics and, where details were kept, one of traces. What cannot be stored is tried again at the next
-    /// call, and until then nothing else: its requests are in the journal, and so are those that come.
+    /// The interval that is over. `nil` where there is nothing to tell, or it cannot be had now: then its requests stay in
+    /// the journal until the next call.
     ///
     /// - Parameter isLast: there is no other batch to tell of a loss.
-    mutating func seal(into outbox: inout Outbox, isAsked: Bool, isLast: Bool = false) {
-        guard storePending(in: &outbox) else { return }
-        let isNew =
-            !recorder.isEmpty || capture.now(keeping: recorder).reason != lastReason || (isLast && hasUnreportedLoss)
-        guard isNew || isHeartbeatDue(isAsked: isAsked), takeInterval() else { return }
-        _ = storePending(in: &outbox)
+    mutating func seal(isAsked: Bool, isLast: Bool = false) -> SealedInterval? {
+        if pending == nil {
+            let isNew =
+                !recorder.isEmpty || capture.now(keeping: recorder).reason != lastReason
+                || (isLast && hasUnreportedLoss)
+            guard isNew || isHeartbeatDue(isAsked: isAsked), takeInterval() else { return nil }
+        }
+        return encodePending()
     }
 
     /// What was taken out of the journal and is no batch yet.
@@ -119,44 +124,126 @@ struct Sealer: ~Copyable {
         }
     }
 
-    /// `false` where it cannot be stored now.
-    private mutating func storePending(in outbox: inout Outbox) -> Bool {
-        guard let pending else { return true }
+    /// `nil` where it cannot be encoded, for which there is no reason but a lack of memory.
+    private mutating func encodePending() -> SealedInterval? {
+        guard let pending else { return nil }
         let interval = pending.interval
         let ledger = shipper.status.ledger(captured: pending.captured)
         let metrics = MetricsBatch(
             resource: pending.resource, start: interval.start, end: interval.end, series: interval.series,
             instanceStart: recorder.start, ledger: ledger)
         do {
-            try store(metrics.otlp(), .metrics, pending.sequence, requests: metrics.requests, in: &outbox)
+            let batch = try batch(metrics.otlp(), .metrics, pending.sequence, requests: metrics.requests)
+            return SealedInterval(
+                metrics: batch, details: details(of: pending), detailCount: interval.details.count,
+                dropped: ledger.dropped)
         } catch {
-            fail(Self.sentence(error))
-            return false
+            log.once(.encoding, "A batch cannot be made: \(Self.sentence(error))")
+            return nil
         }
-        self.pending = nil
-        reportedLosses = ledger.dropped
+    }
+
+    private func details(of pending: Pending) -> SealedInterval.Batch? {
+        guard !pending.interval.details.isEmpty else { return nil }
+        let details = DetailsBatch(resource: pending.resource, details: pending.interval.details)
+        return try? batch(details.otlp(), .traces, pending.sequence)
+    }
+
+    private func batch(
+        _ bytes: [UInt8], _ signal: Signal, _ sequence: UInt64, requests: UInt64 = 0
+    ) throws -> SealedInterval.Batch {
+        let isCompressed = configuration.compression == .gzip
+        let body = isCompressed ? try Gzip.compress(bytes) : bytes
+        let file = BatchFile(
+            sequence: sequence, signal: signal, requests: requests, isCompressed: isCompressed, body: body)
+        return (file, body)
+    }
+
+    /// Throws, and nothing has changed, where the batch of metrics cannot be stored.
+    ///
+    /// - Parameter memory: what no directory took before; it is stored first.
+    mutating func store(
+        _ interval: SealedInterval, in outbox: inout Outbox, after memory: inout MemoryOutbox
+    ) throws(WholeFile.Failure) {
+        outbox.follow(shipper.status.account)
+        defer { note(outbox.account) }
+        try memory.move(to: &outbox)
+        let (file, body) = interval.metrics
+        if makeRoom(for: body.count, in: &outbox) {
+            try outbox.store(body, as: file)
+            shipper.update { $0.bufferedBytes += body.count }
+        } else {
+            outbox.drop(file.requests, .bufferFull, sequence: file.sequence)
+        }
         ShippingStep.stored.reach()
-        storeDetails(interval.details, of: pending, in: &outbox)
+        storeDetails(of: interval, in: &outbox)
         keeper.release()
-        noteJournal()
-        ShippingStep.released.reach()
-        lastSeal = Clock.monotonic()
+        finish(interval)
         shipper.update { $0.bufferError = nil }
         log.again(.buffer, "Batches are stored again")
-        return true
     }
 
     /// Details go first where something has to go: the batch of metrics stands without them.
-    private mutating func storeDetails(
-        _ details: [SpanRecord], of pending: Pending, in outbox: inout Outbox
-    ) {
-        guard !details.isEmpty else { return }
-        do {
-            let batch = DetailsBatch(resource: pending.resource, details: details)
-            try store(batch.otlp(), .traces, pending.sequence, in: &outbox)
-        } catch {
-            recorder.countDroppedDetails(details.count)
+    private mutating func storeDetails(of interval: SealedInterval, in outbox: inout Outbox) {
+        guard interval.detailCount > 0 else { return }
+        guard let (file, body) = interval.details, makeRoom(for: body.count, in: &outbox),
+            (try? outbox.store(body, as: file)) != nil
+        else { return recorder.countDroppedDetails(interval.detailCount) }
+        shipper.update { $0.bufferedBytes += body.count }
+    }
+
+    /// Where no directory takes them.
+    mutating func store(_ interval: SealedInterval, in memory: inout MemoryOutbox) {
+        memory.follow(shipper.status.account)
+        let before = memory.bytes
+        let isStored = memory.store(interval.metrics.body, as: interval.metrics.file)
+        if !isStored { memory.drop(interval.metrics.file) }
+        ShippingStep.stored.reach()
+        if interval.detailCount > 0, interval.details.map({ memory.store($0.body, as: $0.file) }) != true {
+            recorder.countDroppedDetails(interval.detailCount)
         }
+        if isStored, keeper.isClosedOnDisk { memory.hold(interval.sequence) } else { keeper.release() }
+        finish(interval)
+        let bytes = memory.bytes
+        shipper.update { $0.bufferedBytes = max(0, $0.bufferedBytes + bytes - before) }
+        note(memory.account)
+    }
+
+    /// Whether batches can be stored again, and what waits in memory with them: only a write can tell.
+    mutating func move(_ memory: inout MemoryOutbox, to outbox: inout Outbox) {
+        guard shipper.status.bufferError != nil || !memory.isEmpty else { return }
+        do {
+            try outbox.keep(identity)
+            try memory.move(to: &outbox)
+            shipper.update { $0.bufferError = nil }
+            noteJournal()
+        } catch {
+            problems[outbox.service] = Self.sentence(error)
+        }
+    }
+
+    private mutating func finish(_ interval: SealedInterval) {
+        pending = nil
+        reportedLosses = interval.dropped
+        noteJournal()
+        ShippingStep.released.reach()
+        lastSeal = Clock.monotonic()
+    }
+
+    /// Notes that a batch could not be stored in a place.
+    mutating func note(_ failure: WholeFile.Failure, in place: URL) { problems[place] = failure.description }
+
+    /// No place takes batches now; where there has been none yet, the journal is in memory as well.
+    func goOnWithoutPlace() {
+        keeper.beginInMemory()
+        let problem = places.compactMap { place in problems[place].map { "\(place.path): \($0)" } }
+            .joined(separator: "; ")
+        shipper.update { $0.bufferError = problem }
+        let kill = keeper.problem == nil ? "stays in the journal" : "is lost with a killed process"
+        log.once(
+            .buffer,
+            "Batches cannot be stored and are sent from memory; what the collector does not have \(kill): \(problem)")
+        noteJournal()
     }
 
     /// Counts what is in the buffer anew, now and then: other instances of the service change it too.
@@ -164,7 +251,7 @@ struct Sealer: ~Copyable {
         guard let room, Clock.hasPassed(MartletLimits.bufferMeasure, since: lastMeasure) else { return }
         lastMeasure = Clock.monotonic()
         let bytes = room.size
-        shipper.update { $0.bufferedBytes = bytes }
+        shipper.update { $0.bufferedBytes = bytes + $0.memoryBatchBytes }
     }
 
     /// Segments are made in the outbox's directory from now on.
@@ -177,7 +264,10 @@ struct Sealer: ~Copyable {
     var isJournalMoving: Bool { keeper.isMoving }
 
     /// The last use. What is no batch yet stays in the journal, for the service's next start.
-    func close() {
+    ///
+    /// - Parameter lost: requests in batches that are nowhere but in memory.
+    func close(losing lost: UInt64) {
+        if lost > 0 { log.warning("\(lost) requests are lost: they could neither be delivered nor stored") }
         var empty: [SegmentMemory] = []
         _ = recorder.noteClosed {
             let end = keeper.finish()
@@ -196,6 +286,8 @@ struct Sealer: ~Copyable {
             $0.journalBytes = bytes
             $0.journalError = problem
         }
+        // That batches cannot be stored has been said with it.
+        guard shipper.status.bufferError == nil else { return }
         if let problem {
             log.once(.journal, "A killed process loses what it recorded since the last interval: \(problem)")
         } else {
@@ -208,24 +300,6 @@ struct Sealer: ~Copyable {
 
     private func isHeartbeatDue(isAsked: Bool) -> Bool {
         !isAsked && Clock.hasPassed(MartletLimits.heartbeat, since: lastSeal)
-    }
-
-    private mutating func store(
-        _ bytes: [UInt8], _ signal: Signal, _ sequence: UInt64, requests: UInt64 = 0, in outbox: inout Outbox
-    ) throws {
-        let isCompressed = configuration.compression == .gzip
-        let body = isCompressed ? try Gzip.compress(bytes) : bytes
-        let file = BatchFile(
-            sequence: sequence, signal: signal, requests: requests, isCompressed: isCompressed, body: body)
-        defer { note(outbox.account) }
-        if makeRoom(for: body.count, in: &outbox) {
-            try outbox.store(body, as: file)
-            shipper.update { $0.bufferedBytes += body.count }
-        } else if signal == .metrics {
-            outbox.drop(requests, .bufferFull, sequence: sequence)
-        } else {
-            throw WholeFile.Failure(operation: "find room in the buffer", code: ENOSPC)
-        }
     }
 
     private func note(_ account: OutboxAccount) {
@@ -247,19 +321,17 @@ struct Sealer: ~Copyable {
         return isThere
     }
 
-    private mutating func use(_ directory: URL, insteadOf problems: [String]) {
+    private mutating func use(_ directory: URL) {
         room = BufferRoom(service: directory, limit: configuration.bufferMax)
+        problems[directory] = nil
         shipper.update {
             $0.bufferDirectory = directory
             $0.bufferError = nil
         }
-        guard !problems.isEmpty else { return }
-        log.once(.directory, "Batches are kept in \(directory.path), because of \(problems.joined(separator: "; "))")
-    }
-
-    private func fail(_ problem: String) {
-        shipper.update { $0.bufferError = problem }
-        log.once(.buffer, "Batches cannot be stored, counting goes on in memory: \(problem)")
+        let others = places.compactMap { place in problems[place].map { "\(place.path): \($0)" } }
+        guard !others.isEmpty else { return }
+        log.once(
+            .directory, "Batches are kept in \(directory.path), because of \(others.joined(separator: "; "))")
     }
 
     private static func sentence(_ error: any Error) -> String {

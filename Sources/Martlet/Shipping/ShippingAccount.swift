@@ -8,6 +8,8 @@ struct ShippingAccount: Sendable {
     var bufferedBytes = 0
     /// Of the journal's segments that are no files.
     var journalBytes = 0
+    /// Of the batches that wait in memory.
+    var memoryBatchBytes = 0
     /// Why a killed process would lose its last interval; `nil` where it would not.
     var journalError: String?
     /// CPU time of the agent's thread, in nanoseconds.

@@ -14,8 +14,10 @@ struct ShippingLoop: ~Copyable {
     private var budget: BudgetWatch
     private var delivery: Delivery
     private var outbox: Outbox?
-    /// The one before, whose lock is held as long as there is something of the journal in it.
+    /// The one before, whose lock is held as long as there are batches or something of the journal in it.
     private var former: Outbox?
+    /// What no directory takes.
+    private var memory: MemoryOutbox
 
     init(
         _ configuration: MartletConfiguration, resource: TelemetryResource, capture: CaptureState, recorder: Recorder,
@@ -37,6 +39,9 @@ struct ShippingLoop: ~Copyable {
         delivery = Delivery(configuration, log: log, shipper: shipper) { _ = keeper.makeRoom() }
         outbox = nil
         former = nil
+        let share = Int(Double(configuration.maxMemory) * MartletLimits.memoryOutbox)
+        memory = MemoryOutbox(
+            instance: resource.instance, limit: min(share, configuration.bufferMax), keeper: keeper)
     }
 
     /// First of all: the journal is open with it.
@@ -47,13 +52,13 @@ struct ShippingLoop: ~Copyable {
         if recorder.hasUnjournaled { seal(isAsked: true) }
         deliver(isAsked: false)
         while true {
-            shipper.waitForRequest(until: min(nextSeal, nextAttempt, nextCheck))
+            shipper.waitForRequest(until: min(nextSeal, delivery.nextAttempt, nextCheck))
             let flushes = shipper.takeFlushes()
             let isStopping = shipper.stopBy != nil
             let isAsked = !flushes.isEmpty || isStopping
             if keeper.makeRoom() { nextSeal = 0 }
             if Clock.monotonic() >= nextCheck { check() }
-            guard isAsked || Clock.monotonic() >= min(nextSeal, nextAttempt) else { continue }
+            guard isAsked || Clock.monotonic() >= min(nextSeal, delivery.nextAttempt) else { continue }
             if isAsked || Clock.monotonic() >= nextSeal { seal(isAsked: isAsked) }
             deliver(isAsked: isAsked)
             if isStopping { reportLosses() }
@@ -64,9 +69,6 @@ struct ShippingLoop: ~Copyable {
         }
     }
 
-    /// By the monotonic clock; never while there is no place to deliver from.
-    private var nextAttempt: UInt64 { outbox == nil ? .max : delivery.nextAttempt }
-
     /// What does not wait for the end of an interval, which may be long.
     private mutating func check() {
         nextCheck = Clock.monotonic() &+ checkInterval
@@ -76,26 +78,40 @@ struct ShippingLoop: ~Copyable {
 
     /// What was found lost on the last way through the buffer goes with no batch any more, but for this one.
     private mutating func reportLosses() {
-        guard sealer.hasUnreportedLoss, var open = outbox.take() else { return }
-        sealer.seal(into: &open, isAsked: true, isLast: true)
-        outbox = consume open
+        guard sealer.hasUnreportedLoss else { return }
+        sealAndStore(isAsked: true, isLast: true)
         deliver(isAsked: true)
     }
 
     /// Ahead of the answer to who asked for it: the process may end with that.
     private mutating func close() {
-        sealer.close()
+        sealer.close(losing: memory.losable)
         outbox.take()?.close()
     }
 
-    /// Tried again at every seal, so that a disk that comes back is used, a directory that was removed is made anew, and
-    /// one that cannot be written any more is left for the next place.
+    private mutating func seal(isAsked: Bool) {
+        nextSeal = Clock.monotonic() &+ interval
+        check()
+        openOutbox()
+        sealAndStore(isAsked: isAsked)
+        closeFormer()
+    }
+
+    // MARK: Where batches wait
+
+    /// Tried again at every seal, so that a disk that comes back is used, and a directory that was removed is made anew.
     private mutating func openOutbox() {
         if let open = outbox.take() {
             if open.isInPlace { outbox = consume open } else { leave(open) }
         }
         if outbox == nil { takeBackFormer() }
-        guard outbox == nil, let new = sealer.makeOutbox() else { return }
+        guard outbox == nil else { return }
+        if let new = sealer.makeOutbox() { use(new) } else { sealer.goOnWithoutPlace() }
+    }
+
+    private mutating func use(_ new: consuming Outbox) {
+        // Its lock was removed, and a new one made for the same directory.
+        if let place = former.take(), place.service != new.service { former = consume place }
         sealer.keepJournal(in: new)
         outbox = consume new
     }
@@ -111,30 +127,83 @@ struct ShippingLoop: ~Copyable {
         guard var place = former.take() else { return }
         guard place.isInPlace else { return former = consume place }
         sealer.takeBack(&place)
-        sealer.keepJournal(in: place)
-        outbox = consume place
+        use(place)
     }
 
-    private mutating func seal(isAsked: Bool) {
-        nextSeal = Clock.monotonic() &+ interval
-        check()
-        openOutbox()
+    /// Somebody else may have it, when nothing of this process waits there any more.
+    private mutating func closeFormer() {
+        guard outbox != nil, !sealer.isJournalMoving, var place = former.take() else { return }
+        sealer.leave(&place)
+        if place.waiting > 0 { former = consume place } else { place.close() }
+    }
+
+    private mutating func sealAndStore(isAsked: Bool, isLast: Bool = false) {
+        // Its interval is still in the journal, and there is no room for another one beside it.
+        if memory.held != nil { moveToDisk() }
+        guard memory.held == nil else { return }
+        if let interval = sealer.seal(isAsked: isAsked, isLast: isLast) { store(interval) } else { moveToDisk() }
+    }
+
+    /// What waits in memory, as far as the outbox takes it.
+    private mutating func moveToDisk() {
         guard var open = outbox.take() else { return }
-        sealer.seal(into: &open, isAsked: isAsked)
+        sealer.move(&memory, to: &open)
         outbox = consume open
-        if !sealer.isJournalMoving { former = nil }
+    }
+
+    /// In the outbox, in the first other place that takes it, or else in memory.
+    private mutating func store(_ interval: SealedInterval) {
+        var failed: Set<URL> = []
+        while var open = outbox.take() {
+            do throws(WholeFile.Failure) {
+                try sealer.store(interval, in: &open, after: &memory)
+                return outbox = consume open
+            } catch {
+                failed.insert(open.service)
+                sealer.note(error, in: open.service)
+            }
+            guard let next = sealer.makeOutbox(except: failed) else {
+                outbox = consume open
+                break
+            }
+            leave(open)
+            use(next)
+        }
+        sealer.goOnWithoutPlace()
+        sealer.store(interval, in: &memory)
+    }
+
+    // MARK: Delivery
+
+    private mutating func deliver(isAsked: Bool) {
+        let held = memory.held
+        deliverAll(isAsked: isAsked)
+        // Who asked waits for what came after it, too.
+        guard isAsked, held != nil, memory.held == nil else { return }
+        sealAndStore(isAsked: true)
+        deliverAll(isAsked: true)
     }
 
     /// A long way through the buffer is interrupted where the next interval ends.
-    private mutating func deliver(isAsked: Bool) {
+    private mutating func deliverAll(isAsked: Bool) {
         while !deliverUntilNextSeal(isAsked: isAsked) { seal(isAsked: false) }
+        let bytes = memory.bytes
+        shipper.update { $0.memoryBatchBytes = bytes }
     }
 
     private mutating func deliverUntilNextSeal(isAsked: Bool) -> Bool {
-        guard var open = outbox.take() else { return true }
         sealer.measureBuffer()
-        let isDone = delivery.deliver(own: &open, places: sealer.places, isAsked: isAsked, pause: nextSeal)
-        outbox = consume open
-        return isDone
+        guard delivery.begin(isAsked: isAsked, pause: nextSeal) else { return true }
+        for place in sealer.places { delivery.deliverAbandoned(in: place, except: memory.instance) }
+        if var place = former.take() {
+            delivery.deliver(own: &place)
+            former = consume place
+        }
+        if var open = outbox.take() {
+            delivery.deliver(own: &open)
+            outbox = consume open
+        }
+        delivery.deliver(own: &memory)
+        return !delivery.isPaused
     }
 }

@@ -16,7 +16,10 @@ public struct MartletTracer: Tracer {
         at instant: @autoclosure () -> Instant, function: String, file fileID: String, line: UInt
     ) -> MartletSpan {
         let context = context()
-        guard let settings = Capture.recorder?.settings else { return MartletSpan(context: context, recording: nil) }
+        let scope = Capture.scope
+        guard let settings = Capture.recorder(in: scope)?.settings else {
+            return MartletSpan(context: context, recording: nil)
+        }
         let kind = SpanRecord.Kind(kind)
         let parent = context.traceContext
         if let parent, !parent.isSampled, kind.request == nil { return MartletSpan(context: context, recording: nil) }
@@ -28,7 +31,8 @@ public struct MartletTracer: Tracer {
         let start = instant().nanosecondsSinceEpoch
         return AgentCost.measure {
             let recording = SpanRecording(
-                operationName, trace, parent: parent?.spanID, within: context.requestSpan, kind: kind, start: start)
+                operationName, trace, parent: parent?.spanID, within: context.requestSpan, kind: kind, start: start,
+                scope: scope)
             return MartletSpan(context: context.with(.span(recording)), recording: recording)
         }
     }
@@ -50,7 +54,9 @@ public struct MartletTracer: Tracer {
     public func inject<Carrier, Inject: Injector>(
         _ context: ServiceContext, into carrier: inout Carrier, using injector: Inject
     ) where Inject.Carrier == Carrier {
-        guard let trace = context.traceContext, Capture.recorder?.settings.propagates != false else { return }
+        guard let trace = context.traceContext, Capture.recorder(in: Capture.scope)?.settings.propagates != false else {
+            return
+        }
         injector.inject(TraceParent(trace).text, forKey: TraceParent.headerName, into: &carrier)
         guard !trace.traceState.isEmpty else { return }
         injector.inject(trace.traceState, forKey: TraceState.headerName, into: &carrier)

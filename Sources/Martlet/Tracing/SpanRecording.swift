@@ -10,6 +10,8 @@ final class SpanRecording: Sendable {
     private let parent: SpanID?
     private let start: UnixNanoseconds
     private let clocks = ClockPair()
+    /// The agent in memory that it belongs to; `nil` for the process's.
+    private let scope: CaptureScope?
     private let state: Mutex<State>
 
     private struct State {
@@ -26,12 +28,13 @@ final class SpanRecording: Sendable {
     ///   - start: by the clock of the caller.
     init(
         _ name: String, _ trace: TraceContext, parent: SpanID?, within surrounding: SpanRecording?,
-        kind: SpanRecord.Kind, start: UnixNanoseconds
+        kind: SpanRecord.Kind, start: UnixNanoseconds, scope: CaptureScope? = nil
     ) {
         self.trace = trace
         self.kind = kind
         self.parent = parent
         self.start = start
+        self.scope = scope
         state = Mutex(State(content: SpanContent(name: name), enclosing: surrounding))
     }
 
@@ -87,7 +90,7 @@ final class SpanRecording: Sendable {
             content: ended.content)
         // Also from what is no request itself, but lies around one.
         if let kind = kind.request, span.isRequest || ended.content.encloses { ended.enclosing?.noteRequest(kind) }
-        if let recorder = Capture.recorder { span.record(in: recorder) }
+        if let recorder = Capture.recorder(in: scope) { span.record(in: recorder) }
     }
 
     private func change(_ body: (inout SpanContent) -> Void) {

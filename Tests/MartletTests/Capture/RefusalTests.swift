@@ -3,6 +3,7 @@ import FoundationNetworking
 import InMemoryLogging
 import Logging
 import MartletTelemetry
+import Synchronization
 import Testing
 
 @testable import Martlet
@@ -63,7 +64,13 @@ extension AgentTests {
                 installing: { capture in
                     CaptureState.install(capture) { () throws(AutomaticCapture.Failure) in throw .noResume }
                 }
-            ) { agent, _, _ in #expect(agent.status.captureMode == .explicit) }
+            ) { agent, _, _ in
+                #expect(agent.status.captureMode == .explicit)
+                for started in StartingHandler.started.withLock({ $0 }) {
+                    #expect(started.status.captureMode == .explicit)
+                    await started.shutdown()
+                }
+            }
         }
 
         @Test func anAgentWithoutCaptureSaysSoAndStillTakesSpans() async throws {
@@ -196,6 +203,7 @@ private final class Holder {
 
 /// Makes sure of an agent before it writes, as a service's handler might.
 private struct StartingHandler: LogHandler {
+    static let started = Mutex<[MartletAgent]>([])
     var metadata: Logger.Metadata = [:]
     var logLevel = Logger.Level.info
 
@@ -207,6 +215,7 @@ private struct StartingHandler: LogHandler {
     func log(event: LogEvent) {
         var configuration = MartletConfiguration()
         configuration.logLevel = .critical
-        _ = MartletAgent.start(configuration)
+        let agent = MartletAgent.start(configuration)
+        Self.started.withLock { $0.append(agent) }
     }
 }

@@ -9,7 +9,7 @@ import Testing
 final class JournalFixture {
     let folder: TemporaryFolder
     let recorder: Recorder
-    private let keeper: JournalKeeper
+    let keeper: JournalKeeper
 
     init(_ change: (inout MartletConfiguration) -> Void = { _ in }) throws {
         folder = try TemporaryFolder()

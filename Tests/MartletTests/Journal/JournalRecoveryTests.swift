@@ -10,7 +10,7 @@ import Testing
     private let dead = TelemetryResource(service: "checkout", version: "1.2", instance: "dead", host: "h1")
 
     /// An instance that recorded `requests` in its first interval and was killed: its lock is free.
-    private func leaveInstance(requests: Int, sealed: Bool = false) throws -> URL {
+    private func leaveInstance(requests: Int, sealed: Bool = false, isSent: Bool = false) throws -> URL {
         let service = try #require(service).url
         var outbox = try Outbox.create(instance: dead.instance, in: service)
         try outbox.keep(dead)
@@ -18,6 +18,10 @@ import Testing
         let keeper = JournalKeeper(recorder.journal)
         keeper.move(to: outbox.directory)
         for _ in 0..<requests { recorder.record(RecorderTests.request("http://host/users/4711")) }
+        if isSent {
+            #expect(recorder.noteClosed { keeper.close() })
+            keeper.noteSent()
+        }
         if sealed {
             let body: [UInt8] = [1, 2, 3]
             try outbox.store(
@@ -56,6 +60,13 @@ import Testing
         let directory = try leaveInstance(requests: 40, sealed: true)
         #expect(try recover().batches.map(\.requests) == [40])
         #expect(journals(in: directory).isEmpty)
+    }
+
+    @Test func anIntervalThatWasSentFromMemoryBecomesABatchThatIsNotChangedAnyMore() throws {
+        _ = try leaveInstance(requests: 40, isSent: true)
+        let recovered = try recover()
+        #expect(recovered.batches.map(\.requests) == [40])
+        #expect(recovered.batches.map(\.isSent) == [true])
     }
 
     @Test func aSegmentThatCannotBeReadIsPutAside() throws {

@@ -14,8 +14,10 @@ import Testing
 extension AgentTests {
     /// What becomes of a batch when the collector has answered.
     @Suite struct CollectorAnswerTests {
-        @Test func aBatchThatWasPutOffIsSentAgainUnderTheSameID() async throws {
-            try await withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
+        @Test(arguments: BatchPlace.allCases) func aBatchThatWasPutOffIsSentAgainUnderTheSameID(place: BatchPlace)
+            async throws
+        {
+            try await place.withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
                 collector.answer(503, 429, 502, 504)
                 _ = try await URLSession.shared.data(from: base / "hello/x")
                 for _ in 1...5 { await agent.flush() }
@@ -27,8 +29,10 @@ extension AgentTests {
             }
         }
 
-        @Test func aCollectorThatAsksForTimeIsNotAskedAgainBeforeIt() async throws {
-            try await withAgent { agent, collector, base in
+        @Test(arguments: BatchPlace.allCases) func aCollectorThatAsksForTimeIsNotAskedAgainBeforeIt(place: BatchPlace)
+            async throws
+        {
+            try await place.withAgent { agent, collector, base in
                 collector.answer(429, headers: [.retryAfter: "300"])
                 _ = try await URLSession.shared.data(from: base / "hello/x")
                 for _ in 1...3 { await agent.flush() }
@@ -38,8 +42,10 @@ extension AgentTests {
             }
         }
 
-        @Test func aRefusedBatchIsDroppedAndCountedAsRejected() async throws {
-            try await withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
+        @Test(arguments: BatchPlace.allCases) func aRefusedBatchIsDroppedAndCountedAsRejected(place: BatchPlace)
+            async throws
+        {
+            try await place.withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
                 collector.answer(400)
                 _ = try await URLSession.shared.data(from: base / "hello/x")
                 await agent.flush()
@@ -50,9 +56,11 @@ extension AgentTests {
             }
         }
 
-        @Test func theTokenGoesToTheCollectorAndNowhereElse() async throws {
+        @Test(arguments: BatchPlace.allCases) func theTokenGoesToTheCollectorAndNowhereElse(place: BatchPlace)
+            async throws
+        {
             let log = InMemoryLogHandler()
-            try await withAgent({
+            try await place.withAgent({
                 $0.token = "s3cret"
                 $0.logger = Logger(label: "test", factory: { _ in log })
                 $0.logLevel = .trace
@@ -67,9 +75,9 @@ extension AgentTests {
             #expect(log.entries.allSatisfy { !"\($0)".contains("s3cret") })
         }
 
-        @Test func aWrongTokenOrAddressLosesNothing() async throws {
+        @Test(arguments: BatchPlace.allCases) func aWrongTokenOrAddressLosesNothing(place: BatchPlace) async throws {
             let log = InMemoryLogHandler()
-            try await withAgent({
+            try await place.withAgent({
                 $0.sampleRate = 0
                 $0.logger = Logger(label: "test", factory: { _ in log })
             }) { agent, collector, base in
@@ -83,8 +91,10 @@ extension AgentTests {
             #expect(log.entries.filter { "\($0.message)".contains("MARTLET_TOKEN") }.count == 1)
         }
 
-        @Test func aCollectorThatTakesNoTracesGetsItsMetrics() async throws {
-            try await withAgent({ $0.sampleRate = 1 }) { agent, collector, base in
+        @Test(arguments: BatchPlace.allCases) func aCollectorThatTakesNoTracesGetsItsMetrics(place: BatchPlace)
+            async throws
+        {
+            try await place.withAgent({ $0.sampleRate = 1 }) { agent, collector, base in
                 collector.tracesStatus.store(404, ordering: .relaxed)
                 for _ in 1...3 {
                     _ = try await URLSession.shared.data(from: base / "hello/x")
@@ -98,8 +108,8 @@ extension AgentTests {
             }
         }
 
-        @Test func aBatchThatIsTooLargeIsSentInParts() async throws {
-            try await withAgent({
+        @Test(arguments: BatchPlace.allCases) func aBatchThatIsTooLargeIsSentInParts(place: BatchPlace) async throws {
+            try await place.withAgent({
                 $0.sampleRate = 0
                 $0.compression = .none
             }) { agent, collector, base in
@@ -120,8 +130,10 @@ extension AgentTests {
             }
         }
 
-        @Test func whatIsTooLargeInOnePieceIsDroppedAndCounted() async throws {
-            try await withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
+        @Test(arguments: BatchPlace.allCases) func whatIsTooLargeInOnePieceIsDroppedAndCounted(place: BatchPlace)
+            async throws
+        {
+            try await place.withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
                 collector.maxBody.store(10, ordering: .relaxed)
                 for letter in "abc" { _ = try await URLSession.shared.data(from: base / "hello/\(letter)") }
                 await agent.flush()
@@ -130,8 +142,10 @@ extension AgentTests {
             }
         }
 
-        @Test func whatTheCollectorDidNotTakeOfABatchIsCountedAsRejected() async throws {
-            try await withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
+        @Test(arguments: BatchPlace.allCases) func whatTheCollectorDidNotTakeOfABatchIsCountedAsRejected(
+            place: BatchPlace
+        ) async throws {
+            try await place.withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
                 let header = try #require(HTTPField.Name(BatchID.rejectedHeaderName))
                 collector.answer(200, headers: [header: "2"])
                 for letter in "abc" { _ = try await URLSession.shared.data(from: base / "hello/\(letter)") }
@@ -141,14 +155,16 @@ extension AgentTests {
             }
         }
 
-        @Test(arguments: [(1_000_000, 0, 3), (1, 3, 0)] as [(Int64, UInt64, UInt64)])
+        @Test(
+            arguments: [(1_000_000, 0, 3), (1, 3, 0)] as [(Int64, UInt64, UInt64)], BatchPlace.allCases)
         func aCollectorThatCountsDataPointsRejectsRequestsOnlyWithAllOfThem(
-            points: Int64, delivered: UInt64, rejected: UInt64
+            counts: (points: Int64, delivered: UInt64, rejected: UInt64), place: BatchPlace
         ) async throws {
+            let (points, delivered, rejected) = counts
             var response = OTLPExportMetricsServiceResponse()
             response.partialSuccess.rejectedDataPoints = points
             let body: [UInt8] = try response.serializedBytes()
-            try await withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
+            try await place.withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
                 collector.answer(200, body: body)
                 for letter in "abc" { _ = try await URLSession.shared.data(from: base / "hello/\(letter)") }
                 await agent.flush()

@@ -219,13 +219,14 @@ extension AgentTests {
         @Test func everyTimeThatStoringFailsIsSaidAndSoIsItsEnd() async throws {
             let directory = try TemporaryFolder()
             let log = InMemoryLogHandler()
-            try await withAgent({
-                $0.bufferDirectory = directory.url
-                $0.serviceName = "shop"
-                $0.logger = Logger(label: "test", factory: { _ in log })
-                $0.logLevel = .info
-                $0.sampleRate = 0
-            }) { agent, _, base in
+            try await withAgentInOnePlace(
+                directory.url, service: "shop-\(UUID().uuidString)",
+                {
+                    $0.logger = Logger(label: "test", factory: { _ in log })
+                    $0.logLevel = .info
+                    $0.sampleRate = 0
+                }
+            ) { agent, _, base in
                 await agent.flush()
                 for sequence in 1...2 as ClosedRange<UInt64> {
                     // A file that stands where batches will be written.
@@ -237,10 +238,13 @@ extension AgentTests {
                     _ = try await URLSession.shared.data(from: base / "hello/x")
                     await agent.flush()
                     #expect(agent.status.bufferError != nil)
+                    #expect(agent.status.ledger == Ledger(captured: 2 * sequence - 1, delivered: 2 * sequence - 1))
                     try FileManager.default.removeItem(at: place)
                     try FileManager.default.moveItem(at: aside, to: place)
+                    _ = try await URLSession.shared.data(from: base / "hello/x")
                     await agent.flush()
-                    #expect(agent.status.ledger == Ledger(captured: sequence, delivered: sequence))
+                    #expect(agent.status.bufferError == nil)
+                    #expect(agent.status.ledger == Ledger(captured: 2 * sequence, delivered: 2 * sequence))
                 }
             }
             let said = log.entries.map { "\($0.message)" }.filter { $0.contains("Batches") }
@@ -262,12 +266,53 @@ extension AgentTests {
             #expect(directory.contents() == [])
         }
 
-        @Test func aSecondStartReturnsTheAgentThatRuns() async throws {
-            try await withAgent { agent, _, _ in
-                var other = MartletConfiguration()
-                other.logger = Logger(label: "test", factory: { _ in InMemoryLogHandler() })
-                #expect(MartletAgent.start(other) === agent)
+        @Test func whoStartedTheAgentASecondTimeDoesNotEndItForTheFirst() async throws {
+            try await withAgent { agent, collector, base in
+                let second = MartletAgent.start(Self.quiet)
+                #expect(second.status.bufferDirectory == agent.status.bufferDirectory)
+                _ = try await URLSession.shared.data(from: base / "hello/a")
+                await second.shutdown()
+                await second.shutdown()
+                #expect(!second.isCapturing)
+                #expect(try collector.counts() == ["/hello/a": 1])
+                #expect(agent.isCapturing)
+                _ = try await URLSession.shared.data(from: base / "hello/b")
+                await agent.shutdown()
+                #expect(!agent.isCapturing)
+                #expect(agent.status.ledger == Ledger(captured: 2, delivered: 2))
             }
+        }
+
+        @Test func whicheverIsShutDownFirstTheLastOneEndsTheAgent() async throws {
+            try await withAgent { agent, collector, base in
+                let second = MartletAgent.start(Self.quiet)
+                await agent.shutdown()
+                _ = try await URLSession.shared.data(from: base / "hello/a")
+                await second.shutdown()
+                #expect(second.status.ledger == Ledger(captured: 1, delivered: 1))
+                _ = try await URLSession.shared.data(from: base / "hello/b")
+                #expect(second.status.ledger.captured == 1)
+            }
+        }
+
+        @Test func aShutdownThatIsNotTheLastTakesNoLongerThanItMayEither() async throws {
+            try await withAgent { agent, collector, base in
+                let second = MartletAgent.start(Self.quiet)
+                collector.isSilent.store(true, ordering: .relaxed)
+                _ = try await URLSession.shared.data(from: base / "hello/x")
+                // The collector never answers: the limit alone ends it.
+                await second.shutdown(within: .milliseconds(300))
+                #expect(agent.isCapturing)
+                #expect(agent.status.ledger == Ledger(captured: 1, waiting: 1))
+                collector.isSilent.store(false, ordering: .relaxed)
+                await agent.shutdown(within: .milliseconds(300))
+            }
+        }
+
+        private static var quiet: MartletConfiguration {
+            var configuration = MartletConfiguration()
+            configuration.logger = Logger(label: "test", factory: { _ in InMemoryLogHandler() })
+            return configuration
         }
 
         @Test func aBatchThatMayHaveArrivedWeeksAgoIsNotSentAgain() async throws {

@@ -14,7 +14,7 @@ extension AgentTests {
         @Test(.enabled(if: SmallDisk.isPossible, "a file system of a given size can only be mounted by root"))
         func itIsUsedAgainWhenItCanBeWrittenAgain() async throws {
             let disk = try SmallDisk(bytes: 16 << 20)
-            try await withAgent(in: disk.url) { agent, base in
+            try await withAgentInOnePlace(disk.url, service: service) { agent, _, base in
                 _ = try await URLSession.shared.data(from: base / "hello/before")
                 try disk.forbidWriting()
                 while agent.status.bufferError == nil {
@@ -34,7 +34,8 @@ extension AgentTests {
         @Test func anUploadThatIsDueMakesNobodyBusyWhileThereIsNone() async throws {
             let folder = try TemporaryFolder()
             let buffer = folder.url.appendingPathComponent("buffer")
-            try await withAgent(in: buffer, answering: 503) { agent, base in
+            try await withAgentInOnePlace(buffer, service: service) { agent, collector, base in
+                collector.answer(503, 503, 503)
                 _ = try await URLSession.shared.data(from: base / "hello/x")
                 await agent.flush()
                 #expect(agent.status.uploadError != nil)
@@ -48,28 +49,6 @@ extension AgentTests {
                 await agent.flush()
                 #expect(agent.status.cpuTime - before < MartletLimits.firstRetry / 4)
             }
-        }
-
-        private func withAgent(
-            in buffer: URL, answering status: Int = 200,
-            _ body: @escaping @Sendable (MartletAgent, URL) async throws -> Void
-        ) async throws {
-            let obstacle = try #require(temporaryPlace)
-            try Data().write(to: obstacle)
-            defer { try? FileManager.default.removeItem(at: obstacle) }
-            try await MartletTests.withAgent({
-                $0.serviceName = service
-                $0.bufferDirectory = buffer
-            }) { agent, collector, base in
-                if status != 200 { collector.answer(status, status, status) }
-                try await body(agent, base)
-            }
-        }
-
-        private var temporaryPlace: URL? {
-            var configuration = MartletConfiguration()
-            configuration.serviceName = service
-            return BufferDirectory.candidates(for: configuration, environment: [:]).last
         }
     }
 }

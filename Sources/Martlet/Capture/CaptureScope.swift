@@ -1,0 +1,33 @@
+import Synchronization
+
+/// Ties requests and spans to the agent in memory in whose scope they begin. Thread-safe.
+final class CaptureScope: Sendable {
+    /// Of the task that runs; ``Capture/scope`` is cheaper where there is none.
+    @TaskLocal static var current: CaptureScope?
+
+    private let state = Mutex(State())
+
+    private struct State {
+        var recorder: Recorder?
+        var isOn = true
+    }
+
+    /// `nil` before its agent runs and after its end, and while it is switched off: what is in the scope is seen by nobody
+    /// then.
+    var recorder: Recorder? { state.withLock { $0.isOn ? $0.recorder : nil } }
+
+    var isOn: Bool {
+        get { state.withLock(\.isOn) }
+        set { state.withLock { $0.isOn = newValue } }
+    }
+
+    func open(for recorder: Recorder) {
+        state.withLock { $0.recorder = recorder }
+        Capture.scopes.add(1, ordering: .relaxed)
+    }
+
+    func close() {
+        state.withLock { $0.recorder = nil }
+        Capture.scopes.subtract(1, ordering: .relaxed)
+    }
+}

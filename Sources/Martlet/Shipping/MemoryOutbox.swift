@@ -1,0 +1,125 @@
+import MartletTelemetry
+
+/// An instance's batches that no directory takes: sent from memory all the same, and stored as soon as a directory takes
+/// them. Bounded: the oldest make room, details first.
+///
+/// Where the journal is in files, the interval of a batch stays there until the batch is settled or stored, so that a killed
+/// process loses nothing: docs/buffer.md. Otherwise what waits here goes with the process.
+struct MemoryOutbox: BatchStore {
+    let instance: String
+    private(set) var account = OutboxAccount()
+    /// Of all bodies.
+    private(set) var bytes = 0
+    /// The interval that the journal's files still have; no other one is sealed meanwhile.
+    private(set) var held: UInt64?
+    private var waiting: [(batch: StoredBatch, body: [UInt8])] = []
+    private let limit: Int
+    private let keeper: JournalKeeper
+
+    /// - Parameter limit: bytes of all bodies together.
+    init(instance: String, limit: Int, keeper: JournalKeeper) {
+        self.instance = instance
+        self.limit = limit
+        self.keeper = keeper
+    }
+
+    var isEmpty: Bool { waiting.isEmpty }
+
+    /// Requests that go with the process.
+    var losable: UInt64 { held == nil ? waiting.reduce(0) { $0 &+ $1.batch.file.requests } : 0 }
+
+    mutating func follow(_ account: OutboxAccount) { self.account = account }
+
+    func batches() -> [StoredBatch]? { waiting.map(\.batch) }
+
+    func read(_ file: BatchFile) -> [UInt8]? { place(of: file).map { waiting[$0].body } }
+
+    mutating func mark(_ file: BatchFile) -> BatchFile? {
+        guard let place = place(of: file) else { return nil }
+        if file.isSent { return file }
+        if isHeld(file) { keeper.noteSent() }
+        waiting[place].batch.file.isSent = true
+        waiting[place].batch.modified = Clock.wall()
+        return waiting[place].batch.file
+    }
+
+    mutating func settle(_ file: BatchFile, as settlement: Settlement) {
+        account.settle(file, as: settlement)
+        if file.signal == .metrics { account.seal(file.sequence) }
+        ShippingStep.settled.reach()
+        release(file)
+        remove(file)
+        ShippingStep.removed.reach()
+    }
+
+    /// The parts are here alone: after a kill the journal would make other parts of the same requests, under the same names.
+    mutating func replace(_ file: BatchFile, with parts: [(file: BatchFile, body: [UInt8])]) {
+        guard let place = place(of: file) else { return }
+        release(file)
+        remove(file)
+        waiting.insert(contentsOf: parts.map(Self.new), at: place)
+        bytes += parts.reduce(0) { $0 + $1.body.count }
+    }
+
+    /// Counts requests that found no room.
+    mutating func drop(_ file: BatchFile) {
+        account.settle(file, as: .dropped(.bufferFull))
+        account.seal(file.sequence)
+    }
+
+    /// `false` where there is no room for it.
+    mutating func store(_ body: [UInt8], as file: BatchFile) -> Bool {
+        guard makeRoom(for: body.count, file.signal) else { return false }
+        waiting.append(Self.new(file, body))
+        bytes += body.count
+        return true
+    }
+
+    /// The journal's files have the interval until its batch is settled or stored.
+    mutating func hold(_ sequence: UInt64) { held = sequence }
+
+    /// Stores what waits, the oldest first. What it throws at stays, with all that comes after it.
+    mutating func move(to outbox: inout Outbox) throws(WholeFile.Failure) {
+        while let (batch, body) = waiting.first {
+            try outbox.store(body, as: batch.file, modified: batch.modified)
+            release(batch.file)
+            remove(batch.file)
+        }
+    }
+
+    // MARK: -
+
+    private static func new(_ file: BatchFile, _ body: [UInt8]) -> (batch: StoredBatch, body: [UInt8]) {
+        (StoredBatch(file: file, size: body.count, modified: Clock.wall()), body)
+    }
+
+    private func place(of file: BatchFile) -> Int? { waiting.firstIndex { $0.batch.file == file } }
+
+    private func isHeld(_ file: BatchFile) -> Bool { file.signal == .metrics && file.sequence == held }
+
+    private mutating func release(_ file: BatchFile) {
+        guard isHeld(file) else { return }
+        keeper.release()
+        held = nil
+    }
+
+    private mutating func remove(_ file: BatchFile) {
+        guard let place = place(of: file) else { return }
+        bytes -= waiting.remove(at: place).body.count
+    }
+
+    /// Details make room for details alone.
+    private mutating func makeRoom(for new: Int, _ signal: Signal) -> Bool {
+        guard new <= limit else { return false }
+        while bytes + new > limit, let oldest = oldest(.traces) ?? (signal == .metrics ? oldest(.metrics) : nil) {
+            settle(oldest, as: .dropped(.bufferFull))
+        }
+        return bytes + new <= limit
+    }
+
+    /// What may have arrived goes last: its requests would be counted as dropped, and be there.
+    private func oldest(_ signal: Signal) -> BatchFile? {
+        let files = waiting.map(\.batch.file).filter { $0.signal == signal }
+        return files.first { !$0.isSent } ?? files.first
+    }
+}

@@ -1,0 +1,231 @@
+import Fixtures
+import Foundation
+import FoundationNetworking
+import MartletTelemetry
+import Testing
+import Tracing
+
+@testable import Martlet
+
+extension AgentTests {
+    /// An agent in memory in the place of the process's.
+    @Suite struct InMemoryAgentTests {
+        @Test func aRequestIsThereBeforeItsCallerHasItsAnswer() async throws {
+            try await Self.serve { base in
+                let agent = MartletAgent.inMemory()
+                for number in 1...100 {
+                    let known = await withCheckedContinuation { told in
+                        URLSession.shared.dataTask(with: base / "hello/\(number)") { _, _, _ in
+                            told.resume(returning: agent.requests.count)
+                        }.resume()
+                    }
+                    #expect(known == number)
+                }
+                await agent.shutdown()
+            }
+        }
+
+        @Test func itHasWhatATestCanAssertOn() async throws {
+            try await Self.serve { base in
+                var configuration = MartletConfiguration()
+                configuration.endpoints = ["/hello/{name}"]
+                let agent = MartletAgent.inMemory(configuration)
+                let start = Date()
+                let url = URL(string: "http://user:pass@127.0.0.1:\(base.port ?? 0)/hello/x?token=secret#part")
+                _ = try await URLSession.shared.data(from: try #require(url))
+                _ = try await URLSession.shared.data(from: base / "status/s404")
+                _ = try? await URLSession.shared.data(from: try #require(URL(string: "http://127.0.0.1:1/nobody")))
+                let requests = agent.requests
+                #expect(requests.map(\.method) == ["GET", "GET", "GET"])
+                #expect(requests.map(\.kind) == [.client, .client, .client])
+                #expect(requests.map(\.host) == ["127.0.0.1", "127.0.0.1", "127.0.0.1"])
+                #expect(requests.map(\.port) == [base.port, base.port, 1])
+                #expect(requests.map(\.endpoint) == ["/hello/{name}", "/status/s404", "/nobody"])
+                #expect(
+                    requests.map(\.url) == ["\(base)/hello/x", "\(base)/status/s404", "http://127.0.0.1:1/nobody"])
+                #expect(requests.map(\.status) == [200, 404, nil])
+                #expect(requests.map(\.errorType) == [nil, "404", "connection_refused"])
+                #expect(requests.map(\.isFailure) == [false, true, true])
+                #expect(requests.map(\.bytesReceived) == [5, 0, 0])
+                #expect(requests.allSatisfy { $0.duration > .zero && $0.start >= start })
+                #expect(agent.status.ledger == Ledger(captured: 3, waiting: 3))
+                await agent.shutdown()
+            }
+        }
+
+        @Test func itWritesNoFileAndAsksNoCollector() async throws {
+            let (folder, collector) = (try TemporaryFolder(), StubCollector())
+            try await LoopbackServer.run(service(with: collector)) { base in
+                var configuration = MartletConfiguration()
+                configuration.bufferDirectory = folder.url
+                configuration.endpoint = base
+                configuration.interval = .milliseconds(100)
+                let agent = MartletAgent.inMemory(configuration)
+                _ = try await URLSession.shared.data(from: base / "hello/x")
+                await agent.flush()
+                await agent.shutdown()
+                #expect(agent.requests.count == 1)
+                #expect(folder.contents() == [])
+                #expect(collector.received.isEmpty)
+                #expect(agent.status.bufferDirectory == nil)
+            }
+        }
+
+        @Test func spansThatAreRequestsAreThereToo() async throws {
+            let agent = MartletAgent.inMemory()
+            let span = agent.tracer.startSpan("GET", ofKind: .client)
+            span.attributes["http.request.method"] = "GET"
+            span.attributes["url.full"] = "https://spans.example/orders/7?key=1"
+            span.attributes["http.response.status_code"] = 503
+            span.end()
+            agent.tracer.startSpan("work", ofKind: .internal).end()
+            #expect(agent.requests.map(\.endpoint) == ["/orders/{id}"])
+            #expect(agent.requests.map(\.url) == ["https://spans.example/orders/7"])
+            #expect(agent.requests.map(\.isFailure) == [true])
+            await agent.shutdown()
+        }
+
+        @Test func theSwitchWorks() async throws {
+            try await Self.serve { base in
+                let agent = MartletAgent.inMemory()
+                agent.isCapturing = false
+                _ = try await URLSession.shared.data(from: base / "hello/unseen")
+                agent.isCapturing = true
+                _ = try await URLSession.shared.data(from: base / "hello/seen")
+                await agent.shutdown()
+                #expect(!agent.isCapturing)
+                _ = try await URLSession.shared.data(from: base / "hello/after")
+                #expect(agent.requests.map(\.endpoint) == ["/hello/seen"])
+            }
+        }
+
+        @Test func explicitModeIsAsInTheRealOne() async throws {
+            try await Self.serve { base in
+                var configuration = MartletConfiguration()
+                configuration.capture = .explicit
+                let agent = MartletAgent.inMemory(configuration)
+                #expect(agent.status.captureMode == .explicit)
+                let asked = URLSessionConfiguration.ephemeral
+                asked.captureWithMartlet()
+                _ = try await URLSession.shared.data(from: base / "hello/shared")
+                _ = try await URLSession(configuration: asked).data(from: base / "hello/asked")
+                #expect(agent.requests.map(\.endpoint) == ["/hello/asked"])
+                await agent.shutdown()
+            }
+        }
+
+        @Test func aServicesOwnStartGetsItAndCannotEndIt() async throws {
+            try await Self.serve { base in
+                let agent = MartletAgent.inMemory()
+                let services = MartletAgent.start()
+                _ = try await URLSession.shared.data(from: base / "hello/a")
+                #expect(services.requests.count == 1)
+                await services.shutdown()
+                _ = try await URLSession.shared.data(from: base / "hello/b")
+                #expect(agent.requests.count == 2)
+                #expect(agent.status.bufferDirectory == nil)
+                _ = MartletAgent.start()
+                await agent.shutdown()
+                _ = try await URLSession.shared.data(from: base / "hello/c")
+                #expect(agent.requests.count == 2)
+            }
+        }
+
+        @Test func itTakesThePlaceOfTheProcesssAgentUntilItEnds() async throws {
+            try await withAgent { agent, collector, base in
+                let inMemory = MartletAgent.inMemory()
+                _ = try await URLSession.shared.data(from: base / "hello/memory")
+                await inMemory.shutdown()
+                _ = try await URLSession.shared.data(from: base / "hello/real")
+                await agent.flush()
+                #expect(inMemory.requests.map(\.endpoint) == ["/hello/memory"])
+                #expect(try collector.counts() == ["/hello/real": 1])
+                #expect(agent.requests.isEmpty)
+            }
+        }
+
+        @Test func ofTwoTheOneThatEndsFirstDoesNotEndTheOther() async throws {
+            try await Self.serve { base in
+                let (first, second) = (MartletAgent.inMemory(), MartletAgent.inMemory())
+                await first.shutdown()
+                _ = try await URLSession.shared.data(from: base / "hello/x")
+                #expect(first.requests.isEmpty)
+                #expect(second.requests.map(\.endpoint) == ["/hello/x"])
+                await second.shutdown()
+            }
+        }
+
+        @Test func switchedOffItCapturesNothing() async throws {
+            try await Self.serve { base in
+                var configuration = MartletConfiguration()
+                configuration.isEnabled = false
+                let agent = MartletAgent.inMemory(configuration)
+                _ = try await URLSession.shared.data(from: base / "hello/x")
+                #expect(agent.requests.isEmpty)
+                #expect(agent.status.captureMode == .off)
+                await agent.shutdown()
+            }
+        }
+
+        @Test func aScopesRequestsAreNotTheProcesssAgents() async throws {
+            try await withAgent { agent, collector, base in
+                try await MartletAgent.inMemory { scoped in
+                    _ = try await URLSession.shared.data(from: base / "hello/scoped")
+                    #expect(scoped.requests.map(\.endpoint) == ["/hello/scoped"])
+                }
+                _ = try await URLSession.shared.data(from: base / "hello/process")
+                await agent.flush()
+                #expect(try collector.counts() == ["/hello/process": 1])
+            }
+        }
+
+        @Test func aScopeSeesEverySessionBesideAnAgentInExplicitMode() async throws {
+            try await withAgent({ $0.capture = .explicit }) { agent, collector, base in
+                let asked = URLSessionConfiguration.ephemeral
+                asked.captureWithMartlet()
+                let session = URLSession(configuration: asked)
+                try await MartletAgent.inMemory { scoped in
+                    #expect(scoped.status.captureMode == .automatic)
+                    _ = try await URLSession.shared.data(from: base / "hello/shared")
+                    _ = try await session.data(from: base / "hello/asked")
+                    #expect(scoped.requests.map(\.endpoint) == ["/hello/shared", "/hello/asked"])
+                }
+                _ = try await session.data(from: base / "hello/process")
+                await agent.flush()
+                #expect(try collector.counts() == ["/hello/process": 1])
+            }
+        }
+
+        /// Between its resume and its loader's start.
+        @Test func anAgentThatStartsMeanwhileDoesNotTakeAScopesRequest() async throws {
+            try await Self.serve { base in
+                let task = URLSession.shared.dataTask(with: base / "hello/x")
+                let key = Unmanaged.passUnretained(task).toOpaque()
+                await MartletAgent.inMemory { _ in
+                    InFlightRequests.resume(key)
+                    let agent = MartletAgent.inMemory()
+                    #expect(InFlightRequests.scope(of: key) === CaptureScope.current)
+                    await agent.shutdown()
+                    InFlightRequests.remove(key)
+                }
+            }
+        }
+
+        @Test func ofVeryManyRequestsTheNewestAreKept() {
+            let memory = RequestMemory(MartletConfiguration())
+            for number in 1...MartletLimits.requestsInMemory + 1 {
+                memory.add(
+                    CapturedRequest(
+                        method: "GET", destination: .target(RequestTarget(host: "h", port: 1, path: "/x")),
+                        status: number, start: 1, durationNanoseconds: 1))
+            }
+            let statuses = memory.requests.map(\.status)
+            #expect(statuses.count <= MartletLimits.requestsInMemory)
+            #expect(statuses.last == MartletLimits.requestsInMemory + 1)
+        }
+
+        private static func serve(_ body: @escaping @Sendable (URL) async throws -> Void) async throws {
+            try await LoopbackServer.run(service(with: StubCollector()), body)
+        }
+    }
+}
