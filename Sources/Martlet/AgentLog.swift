@@ -13,6 +13,7 @@ final class AgentLog: Sendable {
         case upload(Signal)
         case rejected
         case details
+        case hooks
         case off
     }
 
