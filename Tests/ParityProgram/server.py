@@ -394,6 +394,8 @@ def tls_context(certificate, key, authority=None):
     if authority:
         context.verify_mode = ssl.CERT_REQUIRED
         context.load_verify_locations(authority)
+        # Later versions refuse behind the handshake, when the request may have been written or not.
+        context.maximum_version = ssl.TLSVersion.TLSv1_2
     return context
 
 

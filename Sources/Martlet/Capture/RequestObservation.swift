@@ -95,9 +95,12 @@ final class RequestObservation: Sendable {
 
     func noteResumed() { state.withLock { $0.challenge?.wasResumed = true } }
 
-    /// Whether nothing has followed this answer, which asked for credentials.
-    func waits(after answer: RequestAnswer) -> Bool {
-        state.withLock { $0.challenge?.answer === answer && $0.challenge?.wasResumed == false }
+    /// Whether nothing follows this answer, which asked for credentials, now that its loader is gone. Foundation suspends a
+    /// task before it gives it another loader, and resumes it then: they are looked at in that order.
+    func isOver(after answer: RequestAnswer) -> Bool {
+        let task = state.withLock { $0.challenge?.task }
+        guard task?.state != .suspended else { return false }
+        return state.withLock { $0.challenge?.answer === answer && $0.challenge?.wasResumed == false }
     }
 
     /// The answer that asked for credentials, where the task has ended since: it is completed, or gone.

@@ -41,7 +41,7 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
 
     /// Foundation lets go of a loader when its task has ended, or goes on with another loader after a challenge. Any thread.
     deinit {
-        guard let (answer, task) = challenge, observation.waits(after: answer) else { return }
+        guard let (answer, task) = challenge, observation.isOver(after: answer) else { return }
         InFlightRequests.remove(observation, at: task)
         instrument.endUnseen(observation, with: answer)
     }

@@ -45,6 +45,24 @@ extension AgentTests {
             }
         }
 
+        /// Foundation does so with a task that it is about to give another loader, which sends the credentials.
+        @Test func aRequestWhoseLoaderIsLetGoWhileItIsSuspendedGoesOn() async throws {
+            try await withAgent({ $0.include = ["*/basic"] }) { agent, collector, base in
+                let (ends, end) = AsyncStream.makeStream(of: Never.self)
+                let task = Self.task(to: base / "basic") { end.finish() }
+                try Self.challenge(task).map { observer in withExtendedLifetime(observer) { task.suspend() } }
+                #expect(agent.status.inFlight == 1)
+                #expect(agent.status.ledger.captured == 0)
+                task.resume()
+                task.cancel()
+                for await _ in ends {}
+                while task.state != .completed { await Task.yield() }
+                await agent.flush()
+                let counts = try collector.counts()
+                #expect(counts == ["/basic": 1])
+            }
+        }
+
         @Test(.timeLimit(.minutes(1)))
         func aRequestAtTheAddressOfOneThatEndedUnseenIsAnother() async throws {
             try await withAgent({ $0.include = ["*/basic", "*/hello/*"] }) { agent, collector, base in
