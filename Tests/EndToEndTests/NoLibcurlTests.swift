@@ -19,7 +19,9 @@ struct NoLibcurlTests {
             let (status, output, errors) = await service.finish()
             #expect(status == 0, "\(errors)")
             #expect(output.contains("\"captured\":30"), "\(output)")
-            #expect(errors.components(separatedBy: "libcurl was not found: requests have no phases").count == 2, "\(errors)")
+            #expect(
+                errors.components(separatedBy: "libcurl was not found: requests have no phases").count == 2, "\(errors)"
+            )
         }
     }
 

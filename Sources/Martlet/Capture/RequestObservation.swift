@@ -18,15 +18,9 @@ final class RequestObservation: Sendable {
         var requestsWritten = 0
         /// Of a request whose server asked for credentials.
         var challenge: Challenge?
-        var isEnded = false
-    }
-
-    /// A question for credentials.
-    private struct Challenge {
-        let answer: RequestAnswer
-        weak var task: URLSessionTask?
         /// The task was resumed since, as Foundation does with credentials.
         var wasResumed = false
+        var isEnded = false
     }
 
     /// What there is to tell at the end.
@@ -88,19 +82,21 @@ final class RequestObservation: Sendable {
     /// The server asked for credentials. The request goes on if its caller gives some; if not, it never ends (Foundation
     /// 6.3.1), or ends without another word to the client of its loader (6.3.2 and later).
     func noteChallenge(_ answer: RequestAnswer, of task: URLSessionTask) {
-        state.withLock { $0.challenge = Challenge(answer: answer, task: task) }
+        let challenge = Challenge(answer: answer, task: task)
+        state.withLock { ($0.challenge, $0.wasResumed) = (challenge, false) }
     }
 
     var isChallenged: Bool { state.withLock { $0.challenge != nil } }
 
-    func noteResumed() { state.withLock { $0.challenge?.wasResumed = true } }
+    func noteResumed() { state.withLock { $0.wasResumed = true } }
 
     /// Whether nothing follows this answer, which asked for credentials, now that its loader is gone. Foundation suspends a
     /// task before it gives it another loader, and resumes it then: they are looked at in that order.
     func isOver(after answer: RequestAnswer) -> Bool {
-        let task = state.withLock { $0.challenge?.task }
-        guard task?.state != .suspended else { return false }
-        return state.withLock { $0.challenge?.answer === answer && $0.challenge?.wasResumed == false }
+        guard let challenge = state.withLock({ $0.challenge }), challenge.answer === answer,
+            challenge.task?.state != .suspended
+        else { return false }
+        return state.withLock { $0.challenge === challenge && !$0.wasResumed }
     }
 
     /// The answer that asked for credentials, where the task has ended since: it is completed, or gone.
@@ -113,7 +109,22 @@ final class RequestObservation: Sendable {
     /// Whether it is of a task that was at this one's address before. Only a task that was asked for credentials ends
     /// unseen.
     func isLeftOver(at task: URLSessionTask) -> Bool {
-        state.withLock { $0.challenge.map { $0.task !== task } ?? false }
+        guard let challenge = state.withLock({ $0.challenge }) else { return false }
+        return challenge.task !== task
+    }
+}
+
+/// A question for credentials.
+///
+/// `@unchecked Sendable` because a weak reference has to be a variable: nobody writes it but the runtime, and its loads are
+/// atomic.
+private final class Challenge: @unchecked Sendable {
+    let answer: RequestAnswer
+    private(set) weak var task: URLSessionTask?
+
+    init(answer: RequestAnswer, task: URLSessionTask) {
+        self.answer = answer
+        self.task = task
     }
 }
 #endif
