@@ -164,7 +164,7 @@ let package = Package(
                 "MartletTelemetry", "ProbeService", "Shopper", "TracerProgram", "martlet-collector",
                 .product(name: "Hummingbird", package: "hummingbird"),
             ],
-            exclude: ["python_sdk.py"]),
+            exclude: ["no_libcurl.c", "python_sdk.py"]),
         // Processes that are killed, collectors that misbehave, disks that are full: `make faults`.
         .executableTarget(
             name: "FaultProgram",

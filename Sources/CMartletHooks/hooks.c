@@ -11,25 +11,33 @@
 // A Swift method's calling convention: `self` travels in the context register.
 typedef __attribute__((swiftcall)) void (*swift_method)(__attribute__((swift_context)) void *self);
 
-static swift_method original[3];
-static martlet_before before_method[3];
+static struct martlet_method hooked[MARTLET_HOOKS];
+static swift_method original[MARTLET_HOOKS];
+static martlet_before before_method;
+
+static void run_before(enum martlet_hook hook, void *self) {
+    __atomic_load_n(&before_method, __ATOMIC_RELAXED)(hook, self);
+}
 
 static __attribute__((swiftcall)) void start_loading(__attribute__((swift_context)) void *self) {
-    before_method[MARTLET_HOOK_START_LOADING](self);
+    run_before(MARTLET_HOOK_START_LOADING, self);
     original[MARTLET_HOOK_START_LOADING](self);
 }
 
 static __attribute__((swiftcall)) void stop_loading(__attribute__((swift_context)) void *self) {
-    before_method[MARTLET_HOOK_STOP_LOADING](self);
+    run_before(MARTLET_HOOK_STOP_LOADING, self);
     original[MARTLET_HOOK_STOP_LOADING](self);
 }
 
 static __attribute__((swiftcall)) void resume(__attribute__((swift_context)) void *self) {
-    before_method[MARTLET_HOOK_RESUME](self);
+    run_before(MARTLET_HOOK_RESUME, self);
     original[MARTLET_HOOK_RESUME](self);
 }
 
-static const swift_method replacement[3] = {start_loading, stop_loading, resume};
+static const swift_method replacement[MARTLET_HOOKS] = {start_loading, stop_loading, resume};
+
+// The Swift runtime puts it in place of a method that is not there any more, and it ends the process.
+extern void swift_deletedMethodError(void) __attribute__((weak));
 
 // How the memory at `address` may be used, in PROT_ bits; -1 where nothing is mapped.
 static int protection(const void *address) {
@@ -69,30 +77,85 @@ static bool write_slot(void **slot, void *value) {
     return true;
 }
 
-enum martlet_install_result martlet_install(
-    enum martlet_hook hook, void **const *slots, size_t count, martlet_before before) {
-    for (size_t i = 0; i < count; i++) {
-        if (!allows(slots[i], PROT_READ) || !allows(*slots[i], PROT_EXEC)) return MARTLET_NOT_A_METHOD;
-        if (*slots[i] != *slots[0]) return MARTLET_METHODS_DIFFER;
+static bool is_method(const void *code) {
+    const void *deleted = (const void *)swift_deletedMethodError;
+    if (!allows(code, PROT_EXEC) || (deleted && code == deleted)) return false;
+    // A hook that would be its own original would never end.
+    for (int hook = 0; hook < MARTLET_HOOKS; hook++) {
+        if (code == (const void *)replacement[hook]) return false;
     }
-    void *method = *slots[0];
-    original[hook] = (swift_method)method;
-    before_method[hook] = before;
-    for (size_t i = 0; i < count; i++) {
-        if (write_slot(slots[i], (void *)replacement[hook])) continue;
-        while (i-- > 0) write_slot(slots[i], method);
-        return MARTLET_NOT_WRITABLE;
+    return true;
+}
+
+static enum martlet_install_result check(const struct martlet_method *method) {
+    if (method->count == 0 || method->count > MARTLET_SLOTS) return MARTLET_NOT_A_METHOD;
+    for (size_t i = 0; i < method->count; i++) {
+        if (!allows(method->slots[i], PROT_READ) || !is_method(*method->slots[i])) return MARTLET_NOT_A_METHOD;
+        if (*method->slots[i] != *method->slots[0]) return MARTLET_METHODS_DIFFER;
     }
     return MARTLET_INSTALLED;
+}
+
+enum martlet_install_result martlet_install(
+    const struct martlet_method methods[MARTLET_HOOKS], martlet_before before) {
+    for (int hook = 0; hook < MARTLET_HOOKS; hook++) {
+        enum martlet_install_result result = check(&methods[hook]);
+        if (result != MARTLET_INSTALLED) return result;
+    }
+    martlet_change(before);
+    for (int hook = 0; hook < MARTLET_HOOKS; hook++) {
+        hooked[hook] = methods[hook];
+        original[hook] = (swift_method)*methods[hook].slots[0];
+    }
+    for (int hook = 0; hook < MARTLET_HOOKS; hook++) {
+        for (size_t i = 0; i < hooked[hook].count; i++) {
+            if (write_slot(hooked[hook].slots[i], (void *)replacement[hook])) continue;
+            martlet_remove();
+            return MARTLET_NOT_WRITABLE;
+        }
+    }
+    return MARTLET_INSTALLED;
+}
+
+void martlet_change(martlet_before before) { __atomic_store_n(&before_method, before, __ATOMIC_RELEASE); }
+
+static bool holds(void *const *slot, enum martlet_hook hook) {
+    return __atomic_load_n(slot, __ATOMIC_RELAXED) == (void *)replacement[hook];
+}
+
+void martlet_remove(void) {
+    for (int hook = 0; hook < MARTLET_HOOKS; hook++) {
+        for (size_t i = 0; i < hooked[hook].count; i++) {
+            // A slot that somebody else has written since is theirs.
+            if (holds(hooked[hook].slots[i], hook)) write_slot(hooked[hook].slots[i], (void *)original[hook]);
+        }
+        hooked[hook].count = 0;
+    }
+}
+
+bool martlet_is_in_place(enum martlet_hook hook) {
+    for (size_t i = 0; i < hooked[hook].count; i++) {
+        if (!holds(hooked[hook].slots[i], hook)) return false;
+    }
+    return hooked[hook].count > 0;
 }
 
 #else
 
 // Elsewhere URLSession is not swift-corelibs-foundation's, and nothing is ever installed.
 enum martlet_install_result martlet_install(
-    enum martlet_hook hook, void **const *slots, size_t count, martlet_before before) {
-    (void)hook, (void)slots, (void)count, (void)before;
+    const struct martlet_method methods[MARTLET_HOOKS], martlet_before before) {
+    (void)methods, (void)before;
     return MARTLET_NOT_A_METHOD;
+}
+
+void martlet_change(martlet_before before) { (void)before; }
+
+void martlet_remove(void) {}
+
+bool martlet_is_in_place(enum martlet_hook hook) {
+    (void)hook;
+    return false;
 }
 
 #endif

@@ -2,7 +2,6 @@
 #include "transfer.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -30,30 +29,39 @@ struct string_list {
     struct string_list *next;
 };
 
-static bool is_looked_up;
 static int (*get_info)(void *easy, int info, ...);
 static int (*set_option)(void *easy, int option, ...);
 static void *(*append)(void *list, const char *text);
 
-static void look_up(void) {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_lock(&lock);
-    if (!is_looked_up) {
-        get_info = (int (*)(void *, int, ...))dlsym(RTLD_DEFAULT, "curl_easy_getinfo");
-        set_option = (int (*)(void *, int, ...))dlsym(RTLD_DEFAULT, "curl_easy_setopt");
-        append = (void *(*)(void *, const char *))dlsym(RTLD_DEFAULT, "curl_slist_append");
-        __atomic_store_n(&is_looked_up, true, __ATOMIC_RELEASE);
-    }
-    pthread_mutex_unlock(&lock);
+// The library that has the address; NULL where that is the program itself.
+static void *library_with(const void *address) {
+    Dl_info info;
+    if (!address || !dladdr(address, &info) || !info.dli_fname) return NULL;
+    return dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
 }
 
-// `pthread_once` would be a call into another library for every request.
-static void look_up_once(void) {
-    if (!__atomic_load_n(&is_looked_up, __ATOMIC_ACQUIRE)) look_up();
+// Where a program has two libcurls, the functions of one must not be given the handles of the other.
+static bool find(void *library, const char *name, void *function) {
+    void *found = dlsym(RTLD_DEFAULT, name);
+    if (!found || (library && dlsym(library, name) != found)) return false;
+    memcpy(function, &found, sizeof found);
+    return true;
+}
+
+static bool forget(void) {
+    get_info = NULL, set_option = NULL, append = NULL;
+    return false;
+}
+
+bool martlet_find_libcurl(const void *foundation) {
+    void *library = library_with(foundation);
+    bool is_found = find(library, "curl_easy_getinfo", &get_info) && find(library, "curl_easy_setopt", &set_option) &&
+                    find(library, "curl_slist_append", &append);
+    if (library) dlclose(library);
+    return is_found || forget();
 }
 
 bool martlet_read_transfer(void *easy, struct martlet_transfer *transfer) {
-    look_up_once();
     struct martlet_transfer read = {0};
     long connections = 0;
     if (!easy || !get_info || get_info(easy, TOTAL_TIME_T, &read.total) != 0) return false;
@@ -71,13 +79,11 @@ bool martlet_read_transfer(void *easy, struct martlet_transfer *transfer) {
 }
 
 int64_t martlet_http_version(void *easy) {
-    look_up_once();
     long version = 0;
     return easy && get_info && get_info(easy, HTTP_VERSION, &version) == 0 ? version : 0;
 }
 
 const char *martlet_peer(void *easy, int64_t *port) {
-    look_up_once();
     long number = 0;
     const char *address = NULL;
     if (!easy || !get_info || get_info(easy, PRIMARY_IP, &address) != 0 || !address || !*address) return NULL;
@@ -87,7 +93,6 @@ const char *martlet_peer(void *easy, int64_t *port) {
 }
 
 bool martlet_set_before_request(void *easy, martlet_before_request callback, void *context) {
-    look_up_once();
     return easy && set_option && set_option(easy, PREREQDATA, context) == 0 &&
            set_option(easy, PREREQFUNCTION, callback) == 0;
 }
@@ -109,7 +114,6 @@ static char *put_hexadecimal(char *text, uint64_t value, int digits) {
 
 bool martlet_add_trace_headers(
     void *headers, uint64_t trace_high, uint64_t trace_low, uint64_t span, bool sampled, const char *trace_state) {
-    look_up_once();
     if (!headers || !append || has(headers, "traceparent")) return false;
     char line[80] = "traceparent: 00-";
     char *end = put_hexadecimal(line + strlen(line), trace_high, 16);

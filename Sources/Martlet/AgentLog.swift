@@ -14,6 +14,7 @@ final class AgentLog: Sendable {
         case upload(Signal)
         case rejected
         case details
+        case hooks
         case off
     }
 

@@ -1,15 +1,26 @@
+import Synchronization
+
 /// Something that happens once, or never: then waiting for it ends all the same.
-struct Ending: Sendable {
-    private let events: AsyncStream<Void>
-    private let happened: AsyncStream<Void>.Continuation
+final class Ending: Sendable {
+    private let state = Mutex<(isReached: Bool, waiting: [AsyncStream<Void>.Continuation])>((false, []))
 
-    init() { (events, happened) = AsyncStream.makeStream() }
+    func reach() {
+        let waiting = state.withLock { state in
+            state.isReached = true
+            return state.waiting
+        }
+        for continuation in waiting { continuation.finish() }
+    }
 
-    func reach() { happened.finish() }
-
-    /// Whether it happened before the limit.
+    /// Whether it happened before the limit. May be asked again.
     func wait(atMost limit: Duration) async -> Bool {
-        await withTaskGroup(of: Bool.self) { group in
+        let (events, happened) = AsyncStream<Void>.makeStream()
+        let isReached = state.withLock { state in
+            state.waiting.append(happened)
+            return state.isReached
+        }
+        if isReached { return true }
+        return await withTaskGroup(of: Bool.self) { group in
             group.addTask {
                 for await _ in events {}
                 return !Task.isCancelled

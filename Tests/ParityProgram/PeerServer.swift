@@ -8,6 +8,8 @@ final class PeerServer: Sendable {
         case http, http2, tls, untrusted, proxy, ftp
         /// A proxy that asks everyone for credentials.
         case guarded
+        /// Over TLS, and asks everyone for a certificate.
+        case certified
         /// A port that refuses connections.
         case nobody
     }

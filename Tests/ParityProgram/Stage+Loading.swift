@@ -52,7 +52,10 @@ extension Stage {
     ///
     /// It returns on one thread while a task's delegate is called on another, in no order: the result is noted when all
     /// those calls have been made.
-    func asynchronously(_ session: URLSession, _ load: @escaping @Sendable () async throws -> String) async {
+    func asynchronously(
+        _ session: URLSession, atMost limit: Duration = Stage.limit,
+        _ load: @escaping @Sendable () async throws -> String
+    ) async {
         let ended = Ending()
         let task = Task {
             do {
@@ -65,9 +68,10 @@ extension Stage {
             }
             ended.reach()
         }
-        if await !ended.wait(atMost: Stage.limit) {
+        if await !ended.wait(atMost: limit) {
             transcript.note("did not end", "async")
             task.cancel()
+            if await !ended.wait(atMost: .seconds(2)) { transcript.note("did not end", "when it was cancelled either") }
         }
     }
 

@@ -23,7 +23,7 @@ final class Stage: Sendable {
     func url(_ path: String, at role: PeerServer.Role = .http) -> URL {
         let scheme =
             switch role {
-            case .http2, .tls, .untrusted: "https"
+            case .http2, .tls, .untrusted, .certified: "https"
             case .ftp: "ftp"
             case .http, .proxy, .guarded, .nobody: "http"
             }

@@ -296,6 +296,14 @@ class Peer:
             return self.reply(b"welcome\n")
         self.reply(b"who are you?\n", "401 Unauthorized", ['WWW-Authenticate: Basic realm="parity"'])
 
+    def answer_digest(self, body):
+        if self.headers.get("authorization") == "Basic dXNlcjpzZWNyZXQ=":  # user:secret
+            return self.reply(b"welcome\n")
+        challenge = 'Digest realm="parity", nonce="n", qop="auth"'
+        if self.path.endswith("or-basic"):
+            challenge += ', Basic realm="parity"'
+        self.reply(b"who are you?\n", "401 Unauthorized", [f"WWW-Authenticate: {challenge}"])
+
     def answer_unauthorized(self, body):
         self.reply(b"no challenge\n", "401 Unauthorized")
 
@@ -379,9 +387,15 @@ def start(role, tls=None, serve=None):
     return sock.getsockname()[1]
 
 
-def tls_context(certificate, key):
+def tls_context(certificate, key, authority=None):
+    """One that asks its clients for a certificate of the authority, where there is one."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
+    if authority:
+        context.verify_mode = ssl.CERT_REQUIRED
+        context.load_verify_locations(authority)
+        # Later versions refuse behind the handshake, when the request may have been written or not.
+        context.maximum_version = ssl.TLSVersion.TLSv1_2
     return context
 
 
@@ -453,6 +467,7 @@ def main():
             "proxy": start("proxy"),
             "guarded": start("guarded"),
             "tls": start("tls", tls_context(certificate, key)),
+            "certified": start("certified", tls_context(certificate, key, authority=certificate)),
             "untrusted": start("untrusted", tls_context(*self_signed(folder, "untrusted"))),
             "ftp": start("ftp", serve=ftp),
             "nobody": nobody.getsockname()[1],

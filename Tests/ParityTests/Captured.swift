@@ -22,7 +22,10 @@ enum Captured {
         "challenge answered, async with a task delegate's session",
         "challenge answered wrongly, then cancelled",
         "challenge answered wrongly, then rightly",
+        "challenge answered wrongly twice, then handled by default",
         "challenge handled by default, with a credential proposed",
+        "challenge handled by default, with a wrong credential proposed",
+        "digest challenge with one of Basic behind it",
         "challenge over tls",
         "challenge over http2",
     ]

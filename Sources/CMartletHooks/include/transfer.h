@@ -18,8 +18,12 @@ struct martlet_transfer {
     int64_t connections;
 };
 
-// libcurl is the one that FoundationNetworking loaded: its functions are looked up, and nothing links it.
-// False where it was not found or is older than 7.61, which has no such times; then `transfer` is unchanged.
+// libcurl is the one that FoundationNetworking loaded: its functions are looked up, and nothing links it. `foundation` is
+// any address within FoundationNetworking. False where libcurl was not found, or the one found first in the process is not
+// the one that FoundationNetworking's library names: then nothing below does anything. To be called once, before it.
+bool martlet_find_libcurl(const void *foundation);
+
+// False where libcurl was not found or is older than 7.61, which has no such times; then `transfer` is unchanged.
 bool martlet_read_transfer(void *easy, struct martlet_transfer *transfer);
 
 // CURL_HTTP_VERSION_… of the last answer; 0 where there was none.

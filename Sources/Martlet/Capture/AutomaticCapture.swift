@@ -6,15 +6,16 @@ import Synchronization
 
 /// Puts an observer on every request of every session by running code ahead of three methods: the native loader's
 /// `startLoading`, where the observer takes the client's place, its `stopLoading`, which may come first, and the tasks'
-/// `resume`, where a request begins for its caller. Nothing is written before everything was found as expected; switching
-/// off is a flag, not an un-patch.
+/// `resume`, where a request begins for its caller. Nothing is written before everything was found as expected, and
+/// everything is put back where a hook is not called; switching off is a flag, not an un-patch.
 enum AutomaticCapture {
     enum Failure: String, Error {
         case noNativeLoader = "Foundation's HTTP loader was not found"
         case noStartLoading = "the slot of URLProtocol.startLoading was not found"
         case noStopLoading = "the slot of URLProtocol.stopLoading was not found"
         case noResume = "the slot of URLSessionTask.resume was not found"
-        case notWritten = "the hook could not be installed"
+        case notWritten = "the hooks could not be installed"
+        case notCalled = "a hook was installed and is not called"
     }
 
     /// Hooks the process once; later calls return the first one's outcome. Thread-safe.
@@ -26,9 +27,22 @@ enum AutomaticCapture {
         }.get()
     }
 
+    /// The hooks that were installed and are not in their places any more, in a sentence; `nil` where all are. Another
+    /// library that put its own in a place may call ours or not. Thread-safe.
+    static var loss: String? {
+        let methods = [
+            (MARTLET_HOOK_START_LOADING, "URLProtocol.startLoading"),
+            (MARTLET_HOOK_STOP_LOADING, "URLProtocol.stopLoading"), (MARTLET_HOOK_RESUME, "URLSessionTask.resume"),
+        ]
+        let lost = methods.filter { !martlet_is_in_place($0.0) }.map(\.1)
+        guard !lost.isEmpty else { return nil }
+        return "requests may be missed: the hook is no longer in \(lost.joined(separator: ", "))"
+    }
+
     private static let outcome = Mutex<Result<Void, Failure>?>(nil)
 
-    private static func attempt() -> Result<Void, Failure> {
+    /// To be called where no hook is installed.
+    static func attempt() -> Result<Void, Failure> {
         guard let loader = NativeLoader.type else { return .failure(.noNativeLoader) }
         guard
             let startLoading = VTable.index(
@@ -43,18 +57,40 @@ enum AutomaticCapture {
         else { return .failure(.noResume) }
 
         let tasks: [AnyClass] = [URLSessionDataTask.self, URLSessionUploadTask.self, URLSessionDownloadTask.self]
-        guard hook(MARTLET_HOOK_RESUME, tasks, at: resume, before: resumed),
-            hook(MARTLET_HOOK_STOP_LOADING, [loader], at: stopLoading, before: stopsLoading),
-            hook(MARTLET_HOOK_START_LOADING, [loader], at: startLoading, before: startsLoading)
-        else { return .failure(.notWritten) }
+        let methods = [
+            method(of: [loader], at: startLoading), method(of: [loader], at: stopLoading),
+            method(of: tasks, at: resume),
+        ].compactMap(\.self)
+        guard methods.count == MARTLET_HOOKS, martlet_install(methods, HookProof.noteCall) == MARTLET_INSTALLED else {
+            return .failure(.notWritten)
+        }
+        guard HookProof.areCalled(loader: loader) else {
+            martlet_remove()
+            return .failure(.notCalled)
+        }
+        martlet_change(before)
         return .success(())
     }
 
-    private static func hook(
-        _ hook: martlet_hook, _ types: [AnyClass], at index: Int, before: martlet_before
-    ) -> Bool {
-        let slots: [VTable.Slot?] = types.compactMap { VTable.slot(of: $0, at: index) }
-        return slots.count == types.count && martlet_install(hook, slots, slots.count, before) == MARTLET_INSTALLED
+    /// `nil` where not all of the classes have a slot there, or there are too many.
+    private static func method(of types: [AnyClass], at index: Int) -> martlet_method? {
+        let slots = types.compactMap { VTable.slot(of: $0, at: index) }
+        guard slots.count == types.count, slots.count <= MARTLET_SLOTS else { return nil }
+        var method = martlet_method()
+        method.count = slots.count
+        withUnsafeMutableBytes(of: &method.slots) {
+            _ = $0.bindMemory(to: VTable.Slot.self).update(fromContentsOf: slots)
+        }
+        return method
+    }
+
+    private static let before: martlet_before = { hook, object in
+        guard Capture.isActive, let object else { return }
+        switch hook {
+        case MARTLET_HOOK_RESUME: resumed(Unmanaged.fromOpaque(object).takeUnretainedValue())
+        case MARTLET_HOOK_START_LOADING: startsLoading(Unmanaged.fromOpaque(object).takeUnretainedValue())
+        default: stopsLoading(Unmanaged.fromOpaque(object).takeUnretainedValue())
+        }
     }
 
     /// In a scope every session is seen, whatever mode the process's agent has.
@@ -63,32 +99,29 @@ enum AutomaticCapture {
     }
 
     /// On the caller's thread. Foundation lets a task that was cancelled before rest.
-    private static let resumed: martlet_before = { object in
-        guard isInForce(in: Capture.scope), let object else { return }
+    private static func resumed(_ task: URLSessionTask) {
+        guard isInForce(in: Capture.scope) else { return }
         AgentCost.measure {
-            switch Unmanaged<URLSessionTask>.fromOpaque(object).takeUnretainedValue().state {
-            case .canceling, .completed: break
-            default: InFlightRequests.resume(object)
+            guard task.state == .suspended, let leftOver = InFlightRequests.resume(task) else { return }
+            if let answer = leftOver.unseenEnd, let recorder = Capture.recorder(in: leftOver.start.scope) {
+                RequestInstrument(recorder: recorder).endUnseen(leftOver, with: answer)
             }
         }
     }
 
     /// On the session's queue. Runs again when a suspended task is resumed: one observer a loader.
-    private static let startsLoading: martlet_before = { observe($0) { _ in true } }
+    private static func startsLoading(_ loader: URLProtocol) { observe(loader) { _ in true } }
 
     /// On the session's queue. A cancel comes ahead of the start where both are called at the same moment, and instead of
     /// it where a challenge was answered just before. What was never resumed never began.
-    private static let stopsLoading: martlet_before = { loader in
-        observe(loader) { $0.error != nil && InFlightRequests.knows(Unmanaged.passUnretained($0).toOpaque()) }
+    private static func stopsLoading(_ loader: URLProtocol) {
+        observe(loader) { $0.error != nil && InFlightRequests.knows($0) }
     }
 
-    private static func observe(_ object: UnsafeMutableRawPointer?, where isDue: (URLSessionTask) -> Bool) {
-        guard Capture.isActive, let object else { return }
-        let loader = Unmanaged<URLProtocol>.fromOpaque(object).takeUnretainedValue()
+    private static func observe(_ loader: URLProtocol, where isDue: (URLSessionTask) -> Bool) {
         guard let task = loader.task else { return }
-        let key = Unmanaged.passUnretained(task).toOpaque()
-        let scope = InFlightRequests.scope(of: key)
-        if scope != nil, scope?.recorder == nil { InFlightRequests.remove(key) }
+        let scope = InFlightRequests.scope(of: task)
+        if scope != nil, scope?.recorder == nil { InFlightRequests.remove(task) }
         guard isInForce(in: scope), let recorder = Capture.recorder(in: scope), let client = loader.client,
             !(client is RequestObserver), isDue(task)
         else { return }

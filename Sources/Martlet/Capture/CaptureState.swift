@@ -14,9 +14,18 @@ struct CaptureState: Sendable {
     /// As it is now: the agent may have switched itself off, or no longer keep details.
     func now(keeping recorder: Recorder) -> CaptureState {
         if let reason = Capture.offReason { return CaptureState(mode: .off, reason: reason, limits: limits) }
-        let reasons = [reason, recorder.refusal].compactMap(\.self)
+        let reasons = [reason, loss, recorder.refusal].compactMap(\.self)
         return CaptureState(
             mode: mode, reason: reasons.isEmpty ? nil : reasons.joined(separator: "; "), limits: limits)
+    }
+
+    /// Why requests may be missed since; `nil` where they are not.
+    var loss: String? {
+        #if os(Linux)
+        mode == .automatic ? AutomaticCapture.loss : nil
+        #else
+        nil
+        #endif
     }
 
     /// Installs what the mode needs; where automatic capture cannot be, it is explicit and says so.
@@ -54,13 +63,19 @@ struct CaptureState: Sendable {
         }
         var state = capture == .automatic ? automatic(install) : CaptureState(mode: .explicit)
         state.limits = limits(
-            findsHandle: EasyHandle.isAvailable, callsBeforeRequest: EasyHandle.canCallBeforeRequest)
+            findsLibcurl: EasyHandle.hasLibcurl, findsHandle: EasyHandle.isAvailable,
+            callsBeforeRequest: EasyHandle.canCallBeforeRequest)
         Capture.isExplicit.store(state.mode == .explicit, ordering: .relaxed)
         return state
     }
 
     /// What capture cannot do, a sentence each.
-    static func limits(findsHandle: Bool, callsBeforeRequest: Bool) -> [String] {
+    static func limits(findsLibcurl: Bool, findsHandle: Bool, callsBeforeRequest: Bool) -> [String] {
+        guard findsLibcurl else {
+            return [
+                "libcurl was not found: requests have no phases and no sizes, send no trace headers, and nothing is uploaded over it"
+            ]
+        }
         guard findsHandle else {
             return ["libcurl's handle was not found: requests have no phases and send no trace headers"]
         }

@@ -23,9 +23,13 @@ struct EasyHandle {
     /// trace headers.
     static var isAvailable: Bool { fields != nil }
 
+    /// Whether libcurl's functions are those of this process's Foundation. Not where libcurl is linked statically without
+    /// its symbols, or there are two of them. To be asked before anything of a handle is.
+    static let hasLibcurl = martlet_find_libcurl(NativeLoader.type.map { unsafeBitCast($0, to: UnsafeRawPointer.self) })
+
     /// Whether libcurl can be asked to call before it writes a request (7.80 and later).
     static let canCallBeforeRequest: Bool = {
-        guard let loader = makeIdleLoader(), let handle = EasyHandle(of: loader) else { return false }
+        guard hasLibcurl, let loader = makeIdleLoader(), let handle = EasyHandle(of: loader) else { return false }
         return withExtendedLifetime(loader) {
             martlet_set_before_request(handle.raw, { _, _, _, _, _ in 0 }, nil)
         }

@@ -54,7 +54,7 @@ final class ObservedProtocol: URLProtocol {
         let loader = type.init(task: task, cachedResponse: cachedResponse, client: client)
         self.loader = loader
         // In a scope the native loader is seen by itself.
-        guard InFlightRequests.scope(of: Unmanaged.passUnretained(task).toOpaque()) == nil,
+        guard InFlightRequests.scope(of: task) == nil,
             let recorder = Capture.recorder
         else { return }
         observer = AgentCost.measure { RequestInstrument(recorder: recorder).observe(loader, of: task, for: client) }

@@ -1,10 +1,12 @@
 #if os(Linux)
 import Foundation
+import FoundationNetworking
 import MartletTelemetry
 import Synchronization
 
 /// The requests of the process that have begun and not ended, by their task. A task stays at its address as long as it
-/// has not ended: its session holds it.
+/// has not ended: its session holds it. One that was asked for credentials may end unseen, and is told from the next at
+/// its address.
 enum InFlightRequests {
     /// Past so many a request is seen from its loader on, without its place in the trace, and is not known as hung.
     static let limit = 65_536
@@ -17,50 +19,71 @@ enum InFlightRequests {
 
     private static let requests = Mutex<[UInt: RequestObservation]>([:])
 
-    typealias Key = UnsafeMutableRawPointer
+    /// A task's address.
+    typealias Key = UInt
+
+    static func key(_ task: URLSessionTask) -> Key { UInt(bitPattern: Unmanaged.passUnretained(task).toOpaque()) }
 
     /// On the caller's thread. A task that is resumed after a pause, or by a challenge that was answered, goes on.
-    static func resume(_ task: Key) {
-        let new = RequestObservation()
-        _ = requests.withLock { requests in
-            let known = requests[UInt(bitPattern: task)]
-            guard known?.stage ?? .resumed == .resumed, known != nil || requests.count < limit else { return known }
-            requests[UInt(bitPattern: task)] = new
-            return known
+    ///
+    /// - Returns: What was left over of another task, which had this address and ended unseen.
+    static func resume(_ task: URLSessionTask) -> RequestObservation? {
+        let (key, new) = (key(task), RequestObservation())
+        let (known, goesOn) = requests.withLock { requests -> (RequestObservation?, Bool) in
+            let known = requests[key]
+            if let known, known.stage != .resumed, !known.isLeftOver(at: task) { return (known, true) }
+            if known != nil || requests.count < limit { requests[key] = new }
+            return (known, false)
         }
+        if goesOn { known?.noteResumed() }
+        return goesOn ? nil : known
     }
 
     /// A loader starts.
-    static func observation(of task: Key) -> RequestObservation {
+    static func observation(of task: URLSessionTask) -> RequestObservation {
         requests.withLock { requests in
-            if let known = requests[UInt(bitPattern: task)] { return known }
+            if let known = requests[key(task)] { return known }
             let new = RequestObservation()
-            if requests.count < limit { requests[UInt(bitPattern: task)] = new }
+            if requests.count < limit { requests[key(task)] = new }
             return new
         }
     }
 
     /// The scope in which the task was resumed.
-    static func scope(of task: Key) -> CaptureScope? {
+    static func scope(of task: URLSessionTask) -> CaptureScope? {
         guard Capture.scopes.load(ordering: .relaxed) > 0 else { return nil }
-        return requests.withLock { $0[UInt(bitPattern: task)]?.start.scope }
+        return requests.withLock { $0[key(task)]?.start.scope }
     }
 
-    static func knows(_ task: Key) -> Bool { requests.withLock { $0[UInt(bitPattern: task)] != nil } }
+    static func knows(_ task: URLSessionTask) -> Bool { requests.withLock { $0[key(task)] != nil } }
 
-    static func remove(_ task: Key) {
+    static func remove(_ task: URLSessionTask) {
         // Released when the lock is open: what a span was told may be of the service's own types.
-        _ = requests.withLock { $0.removeValue(forKey: UInt(bitPattern: task)) }
+        _ = requests.withLock { $0.removeValue(forKey: key(task)) }
+    }
+
+    /// Of a task that may be gone, and another one at its address.
+    static func remove(_ observation: RequestObservation, at key: Key) {
+        requests.withLock { requests in
+            if requests[key] === observation { requests[key] = nil }
+        }
+    }
+
+    /// Those that ended without their loader's client being told.
+    static var endedUnseen: [(key: Key, value: RequestObservation)] {
+        requests.withLock { $0.filter { $0.value.isChallenged } }.filter { $0.value.unseenEnd != nil }
+            .map { ($0.key, $0.value) }
     }
 
     /// To be called before capture is switched on again. In the meantime a task that waited for a loader may have ended
     /// unseen, and another one may have its address: that one is not to be taken for it. Scopes have a switch of their own.
     static func forgetWaiting() {
-        _ = requests.withLock { requests in
+        let waiting = requests.withLock { requests in
             let waiting = requests.filter { $0.value.start.scope == nil && $0.value.waitsForLoader }
             for task in waiting.keys { requests[task] = nil }
             return waiting
         }
+        for observation in waiting.values { _ = observation.end() }
     }
 
     /// How many there are, and the age of the oldest; not those that counted as hung.

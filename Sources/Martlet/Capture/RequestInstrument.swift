@@ -10,13 +10,12 @@ struct RequestInstrument: Sendable {
     /// Puts an observer between a loader that is about to start and its client; `nil` where it is not to be seen.
     func observe(_ loader: URLProtocol, of task: URLSessionTask, for client: any URLProtocolClient) -> RequestObserver?
     {
-        let key = Unmanaged.passUnretained(task).toOpaque()
         let request = loader.request
         guard let url = request.url, recorder.settings.selection.contains(url), !isOwnUpload(task) else {
-            InFlightRequests.remove(key)
+            InFlightRequests.remove(task)
             return nil
         }
-        let observation = InFlightRequests.observation(of: key)
+        let observation = InFlightRequests.observation(of: task)
         observation.begin(request, to: url, sampler: recorder.settings.sampler)
         let observer = RequestObserver(of: client, loader: loader, observation: observation, instrument: self)
         loader.client = observer
@@ -34,15 +33,26 @@ struct RequestInstrument: Sendable {
     func end(
         _ observation: RequestObservation, of task: URLSessionTask, with answer: RequestAnswer, handle: EasyHandle?
     ) {
-        InFlightRequests.remove(Unmanaged.passUnretained(task).toOpaque())
+        InFlightRequests.remove(task)
         guard let end = observation.end() else { return }
         // Whoever takes back a request that was asked for credentials has had its answer.
         let isRefused = answer.error == .cancelled && end.challenged != nil
         record(end, of: task, start: observation.start, answer: isRefused ? end.challenged ?? answer : answer, handle)
     }
 
-    /// Counts requests that are in flight for too long. What becomes of them later is not counted again.
+    /// A request that was asked for credentials ended with that answer, which is what its caller got.
+    func endUnseen(_ observation: RequestObservation, with answer: RequestAnswer) {
+        guard let end = observation.end() else { return }
+        record(end, of: nil, start: observation.start, answer: answer, nil)
+    }
+
+    /// Counts requests that ended unseen, and those that are in flight for too long. What becomes of these later is not
+    /// counted again.
     func countHung() {
+        for (key, observation) in InFlightRequests.endedUnseen {
+            InFlightRequests.remove(observation, at: key)
+            if let answer = observation.unseenEnd { endUnseen(observation, with: answer) }
+        }
         for observation in InFlightRequests.hung(after: recorder.settings.hung) {
             guard observation.start.scope == nil, let end = observation.end() else { continue }
             let answer = RequestAnswer(hungAfter: end.challenged)

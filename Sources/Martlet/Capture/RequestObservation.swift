@@ -16,8 +16,10 @@ final class RequestObservation: Sendable {
         var context: TraceContext?
         /// How often libcurl wrote a request: more than once where redirects were followed or a challenge answered.
         var requestsWritten = 0
-        /// What is known of a request whose server asked for credentials.
-        var challenged: RequestAnswer?
+        /// Of a request whose server asked for credentials.
+        var challenge: Challenge?
+        /// The task was resumed since, as Foundation does with credentials.
+        var wasResumed = false
         var isEnded = false
     }
 
@@ -56,7 +58,7 @@ final class RequestObservation: Sendable {
     var stage: Stage { state.withLock { $0.isEnded ? .ended : $0.request == nil ? .resumed : .begun } }
 
     /// Its first loader has not started, or the one that follows a challenge.
-    var waitsForLoader: Bool { state.withLock { $0.challenged != nil || ($0.request == nil && !$0.isEnded) } }
+    var waitsForLoader: Bool { state.withLock { $0.challenge != nil || ($0.request == nil && !$0.isEnded) } }
 
     /// Only the first who asks gets an answer: a cancelled task fails twice, through its loader and through its session.
     func end() -> End? {
@@ -65,7 +67,7 @@ final class RequestObservation: Sendable {
             state.isEnded = true
             return End(
                 request: request, url: url, context: context, resends: max(0, state.requestsWritten - 1),
-                challenged: state.challenged)
+                challenged: state.challenge?.answer)
         }
     }
 
@@ -77,9 +79,52 @@ final class RequestObservation: Sendable {
         }
     }
 
-    /// The server asked for credentials. The request goes on if the caller gives some, and may never end if not.
-    func noteChallenge(_ answer: RequestAnswer) {
-        state.withLock { $0.challenged = answer }
+    /// The server asked for credentials. The request goes on if its caller gives some; if not, it never ends (Foundation
+    /// 6.3.1), or ends without another word to the client of its loader (6.3.2 and later).
+    func noteChallenge(_ answer: RequestAnswer, of task: URLSessionTask) {
+        let challenge = Challenge(answer: answer, task: task)
+        state.withLock { ($0.challenge, $0.wasResumed) = (challenge, false) }
+    }
+
+    var isChallenged: Bool { state.withLock { $0.challenge != nil } }
+
+    func noteResumed() { state.withLock { $0.wasResumed = true } }
+
+    /// Whether nothing follows this answer, which asked for credentials, now that its loader is gone. Foundation suspends a
+    /// task before it gives it another loader, and resumes it then: they are looked at in that order.
+    func isOver(after answer: RequestAnswer) -> Bool {
+        guard let challenge = state.withLock({ $0.challenge }), challenge.answer === answer,
+            challenge.task?.state != .suspended
+        else { return false }
+        return state.withLock { $0.challenge === challenge && !$0.wasResumed }
+    }
+
+    /// The answer that asked for credentials, where the task has ended since: it is completed, or gone.
+    var unseenEnd: RequestAnswer? {
+        // A task that is held here alone is released when the lock is open.
+        guard let challenge = state.withLock({ $0.challenge }) else { return nil }
+        return (challenge.task?.state ?? .completed) == .completed ? challenge.answer : nil
+    }
+
+    /// Whether it is of a task that was at this one's address before. Only a task that was asked for credentials ends
+    /// unseen.
+    func isLeftOver(at task: URLSessionTask) -> Bool {
+        guard let challenge = state.withLock({ $0.challenge }) else { return false }
+        return challenge.task !== task
+    }
+}
+
+/// A question for credentials.
+///
+/// `@unchecked Sendable` because a weak reference has to be a variable: nobody writes it but the runtime, and its loads are
+/// atomic.
+private final class Challenge: @unchecked Sendable {
+    let answer: RequestAnswer
+    private(set) weak var task: URLSessionTask?
+
+    init(answer: RequestAnswer, task: URLSessionTask) {
+        self.answer = answer
+        self.task = task
     }
 }
 #endif

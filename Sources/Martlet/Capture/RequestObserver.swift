@@ -8,7 +8,7 @@ import MartletTelemetry
 /// of those that end it.
 ///
 /// `@unchecked Sendable` because `URLProtocolClient` asks for it, and truly so because all calls come on the session's
-/// serial queue.
+/// serial queue, and the last release behind them.
 final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
     private let client: any URLProtocolClient
     private let observation: RequestObservation
@@ -16,6 +16,8 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
     private let instrument: RequestInstrument
     private var response: URLResponse?
     private var responseBody: Data?
+    /// The answer that asked for credentials, and the task that it was given.
+    private var challenge: (answer: RequestAnswer, task: InFlightRequests.Key)?
 
     /// To be made before the loader starts, and to be its client until it ends.
     init(
@@ -35,6 +37,13 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
             guard let observer else { return 0 }
             return Unmanaged<RequestObserver>.fromOpaque(observer).takeUnretainedValue().requestIsWritten()
         }
+    }
+
+    /// Foundation lets go of a loader when its task has ended, or goes on with another loader after a challenge. Any thread.
+    deinit {
+        guard let (answer, task) = challenge, observation.isOver(after: answer) else { return }
+        InFlightRequests.remove(observation, at: task)
+        instrument.endUnseen(observation, with: answer)
     }
 
     /// Recorded before it is forwarded, so that a caller who has his answer is already counted.
@@ -88,7 +97,8 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
                 response: response as? HTTPURLResponse, error: error, handle: handle, body: responseBody)
             (self.response, responseBody) = (nil, nil)
             if goesOn(after: answer) {
-                observation.noteChallenge(answer)
+                challenge = (answer, InFlightRequests.key(task))
+                observation.noteChallenge(answer, of: task)
             } else {
                 instrument.end(observation, of: task, with: answer, handle: handle)
             }

@@ -10,6 +10,8 @@ struct ShippingLoop: ~Copyable {
     private let shipper: Shipper
     private let recorder: Recorder
     private let keeper: JournalKeeper
+    private let capture: CaptureState
+    private let log: AgentLog
     private var sealer: Sealer
     private var budget: BudgetWatch
     private var delivery: Delivery
@@ -30,6 +32,8 @@ struct ShippingLoop: ~Copyable {
         nextSeal = Clock.monotonic() &+ interval
         self.shipper = shipper
         self.recorder = recorder
+        self.capture = capture
+        self.log = log
         budget = BudgetWatch(configuration, recorder: recorder, shipper: shipper, log: log)
         let keeper = JournalKeeper(recorder.journal)
         self.keeper = keeper
@@ -74,6 +78,16 @@ struct ShippingLoop: ~Copyable {
         nextCheck = Clock.monotonic() &+ checkInterval
         Capture.countHung(into: recorder)
         budget.check()
+        checkHooks()
+    }
+
+    /// What another library did to them is told, and left as it is.
+    private func checkHooks() {
+        if let loss = capture.loss {
+            log.once(.hooks, "Capture: \(loss)")
+        } else {
+            log.again(.hooks, "Capture: the hooks are in their places again")
+        }
     }
 
     /// What was found lost on the last way through the buffer goes with no batch any more, but for this one.

@@ -58,14 +58,14 @@ extension AgentTests {
     }
 }
 
-private final class IdleProtocol: URLProtocol {
+final class IdleProtocol: URLProtocol {
     override static func canInit(with request: URLRequest) -> Bool { true }
     override static func canonicalRequest(for request: URLRequest) -> URLRequest { request }
     override func startLoading() {}
     override func stopLoading() {}
 }
 
-private final class Nobody: NSObject, URLProtocolClient {
+final class Nobody: NSObject, URLProtocolClient {
     func urlProtocol(_: URLProtocol, wasRedirectedTo _: URLRequest, redirectResponse _: URLResponse) {}
     func urlProtocol(_: URLProtocol, cachedResponseIsValid _: CachedURLResponse) {}
     func urlProtocol(_: URLProtocol, didReceive _: URLResponse, cacheStoragePolicy _: URLCache.StoragePolicy) {}

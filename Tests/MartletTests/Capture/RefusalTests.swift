@@ -10,7 +10,7 @@ import Testing
 
 extension AgentTests {
     @Suite struct RefusalTests {
-        @Test(arguments: [AutomaticCapture.Failure.noStartLoading, .noStopLoading, .noResume, .notWritten])
+        @Test(arguments: [AutomaticCapture.Failure.noStartLoading, .noStopLoading, .noResume, .notWritten, .notCalled])
         func aHookThatCannotBeInstalledMakesCaptureExplicitAndSaysWhy(failure: AutomaticCapture.Failure) {
             let state = CaptureState.install(.automatic) { () throws(AutomaticCapture.Failure) in throw failure }
             #expect(state.mode == .explicit)
@@ -26,10 +26,16 @@ extension AgentTests {
         }
 
         @Test func whatLibcurlCannotDoIsALimit() {
-            #expect(CaptureState.limits(findsHandle: true, callsBeforeRequest: true) == [])
-            #expect(CaptureState.limits(findsHandle: true, callsBeforeRequest: false).first?.contains("7.80") == true)
-            #expect(
-                CaptureState.limits(findsHandle: false, callsBeforeRequest: false).first?.contains("phases") == true)
+            let (all, tooOld, noHandle, noLibcurl) = (
+                CaptureState.limits(findsLibcurl: true, findsHandle: true, callsBeforeRequest: true),
+                CaptureState.limits(findsLibcurl: true, findsHandle: true, callsBeforeRequest: false),
+                CaptureState.limits(findsLibcurl: true, findsHandle: false, callsBeforeRequest: false),
+                CaptureState.limits(findsLibcurl: false, findsHandle: true, callsBeforeRequest: false)
+            )
+            #expect(all == [])
+            #expect(tooOld.first?.contains("7.80") == true)
+            #expect(noHandle.first?.contains("phases") == true)
+            #expect(noLibcurl.map { $0.hasPrefix("libcurl was not found: ") } == [true])
         }
 
         @Test func anAgentWhoseHookIsRefusedIsExplicitAndSaysSo() async throws {
@@ -96,7 +102,7 @@ extension AgentTests {
 
         @Test func whatCaptureCannotDoIsInStatusAndLog() async throws {
             let log = InMemoryLogHandler()
-            let limits = CaptureState.limits(findsHandle: false, callsBeforeRequest: false)
+            let limits = CaptureState.limits(findsLibcurl: false, findsHandle: true, callsBeforeRequest: false)
             try await withAgent(
                 { $0.logger = Logger(label: "test", factory: { _ in log }) },
                 installing: { capture in

@@ -3,8 +3,8 @@ import FoundationNetworking
 
 /// Challenges answered, refused, and left unanswered.
 ///
-/// With or without an agent, Foundation ends the process when a digest challenge is answered, and deadlocks when a storage
-/// has a credential and no delegate is asked first (it suspends the task on the task's own queue): neither is here.
+/// With or without an agent, Foundation deadlocks when a storage has a credential and no delegate is asked first (it
+/// suspends the task on the task's own queue): that is not here. Of the schemes it knows Basic alone; TLS asks nobody.
 extension Cell {
     static let challenges: [Cell] = [
         Cell("challenge answered by a session delegate") {
@@ -43,8 +43,60 @@ extension Cell {
         Cell("challenge handled by default, session delegate") {
             await $0.delegated($0.request("basic"), atMost: Stage.shortLimit)
         },
+        Cell("challenge handled by default, task delegate alone") { stage in
+            let delegate = stage.delegate()
+            let task = stage.session().dataTask(with: stage.request("basic"))
+            task.delegate = delegate
+            await stage.finish(task, at: delegate.completed, atMost: Stage.shortLimit)
+        },
+        Cell("challenge answered wrongly twice, then handled by default") {
+            await $0.delegated(
+                $0.request("basic"),
+                .init(challenge: {
+                    $0.previousFailureCount < 2 ? (.useCredential, .wrong) : (.performDefaultHandling, nil)
+                }), atMost: Stage.shortLimit)
+        },
+        Cell("challenge refused: cancelled, upload") { stage in
+            let delegate = stage.delegate(.init(challenge: { _ in (.cancelAuthenticationChallenge, nil) }))
+            let task = stage.session(delegate: delegate)
+                .uploadTask(with: stage.request("basic", method: "POST"), from: Data("a body".utf8))
+            await stage.finish(task, at: delegate.completed)
+        },
+        Cell("challenge refused: cancelled, async") { stage in
+            let delegate = stage.delegate(.init(challenge: { _ in (.cancelAuthenticationChallenge, nil) }))
+            let (session, request) = (stage.session(delegate: delegate), stage.request("basic"))
+            await stage.asynchronously(session) { try await "\(Bytes(session.data(for: request).0))" }
+        },
         Cell("challenge unanswered, completion handler") {
             await $0.data($0.session(), $0.request("basic"), atMost: Stage.shortLimit)
+        },
+        Cell("challenge unanswered, async") { stage in
+            let (session, request) = (stage.session(), stage.request("basic"))
+            await stage.asynchronously(session, atMost: Stage.shortLimit) {
+                try await "\(Bytes(session.data(for: request).0))"
+            }
+        },
+        Cell("challenge unanswered, neither delegate nor handler") { stage in
+            let task = stage.session().dataTask(with: stage.request("basic"))
+            await stage.finish(task, at: Ending(), atMost: Stage.shortLimit)
+        },
+        Cell("challenge unanswered, upload") { stage in
+            let ended = Ending()
+            let task = stage.session().uploadTask(
+                with: stage.request("basic", method: "POST"), from: Data("a body".utf8),
+                completionHandler: stage.dataHandler(ended))
+            await stage.finish(task, at: ended, atMost: Stage.shortLimit)
+        },
+        Cell("challenge unanswered, download") { stage in
+            let ended = Ending()
+            let task = stage.session().downloadTask(
+                with: stage.request("basic"), completionHandler: stage.downloadHandler(ended))
+            await stage.finish(task, at: ended, atMost: Stage.shortLimit)
+        },
+        Cell("challenge unanswered, no storage of credentials") { stage in
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.urlCredentialStorage = nil
+            await stage.data(stage.session(configuration), stage.request("basic"), atMost: Stage.shortLimit)
         },
         // On Linux a protection space equals only itself, so that the one of a response is never found in a storage.
         Cell("challenge with a credential in the session's storage") { stage in
@@ -61,6 +113,11 @@ extension Cell {
             configuration.urlCredentialStorage = Storage(.right)
             await stage.delegated(stage.request("basic"), .init(), configuration)
         },
+        Cell("challenge handled by default, with a wrong credential proposed") { stage in
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.urlCredentialStorage = Storage(.wrong)
+            await stage.delegated(stage.request("basic"), .init(), configuration, atMost: Stage.shortLimit)
+        },
         Cell("challenge with credentials in the URL") { stage in
             let url = stage.url("basic").absoluteString.replacing("http://", with: "http://user:secret@")
             guard let url = URL(string: url) else { return }
@@ -70,6 +127,22 @@ extension Cell {
             var request = stage.request("basic")
             request.setValue("Basic dXNlcjpzZWNyZXQ=", forHTTPHeaderField: "Authorization")
             await stage.data(stage.session(), request)
+        },
+        Cell("digest challenge, session delegate") {
+            await $0.delegated($0.request("digest"), .init(challenge: { _ in (.useCredential, .right) }))
+        },
+        Cell("digest challenge, completion handler") { await $0.data($0.session(), $0.request("digest")) },
+        Cell("digest challenge with one of Basic behind it") {
+            await $0.delegated($0.request("digest/or-basic"), .init(challenge: { _ in (.useCredential, .right) }))
+        },
+        Cell("certificate asked for by the server") {
+            await $0.delegated($0.request("hello", at: .certified), .init(challenge: { _ in (.useCredential, .right) }))
+        },
+        Cell("certificate asked for by the server, completion handler") {
+            await $0.data($0.session(), $0.request("hello", at: .certified))
+        },
+        Cell("certificate not trusted, session delegate") {
+            await $0.delegated($0.request("hello", at: .untrusted), .init(challenge: { _ in (.useCredential, nil) }))
         },
         Cell("401 without a challenge") { await $0.data($0.session(), $0.request("unauthorized")) },
         Cell("407 of a server") { await $0.data($0.session(), $0.request("proxy-unauthorized")) },

@@ -1,0 +1,135 @@
+import CMartletHooks
+import Fixtures
+import Foundation
+import FoundationNetworking
+import InMemoryLogging
+import Logging
+import Testing
+
+@testable import Martlet
+
+extension AgentTests {
+    /// Each takes the process's own hooks out, and puts them back.
+    @Suite struct HookTests {
+        @Test func noSlotIsWrittenWhereOneOfThemIsNotAMethod() throws {
+            try withoutHooks {
+                let (code, data) = (
+                    try Self.code("malloc"), UnsafeMutableRawPointer.allocate(byteCount: 8, alignment: 8)
+                )
+                defer { data.deallocate() }
+                let slots = Slots([code, code, data])
+                #expect(slots.install() == MARTLET_NOT_A_METHOD)
+                #expect(slots.contents == [code, code, data])
+            }
+        }
+
+        /// The runtime's stub in place of a method that is gone is code, and ends the process.
+        @Test func aMethodThatIsGoneIsRefused() throws {
+            try withoutHooks {
+                let (code, gone) = (try Self.code("malloc"), try Self.code("swift_deletedMethodError"))
+                let slots = Slots([code, code, gone])
+                #expect(slots.install() == MARTLET_NOT_A_METHOD)
+                #expect(slots.contents == [code, code, gone])
+            }
+        }
+
+        @Test func whatWasWrittenIsPutBackWhereALaterSlotCannotBe() throws {
+            try withoutHooks {
+                let code = try Self.code("malloc")
+                let fixed = try Self.readOnlySlot(code)
+                defer { munmap(fixed, MemoryLayout<UInt>.size) }
+                let slots = Slots([code, code])
+                #expect(slots.install(and: fixed) == MARTLET_NOT_WRITABLE)
+                #expect(slots.contents == [code, code])
+            }
+        }
+
+        @Test func hooksThatAreNotThereAreNotCalled() throws {
+            try withoutHooks {
+                let loader = try #require(NativeLoader.type)
+                #expect(!HookProof.areCalled(loader: loader))
+            }
+        }
+
+        @Test func theProofOfTheHooksIsNoRequest() async throws {
+            try await withAgent { agent, _, _ in
+                martlet_remove()
+                try AutomaticCapture.attempt().get()
+                #expect(agent.status.inFlight == 0)
+                #expect(agent.status.ledger.captured == 0)
+                #expect(agent.status.captureReason == nil)
+            }
+        }
+
+        @Test func aHookThatSomebodyTookOutIsToldAndLeftOut() async throws {
+            let log = InMemoryLogHandler()
+            try await withAgent({ $0.logger = Logger(label: "test", factory: { _ in log }) }) {
+                agent, collector, base in
+                martlet_remove()
+                defer { _ = AutomaticCapture.attempt() }
+                for path in ["hello/x", "hello/y"] {
+                    _ = try await URLSession.shared.data(from: base / path)
+                    await agent.flush()
+                }
+                let reason = try #require(agent.status.captureReason)
+                #expect(reason.contains("URLSessionTask.resume"))
+                #expect(log.entries.map { "\($0.message)" } == ["Capture: \(reason)"])
+                #expect(agent.status.ledger.captured == 0)
+                agent.tracer.request()
+                await agent.flush()
+                let told = try collector.resources().compactMap { $0["martlet.capture.reason"] }
+                #expect(told.last == reason)
+            }
+        }
+
+        private func withoutHooks(_ body: () throws -> Void) throws {
+            try AutomaticCapture.install()
+            martlet_remove()
+            defer {
+                martlet_remove()
+                if case .failure(let failure) = AutomaticCapture.attempt() { Issue.record(failure) }
+            }
+            try body()
+        }
+
+        private static func code(_ name: String) throws -> UnsafeMutableRawPointer {
+            try #require(dlsym(dlopen(nil, RTLD_NOW), name))
+        }
+
+        /// A word of a file that is open for reading alone: its page cannot be made writable.
+        private static func readOnlySlot(_ value: UnsafeMutableRawPointer) throws -> VTable.Slot {
+            let folder = try TemporaryFolder()
+            let file = folder.path("slot")
+            try withUnsafeBytes(of: value) { try Data($0).write(to: URL(fileURLWithPath: file)) }
+            let descriptor = open(file, O_RDONLY)
+            defer { close(descriptor) }
+            let page = try #require(mmap(nil, MemoryLayout<UInt>.size, PROT_READ, MAP_SHARED, descriptor, 0))
+            try #require(page != MAP_FAILED)
+            return page.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
+        }
+    }
+}
+
+/// Slots that belong to no class, one a method.
+private final class Slots {
+    private let slots: UnsafeMutableBufferPointer<UnsafeMutableRawPointer?>
+
+    init(_ contents: [UnsafeMutableRawPointer]) {
+        slots = .allocate(capacity: contents.count)
+        _ = slots.initialize(from: contents)
+    }
+
+    deinit { slots.deallocate() }
+
+    var contents: [UnsafeMutableRawPointer?] { Array(slots) }
+
+    func install(and last: VTable.Slot? = nil) -> martlet_install_result {
+        let places = slots.indices.compactMap { slots.baseAddress?.advanced(by: $0) } + [last].compactMap(\.self)
+        let methods = places.map { place in
+            var method = martlet_method()
+            (method.slots.0, method.count) = (place, 1)
+            return method
+        }
+        return martlet_install(methods) { _, _ in }
+    }
+}

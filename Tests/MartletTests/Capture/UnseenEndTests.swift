@@ -1,0 +1,126 @@
+import Foundation
+import FoundationNetworking
+import Testing
+
+@testable import Martlet
+
+extension AgentTests {
+    /// Since 6.3.2 Foundation ends a task whose challenge nobody answers within the client of its loader, and the loader's
+    /// client is not told. What it does there is done here, so that it is seen on every release.
+    @Suite struct UnseenEndTests {
+        @Test func aRequestWhoseLoaderIsLetGoBehindAChallengeEndedWithThatAnswer() async throws {
+            try await withAgent({ $0.include = ["*/basic"] }) { agent, collector, base in
+                let task = Self.task(to: base / "basic")
+                try Self.challenge(task).map { observer in
+                    withExtendedLifetime(observer) { #expect(agent.status.ledger.captured == 0) }
+                }
+                #expect(agent.status.ledger.captured == 1)
+                #expect(agent.status.inFlight == 0)
+                task.cancel()
+                await agent.flush()
+                let (outcomes, counts) = (try collector.outcomes(), try collector.counts())
+                #expect(outcomes == ["/basic 401 401"])
+                #expect(counts == ["/basic": 1])
+            }
+        }
+
+        /// A delegate that keeps what it is to answer with keeps the loader.
+        @Test func aRequestWhoseLoaderIsKeptBehindAChallengeEndedWithItsTask() async throws {
+            try await withAgent({ $0.include = ["*/basic"] }) { agent, collector, base in
+                let (ends, end) = AsyncStream.makeStream(of: Never.self)
+                let task = Self.task(to: base / "basic") { end.finish() }
+                let observer = try Self.challenge(task)
+                await agent.flush()
+                #expect(agent.status.inFlight == 1)
+                task.cancel()
+                for await _ in ends {}
+                while task.state != .completed { await Task.yield() }
+                await agent.flush()
+                #expect(agent.status.inFlight == 0)
+                withExtendedLifetime(observer) {}
+                await agent.flush()
+                let (outcomes, counts) = (try collector.outcomes(), try collector.counts())
+                #expect(outcomes == ["/basic 401 401"])
+                #expect(counts == ["/basic": 1])
+            }
+        }
+
+        /// Foundation does so with a task that it is about to give another loader, which sends the credentials.
+        @Test func aRequestWhoseLoaderIsLetGoWhileItIsSuspendedGoesOn() async throws {
+            try await withAgent({ $0.include = ["*/basic"] }) { agent, collector, base in
+                let (ends, end) = AsyncStream.makeStream(of: Never.self)
+                let task = Self.task(to: base / "basic") { end.finish() }
+                try Self.challenge(task).map { observer in withExtendedLifetime(observer) { task.suspend() } }
+                #expect(agent.status.inFlight == 1)
+                #expect(agent.status.ledger.captured == 0)
+                task.resume()
+                task.cancel()
+                for await _ in ends {}
+                while task.state != .completed { await Task.yield() }
+                await agent.flush()
+                let counts = try collector.counts()
+                #expect(counts == ["/basic": 1])
+            }
+        }
+
+        @Test(.timeLimit(.minutes(1)))
+        func aRequestAtTheAddressOfOneThatEndedUnseenIsAnother() async throws {
+            try await withAgent({ $0.include = ["*/basic", "*/hello/*"] }) { agent, collector, base in
+                let (ends, end) = AsyncStream.makeStream(of: Never.self)
+                var first: URLSessionTask? = Self.task(to: base / "basic") { end.finish() }
+                let observer = try first.flatMap(Self.challenge)
+                first?.cancel()
+                for await _ in ends {}
+                while !isKnownUniquelyReferenced(&first) { await Task.yield() }
+                let (answers, answer) = AsyncStream.makeStream(of: Never.self)
+                let session = URLSession(configuration: .ephemeral)
+                let second = try Self.replace(&first) {
+                    session.dataTask(with: base / "hello/x") { _, _, _ in answer.finish() }
+                }
+                second.resume()
+                for await _ in answers {}
+                withExtendedLifetime(observer) {}
+                await agent.flush()
+                let (outcomes, counts) = (try collector.outcomes(), try collector.counts())
+                #expect(outcomes == ["/basic 401 401", "/hello/x 200 -"])
+                #expect(counts == ["/basic": 1, "/hello/x": 1])
+            }
+        }
+
+        /// Another task at the address of one that nobody else holds: what a thread gives back is what it gets next.
+        private static func replace(
+            _ task: inout URLSessionTask?, by make: () -> URLSessionTask
+        ) throws -> URLSessionTask {
+            let address = task.map(InFlightRequests.key)
+            task = nil
+            var others: [URLSessionTask] = []
+            for _ in 0..<1000 where others.last.map(InFlightRequests.key) != address { others.append(make()) }
+            let last = try #require(others.last)
+            try #require(InFlightRequests.key(last) == address)
+            return last
+        }
+
+        /// One that is in flight, and that nobody loads.
+        private static func task(to url: URL, onEnd end: @escaping @Sendable () -> Void = {}) -> URLSessionTask {
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.protocolClasses = [IdleProtocol.self]
+            let task = URLSession(configuration: configuration).dataTask(with: url) { _, _, _ in end() }
+            task.resume()
+            return task
+        }
+
+        /// Foundation's loader has its answer, and is let go.
+        private static func challenge(_ task: URLSessionTask) throws -> RequestObserver? {
+            let (type, recorder) = (try #require(NativeLoader.type), try #require(Capture.recorder))
+            let loader = type.init(task: task, cachedResponse: nil, client: Nobody())
+            let observer = RequestInstrument(recorder: recorder).observe(loader, of: task, for: Nobody())
+            let url = try #require(task.originalRequest?.url)
+            let response = HTTPURLResponse(
+                url: url, statusCode: 401, httpVersion: "HTTP/1.1",
+                headerFields: ["WWW-Authenticate": "Basic realm=\"engine\""])
+            observer?.urlProtocol(loader, didReceive: try #require(response), cacheStoragePolicy: .notAllowed)
+            observer?.urlProtocolDidFinishLoading(loader)
+            return observer
+        }
+    }
+}
