@@ -42,8 +42,7 @@ struct CaptureState: Sendable {
     static func installForScope() -> CaptureState {
         #if os(Linux)
         var state = automatic(AutomaticCapture.install)
-        state.limits = limits(
-            findsHandle: EasyHandle.isAvailable, callsBeforeRequest: EasyHandle.canCallBeforeRequest)
+        state.limits = limits
         return state
         #else
         return CaptureState(mode: .off, reason: "URLSession capture is for Linux")
@@ -62,18 +61,22 @@ struct CaptureState: Sendable {
             return CaptureState(mode: .off, reason: AutomaticCapture.Failure.noNativeLoader.rawValue)
         }
         var state = capture == .automatic ? automatic(install) : CaptureState(mode: .explicit)
-        state.limits = limits(
-            findsLibcurl: EasyHandle.hasLibcurl, findsHandle: EasyHandle.isAvailable,
-            callsBeforeRequest: EasyHandle.canCallBeforeRequest)
+        state.limits = limits
         Capture.isExplicit.store(state.mode == .explicit, ordering: .relaxed)
         return state
+    }
+
+    private static var limits: [String] {
+        limits(
+            findsLibcurl: EasyHandle.hasLibcurl, findsHandle: EasyHandle.isAvailable,
+            callsBeforeRequest: EasyHandle.canCallBeforeRequest)
     }
 
     /// What capture cannot do, a sentence each.
     static func limits(findsLibcurl: Bool, findsHandle: Bool, callsBeforeRequest: Bool) -> [String] {
         guard findsLibcurl else {
             return [
-                "libcurl was not found: requests have no phases and no sizes, send no trace headers, and nothing is uploaded over it"
+                "libcurl was not found: requests have no phases and no sizes and send no trace headers"
             ]
         }
         guard findsHandle else {

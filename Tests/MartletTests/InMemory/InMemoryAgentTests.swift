@@ -200,13 +200,12 @@ extension AgentTests {
         @Test func anAgentThatStartsMeanwhileDoesNotTakeAScopesRequest() async throws {
             try await Self.serve { base in
                 let task = URLSession.shared.dataTask(with: base / "hello/x")
-                let key = Unmanaged.passUnretained(task).toOpaque()
                 await MartletAgent.inMemory { _ in
-                    InFlightRequests.resume(key)
+                    _ = InFlightRequests.resume(task)
                     let agent = MartletAgent.inMemory()
-                    #expect(InFlightRequests.scope(of: key) === CaptureScope.current)
+                    #expect(InFlightRequests.scope(of: task) === CaptureScope.current)
                     await agent.shutdown()
-                    InFlightRequests.remove(key)
+                    InFlightRequests.remove(task)
                 }
             }
         }
