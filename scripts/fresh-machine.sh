@@ -20,7 +20,7 @@ fi
 
 work=$(mktemp -d -p /var/tmp martlet-fresh.XXXXXX)
 root=$work/root
-trap 'rm -rf "$work"' EXIT
+trap 'rm -rf --one-file-system "$work"' EXIT
 
 impossible() {
     [[ ! -s $work/log ]] || tail -n 20 "$work/log" >&2
@@ -30,6 +30,7 @@ impossible() {
 
 require_means() {
     ((EUID == 0)) || impossible "it needs root."
+    [[ $toolchain == debian || $(swift_folder) != /usr/bin ]] || impossible "Swift is a part of this system's /usr."
     unshare --mount --pid --fork true 2>"$work/log" || impossible "it needs namespaces."
     command -v debootstrap >/dev/null && return
     { apt-get -qq update && apt-get -qq install --yes --no-install-recommends debootstrap; } >"$work/log" 2>&1 ||
@@ -52,7 +53,7 @@ make_root() {
         suite=sid packages+=,g++
     fi
     echo "Making a bare Debian ($suite)"
-    debootstrap --variant=minbase --include="$packages" "$suite" "$root" "$(mirror)" >"$work/log" 2>&1 ||
+    unshare --mount debootstrap --variant=minbase --include="$packages" "$suite" "$root" "$(mirror)" >"$work/log" 2>&1 ||
         impossible "debootstrap failed."
     local file
     for file in /etc/{gitconfig,gitignore,pip.conf,hosts,resolv.conf,apt/apt.conf.d} "$HOME"/.{gitconfig,config/pip} \
@@ -68,7 +69,7 @@ swift_folder() {
 
 # Folders of this machine that are there in the root too: the toolchain's, and those that git reads instead of an address.
 shared_folders() {
-    git config --get-regexp '^url\./.*\.insteadof$' | sed -E 's|^url\.(/.*)\.insteadof .*|\1|' | sort -u
+    { git config --get-regexp '^url\./.*\.insteadof$' || true; } | sed -E 's|^url\.(/.*)\.insteadof .*|\1|' | sort -u
     [[ $toolchain != own ]] || dirname "$(dirname "$(swift_folder)")"
 }
 

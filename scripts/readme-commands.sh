@@ -12,7 +12,8 @@ set -m
 demo_requests=4200
 
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+demo=
+trap '[[ -z $demo ]] || kill -TERM -- "-$demo" 2>/dev/null; rm -f "$log"' EXIT
 
 fail() {
     cat "$log" >&2
@@ -22,24 +23,27 @@ fail() {
 
 await_report() {
     until grep -q '^Ctrl-C ends it all' "$log"; do
-        kill -0 "$1" 2>/dev/null || fail "The demo ended before its report."
+        kill -0 "$demo" 2>/dev/null || fail "The demo ended before its report."
+        ((SECONDS < 1800)) || fail "The demo had no report after half an hour."
         sleep 1
     done
 }
 
 run_demo() {
-    local pid port
+    local port
     SECONDS=0
     make demo >"$log" 2>&1 </dev/null &
-    pid=$!
-    await_report "$pid"
+    demo=$!
+    await_report
     echo "make demo: the report was there after $SECONDS s."
     sed -n '/^What Martlet saw/,$p' "$log"
-    kill -INT -- "-$pid"
-    wait "$pid" || true
+    kill -INT -- "-$demo"
+    wait "$demo" || true
+    demo=
 
     grep -qE "^total +$demo_requests " "$log" || fail "The report has not the $demo_requests requests that were made."
     port=$(sed -nE 's|^The report: +http://127.0.0.1:([0-9]+)/.*|\1|p' "$log")
+    [[ -n $port ]] || fail "The demo does not say where its report is."
     ! (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || fail "Ctrl-C left the demo's collector running."
 }
 

@@ -75,7 +75,7 @@ public final class MartletAgent: Service {
         let recorder = core.recorder
         let shipping = core.shipper?.status ?? ShippingAccount()
         let capture = core.capture.now(keeping: recorder)
-        let (inFlight, oldest) = Capture.inFlight
+        let (inFlight, oldest) = Capture.inFlight(in: core.scope)
         return MartletStatus(
             captureMode: capture.mode, captureReason: capture.reason, captureLimits: capture.limits,
             inFlight: inFlight, oldestInFlight: oldest, internalErrors: Capture.faults,

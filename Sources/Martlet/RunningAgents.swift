@@ -61,7 +61,7 @@ final class AgentCore: Sendable {
     }
 
     fileprivate func connect() {
-        if let scope { return scope.open(for: recorder) }
+        if let scope { return scope.open(for: isEnabled ? recorder : nil) }
         Capture.isExplicit.store(capture.mode == .explicit, ordering: .relaxed)
         Capture.connect(to: recorder)
     }
@@ -90,7 +90,10 @@ enum RunningAgents {
     static func hold(orMake make: () -> AgentCore) -> (core: AgentCore, isNew: Bool) {
         entries.withLock { entries in
             let scope = Capture.scope
-            if let place = entries.lastIndex(where: { $0.core.scope === scope }) {
+            // A task may outlive its scope; then it is outside.
+            let place =
+                entries.lastIndex { $0.core.scope === scope } ?? entries.lastIndex { $0.core.scope == nil }
+            if let place {
                 entries[place].holders += 1
                 return (entries[place].core, false)
             }
@@ -101,7 +104,7 @@ enum RunningAgents {
     static func add(_ core: AgentCore) -> AgentCore { entries.withLock { add(core, to: &$0) } }
 
     private static func add(_ core: AgentCore, to entries: inout [Entry]) -> AgentCore {
-        guard core.isEnabled else { return core }
+        guard core.isEnabled || core.scope != nil else { return core }
         entries.append(Entry(core: core))
         core.connect()
         return core

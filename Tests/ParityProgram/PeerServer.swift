@@ -76,6 +76,7 @@ final class PeerServer: Sendable {
         }
         return named.replacing(/after [0-9]+ (ms|milliseconds)/) { "after {n} \($0.output.1)" }
             .replacing(/Date: [^"]+ GMT/, with: "Date: {now}")
+            .replacing(/Sec-WebSocket-Key: [^"]+/, with: "Sec-WebSocket-Key: {random}")
             // Foundation 6.2 has cookies in an order of its own.
             .replacing(/Cookie: ([^"]+)/) {
                 "Cookie: " + $0.output.1.split(separator: "; ").sorted().joined(separator: "; ")

@@ -100,7 +100,8 @@ enum AutomaticCapture {
 
     /// On the caller's thread. Foundation lets a task that was cancelled before rest.
     private static func resumed(_ task: URLSessionTask) {
-        guard isInForce(in: Capture.scope) else { return }
+        // Foundation resumes a task after a challenge on a queue of its own, outside the scope in which it began.
+        guard isInForce(in: Capture.scope ?? InFlightRequests.scope(of: task)) else { return }
         AgentCost.measure {
             guard task.state == .suspended, let leftOver = InFlightRequests.resume(task) else { return }
             if let answer = leftOver.unseenEnd, let recorder = Capture.recorder(in: leftOver.start.scope) {

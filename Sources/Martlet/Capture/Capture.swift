@@ -69,10 +69,17 @@ enum Capture {
         isOn.load(ordering: .relaxed) ? nil : ownReason.withLock { $0 }
     }
 
-    /// How many requests have begun and not ended, and the age of the oldest.
-    static var inFlight: (count: Int, oldest: Duration) {
+    /// What was resumed long ago and never loaded. The agent's thread does it now and then; an agent in memory has none.
+    static func forgetAbandoned() {
         #if os(Linux)
-        InFlightRequests.summary
+        InFlightRequests.forgetAbandoned()
+        #endif
+    }
+
+    /// How many requests have begun and not ended in the scope, or outside any, and the age of the oldest.
+    static func inFlight(in scope: CaptureScope?) -> (count: Int, oldest: Duration) {
+        #if os(Linux)
+        InFlightRequests.summary(in: scope)
         #else
         (0, .zero)
         #endif

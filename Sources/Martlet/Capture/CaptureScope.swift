@@ -21,7 +21,9 @@ final class CaptureScope: Sendable {
         set { state.withLock { $0.isOn = newValue } }
     }
 
-    func open(for recorder: Recorder) {
+    /// - Parameter recorder: `nil` where its agent is switched off: what is in the scope is seen by nobody then.
+    func open(for recorder: Recorder?) {
+        Capture.forgetAbandoned()
         state.withLock { $0.recorder = recorder }
         Capture.scopes.add(1, ordering: .relaxed)
     }

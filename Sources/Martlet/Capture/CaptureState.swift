@@ -62,7 +62,6 @@ struct CaptureState: Sendable {
         }
         var state = capture == .automatic ? automatic(install) : CaptureState(mode: .explicit)
         state.limits = limits
-        Capture.isExplicit.store(state.mode == .explicit, ordering: .relaxed)
         return state
     }
 

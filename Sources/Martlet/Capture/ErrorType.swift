@@ -26,18 +26,19 @@ enum ErrorType: String {
     /// The semantic conventions' name for anything else.
     case other = "_OTHER"
 
-    init(of error: any Error) {
+    /// - Parameter isAnswered: the head of an answer was there before.
+    init(of error: any Error, isAnswered: Bool) {
         let error = error as NSError
         guard error.domain == NSURLErrorDomain else {
             self = .other
             return
         }
-        self = Self.named(error.code, error.localizedDescription)
+        self = Self.named(error.code, error.localizedDescription, isAnswered: isAnswered)
     }
 
-    private static func named(_ code: Int, _ text: String) -> ErrorType {
+    private static func named(_ code: Int, _ text: String, isAnswered: Bool) -> ErrorType {
         switch code {
-        case NSURLErrorUnknown: named(text)
+        case NSURLErrorUnknown: named(text, isAnswered: isAnswered)
         case NSURLErrorCannotFindHost, NSURLErrorDNSLookupFailed: .dns
         case NSURLErrorCannotConnectToHost: .connectionRefused
         // The second is libcurl's "Empty reply from server" (`urlErrorCode(for:)` in Foundation's MultiHandle.swift).
@@ -65,13 +66,16 @@ enum ErrorType: String {
 
     /// Foundation has no code for much of what libcurl tells apart, and leaves its text (libcurl, lib/strerror.c and the
     /// error buffer). The first that fits.
-    private static func named(_ text: String) -> ErrorType {
+    private static func named(_ text: String, isAnswered: Bool) -> ErrorType {
         let texts: [(String, ErrorType)] = [
             ("reset by peer", .connectionReset), ("Broken pipe", .connectionReset),
+            // A connection over TLS that was closed, in libcurl 8.
+            ("unexpected eof", isAnswered ? .invalidResponse : .connectionReset),
             ("SSL", .tls), ("certificate", .tls), ("TLS", .tls),
             ("Could not resolve", .dns), ("connect to", .connectionFailed), ("CONNECT", .connectionFailed),
             ("redirects followed", .tooManyRedirects), ("timed out", .timeout),
-            ("transfer closed", .invalidResponse), ("chunk", .invalidResponse), ("Content-Length", .invalidResponse),
+            ("transfer closed", .invalidResponse), ("end of response", .invalidResponse), ("chunk", .invalidResponse),
+            ("Content-Length", .invalidResponse),
             ("content unencoding", .invalidResponse), ("HTTP", .invalidResponse),
         ]
         return texts.first { text.contains($0.0) }?.1 ?? .other

@@ -86,9 +86,13 @@ enum InFlightRequests {
         for observation in waiting.values { _ = observation.end() }
     }
 
-    /// How many there are, and the age of the oldest; not those that counted as hung.
-    static var summary: (count: Int, oldest: Duration) {
-        let starts = requests.withLock { $0.values.filter { $0.stage == .begun }.map(\.start.monotonic) }
+    /// How many there are of the scope, and the age of the oldest; not those that counted as hung.
+    ///
+    /// - Parameter scope: `nil` for those that began outside any.
+    static func summary(in scope: CaptureScope?) -> (count: Int, oldest: Duration) {
+        let starts = requests.withLock { requests in
+            requests.values.filter { $0.start.scope === scope && $0.stage == .begun }.map(\.start.monotonic)
+        }
         let now = Clock.monotonic()
         return (starts.count, .nanoseconds(Int64(clamping: starts.min().map { now - min(now, $0) } ?? 0)))
     }
@@ -105,7 +109,7 @@ enum InFlightRequests {
         }
     }
 
-    private static func forgetAbandoned() {
+    static func forgetAbandoned() {
         _ = requests.withLock { requests in
             let abandoned = requests.filter { _, observation in
                 observation.stage == .resumed && Clock.hasPassed(longestWayToLoader, since: observation.start.monotonic)

@@ -18,7 +18,7 @@ final class RequestAnswer: Sendable {
 
     init(response: HTTPURLResponse?, error: (any Error)?, handle: EasyHandle?, body: Data?) {
         self.response = response
-        self.error = error.map(ErrorType.init(of:))
+        self.error = error.map { ErrorType(of: $0, isAnswered: response != nil) }
         message = error.map { ($0 as NSError).localizedDescription }
         figures = handle?.figures
         self.body = body

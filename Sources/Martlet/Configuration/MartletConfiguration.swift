@@ -115,6 +115,7 @@ public struct MartletConfiguration: Sendable {
         case explicit
     }
 
+    /// What uploads go over; the raw values are those of `MARTLET_TRANSPORT`.
     public enum Transport: String, Sendable, CaseIterable {
         /// A `URLSession` of the agent's own.
         case urlSession = "urlsession"

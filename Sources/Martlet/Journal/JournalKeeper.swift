@@ -177,6 +177,8 @@ final class JournalKeeper {
 
     // MARK: -
 
+    private static let noDirectory = "there is no directory that can be written"
+
     /// Segments of a bank that are always there: one that is written to, and the one that comes next.
     private static let spare = 2
 
@@ -203,7 +205,7 @@ final class JournalKeeper {
 
     private func open(_ bank: Int) {
         banks[bank].start = Clock.wall()
-        problem = nil
+        problem = directory == nil ? Self.noDirectory : nil
         for slot in 0..<Self.spare { prepare(bank, slot: slot) }
     }
 
@@ -228,7 +230,7 @@ final class JournalKeeper {
         let count = JournalFormat.headerBytes + journal.capacity
         do throws(WholeFile.Failure) {
             guard let directory else {
-                problem = "there is no directory that can be written"
+                problem = Self.noDirectory
                 return try SegmentMemory(count: count)
             }
             return try SegmentMemory(

@@ -39,6 +39,7 @@ struct Delivery {
     /// process settles which protocols `URLSession.shared` has, and that is the service's to say.
     private mutating func wait(until time: UInt64) {
         for signal in Signal.allCases { circuits[signal] = UploadCircuit(notBefore: time) }
+        pending = Set(Signal.allCases)
     }
 
     /// By the monotonic clock: when the next attempt is due; never while nothing waits.

@@ -26,7 +26,9 @@ struct MemoryOutbox: BatchStore {
     var isEmpty: Bool { waiting.isEmpty }
 
     /// Requests that go with the process.
-    var losable: UInt64 { held == nil ? waiting.reduce(0) { $0 &+ $1.batch.file.requests } : 0 }
+    var losable: UInt64 {
+        waiting.reduce(0) { isHeld($1.batch.file) ? $0 : $0 &+ $1.batch.file.requests }
+    }
 
     mutating func follow(_ account: OutboxAccount) { self.account = account }
 

@@ -15,9 +15,12 @@ extension Outbox {
     /// there and is gone was dropped by somebody else, and is counted so. `nil` when they cannot be listed now.
     mutating func batches() -> [StoredBatch]? { list(isFirst: false) }
 
-    mutating func follow(_ account: OutboxAccount) {
-        guard account != self.account else { return }
-        self.account = account
+    /// Which files are accounted for is of this directory alone.
+    mutating func follow(_ other: OutboxAccount) {
+        var other = other
+        other.settled = account.settled
+        guard other != account else { return }
+        account = other
         saving = .due
     }
 

@@ -9,6 +9,9 @@ enum PEMFile {
 
     /// Of the file, a verb and more; `nil` where there is none.
     static func fault(of file: URL, needs content: Content) -> String? {
+        var status = stat()
+        // Reading a pipe would wait, and take from libcurl what is read.
+        if stat(file.path, &status) == 0, status.st_mode & S_IFMT != S_IFREG { return "is no regular file" }
         guard let bytes = try? FileHandle(forReadingFrom: file).read(upToCount: MartletLimits.pemFile) else {
             return "is missing or cannot be read"
         }

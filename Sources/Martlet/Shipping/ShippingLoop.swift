@@ -144,6 +144,18 @@ struct ShippingLoop: ~Copyable {
         use(place)
     }
 
+    /// A place that was left, or a new one; not one of `failed`.
+    private mutating func otherPlace(except failed: Set<URL>) -> Outbox? {
+        if var place = former.take() {
+            if !failed.contains(place.service), place.isInPlace {
+                sealer.takeBack(&place)
+                return place
+            }
+            former = consume place
+        }
+        return sealer.makeOutbox(except: failed)
+    }
+
     /// Somebody else may have it, when nothing of this process waits there any more.
     private mutating func closeFormer() {
         guard outbox != nil, !sealer.isJournalMoving, var place = former.take() else { return }
@@ -176,7 +188,7 @@ struct ShippingLoop: ~Copyable {
                 failed.insert(open.service)
                 sealer.note(error, in: open.service)
             }
-            guard let next = sealer.makeOutbox(except: failed) else {
+            guard let next = otherPlace(except: failed) else {
                 outbox = consume open
                 break
             }

@@ -12,8 +12,11 @@ struct UploadAnswer: Equatable {
 }
 
 extension UploadAnswer {
-    /// For people, so not by a collector but by something in front of it: nginx answers 400 where it misses a certificate.
-    fileprivate var isPage: Bool { body.first { !$0.isASCIIWhitespace } == UInt8(ascii: "<") }
+    /// A page of nginx's, in front of the collector: "No required SSL certificate was sent", "The SSL certificate error".
+    fileprivate var missesCertificate: Bool {
+        body.first { !$0.isASCIIWhitespace } == UInt8(ascii: "<")
+            && String(decoding: body, as: UTF8.self).contains("SSL certificate")
+    }
 
     /// - Parameters:
     ///   - retryAfter: the header's value, empty where there was none.
@@ -71,8 +74,8 @@ enum UploadOutcome: Equatable {
             case 200..<300: .delivered(refusal: Refusal(answer, partial, reason: reason))
             case 429, 502, 503, 504: .retry(answer.retryAfter.map(RetryTime.asked) ?? .backOff, reason: reason)
             case 413: .split(reason: reason)
-            case 400 where answer.isPage:
-                .retry(.longest, reason: "\(reason) with a page, perhaps of a proxy that misses a client certificate")
+            case 400 where answer.missesCertificate:
+                .retry(.longest, reason: "\(reason); a proxy asks for a client's certificate")
             case 300..<400, 401, 403, 404, 405, 407: .retry(.longest, reason: reason)
             default: .dropped(.rejected, reason: reason)
             }

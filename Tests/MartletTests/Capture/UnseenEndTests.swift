@@ -66,38 +66,41 @@ extension AgentTests {
         @Test(.timeLimit(.minutes(1)))
         func aRequestAtTheAddressOfOneThatEndedUnseenIsAnother() async throws {
             try await withAgent({ $0.include = ["*/basic", "*/hello/*"] }) { agent, collector, base in
-                let (ends, end) = AsyncStream.makeStream(of: Never.self)
-                var first: URLSessionTask? = Self.task(to: base / "basic") { end.finish() }
-                let observer = try first.flatMap(Self.challenge)
-                first?.cancel()
-                for await _ in ends {}
-                while !isKnownUniquelyReferenced(&first) { await Task.yield() }
                 let (answers, answer) = AsyncStream.makeStream(of: Never.self)
                 let session = URLSession(configuration: .ephemeral)
-                let second = try Self.replace(&first) {
-                    session.dataTask(with: base / "hello/x") { _, _, _ in answer.finish() }
+                var observers: [RequestObserver?] = []
+                var second: URLSessionTask?
+                // Another thread may take the room that a task leaves.
+                while second == nil, observers.count < 100 {
+                    let (ends, end) = AsyncStream.makeStream(of: Never.self)
+                    var first: URLSessionTask? = Self.task(to: base / "basic") { end.finish() }
+                    observers.append(try first.flatMap(Self.challenge))
+                    first?.cancel()
+                    for await _ in ends {}
+                    while !isKnownUniquelyReferenced(&first) { await Task.yield() }
+                    second = Self.replace(&first) {
+                        session.dataTask(with: base / "hello/x") { _, _, _ in answer.finish() }
+                    }
                 }
-                second.resume()
+                try #require(second).resume()
                 for await _ in answers {}
-                withExtendedLifetime(observer) {}
+                withExtendedLifetime(observers) {}
                 await agent.flush()
                 let (outcomes, counts) = (try collector.outcomes(), try collector.counts())
-                #expect(outcomes == ["/basic 401 401", "/hello/x 200 -"])
-                #expect(counts == ["/basic": 1, "/hello/x": 1])
+                #expect(Set(outcomes) == ["/basic 401 401", "/hello/x 200 -"])
+                #expect(counts == ["/basic": UInt64(observers.count), "/hello/x": 1])
             }
         }
 
-        /// Another task at the address of one that nobody else holds: what a thread gives back is what it gets next.
+        /// Another task at the address of one that nobody else holds: what a thread gives back is what it mostly gets next.
         private static func replace(
             _ task: inout URLSessionTask?, by make: () -> URLSessionTask
-        ) throws -> URLSessionTask {
+        ) -> URLSessionTask? {
             let address = task.map(InFlightRequests.key)
             task = nil
             var others: [URLSessionTask] = []
-            for _ in 0..<1000 where others.last.map(InFlightRequests.key) != address { others.append(make()) }
-            let last = try #require(others.last)
-            try #require(InFlightRequests.key(last) == address)
-            return last
+            for _ in 0..<100 where others.last.map(InFlightRequests.key) != address { others.append(make()) }
+            return others.last.map(InFlightRequests.key) == address ? others.last : nil
         }
 
         /// One that is in flight, and that nobody loads.

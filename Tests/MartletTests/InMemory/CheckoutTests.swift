@@ -49,39 +49,39 @@ extension AgentTests {
             }
         }
     }
-}
 
-@Suite struct ParallelCheckoutTests {
-    @Test(arguments: [["41"], ["41", "42"], ["41", "42", "43"]])
-    func everyItemIsAskedForOnce(items: [String]) async throws {
-        try await withPrices { prices in
-            try await MartletAgent.inMemory { agent in
-                let (checkout, _) = Checkout.start(prices: prices)
-                let total = try await checkout.total(of: items)
-                #expect(total == 100 * items.count)
-                #expect(agent.requests.count == items.count)
-                #expect(agent.requests.allSatisfy { $0.status == 200 })
+    @Suite struct ParallelCheckoutTests {
+        @Test(arguments: [["41"], ["41", "42"], ["41", "42", "43"]])
+        func everyItemIsAskedForOnce(items: [String]) async throws {
+            try await withPrices { prices in
+                try await MartletAgent.inMemory { agent in
+                    let (checkout, _) = Checkout.start(prices: prices)
+                    let total = try await checkout.total(of: items)
+                    #expect(total == 100 * items.count)
+                    #expect(agent.requests.count == items.count)
+                    #expect(agent.requests.allSatisfy { $0.status == 200 })
+                }
             }
         }
-    }
 
-    /// Line by line; how far it is indented does not count.
-    @Test func theDocumentHasThisCode() throws {
-        let tests = URL(fileURLWithPath: #filePath)
-        let code = try Self.lines(of: tests)
-        let document = tests.deletingLastPathComponent().appendingPathComponent("../../../docs/testing.md")
-        let blocks = try String(contentsOf: document, encoding: .utf8).components(separatedBy: "```")
-            .filter { $0.hasPrefix("swift\n") }
-        #expect(blocks.count == 3)
-        for block in blocks {
-            let lines = block.split(separator: "\n").dropFirst().map { $0.trimmingCharacters(in: .whitespaces) }
-            #expect(code.joined(separator: "\n").contains(lines.joined(separator: "\n")), "\(block)")
+        /// Line by line; how far it is indented does not count.
+        @Test func theDocumentHasThisCode() throws {
+            let tests = URL(fileURLWithPath: #filePath)
+            let code = try Self.lines(of: tests)
+            let document = tests.deletingLastPathComponent().appendingPathComponent("../../../docs/testing.md")
+            let blocks = try String(contentsOf: document, encoding: .utf8).components(separatedBy: "```")
+                .filter { $0.hasPrefix("swift\n") }
+            #expect(blocks.count == 3)
+            for block in blocks {
+                let lines = block.split(separator: "\n").dropFirst().map { $0.trimmingCharacters(in: .whitespaces) }
+                #expect(code.joined(separator: "\n").contains(lines.joined(separator: "\n")), "\(block)")
+            }
         }
-    }
 
-    private static func lines(of file: URL) throws -> [String] {
-        try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
-            .map { $0.trimmingCharacters(in: .whitespaces) }
+        private static func lines(of file: URL) throws -> [String] {
+            try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+                .map { $0.trimmingCharacters(in: .whitespaces) }
+        }
     }
 }
 

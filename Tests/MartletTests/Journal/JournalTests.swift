@@ -30,6 +30,18 @@ import Testing
         #expect(interval.series.keys.contains { $0.endpoint == "/users/{id}" && $0.port == 8080 })
     }
 
+    @Test func aJournalThatIsInMemoryAloneSaysSoInEveryInterval() {
+        let recorder = Recorder(MartletConfiguration())
+        let keeper = JournalKeeper(recorder.journal)
+        keeper.beginInMemory()
+        for _ in 1...3 {
+            #expect(keeper.problem == "there is no directory that can be written")
+            #expect(recorder.noteClosed { keeper.close() })
+            keeper.release()
+        }
+        for memory in keeper.finish().empty { memory.remove() }
+    }
+
     @Test func noPartOfAURLThatMayBeSecretIsInTheFile() throws {
         let fixture = try JournalFixture()
         fixture.recorder.record(RecorderTests.request("http://ada:hunter2@h/p?token=hunter2#hunter2"))

@@ -67,6 +67,21 @@ import Testing
         }
     }
 
+    /// The place that the agent moved to has no such file.
+    @Test func aFileThatIsAccountedForStaysSoAfterThePlaceWasLeft() throws {
+        let stuck = Self.file(1, requests: 10)
+        try open { outbox in
+            try Self.makeUnremovable(url(stuck.name))
+            outbox.settle(stuck, as: .delivered(rejected: 0))
+            var elsewhere = outbox.account
+            elsewhere.settled = []
+            elsewhere.deliver(7)
+            outbox.follow(elsewhere)
+            #expect(sequences(of: &outbox) == [])
+            #expect(outbox.account.delivered == 17)
+        }
+    }
+
     @Test func anAccountThatCannotBeWrittenKeepsTheFileUntilItCan() throws {
         let obstacle = url("account.tmp")
         try open { outbox in
