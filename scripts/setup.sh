@@ -54,6 +54,11 @@ install_python_packages() {
             'PyYAML~=6.0' 'opentelemetry-sdk~=1.38' 'opentelemetry-exporter-otlp-proto-http~=1.38'
 }
 
+# Debian after 12 has promtool in a package of its own.
+download_prometheus() {
+    apt-get -qq download prometheus && { ! apt-cache show promtool >/dev/null || apt-get -qq download promtool; }
+}
+
 # Unpacked and not installed, for the package would start a server.
 unpack_prometheus() {
     local folder=.build/prometheus
@@ -61,9 +66,9 @@ unpack_prometheus() {
     echo "Unpacking Debian's Prometheus in $folder"
     mkdir -p "$folder"
     (
-        cd "$folder" && rm -f prometheus_*.deb &&
-            { apt-get -qq download prometheus 2>/dev/null || { "${apt[@]}" update && apt-get -qq download prometheus; }; } &&
-            dpkg -x prometheus_*.deb . && rm prometheus_*.deb
+        cd "$folder" && rm -f ./*.deb &&
+            { download_prometheus 2>/dev/null || { "${apt[@]}" update && download_prometheus; }; } &&
+            for package in ./*.deb; do dpkg -x "$package" . || exit; done && rm ./*.deb
     )
 }
 
