@@ -164,7 +164,7 @@ let package = Package(
                 "MartletTelemetry", "ProbeService", "Shopper", "TracerProgram", "martlet-collector",
                 .product(name: "Hummingbird", package: "hummingbird"),
             ],
-            exclude: ["no_libcurl.c", "python_sdk.py"]),
+            exclude: ["python_sdk.py"]),
         // Processes that are killed, collectors that misbehave, disks that are full: `make faults`.
         .executableTarget(
             name: "FaultProgram",
@@ -178,8 +178,7 @@ let package = Package(
             dependencies: [
                 "FaultProgram", "Fixtures", "Martlet", "MartletOTLP", "MartletReports", "MartletStorage",
                 "MartletTelemetry", "martlet-collector", .product(name: "Hummingbird", package: "hummingbird"),
-            ],
-            exclude: ["clock.c", "nolibcurl.c"]),
+            ]),
         // The same program with and without the agent: everything that it can see is compared.
         .target(name: "ParityTrust", path: "Tests/ParityTrust", linkerSettings: [.linkedLibrary("curl")]),
         .executableTarget(
@@ -209,7 +208,7 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"), .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
-            path: "Tests/Fixtures"),
+            path: "Tests/Fixtures", exclude: ["Preloaded/clock.c", "Preloaded/no_libcurl.c"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -8,7 +8,7 @@ struct ShiftedClock: Sendable {
     private let offset: URL
 
     init(in folder: TemporaryFolder) async throws {
-        library = try await Preloaded.library("clock", in: folder)
+        library = try await Preloaded.clock.library(in: folder)
         offset = folder.url.appendingPathComponent("clock.offset")
         try Data(count: MemoryLayout<Int64>.size).write(to: offset)
     }

@@ -9,7 +9,7 @@ extension FaultTests {
             async throws
         {
             try await Scene.run { scene in
-                let hidden = try await Preloaded.library("nolibcurl", in: scene.folder)
+                let hidden = try await Preloaded.withoutLibcurl.library(in: scene.folder)
                 let collector = try await scene.collector()
                 let service = try scene.start(
                     "life", collector: collector.port, requests: 200,
