@@ -94,7 +94,7 @@ import Testing
         let proxy = try await TLSProxy(
             try await authority.sign("proxy"), clients: authority.certificate, to: plain.port, in: folder)
         let trust = ["MARTLET_CERTIFICATE": authority.certificate]
-        expectKept(try await life(trust, to: proxy.address), because: "client certificate")
+        expectKept(try await life(trust, to: proxy.address), because: "asks for a client's certificate")
         let client = try await authority.sign("client")
         let files = ["MARTLET_CLIENT_CERTIFICATE": client.certificate, "MARTLET_CLIENT_KEY": client.key]
         expectDelivered(try await life(trust.merging(files) { $1 }, to: proxy.address))

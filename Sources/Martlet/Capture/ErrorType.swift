@@ -26,7 +26,7 @@ enum ErrorType: String {
     /// The semantic conventions' name for anything else.
     case other = "_OTHER"
 
-    /// - Parameter isAnswered: the head of an answer was there before.
+    /// - Parameter isAnswered: something of an answer was there before.
     init(of error: any Error, isAnswered: Bool) {
         let error = error as NSError
         guard error.domain == NSURLErrorDomain else {

@@ -18,9 +18,11 @@ final class RequestAnswer: Sendable {
 
     init(response: HTTPURLResponse?, error: (any Error)?, handle: EasyHandle?, body: Data?) {
         self.response = response
-        self.error = error.map { ErrorType(of: $0, isAnswered: response != nil) }
+        let figures = handle?.figures
+        let isAnswered = response != nil || figures.map { $0.bytesReceived > 0 } == true
+        self.error = error.map { ErrorType(of: $0, isAnswered: isAnswered) }
         message = error.map { ($0 as NSError).localizedDescription }
-        figures = handle?.figures
+        self.figures = figures
         self.body = body
     }
 
