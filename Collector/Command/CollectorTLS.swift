@@ -16,7 +16,7 @@ struct CollectorTLS: ParsableArguments {
     @Option(help: "PEM file with its private key, without a passphrase (default: in the certificate's file).")
     var clientKey: String?
 
-    /// Those that are given, and the variables of those that are not.
+    /// Reads the files that the flags name, and for the others those that `variables` name.
     func configuration(_ variables: [String: String]) throws -> TLSConfiguration {
         let environment = CollectorEnvironment(variables)
         var configuration = TLSConfiguration.makeClientConfiguration()

@@ -1,9 +1,9 @@
 import Foundation
 import NIOSSL
 
-/// What files in PEM hold, read once.
+/// The contents of files in PEM, read once.
 package enum PEMFile {
-    /// What is wrong with a file, in a sentence for the person who named it.
+    /// A fault of a file, in a sentence for the person who named it.
     package struct Failure: Error, Equatable, CustomStringConvertible {
         package var description: String
     }

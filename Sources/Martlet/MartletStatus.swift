@@ -40,7 +40,7 @@ public struct MartletStatus: Sendable {
     /// Why the process would lose what it recorded since the last interval if it were killed now, and what waits in memory;
     /// `nil` where it would not.
     public var journalError: String?
-    /// What uploads go over; `nil` before the start is through, and while the agent is off.
+    /// The way that uploads take; `nil` before the start is through, and while the agent is off.
     public var transport: MartletConfiguration.Transport?
     /// When the collector last acknowledged a batch.
     public var lastUpload: Date?

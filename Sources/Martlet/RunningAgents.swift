@@ -7,7 +7,7 @@ final class AgentCore: Sendable {
     /// `nil` for one in memory, and where the agent is switched off.
     let shipper: Shipper?
     let capture: CaptureState
-    /// Of one in memory that sees what is in a scope alone.
+    /// The scope of an agent in memory that sees nothing else.
     let scope: CaptureScope?
     let isEnabled: Bool
 

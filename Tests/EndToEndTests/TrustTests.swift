@@ -63,7 +63,7 @@ import Testing
     @Test func aCollectorThatIsNotTrustedGetsNothingAndTheNextStartDeliversIt() async throws {
         expectKept(try await life([:]), because: "certificate")
         expectKept(try await life(["MARTLET_CERTIFICATE": stranger.certificate]), because: "certificate")
-        // Those that are named are the only ones.
+        // The authorities that are named are the only ones.
         let both = ["MARTLET_CERTIFICATE": stranger.certificate, "SSL_CERT_FILE": authority.certificate]
         expectKept(try await life(both), because: "certificate")
         expectDelivered(try await life(["MARTLET_CERTIFICATE": authority.certificate]))
@@ -168,7 +168,7 @@ import Testing
     }
 }
 
-/// What a server's body leaves behind.
+/// The result of a server's body.
 private actor Box<Value: Sendable> {
     private(set) var value: Value?
 

@@ -102,7 +102,7 @@ extension FaultTests {
             }
         }
 
-        /// What was not delivered goes with it; nothing is counted that did not happen.
+        /// Requests that were not delivered go with it; nothing is counted that did not happen.
         @Test func killedItLosesNoMoreThanWhatWaited() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
@@ -110,7 +110,7 @@ extension FaultTests {
                 let service = try scene.start(
                     "life", collector: collector.port, requests: 1_000_000, environment: Self.environment)
                 try await scene.wait(while: service, requests: 300)
-                // Those that are held have not ended.
+                // Requests that are held have not ended.
                 while try await scene.tally().totals.reported < 296 {}
                 await service.stop(with: SIGKILL)
                 let tally = try await scene.tally()

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension FaultTests {
-    /// What uploads go over is not what it should be.
+    /// Uploads cannot take the way that they should.
     @Suite(.serialized) struct TransportTests {
         @Test(arguments: [nil, "libcurl"]) func whereLibcurlIsNotFoundUploadsGoOverURLSession(asked: String?)
             async throws

@@ -41,7 +41,7 @@ package struct Authority: Sendable {
 }
 
 extension ChildProcess.Program {
-    /// What finds a program of the machine.
+    /// Finds a program of the machine.
     package static let env = Self(url: URL(fileURLWithPath: "/usr/bin/env"))
     package static let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the agents of the tests upload over: `MARTLET_TRANSPORT` of the tests' own process, so that a suite is run again
+/// The transport of the tests' agents: `MARTLET_TRANSPORT` of the tests' own process, so that a suite is run again
 /// for each.
 package enum TestedTransport {
     private static let name = ProcessInfo.processInfo.environment["MARTLET_TRANSPORT"]

@@ -69,7 +69,7 @@ enum Capture {
         isOn.load(ordering: .relaxed) ? nil : ownReason.withLock { $0 }
     }
 
-    /// What was resumed long ago and never loaded. The agent's thread does it now and then; an agent in memory has none.
+    /// Forgets tasks that were resumed long ago and never loaded. The agent's thread does it now and then; an agent in memory has none.
     static func forgetAbandoned() {
         #if os(Linux)
         InFlightRequests.forgetAbandoned()

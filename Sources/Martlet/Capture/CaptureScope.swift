@@ -2,7 +2,7 @@ import Synchronization
 
 /// Ties requests and spans to the agent in memory in whose scope they begin. Thread-safe.
 final class CaptureScope: Sendable {
-    /// Of the task that runs; ``Capture/scope`` is cheaper where there is none.
+    /// The scope of the Swift task that runs; ``Capture/scope`` is cheaper where there is none.
     @TaskLocal static var current: CaptureScope?
 
     private let state = Mutex(State())

@@ -62,14 +62,14 @@ enum InFlightRequests {
         _ = requests.withLock { $0.removeValue(forKey: key(task)) }
     }
 
-    /// Of a task that may be gone, and another one at its address.
+    /// Removes the request of a task that may be gone, and another one at its address.
     static func remove(_ observation: RequestObservation, at key: Key) {
         requests.withLock { requests in
             if requests[key] === observation { requests[key] = nil }
         }
     }
 
-    /// Those that ended without their loader's client being told.
+    /// Requests that ended without their loader's client being told.
     static var endedUnseen: [(key: Key, value: RequestObservation)] {
         requests.withLock { $0.filter { $0.value.isChallenged } }.filter { $0.value.unseenEnd != nil }
             .map { ($0.key, $0.value) }

@@ -16,7 +16,7 @@ final class RequestObservation: Sendable {
         var context: TraceContext?
         /// How often libcurl wrote a request: more than once where redirects were followed or a challenge answered.
         var requestsWritten = 0
-        /// Of a request whose server asked for credentials.
+        /// The server's question for credentials, if it asked.
         var challenge: Challenge?
         /// The task was resumed since, as Foundation does with credentials.
         var wasResumed = false

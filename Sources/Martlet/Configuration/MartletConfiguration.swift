@@ -82,7 +82,7 @@ public struct MartletConfiguration: Sendable {
     public var bufferMax = 64 << 20
     /// `MARTLET_COMPRESSION`, default `gzip`.
     public var compression = Compression.gzip
-    /// What uploads go over. `MARTLET_TRANSPORT`, default `nil`: ``Transport/urlSession`` where Foundation is sound (Swift
+    /// The way that uploads take. `MARTLET_TRANSPORT`, default `nil`: ``Transport/urlSession`` where Foundation is sound (Swift
     /// 6.4 and later) and where there is no libcurl to be called, else ``Transport/libcurl``.
     public var transport: Transport?
     /// A PEM file with the authorities that may have signed the collector's certificate, in place of the system's.
@@ -115,7 +115,7 @@ public struct MartletConfiguration: Sendable {
         case explicit
     }
 
-    /// What uploads go over; the raw values are those of `MARTLET_TRANSPORT`.
+    /// The ways that uploads can take; the raw values are those of `MARTLET_TRANSPORT`.
     public enum Transport: String, Sendable, CaseIterable {
         /// A `URLSession` of the agent's own.
         case urlSession = "urlsession"

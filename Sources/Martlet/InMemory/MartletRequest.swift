@@ -18,7 +18,7 @@ public struct MartletRequest: Sendable, Hashable {
     public var host: String
     /// The scheme's own where the URL names none; 0 where it is not known.
     public var port: Int
-    /// What it counts to: the path with its changing parts named, `/users/{id}`.
+    /// The name that it counts to: the path with its changing parts named, `/users/{id}`.
     public var endpoint: String
     /// Without user, password, query and fragment. Of a span that names no URL, as much as it names: host, port and path,
     /// or the path.

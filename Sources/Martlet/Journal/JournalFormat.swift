@@ -93,7 +93,7 @@ struct JournalHeader: Equatable {
         JournalFormat.publish(1, at: UnsafeMutableRawBufferPointer(rebasing: bytes[sentWord...]))
     }
 
-    /// Of a segment whose header was read.
+    /// Whether a batch of the segment was about to be sent. For a segment whose header was read.
     static func isSent(_ bytes: UnsafeRawBufferPointer) -> Bool {
         bytes.loadUnaligned(fromByteOffset: sentWord, as: UInt64.self) != 0
     }

@@ -12,7 +12,7 @@ final class Recorder: Sendable {
     /// By the wall clock: since when it counts.
     let start = Clock.wall()
     let journal: Journal
-    /// Of an agent in memory, which keeps requests and no details.
+    /// The requests of an agent in memory, which keeps no details.
     let memory: RequestMemory?
     /// Details may take half of the agent's memory.
     private let detailRoom: Int

@@ -2,7 +2,7 @@
 /// them (``MemoryOutbox``). For one thread.
 protocol BatchStore: ~Copyable {
     var instance: String { get }
-    /// What became of the batches that are gone, of all stores of the instance together.
+    /// The account of the batches that are gone, of all stores of the instance together.
     var account: OutboxAccount { get }
 
     /// Goes on with the account as another store of the instance left it.

@@ -35,7 +35,7 @@ struct Delivery {
         if transport == .urlSession { wait(until: Clock.monotonic() &+ configuration.interval.nanoseconds) }
     }
 
-    /// What earlier processes left waits for the first interval's end where uploads need a session: the first session of a
+    /// Batches of earlier processes wait for the first interval's end where uploads need a session: the first session of a
     /// process settles which protocols `URLSession.shared` has, and that is the service's to say.
     private mutating func wait(until time: UInt64) {
         for signal in Signal.allCases { circuits[signal] = UploadCircuit(notBefore: time) }
@@ -61,13 +61,13 @@ struct Delivery {
         return true
     }
 
-    /// What this instance has, in one of its stores.
+    /// Delivers this instance's own batches, those of one of its stores.
     mutating func deliver(own store: inout some BatchStore & ~Copyable) {
         store.follow(shipper.status.account)
         deliverAll(of: &store, isOwn: true)
     }
 
-    /// What earlier processes left in a place.
+    /// Delivers the batches that earlier processes left in a place.
     mutating func deliverAbandoned(in place: URL, except own: String) {
         for instance in BufferDirectory.instances(in: place) where instance != own && !isOver {
             guard var outbox = Outbox.adopt(instance: instance, in: place) else { continue }

@@ -21,7 +21,7 @@ final class LibcurlTransport: UploadTransport {
     func use(_ files: UploadTLS) {
         if let authorities = files.authorities {
             martlet_uploader_set_file(uploader, MARTLET_AUTHORITIES, authorities.path)
-            // Those and no others.
+            // These authorities and no others.
             martlet_uploader_set_file(uploader, MARTLET_AUTHORITIES_FOLDER, nil)
         } else {
             if let file = files.systemFile { martlet_uploader_set_file(uploader, MARTLET_AUTHORITIES, file) }

@@ -8,7 +8,7 @@ import MartletTelemetry
 struct MemoryOutbox: BatchStore {
     let instance: String
     private(set) var account = OutboxAccount()
-    /// Of all bodies.
+    /// The size of all bodies together.
     private(set) var bytes = 0
     /// The interval that the journal's files still have; no other one is sealed meanwhile.
     private(set) var held: UInt64?
@@ -119,7 +119,7 @@ struct MemoryOutbox: BatchStore {
         return bytes + new <= limit
     }
 
-    /// What may have arrived goes last: its requests would be counted as dropped, and be there.
+    /// A batch that may have arrived goes last: its requests would be counted as dropped, and be there.
     private func oldest(_ signal: Signal) -> BatchFile? {
         let files = waiting.map(\.batch.file).filter { $0.signal == signal }
         return files.first { !$0.isSent } ?? files.first

@@ -7,7 +7,7 @@ enum PEMFile {
         case key
     }
 
-    /// Of the file, a verb and more; `nil` where there is none.
+    /// The fault of the file, a verb and more; `nil` where there is none.
     static func fault(of file: URL, needs content: Content) -> String? {
         var status = stat()
         // Reading a pipe would wait, and take from libcurl what is read.

@@ -8,14 +8,14 @@ struct ShippingAccount: Sendable {
     var bufferedBytes = 0
     /// Of the journal's segments that are no files.
     var journalBytes = 0
-    /// Of the batches that wait in memory.
+    /// The size of the batches that wait in memory.
     var memoryBatchBytes = 0
     /// Why a killed process would lose its last interval; `nil` where it would not.
     var journalError: String?
     /// CPU time of the agent's thread, in nanoseconds.
     var threadCPU: UInt64 = 0
     var bufferDirectory: URL?
-    /// What uploads go over; `nil` before that is settled.
+    /// The way that uploads take; `nil` before that is settled.
     var transport: MartletConfiguration.Transport?
     var lastUpload: Date?
     /// Of the last attempt; `nil` after a success.

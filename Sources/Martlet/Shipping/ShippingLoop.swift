@@ -18,7 +18,7 @@ struct ShippingLoop: ~Copyable {
     private var outbox: Outbox?
     /// The one before, whose lock is held as long as there are batches or something of the journal in it.
     private var former: Outbox?
-    /// What no directory takes.
+    /// The batches that no directory takes.
     private var memory: MemoryOutbox
 
     init(
@@ -81,7 +81,7 @@ struct ShippingLoop: ~Copyable {
         checkHooks()
     }
 
-    /// What another library did to them is told, and left as it is.
+    /// Tells of a hook that another library has taken out, and leaves it as it is.
     private func checkHooks() {
         if let loss = capture.loss {
             log.once(.hooks, "Capture: \(loss)")
@@ -170,7 +170,7 @@ struct ShippingLoop: ~Copyable {
         if let interval = sealer.seal(isAsked: isAsked, isLast: isLast) { store(interval) } else { moveToDisk() }
     }
 
-    /// What waits in memory, as far as the outbox takes it.
+    /// Stores the batches that wait in memory, as far as the outbox takes them.
     private mutating func moveToDisk() {
         guard var open = outbox.take() else { return }
         sealer.move(&memory, to: &open)
@@ -204,7 +204,7 @@ struct ShippingLoop: ~Copyable {
     private mutating func deliver(isAsked: Bool) {
         let held = memory.held
         deliverAll(isAsked: isAsked)
-        // Who asked waits for what came after it, too.
+        // The flush is for the requests that came after it, too.
         guard isAsked, held != nil, memory.held == nil else { return }
         sealAndStore(isAsked: true)
         deliverAll(isAsked: true)

@@ -2,7 +2,7 @@ import Foundation
 
 /// The PEM files for https to the collector, beside those that the system has.
 struct UploadTLS {
-    /// Who may have signed the collector's certificate; nobody else then.
+    /// The authorities that may have signed the collector's certificate; no others then.
     let authorities: URL?
     let clientCertificate: URL?
     /// `nil` where it stands in the file of the certificate.
@@ -34,7 +34,7 @@ struct UploadTLS {
         return given.filter(\.1).map(\.0)
     }
 
-    /// What is wrong with the files now, a sentence each. They are read anew for each connection, so that one which comes
+    /// The faults of the files now, a sentence each. They are read anew for each connection, so that one which comes
     /// later, or is replaced, is used.
     var complaints: [String] {
         var complaints = [

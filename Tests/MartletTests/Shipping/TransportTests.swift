@@ -7,7 +7,7 @@ import Testing
 @testable import Martlet
 
 extension AgentTests {
-    /// What has to be so whatever uploads go over.
+    /// Holds for every transport.
     @Suite struct TransportTests {
         typealias Transport = MartletConfiguration.Transport
 
