@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What uploads cost over each transport: a backlog of batches delivered on loopback, and one upload whose answer takes 5 s.
+# Measures uploads over each transport: a backlog of batches delivered on loopback, and one upload whose answer takes 5 s.
 # The service is `FaultProgram`, which does nothing but that here.
 #
 #     Benchmarks/uploads.sh [seconds of load that make the backlog]
