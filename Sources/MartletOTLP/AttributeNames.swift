@@ -51,6 +51,10 @@ package enum MetricName {
     package static let serverResponseSize = "http.server.response.body.size"
     package static let clientPhaseDuration = "martlet.client.phase.duration"
     package static let ledger = "martlet.agent.requests"
+    package static let unwatched = "martlet.agent.unwatched"
+
+    /// Of the agent itself, counted from its start.
+    package static let accounts: Set<String> = [ledger, unwatched]
 
     /// The stable name of a metric that instruments sent before ("HTTP semantic convention stability migration"); the name
     /// itself where it is none of them.

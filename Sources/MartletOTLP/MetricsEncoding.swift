@@ -3,7 +3,8 @@ import SwiftProtobuf
 
 extension MetricsBatch {
     /// The batch as the body of `POST /v1/metrics`: durations as delta exponential histograms in seconds, body sizes and
-    /// phases as delta histograms without buckets (count and sum are exact), the ledger as a cumulative sum.
+    /// phases as delta histograms without buckets (count and sum are exact), the ledger and the time without
+    /// capture as cumulative sums.
     package func otlp() throws -> [UInt8] {
         var request = OTLPExportMetricsServiceRequest()
         request.resourceMetrics = [resourceMetrics()]
@@ -21,6 +22,7 @@ extension MetricsBatch {
         }
         if let phases = phases() { scope.metrics.append(phases) }
         scope.metrics.append(ledgerMetric())
+        if unwatched > 0 { scope.metrics.append(unwatchedMetric()) }
         var result = OTLPResourceMetrics()
         result.resource = OTLPResource(resource)
         result.scopeMetrics = [scope]
@@ -114,6 +116,20 @@ extension MetricsBatch {
             ledgerPoint(LedgerState.waiting, ledger.waiting),
         ]
         metric.sum.dataPoints += ledger.dropped.map { ledgerPoint(LedgerState.dropped, $0.value, reason: $0.key) }
+        return metric
+    }
+
+    private func unwatchedMetric() -> OTLPMetric {
+        var metric = OTLPMetric()
+        metric.name = MetricName.unwatched
+        metric.unit = "s"
+        metric.sum.aggregationTemporality = .cumulative
+        metric.sum.isMonotonic = true
+        var point = OTLPNumberDataPoint()
+        point.startTimeUnixNano = instanceStart
+        point.timeUnixNano = end
+        point.asDouble = Double(unwatched) / 1e9
+        metric.sum.dataPoints = [point]
         return metric
     }
 

@@ -2,8 +2,8 @@ import MartletTelemetry
 import SwiftProtobuf
 
 /// Folds bodies of `POST /v1/metrics` that one instance made of consecutive intervals into one of the whole time. Points
-/// of the same metric and attributes become one: counts, sums and distributions merge without any error, of the ledger
-/// the last is kept, and only the resolution in time is lost.
+/// of the same metric and attributes become one: counts, sums and distributions merge without any error, of the accounts
+/// the last are kept, and only the resolution in time is lost.
 ///
 /// Holds one point for each series that the bodies have, however many they are.
 package struct MetricsFold {
@@ -12,8 +12,8 @@ package struct MetricsFold {
     private var metrics: [FoldedMetric] = []
     private var start = UInt64.max
     private var end: UInt64 = 0
-    /// Counts from the instance's start, so that its interval is its own.
-    private var ledger: OTLPMetric?
+    /// By name. They count from the instance's start, so that their interval is their own.
+    private var accounts: [String: OTLPMetric] = [:]
 
     /// `nil` for what is no body that ``MetricsBatch`` makes.
     package init?(_ body: [UInt8]) {
@@ -34,7 +34,7 @@ package struct MetricsFold {
         var scope = OTLPScopeMetrics()
         scope.scope = self.scope
         scope.metrics = metrics.map { $0.message(start: start, end: end) }
-        if let ledger { scope.metrics.append(ledger) }
+        scope.metrics += accounts.values.sorted { $0.name < $1.name }
         var part = OTLPResourceMetrics()
         part.resource = resource
         part.scopeMetrics = [scope]
@@ -46,7 +46,7 @@ package struct MetricsFold {
     /// All of it or nothing.
     private mutating func take(_ added: [OTLPMetric]) -> Bool {
         var readings: [MetricReading] = []
-        for metric in added where metric.name != MetricName.ledger {
+        for metric in added where !MetricName.accounts.contains(metric.name) {
             guard let reading = MetricReading(metric) else { return false }
             readings.append(reading)
         }
@@ -57,7 +57,7 @@ package struct MetricsFold {
             start = min(start, reading.start)
             end = max(end, reading.end)
         }
-        ledger = added.last { $0.name == MetricName.ledger } ?? ledger
+        for metric in added where MetricName.accounts.contains(metric.name) { accounts[metric.name] = metric }
         return true
     }
 }

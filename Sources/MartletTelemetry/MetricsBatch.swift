@@ -8,10 +8,13 @@ package struct MetricsBatch: Sendable, Equatable {
     package var instanceStart: UnixNanoseconds
     /// The instance's account at `end`, this batch's requests still waiting.
     package var ledger: Ledger
+    /// Nanoseconds since the instance's start in which it did not look for requests: capture was off.
+    package var unwatched: UInt64
 
     package init(
         resource: TelemetryResource, start: UnixNanoseconds, end: UnixNanoseconds,
-        series: [RequestDimensions: RequestStatistics], instanceStart: UnixNanoseconds = 0, ledger: Ledger
+        series: [RequestDimensions: RequestStatistics], instanceStart: UnixNanoseconds = 0, ledger: Ledger,
+        unwatched: UInt64 = 0
     ) {
         self.resource = resource
         self.start = start
@@ -19,6 +22,7 @@ package struct MetricsBatch: Sendable, Equatable {
         self.series = series
         self.instanceStart = instanceStart
         self.ledger = ledger
+        self.unwatched = unwatched
     }
 
     /// How many requests the batch stands for.
