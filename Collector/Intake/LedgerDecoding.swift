@@ -9,7 +9,8 @@ extension LedgerReading {
     /// its reasons are kept, so that captured = delivered + waiting + dropped as the agent has it.
     init?(_ sum: OTLPSum) {
         guard let time = sum.dataPoints.map(\.timeUnixNano).max(), time <= UInt64(Int64.max) else { return nil }
-        self.init(time: time)
+        let start = sum.dataPoints.map(\.startTimeUnixNano).max() ?? 0
+        self.init(time: time, age: start > 0 ? time - min(start, time) : 0)
         for point in sum.dataPoints where point.timeUnixNano == time {
             let requests = UInt64(clamping: point.asInt)
             switch point.attributes.text(AttributeName.ledgerState) {
@@ -20,6 +21,13 @@ extension LedgerReading {
             default: break
             }
         }
+    }
+
+    /// Takes the time without capture from `martlet.agent.unwatched`.
+    mutating func noteUnwatched(_ sum: OTLPSum) {
+        let seconds = sum.dataPoints.map(\.asDouble).max() ?? 0
+        guard seconds > 0 else { return }
+        unwatched = UInt64(min(seconds * 1e9, Double(Int64.max / 2)))
     }
 
     private mutating func drop(_ requests: UInt64, _ reason: String?) {

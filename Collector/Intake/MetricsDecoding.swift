@@ -11,6 +11,7 @@ struct MetricsDecoding {
     private var places: [PointKey: Int] = [:]
     private var cumulative: [CumulativePoint] = []
     private var ledger: LedgerReading?
+    private var unwatched: OTLPSum?
 
     init(limits: IntakeLimits, known: KnownAttributes, refusals: Refusals) {
         self.limits = limits
@@ -33,6 +34,7 @@ struct MetricsDecoding {
         for scope in part.scopes { try take(scope, reserve) }
         // Last: phases are added to the points that durations make.
         for metric in part.metrics where metric.name == MetricName.clientPhaseDuration { try takePhases(metric) }
+        if let unwatched { ledger?.noteUnwatched(unwatched) }
         guard !points.isEmpty || !cumulative.isEmpty || ledger != nil else { return nil }
         return InstanceMetrics(resource: resource, points: points, cumulative: cumulative, ledger: ledger)
     }
@@ -51,6 +53,8 @@ struct MetricsDecoding {
                 try takeSizes(metric, sizes, scope)
             } else if metric.name == MetricName.ledger {
                 ledger = LedgerReading(try metric.message().sum) ?? ledger
+            } else if metric.name == MetricName.unwatched {
+                unwatched = try metric.message().sum
             } else if metric.name != MetricName.clientPhaseDuration {
                 refusals.ignore(try metric.message().pointCount)
             }

@@ -34,6 +34,8 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         /// Batches of metrics of which a share had arrived before, so that requests may count twice; `nil` where there
         /// are none.
         package var overlappingBatches: UInt64?
+        /// Since its start, how long capture was off; `nil` where it never was.
+        package var unwatchedSeconds: Double?
         /// What its requests are counted from, `metrics` or `spans`, by their kind. `nil` for Martlet's agents, which always
         /// send metrics, and for a sender that told of no request.
         package var statistics: [String: String]?
@@ -43,6 +45,7 @@ package struct AgentsReport: Sendable, Equatable, Codable {
             case missingBatches = "missing_batches"
             case overlappingBatches = "overlapping_batches"
             case captureReason = "capture_reason"
+            case unwatchedSeconds = "unwatched_seconds"
             case firstSeen = "first_seen"
             case lastSeen = "last_seen"
         }
@@ -74,6 +77,7 @@ extension AgentsReport.Agent {
             lastSeen: TimeText.format(record.lastSeen),
             ledger: record.ledger.map(AgentsReport.Account.init), missingBatches: record.arrivals?.missing,
             overlappingBatches: record.arrivals.flatMap { $0.overlapping > 0 ? $0.overlapping : nil },
+            unwatchedSeconds: record.ledger.flatMap { $0.unwatched > 0 ? Double($0.unwatched) / 1e9 : nil },
             statistics: record.statistics.isEmpty
                 ? nil
                 : Dictionary(uniqueKeysWithValues: record.statistics.map { ($0.key.rawValue, $0.value.rawValue) }))

@@ -33,6 +33,9 @@ package enum AgentsTable {
     private static func notes(on agent: AgentsReport.Agent) -> [String] {
         var notes: [String] = []
         if let reason = agent.captureReason { notes.append("capture is \(agent.capture ?? "off"), \(reason)") }
+        if let seconds = agent.unwatchedSeconds {
+            notes.append("capture was off for \(FigureText.seconds(seconds)) since its start")
+        }
         let reasons = (agent.ledger?.dropped ?? [:]).filter { $0.value > 0 }.sorted { $0.key < $1.key }
         if !reasons.isEmpty {
             notes.append("dropped " + reasons.map { "\($0.value) \($0.key)" }.joined(separator: ", "))

@@ -11,6 +11,14 @@ enum FigureText {
         }
     }
 
+    static func seconds(_ value: Double) -> String {
+        switch value {
+        case ..<120: fixed(value, 1) + " s"
+        case ..<7200: fixed(value / 60, 1) + " min"
+        default: fixed(value / 3600, 1) + " h"
+        }
+    }
+
     static func percent(_ share: Double) -> String {
         fixed(share * 100, 2) + " %"
     }

@@ -18,7 +18,8 @@ extension Report {
         totals.measures.impact = total.impact(among: total)
         self.init(
             from: TimeText.format(window.from), to: TimeText.format(window.to), by: by,
-            completeness: answer.completeness, damagedPoints: answer.damagedPoints > 0 ? answer.damagedPoints : nil,
+            completeness: answer.account.completeness, unwatched: UnwatchedTime(answer.account),
+            damagedPoints: answer.damagedPoints > 0 ? answer.damagedPoints : nil,
             rows: Self.sorted(rows, for: request),
             totals: totals)
     }

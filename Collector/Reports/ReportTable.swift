@@ -13,7 +13,9 @@ package enum ReportTable {
     }
 
     private static func heading(of report: Report) -> String {
-        var text = "\(report.from) to \(report.to), completeness \(FigureText.completeness(report.completeness))\n"
+        let completeness = report.completeness.map(FigureText.completeness) ?? "unknown"
+        var text = "\(report.from) to \(report.to), completeness \(completeness)\n"
+        if let unwatched = report.unwatched { text += unwatched.sentence + "\n" }
         if let damaged = report.damagedPoints {
             text += "\(damaged) points were damaged on disk and are missing from these figures\n"
         }

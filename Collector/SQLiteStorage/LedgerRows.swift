@@ -5,11 +5,12 @@ import MartletTelemetry
 enum LedgerRows {
     /// Of two batches of one instance and one moment the later account, and the requests of both.
     private static let upsert = """
-        INSERT INTO ledger (resource_id, time, captured, delivered, waiting, dropped, requests)
-        VALUES (?, ?, ?, ?, ?, ?, ?)
+        INSERT INTO ledger (resource_id, time, captured, delivered, waiting, dropped, requests, age, unwatched)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (resource_id, time) DO UPDATE SET
             captured = max(captured, excluded.captured), delivered = excluded.delivered,
             waiting = excluded.waiting, dropped = excluded.dropped,
+            age = max(age, excluded.age), unwatched = max(unwatched, excluded.unwatched),
             requests = CASE
                 WHEN requests > \(Int64.max) - excluded.requests THEN \(Int64.max)
                 ELSE requests + excluded.requests END
@@ -20,7 +21,7 @@ enum LedgerRows {
         try statement.execute(arguments: [
             resource, Int64(clamping: reading.time), Int64(clamping: reading.captured),
             Int64(clamping: reading.delivered), Int64(clamping: reading.waiting), try text(of: reading.dropped),
-            Int64(clamping: requests),
+            Int64(clamping: requests), Int64(clamping: reading.age), Int64(clamping: reading.unwatched),
         ])
     }
 
@@ -41,8 +42,10 @@ enum LedgerRows {
     private static func decode(_ row: Row) -> LedgerReading {
         let (time, captured, arrived): (Int64, Int64, Int64) = (row["time"], row["captured"], row["arrived"])
         let (delivered, requests): (Int64, Int64) = (row["delivered"], row["requests"])
+        let (age, unwatched): (Int64, Int64) = (row["age"], row["unwatched"])
         var reading = LedgerReading(
-            time: UInt64(clamping: time), captured: UInt64(clamping: captured), dropped: dropped(from: row["dropped"]))
+            time: UInt64(clamping: time), captured: UInt64(clamping: captured), dropped: dropped(from: row["dropped"]),
+            age: UInt64(clamping: age), unwatched: UInt64(clamping: unwatched))
         let settled = reading.dropped.values.reduce(0, &+)
         let undropped = reading.captured >= settled ? reading.captured - settled : 0
         reading.delivered = min(

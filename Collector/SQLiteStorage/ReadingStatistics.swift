@@ -11,7 +11,7 @@ extension SQLiteStorage {
                 for range in counted.ranges { try folding.add(range, in: db) }
                 return StatisticsAnswer(
                     window: counted.window, groups: folding.groups,
-                    completeness: try Completeness.share(in: counted.window, service: query.filter.service, in: db),
+                    account: try Completeness.account(in: counted.window, service: query.filter.service, in: db),
                     damagedPoints: folding.damagedPoints)
             }
         }

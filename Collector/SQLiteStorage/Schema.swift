@@ -39,6 +39,7 @@ enum Schema {
         migrator.registerMigration("11 ends before the last of cumulative series") { db in
             try db.execute(sql: CumulativeRows.before)
         }
+        migrator.registerMigration("12 time without capture") { try $0.execute(sql: watch) }
         return migrator
     }
 
@@ -207,6 +208,14 @@ enum Schema {
             UNIQUE (service, kind, method, host, port, endpoint, status, error)
         ) STRICT;
         CREATE INDEX series_by_day ON series (day);
+
+        """
+
+    /// Accounts of before tell of no time without capture.
+    private static let watch = """
+        -- Nanoseconds since the instance's start: all of them, and those without capture.
+        ALTER TABLE ledger ADD COLUMN age INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE ledger ADD COLUMN unwatched INTEGER NOT NULL DEFAULT 0;
 
         """
 

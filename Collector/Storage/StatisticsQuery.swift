@@ -17,17 +17,16 @@ package struct StatisticsAnswer: Sendable, Equatable {
     package var window: TimeWindow
     /// Those that have something, no two with the same values, in no order that means anything.
     package var groups: [RequestGroup]
-    /// The share of captured requests that arrived, 0...1, over the instances of the service that the query names, or of
-    /// all. 1 when nothing was captured.
-    package var completeness: Double
+    /// Of the instances of the service that the query names, or of all.
+    package var account: WindowAccount
     /// Points that were left out because the disk gave back something else than was written.
     package var damagedPoints: Int
 
     /// - Parameter groups: no two with the same values; those that have nothing are left out.
-    package init(window: TimeWindow, groups: [RequestGroup], completeness: Double, damagedPoints: Int = 0) {
+    package init(window: TimeWindow, groups: [RequestGroup], account: WindowAccount, damagedPoints: Int = 0) {
         self.window = window
         self.groups = groups.contains(where: \.isEmpty) ? groups.filter { !$0.isEmpty } : groups
-        self.completeness = completeness
+        self.account = account
         self.damagedPoints = damagedPoints
     }
 }

@@ -34,7 +34,7 @@ import Testing
         let reader = try SQLiteStorage(readingFrom: store)
         let answer = try await reader.statistics(StatisticsQuery(window: Samples.everything, by: []))
         #expect(answer.groups.map(\.count) == [senders.reduce(0) { $0 + $1.acknowledgedRequests }])
-        #expect(answer.completeness == 1)
+        #expect(answer.account.completeness == 1)
         #expect(try await reader.agents().allSatisfy { $0.arrivals == BatchArrivals(missing: 0, overlapping: 0) })
     }
 

@@ -73,6 +73,20 @@ import Testing
         }
     }
 
+    @Test func howLongCaptureWasOffIsShown() async throws {
+        let batch = MetricsBatch(
+            resource: Samples.resource(), start: Samples.time(0), end: Samples.time(10), series: [:],
+            ledger: Ledger(captured: 1000), unwatched: 150_000_000_000)
+        try await withServer { client in
+            #expect(try await client.post(batch.otlp()).status == .ok)
+            let response = try await client.get("/api/v1/agents")
+            let report = try ReportJSON.value(of: AgentsReport.self, in: Data(buffer: response.body))
+            #expect(report.agents.first?.unwatchedSeconds == 150)
+            #expect(
+                AgentsTable.text(of: report).contains("\ncheckout i-1: capture was off for 2.5 min since its start\n"))
+        }
+    }
+
     @Test func aLongReasonIsCutAndOfManyNoRequestIsLost() throws {
         let long = String(repeating: "é", count: 40)
         let many = (0..<100).map { ("reason \($0)", Int64(2)) }

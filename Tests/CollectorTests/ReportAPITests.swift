@@ -7,6 +7,16 @@ import MartletTelemetry
 import Testing
 
 @Suite struct ReportAPITests {
+    @Test func whereNobodySentCompletenessIsNull() async throws {
+        try await withServer { client in
+            let response = try await client.get("/api/v1/report?since=1m")
+            let object = try JSONSerialization.jsonObject(with: Data(buffer: response.body))
+            let report = try #require(object as? [String: Any])
+            #expect(report["completeness"] is NSNull)
+            #expect(report["unwatched"] == nil)
+        }
+    }
+
     @Test func theReportHasTheFixedNames() async throws {
         try await withServer { client in
             _ = try await client.post(try Samples.body())

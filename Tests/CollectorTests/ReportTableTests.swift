@@ -4,12 +4,13 @@ import MartletTelemetry
 import Testing
 
 @Suite struct ReportTableTests {
-    private func table(endpoint: String, damaged: Int = 0, completeness: Double = 0.99999) -> String {
+    private let window = TimeWindow(from: Samples.time(0), to: Samples.time(60))
+
+    private func table(endpoint: String, damaged: Int = 0, account: WindowAccount? = nil) -> String {
         let statistics = Samples.statistics([0.025, 0.025, 1.5], received: 2048)
-        let window = TimeWindow(from: Samples.time(0), to: Samples.time(60))
         let answer = StatisticsAnswer(
             window: window, groups: [Samples.group(["checkout", endpoint], [(Samples.dimensions(), statistics)])],
-            completeness: completeness, damagedPoints: damaged)
+            account: account ?? Samples.account(window, arrived: 0.99999), damagedPoints: damaged)
         return ReportTable.text(
             of: Report(
                 answer, for: ReportRequest(query: StatisticsQuery(window: window, by: [.service, .endpoint]))))
@@ -41,6 +42,37 @@ import Testing
         let text = table(endpoint: String(repeating: "long", count: 100))
         #expect(text.contains("longlon…"))
         #expect(text.split(separator: "\n").allSatisfy { $0.count <= 160 })
+    }
+
+    private func heading(_ account: WindowAccount) -> [Substring] {
+        table(endpoint: "/", account: account).split(separator: "\n").prefix(2) + []
+    }
+
+    @Test func aTimeWithoutCaptureIsTold() {
+        var account = WindowAccount(TimeWindow(from: Samples.time(0), to: Samples.time(3600)))
+        let hour = 3600e9
+        for off in [180e9, 0, 0, 0] { account.add(arrived: 1, captured: 1, time: .init(lived: hour, off: off)) }
+        #expect(
+            heading(account) == [
+                "2026-09-21T14:13:20Z to 2026-09-21T14:14:20Z, completeness 98.75 %",
+                "capture was off for 3 of 60 minutes on 1 of 4 instances",
+            ])
+        account.add(arrived: 1, captured: 1, time: .init(lived: hour, off: 1e9))
+        #expect(heading(account)[1] == "capture was off for up to 3 of 60 minutes on 2 of 5 instances")
+    }
+
+    @Test(arguments: [
+        (5, 10, "5 of 10 seconds"), (2.34, 10, "2.3 of 10 seconds"), (1, 3600, "less than 0.1 of 60 minutes"),
+        (3600, 604_800, "1 of 168 hours"),
+    ])
+    func aTimeWithoutCaptureIsToldInTheUnitOfTheReport(off: Double, window: UInt64, text: String) {
+        var account = WindowAccount(TimeWindow(from: Samples.time(0), to: Samples.time(window)))
+        account.add(arrived: 0, captured: 0, time: .init(lived: Double(window) * 1e9, off: off * 1e9))
+        #expect(heading(account)[1] == "capture was off for \(text) on 1 of 1 instance")
+    }
+
+    @Test func whereNobodySentCompletenessIsNotKnown() {
+        #expect(heading(WindowAccount(window))[0].hasSuffix("completeness unknown"))
     }
 
     @Test func damagedPointsAreTold() {

@@ -144,7 +144,8 @@ import Testing
             var shares: [Double] = []
             for (from, to) in windows {
                 let window = TimeWindow(from: Samples.time(from), to: Samples.time(to))
-                shares.append(try await storage.statistics(StatisticsQuery(window: window, by: [])).completeness)
+                let answer = try await storage.statistics(StatisticsQuery(window: window, by: []))
+                shares.append(try #require(answer.account.completeness))
             }
             return shares
         }

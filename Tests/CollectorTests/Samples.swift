@@ -94,6 +94,14 @@ enum Samples {
         return span
     }
 
+    /// What agents whose requests arrived in that share would tell.
+    static func account(_ window: TimeWindow, arrived: Double = 1) -> WindowAccount {
+        var account = WindowAccount(window)
+        account.add(
+            arrived: arrived, captured: 1, time: WindowAccount.Watch(lived: window.seconds * 1e9, off: 0))
+        return account
+    }
+
     static let everything = TimeWindow(from: time(0) - 1, to: time(100_000))
 }
 

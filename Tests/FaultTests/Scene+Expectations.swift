@@ -34,7 +34,7 @@ extension Scene {
         #expect(dropped == end.dropped, "\(seed)", sourceLocation: sourceLocation)
         let captured = ledgers.reduce(0) { $0 + Int($1.captured) }
         #expect(captured == end.captured, "\(seed)", sourceLocation: sourceLocation)
-        let completeness = try await report(of: store).completeness
+        let completeness = try #require(try await report(of: store).completeness)
         let share = Double(end.delivered) / Double(end.captured)
         #expect(abs(completeness - share) < 1e-9, "\(end); \(seed)", sourceLocation: sourceLocation)
     }

@@ -10,12 +10,16 @@ import Testing
     func whatWasFoldedIsWhatOneIntervalOfTheWholeTimeWouldHaveBeen(seed: UInt64) throws {
         var sample = SampleBatch(seed: seed)
         sample.endpoints = 12
-        let batches = (0..<6).map { _ in sample.next() }
+        let batches = (0..<6).map { number in
+            var batch = sample.next()
+            batch.unwatched = UInt64(number) * 1_000_000_000
+            return batch
+        }
         let folded = try Self.fold(batches)
         let whole = try OTLPExportMetricsServiceRequest(serializedBytes: Self.merged(batches).otlp())
         #expect(folded.metricNames == whole.metricNames)
         #expect(folded.distributions == whole.distributions)
-        #expect(folded.ledger == whole.ledger)
+        #expect(folded.accounts == whole.accounts)
         // Sums of doubles depend on their order by an ulp.
         for (key, total) in whole.totals {
             let other = try #require(folded.totals[key])
@@ -34,7 +38,7 @@ import Testing
         let whole = try Self.fold(batches)
         let both = try OTLPExportMetricsServiceRequest(serializedBytes: halves.otlp())
         #expect(both.distributions == whole.distributions)
-        #expect(both.ledger == whole.ledger)
+        #expect(both.accounts == whole.accounts)
     }
 
     @Test func batchesOfTwoResourcesAreNotFolded() throws {
@@ -80,7 +84,7 @@ import Testing
         var merged = batches[0]
         for batch in batches.dropFirst() {
             merged.end = batch.end
-            merged.ledger = batch.ledger
+            (merged.ledger, merged.unwatched) = (batch.ledger, batch.unwatched)
             for (dimensions, statistics) in batch.series {
                 merged.series[dimensions, default: RequestStatistics()].merge(statistics)
             }
@@ -111,6 +115,6 @@ extension OTLPExportMetricsServiceRequest {
             $0[key] = total
         }
     }
-    var ledger: [OTLPMetric] { metrics.filter { $0.name == MetricName.ledger } }
+    var accounts: [OTLPMetric] { metrics.filter { MetricName.accounts.contains($0.name) } }
     var requests: UInt64 { metrics.flatMap(\.exponentialHistogram.dataPoints).reduce(0) { $0 + $1.count } }
 }

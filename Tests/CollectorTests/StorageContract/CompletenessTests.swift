@@ -14,22 +14,73 @@ extension StorageContractTests {
         }
 
         private func store(
-            _ requests: Int, captured: UInt64, end: UInt64, from resource: TelemetryResource = Samples.resource()
+            _ requests: Int, captured: UInt64, end: UInt64, from resource: TelemetryResource = Samples.resource(),
+            unwatched: UInt64 = 0
         ) async throws {
-            let metrics = Samples.metrics(requests: requests, captured: captured, end: end, resource: resource)
+            var metrics = Samples.metrics(requests: requests, captured: captured, end: end, resource: resource)
+            metrics.ledger?.age = end * 1_000_000_000
+            metrics.ledger?.unwatched = unwatched * 1_000_000_000
             _ = try await storage.store([metrics], of: nil)
         }
 
-        private func completeness(_ from: UInt64, _ to: UInt64, service: String? = nil) async throws -> Double {
+        private func account(_ from: UInt64, _ to: UInt64, service: String? = nil) async throws -> WindowAccount {
             let window = TimeWindow(from: Samples.time(from), to: Samples.time(to))
             let query = StatisticsQuery(window: window, filter: RequestFilter(service: service), by: [])
-            return try await storage.statistics(query).completeness
+            return try await storage.statistics(query).account
         }
 
-        @Test func itIsOneWhenNothingWasCaptured() async throws {
-            #expect(try await completeness(0, 100) == 1)
+        private func completeness(_ from: UInt64, _ to: UInt64, service: String? = nil) async throws -> Double? {
+            try await account(from, to, service: service).completeness
+        }
+
+        @Test func itIsNotKnownWhereNobodySent() async throws {
+            #expect(try await completeness(0, 100) == nil)
+            try await store(1, captured: 1, end: 10)
+            #expect(try await completeness(10, 100) == nil)
+            #expect(try await completeness(0, 100, service: "cart") == nil)
+        }
+
+        @Test func itIsOneWhenNothingWasCapturedAndCaptureWasOn() async throws {
             try await store(0, captured: 0, end: 10)
             #expect(try await completeness(0, 100) == 1)
+            // The next reading tells of the time since the one before it.
+            try await store(0, captured: 0, end: 70)
+            #expect(try await completeness(20, 30) == 1)
+        }
+
+        @Test func aTimeWithoutCaptureIsMissingFromIt() async throws {
+            for end in stride(from: UInt64(10), through: 60, by: 10) {
+                try await store(1, captured: end / 10, end: end, unwatched: end > 40 ? 15 : 0)
+                try await store(1, captured: end / 10, end: end, from: Samples.resource(instance: "i-2"))
+            }
+            let account = try await account(0, 60)
+            #expect(account.completeness == 1 - 15.0 / 120)
+            #expect((account.instances, account.unwatchedInstances) == (2, 1))
+            #expect(account.longestUnwatched == 15e9)
+            #expect(try await completeness(0, 40) == 1)
+            #expect(try await completeness(50, 60) == 1)
+        }
+
+        @Test func aWindowWithinATimeWithoutCaptureWasNotWatched() async throws {
+            try await store(5, captured: 5, end: 10)
+            for end in [UInt64(70), 130] { try await store(0, captured: 5, end: end, unwatched: end - 10) }
+            #expect(try await completeness(20, 120) == 0)
+            #expect(try await completeness(30, 40) == 0)
+            #expect(try await account(30, 40).longestUnwatched == 10e9)
+        }
+
+        @Test func beforeTheFirstReadingTheTimeWithoutCaptureIsSpreadEvenly() async throws {
+            try await store(0, captured: 0, end: 40, unwatched: 20)
+            #expect(try await account(20, 100).longestUnwatched == 10e9)
+            #expect(try await completeness(20, 100) == 0.5)
+        }
+
+        @Test func anAccountThatGoesBackOrIsLongerThanTheWindowDoesNotBreakIt() async throws {
+            try await store(1, captured: 1, end: 10, unwatched: 9_000_000_000)
+            try await store(1, captured: 2, end: 20, unwatched: 3)
+            let account = try await account(0, 100)
+            #expect(account.completeness == 0)
+            #expect(account.longestUnwatched == 20e9)
         }
 
         @Test func itIsOneWhenEveryBatchArrived() async throws {
@@ -64,7 +115,7 @@ extension StorageContractTests {
             // With a reading in it, as ever.
             #expect(try await completeness(590, 600) == 1)
             #expect(try await completeness(1500, 1800) == 0.2)
-            #expect(try await completeness(1800, 2000) == 1)
+            #expect(try await completeness(1800, 2000) == nil)
         }
 
         @Test func aGapCountsInEachWindowThatItReachesAndBesideOtherInstances() async throws {
@@ -80,16 +131,16 @@ extension StorageContractTests {
         @Test func anInstanceThatBeganAfterTheWindowIsNoPartOfIt() async throws {
             // The samples' time begins 13 minutes and 20 seconds after the hour.
             try await store(1, captured: 10, end: 7200)
-            #expect(try await completeness(0, 600) == 1)
-            #expect(try await completeness(0, 2800) == 1)
+            #expect(try await completeness(0, 600) == nil)
+            #expect(try await completeness(0, 2800) == nil)
             // Of the hour there may be one reading, and the instance may have begun at any time in it.
             #expect(try await completeness(0, 6410) == 0.1)
         }
 
         @Test func nothingIsKnownOfTheFuture() async throws {
             try await store(1, captured: 10, end: 10)
-            #expect(try await completeness(10, 20) == 1)
-            #expect(try await completeness(1_000_000, 2_000_000) == 1)
+            #expect(try await completeness(10, 20) == nil)
+            #expect(try await completeness(1_000_000, 2_000_000) == nil)
         }
 
         @Test func oneInstanceDoesNotFillAnothersGap() async throws {
