@@ -23,6 +23,7 @@ enum {
     APPCONNECT_TIME_T = OFF_T + 56,
 };
 enum { PREREQFUNCTION = 20000 + 312, PREREQDATA = 10000 + 313 };
+enum { VERBOSE = 41, DEBUGFUNCTION = 20000 + 94, DEBUGDATA = 10000 + 95, HEADER_IN = 1 };
 
 struct string_list {
     char *text;
@@ -95,6 +96,30 @@ const char *martlet_peer(void *easy, int64_t *port) {
 bool martlet_set_before_request(void *easy, martlet_before_request callback, void *context) {
     return easy && set_option && set_option(easy, PREREQDATA, context) == 0 &&
            set_option(easy, PREREQFUNCTION, callback) == 0;
+}
+
+static _Atomic(martlet_head) at_head;
+
+// What it is told besides heads may come after the context is gone. libcurl calls it with a line at a time.
+static int debug(void *easy, int kind, char *text, size_t count, void *context) {
+    if (kind != HEADER_IN || count < sizeof "HTTP/2 200" - 1 || memcmp(text, "HTTP/", 5) != 0) return 0;
+    const char *status = memchr(text, ' ', count - 1);
+    if (!status || status[1] == '1') return 0;
+    martlet_ignore_head(easy);
+    martlet_head call = at_head;
+    if (call && context) call(context);
+    return 0;
+}
+
+// Verbose last: libcurl writes to the standard error where there is no callback.
+bool martlet_call_at_head(void *easy, martlet_head callback, void *context) {
+    at_head = callback;
+    return easy && set_option && set_option(easy, DEBUGDATA, context) == 0 &&
+           set_option(easy, DEBUGFUNCTION, debug) == 0 && set_option(easy, VERBOSE, 1L) == 0;
+}
+
+void martlet_ignore_head(void *easy) {
+    if (easy && set_option) set_option(easy, VERBOSE, 0L);
 }
 
 static bool has(const struct string_list *headers, const char *name) {

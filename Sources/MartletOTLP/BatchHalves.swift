@@ -23,11 +23,11 @@ package struct BatchHalves {
         (first, second) = halves
     }
 
-    /// Series are divided, so that what belongs to one stays together. The ledger goes with both.
+    /// Series are divided, so that what belongs to one stays together. The accounts go with both.
     private static func metrics(_ body: [UInt8]) -> (Half, Half)? {
         guard let part = OTLPResourceMetrics(onlyOneIn: body) else { return nil }
         var series: [[OTLPKeyValue]: Int] = [:]
-        for metric in part.scopeMetrics[0].metrics where metric.name != MetricName.ledger {
+        for metric in part.scopeMetrics[0].metrics where !MetricName.accounts.contains(metric.name) {
             for attributes in metric.pointAttributes where series[attributes.ofSeries] == nil {
                 series[attributes.ofSeries] = series.count
             }

@@ -36,6 +36,6 @@ package struct PartialSuccess: Sendable, Equatable {
     package static func dataPoints(inBody bytes: [UInt8]) -> UInt64 {
         guard let request = try? OTLPExportMetricsServiceRequest(serializedBytes: bytes) else { return 0 }
         let metrics = request.resourceMetrics.flatMap(\.scopeMetrics).flatMap(\.metrics)
-        return metrics.filter { $0.name != MetricName.ledger }.reduce(0) { $0 + UInt64($1.pointCount) }
+        return metrics.filter { !MetricName.accounts.contains($0.name) }.reduce(0) { $0 + UInt64($1.pointCount) }
     }
 }

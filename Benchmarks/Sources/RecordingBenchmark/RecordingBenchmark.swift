@@ -37,6 +37,7 @@ enum RecordingBenchmark {
             }
         }
         try Recovery.measure(in: folder.appendingPathComponent("recovery"))
+        try InFlight.measure()
     }
 }
 

@@ -39,6 +39,17 @@ typedef int (*martlet_before_request)(void *context, char *peer, char *local, in
 // False where libcurl is older than 7.80, which has no such call.
 bool martlet_set_before_request(void *easy, martlet_before_request callback, void *context);
 
+// Called when the status line of an answer came, interim ones (1xx) left out. It must not block, throw or trap.
+typedef void (*martlet_head)(void *context);
+
+// Has libcurl call once, at the head of the next answer of this transfer. By the debug callback, which is the one of libcurl's
+// that sees a head without taking it from its owner: it is to be asked for where nobody else has it. False where libcurl
+// cannot be asked.
+bool martlet_call_at_head(void *easy, martlet_head callback, void *context);
+
+// Ends that.
+void martlet_ignore_head(void *easy);
+
 // A list of headers as libcurl keeps it (struct curl_slist). Adds `traceparent` (W3C Trace Context, section 3.2) and,
 // unless it is NULL, `tracestate`; nothing where the list has a `traceparent` already. The list must not be empty: then
 // its head would change. False where nothing was added.

@@ -36,9 +36,11 @@ struct EasyHandle {
     }()
 
     /// `nil` where libcurl does not tell.
-    var figures: TransferFigures? {
+    ///
+    /// - Parameter firstByte: see ``TransferFigures``.
+    func figures(firstByte: UInt64?) -> TransferFigures? {
         var transfer = martlet_transfer()
-        return martlet_read_transfer(raw, &transfer) ? TransferFigures(transfer) : nil
+        return martlet_read_transfer(raw, &transfer) ? TransferFigures(transfer, firstByte: firstByte) : nil
     }
 
     /// `network.protocol.version`; `nil` before there was an answer.
@@ -63,6 +65,19 @@ struct EasyHandle {
     func callBeforeRequest(_ context: UnsafeMutableRawPointer, _ call: martlet_before_request) {
         _ = martlet_set_before_request(raw, call, context)
     }
+
+    /// Has libcurl call once, at the head of the answer to what is about to be written. Not where Foundation has libcurl's
+    /// debug callback for itself.
+    func callAtHead(_ context: UnsafeMutableRawPointer, _ call: martlet_head) {
+        if !Self.isDebugged { _ = martlet_call_at_head(raw, call, context) }
+    }
+
+    func ignoreHead() {
+        if !Self.isDebugged { martlet_ignore_head(raw) }
+    }
+
+    /// As Foundation decides it.
+    private static let isDebugged = ProcessInfo.processInfo.environment["URLSessionDebugLibcurl"] != nil
 
     /// Adds the headers to what is about to be written. The list belongs to Foundation, is made anew for every transfer,
     /// and is never empty: the loader sets headers of its own.

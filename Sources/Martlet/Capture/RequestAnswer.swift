@@ -16,9 +16,12 @@ final class RequestAnswer: Sendable {
     /// As far as it went through the loader's client.
     let body: Data?
 
-    init(response: HTTPURLResponse?, error: (any Error)?, handle: EasyHandle?, body: Data?) {
+    /// - Parameter firstByte: see ``TransferFigures``.
+    init(
+        response: HTTPURLResponse?, error: (any Error)?, handle: EasyHandle?, firstByte: UInt64? = nil, body: Data?
+    ) {
         self.response = response
-        let figures = handle?.figures
+        let figures = handle?.figures(firstByte: firstByte)
         let isAnswered = response != nil || figures.map { $0.bytesReceived > 0 } == true
         self.error = error.map { ErrorType(of: $0, isAnswered: isAnswered) }
         message = error.map { ($0 as NSError).localizedDescription }

@@ -17,7 +17,9 @@ struct RequestInstrument: Sendable {
         }
         let observation = InFlightRequests.observation(of: task)
         observation.begin(request, to: url, sampler: recorder.settings.sampler)
-        let observer = RequestObserver(of: client, loader: loader, observation: observation, instrument: self)
+        let sendsBody = request.httpBody != nil || request.httpBodyStream != nil || task is URLSessionUploadTask
+        let observer = RequestObserver(
+            of: client, loader: loader, observation: observation, sendsBody: sendsBody, instrument: self)
         loader.client = observer
         // A cancel came ahead of the start: this is all that will be heard of it.
         if let error = task.error {

@@ -14,18 +14,25 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
     private let observation: RequestObservation
     private let handle: EasyHandle?
     private let instrument: RequestInstrument
+    /// libcurl does not tell when the answer to such a request came.
+    private let sendsBody: Bool
+    /// When libcurl wrote the request, the last of several, and when the head of its answer came, by the monotonic clock.
+    private var (written, head): (UInt64?, UInt64?)
     private var response: URLResponse?
     private var responseBody: Data?
     /// The answer that asked for credentials, and the task that it was given.
     private var challenge: (answer: RequestAnswer, task: InFlightRequests.Key)?
 
     /// To be made before the loader starts, and to be its client until it ends.
+    ///
+    /// - Parameter sendsBody: whether the request has a body.
     init(
-        of client: any URLProtocolClient, loader: URLProtocol, observation: RequestObservation,
+        of client: any URLProtocolClient, loader: URLProtocol, observation: RequestObservation, sendsBody: Bool,
         instrument: RequestInstrument
     ) {
         self.client = client
         self.observation = observation
+        self.sendsBody = sendsBody
         self.instrument = instrument
         handle = EasyHandle(of: loader)
         super.init()
@@ -92,9 +99,11 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
         guard let task else { return Capture.note(.noTask) }
         AgentCost.measure {
             // A task answers on a queue of its own, for which one would have to wait.
+            if sendsBody { handle?.ignoreHead() }
             let response = response ?? task.response
             let answer = RequestAnswer(
-                response: response as? HTTPURLResponse, error: error, handle: handle, body: responseBody)
+                response: response as? HTTPURLResponse, error: error, handle: handle, firstByte: firstByte,
+                body: responseBody)
             (self.response, responseBody) = (nil, nil)
             if goesOn(after: answer) {
                 challenge = (answer, InFlightRequests.key(task))
@@ -122,8 +131,23 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
         AgentCost.measure {
             let context = observation.noteRequestWritten()
             if let context, instrument.recorder.settings.propagates { handle?.addTraceHeaders(context) }
+            if sendsBody { awaitHead() }
         }
         return 0
+    }
+
+    private func awaitHead() {
+        (written, head) = (Clock.monotonic(), nil)
+        handle?.callAtHead(Unmanaged.passUnretained(self).toOpaque()) { observer in
+            guard let observer else { return }
+            Unmanaged<RequestObserver>.fromOpaque(observer).takeUnretainedValue().head = Clock.monotonic()
+        }
+    }
+
+    /// Nanoseconds from the request written to the head of its answer, where that was awaited and came.
+    private var firstByte: UInt64? {
+        guard let written, let head else { return nil }
+        return head &- written
     }
 }
 #endif

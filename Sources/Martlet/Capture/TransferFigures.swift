@@ -5,9 +5,13 @@ import MartletTelemetry
 /// What libcurl measured of the last transfer of a request: of a redirected one, of its last hop.
 struct TransferFigures: Sendable {
     private let transfer: martlet_transfer
+    private let firstByte: UInt64?
 
-    init(_ transfer: martlet_transfer) {
+    /// - Parameter firstByte: nanoseconds from the request written to the head of its answer, where that was seen. Of a
+    ///   request with a body libcurl itself tells when the first byte of that was sent.
+    init(_ transfer: martlet_transfer, firstByte: UInt64? = nil) {
         self.transfer = transfer
+        self.firstByte = firstByte ?? (transfer.bytes_sent > 0 ? nil : Self.between(transfer.ready, transfer.first_byte))
     }
 
     var bytesSent: UInt64 { UInt64(clamping: transfer.bytes_sent) }
@@ -27,8 +31,10 @@ struct TransferFigures: Sendable {
             phases[.connect] = Self.between(transfer.name_lookup, transfer.connect)
             phases[.tls] = Self.between(transfer.connect, transfer.tls)
         }
-        phases[.firstByte] = Self.between(transfer.ready, transfer.first_byte)
-        if transfer.first_byte > 0 { phases[.transfer] = Self.between(transfer.first_byte, transfer.total) }
+        if let firstByte, let answer = Self.between(transfer.ready, transfer.total) {
+            phases[.firstByte] = min(firstByte, answer)
+            phases[.transfer] = answer - min(firstByte, answer)
+        }
         return phases
     }
 

@@ -1,7 +1,8 @@
 import Foundation
 import FoundationNetworking
-import Martlet
 import Testing
+
+@testable import Martlet
 
 extension AgentTests {
     @Suite struct InFlightTests {
@@ -72,6 +73,17 @@ extension AgentTests {
                 #expect(agent.status.ledger.captured == 1)
                 task.cancel()
             }
+        }
+
+        @Test func ofManyRequestsAtOnceAsManyAreKnownAsThereIsRoomFor() throws {
+            let url = try #require(URL(string: "http://127.0.0.1:1/"))
+            let tasks = (0..<InFlightRequests.limit + 1000).map { _ in URLSession.shared.dataTask(with: url) }
+            for task in tasks { _ = InFlightRequests.resume(task) }
+            #expect(tasks.count(where: InFlightRequests.knows) == InFlightRequests.limit)
+            #expect(InFlightRequests.estimatedBytes == InFlightRequests.limit * InFlightRequests.bytes)
+            for task in tasks { InFlightRequests.remove(task) }
+            #expect(!tasks.contains(where: InFlightRequests.knows))
+            #expect(InFlightRequests.estimatedBytes == 0)
         }
 
         @Test(arguments: [MartletConfiguration.Capture.automatic, .explicit])

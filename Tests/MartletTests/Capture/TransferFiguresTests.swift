@@ -8,12 +8,24 @@ import Testing
     @Test func aNewConnectionHasAllPhasesAndTheyAddUpToTheDuration() {
         let figures = TransferFigures(
             martlet_transfer(
-                name_lookup: 100, connect: 300, tls: 900, ready: 900, first_byte: 5_000, total: 6_000, bytes_sent: 1,
+                name_lookup: 100, connect: 300, tls: 900, ready: 900, first_byte: 5_000, total: 6_000, bytes_sent: 0,
                 bytes_received: 2, connections: 1))
         let phases = figures.phases(ofRequestTaking: 7_000_000)
         #expect(
             RequestPhase.allCases.map { phases[$0] } == [1_000_000, 100_000, 200_000, 600_000, 4_100_000, 1_000_000])
         #expect(!figures.isConnectionReused)
+    }
+
+    @Test func ofARequestWithABodyTheFirstByteIsThatOfTheAnswerWhereItWasSeen() {
+        let transfer = martlet_transfer(
+            name_lookup: 100, connect: 300, tls: 900, ready: 900, first_byte: 901, total: 6_000, bytes_sent: 1,
+            bytes_received: 2, connections: 1)
+        let seen = TransferFigures(transfer, firstByte: 4_000_000).phases(ofRequestTaking: 7_000_000)
+        #expect((seen[.firstByte], seen[.transfer]) == (4_000_000, 1_100_000))
+        let late = TransferFigures(transfer, firstByte: 9_000_000).phases(ofRequestTaking: 7_000_000)
+        #expect((late[.firstByte], late[.transfer]) == (5_100_000, 0))
+        let unseen = TransferFigures(transfer).phases(ofRequestTaking: 7_000_000)
+        #expect((unseen[.firstByte], unseen[.transfer]) == (nil, nil))
     }
 
     @Test func waitingForAReusedConnectionIsTheQueue() {

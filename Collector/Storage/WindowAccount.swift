@@ -1,0 +1,53 @@
+import MartletTelemetry
+
+/// What the accounts of agents tell of a window: which share of its requests arrived, and for how long agents did not look.
+package struct WindowAccount: Sendable, Equatable {
+    package let window: TimeWindow
+    /// Instances of which an account tells.
+    package private(set) var instances = 0
+    /// Those of them whose capture was off for a time.
+    package private(set) var unwatchedInstances = 0
+    /// The longest that one of them was off, in nanoseconds.
+    package private(set) var longestUnwatched = 0.0
+    private var (arrived, captured) = (0.0, 0.0)
+    private var total = Watch(lived: 0, off: 0)
+
+    /// How long an instance lived of the window, and was off, in nanoseconds.
+    package struct Watch: Sendable, Equatable {
+        package var lived: Double
+        package var off: Double
+
+        package init(lived: Double, off: Double) {
+            self.lived = lived
+            self.off = off
+        }
+    }
+
+    package init(_ window: TimeWindow) {
+        self.window = window
+    }
+
+    /// Adds an instance.
+    ///
+    /// - Parameters:
+    ///   - arrived: its requests that arrived, which count up to those that it captured.
+    ///   - captured: its requests.
+    package mutating func add(arrived: Double, captured: Double, time: Watch) {
+        instances += 1
+        self.arrived += min(arrived, captured)
+        self.captured += captured
+        total.lived += time.lived
+        total.off += time.off
+        guard time.off > 0 else { return }
+        unwatchedInstances += 1
+        longestUnwatched = max(longestUnwatched, time.off)
+    }
+
+    /// The share of captured requests that arrived, 0...1, times the share of the instances' time in which capture was on.
+    /// `nil` where no account tells of the window.
+    package var completeness: Double? {
+        guard instances > 0 else { return nil }
+        let watched = total.lived > 0 ? 1 - total.off / total.lived : 1
+        return (captured > 0 ? arrived / captured : 1) * watched
+    }
+}
