@@ -12,6 +12,8 @@ guard let options = Options(CommandLine.arguments.dropFirst()) else {
 }
 
 if let death = options.death { Death.await(death) }
+let closing = ClosedDescriptors.awaitSignal(
+    below: ProcessInfo.processInfo.environment["MARTLET_BUFFER_DIR"] ?? "/")
 let agent = MartletAgent.start()
 let load = try Load(options)
 if options.isLifecycle {
@@ -22,4 +24,10 @@ if options.isLifecycle {
     let start = ContinuousClock.now
     await agent.shutdown(within: .seconds(options.within))
     try Account(agent.status.ledger, shutdown: ContinuousClock.now - start).print()
+}
+closing.cancel()
+guard ClosedDescriptors.missing.isEmpty else {
+    FileHandle.standardError.write(
+        Data("FaultProgram: \(ClosedDescriptors.missing) are not its own any more\n".utf8))
+    exit(70)
 }

@@ -73,7 +73,7 @@ final class Scene: Sendable {
     }
 
     /// Waits for what the load brings about; throws when the service ends before it.
-    func wait(while service: ChildProcess, until isReached: () -> Bool) async throws {
+    func wait(while service: ChildProcess, until isReached: @Sendable () -> Bool) async throws {
         while !isReached() {
             // It cannot be both events that are awaited, and a process that crashed would be awaited for ever.
             guard kill(service.pid, 0) == 0 else {

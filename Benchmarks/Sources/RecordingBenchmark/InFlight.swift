@@ -35,25 +35,23 @@ enum InFlight {
     private static func waits(of task: URLSessionTask, while body: (_ count: () -> Int) -> Void) -> [UInt64] {
         let (isDone, all) = (Atomic<Bool>(false), Mutex<[UInt64]>([]))
         let ended = DispatchSemaphore(value: 0)
-        withExtendedLifetime(all) {
-            let count = Atomic<Int>(0)
-            let thread = Thread {
-                var taken: [UInt64] = []
-                while !isDone.load(ordering: .relaxed) {
-                    let start = Clock.monotonic()
-                    _ = InFlightRequests.resume(task)
-                    taken.append(Clock.monotonic() &- start)
-                    InFlightRequests.remove(task)
-                    count.wrappingAdd(1, ordering: .relaxed)
-                }
-                all.withLock { $0 = taken.sorted() }
-                ended.signal()
+        let count = Atomic<Int>(0)
+        let thread = Thread {
+            var taken: [UInt64] = []
+            while !isDone.load(ordering: .relaxed) {
+                let start = Clock.monotonic()
+                _ = InFlightRequests.resume(task)
+                taken.append(Clock.monotonic() &- start)
+                InFlightRequests.remove(task)
+                count.wrappingAdd(1, ordering: .relaxed)
             }
-            thread.start()
-            body { count.load(ordering: .relaxed) }
-            isDone.store(true, ordering: .relaxed)
-            ended.wait()
+            all.withLock { $0 = taken.sorted() }
+            ended.signal()
         }
+        thread.start()
+        body { count.load(ordering: .relaxed) }
+        isDone.store(true, ordering: .relaxed)
+        ended.wait()
         return all.withLock { $0 }
     }
 
