@@ -17,7 +17,8 @@ import Testing
         }
         let window = TimeWindow(from: Samples.time(0), to: Samples.time(100))
         return Report(
-            StatisticsAnswer(window: window, groups: groups.map(Samples.group), account: Samples.account(window, arrived: 0.75)),
+            StatisticsAnswer(
+                window: window, groups: groups.map(Samples.group), account: Samples.account(window, arrived: 0.75)),
             for: ReportRequest(
                 query: StatisticsQuery(window: window, by: by), sort: sort, ascending: ascending, top: top))
     }
@@ -129,7 +130,8 @@ import Testing
             ExponentialHistogram(
                 scale: 0, sum: .greatestFiniteMagnitude, min: nil, max: nil, zeroCount: 0, offset: 1090, buckets: [2]))
         let group = Samples.group([], [(Samples.dimensions(), RequestStatistics(duration: sketch))])
-        let answer = StatisticsAnswer(window: Samples.everything, groups: [group], account: Samples.account(Samples.everything))
+        let answer = StatisticsAnswer(
+            window: Samples.everything, groups: [group], account: Samples.account(Samples.everything))
         let report = Report(answer, for: ReportRequest(query: StatisticsQuery(window: Samples.everything, by: [])))
         #expect(try ReportJSON.text(of: report).contains("\"count\" : 2"))
     }

@@ -60,7 +60,8 @@ enum InFlight {
             waits.isEmpty ? 0 : Double(waits[Int(Double(waits.count - 1) * share)]) / 1000
         }
         return String(
-            format: "median %.2f µs, 99.9 %% %.1f µs, 99.99 %% %.1f µs, longest %.1f µs", quantile(0.5), quantile(0.999),
+            format: "median %.2f µs, 99.9 %% %.1f µs, 99.99 %% %.1f µs, longest %.1f µs", quantile(0.5),
+            quantile(0.999),
             quantile(0.9999), quantile(1))
     }
 }

@@ -11,7 +11,8 @@ struct TransferFigures: Sendable {
     ///   request with a body libcurl itself tells when the first byte of that was sent.
     init(_ transfer: martlet_transfer, firstByte: UInt64? = nil) {
         self.transfer = transfer
-        self.firstByte = firstByte ?? (transfer.bytes_sent > 0 ? nil : Self.between(transfer.ready, transfer.first_byte))
+        self.firstByte =
+            firstByte ?? (transfer.bytes_sent > 0 ? nil : Self.between(transfer.ready, transfer.first_byte))
     }
 
     var bytesSent: UInt64 { UInt64(clamping: transfer.bytes_sent) }

@@ -30,7 +30,8 @@ extension AgentTests {
                 try await LoopbackServer.run(Self.slowService()) { base in
                     try await Self.send(sending, to: base)
                     await agent.flush()
-                    let span = try #require(try collector.spans().last { $0.name.hasSuffix("/slow") || $0.name.hasSuffix("/moved") })
+                    let span = try #require(
+                        try collector.spans().last { $0.name.hasSuffix("/slow") || $0.name.hasSuffix("/moved") })
                     let phases = span.phaseMilliseconds
                     let duration = Double(span.endTimeUnixNano - span.startTimeUnixNano) / 1e6
                     let (head, rest) = (phases["first_byte"] ?? 0, phases["transfer"] ?? 0)
@@ -49,7 +50,8 @@ extension AgentTests {
             configuration.captureWithMartlet()
             let session = URLSession(configuration: configuration)
             var request = URLRequest(url: base / "slow")
-            request.httpMethod = sending == .get ? "GET" : sending == .putOf10MB || sending == .putOfAFile ? "PUT" : "POST"
+            request.httpMethod =
+                sending == .get ? "GET" : sending == .putOf10MB || sending == .putOfAFile ? "PUT" : "POST"
             let body = Data(repeating: UInt8(ascii: "x"), count: sending == .putOf10MB ? 10 << 20 : 1000)
             switch sending {
             case .get: _ = try await session.data(for: request)
