@@ -191,8 +191,11 @@ let package = Package(
             ]),
         // A service under load: `make soak`, `make sanitize`.
         .executableTarget(name: "SoakProgram", dependencies: ["Martlet"], path: "Tests/SoakProgram"),
-        // The store under load: `Benchmarks/store.sh`. Here and not in the package of the benchmarks, for it looks into the
-        // collector, which is no product.
+        // The next two are here and not in the package of the benchmarks, for they look into what is no product: what
+        // recording a request costs (`make bench`), and the store under load (`Benchmarks/store.sh`).
+        .executableTarget(
+            name: "RecordingBenchmark", dependencies: ["Martlet", "MartletOTLP", "MartletTelemetry"],
+            path: "Benchmarks/Sources/RecordingBenchmark"),
         .executableTarget(
             name: "StoreBenchmark",
             dependencies: [

@@ -17,9 +17,6 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Martlet", package: "martlet"),
             ]),
-        // Looks into the library: build it with `-Xswiftc -enable-testing`.
-        .executableTarget(
-            name: "RecordingBenchmark", dependencies: [.product(name: "Martlet", package: "martlet")]),
         .executableTarget(
             name: "SpanBenchmark",
             dependencies: [

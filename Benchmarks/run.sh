@@ -70,7 +70,7 @@ start_nginx() {
 
 swift build -c release --product RequestBenchmark
 # It looks into the library, which is built for it apart.
-testing=(-c release --product RecordingBenchmark --scratch-path .build/testing -Xswiftc -enable-testing)
+testing=(-c release --product RecordingBenchmark --package-path .. --scratch-path .build/testing -Xswiftc -enable-testing)
 swift build "${testing[@]}"
 recording=$(swift build "${testing[@]}" --show-bin-path)/RecordingBenchmark
 benchmark=$(swift build -c release --show-bin-path)/RequestBenchmark

@@ -33,7 +33,8 @@ enum InFlight {
 
     /// Nanoseconds that each `resume()` took on a thread of its own while `body` ran, in their order.
     private static func waits(of task: URLSessionTask, while body: (_ count: () -> Int) -> Void) -> [UInt64] {
-        let (isDone, all) = (Atomic<Bool>(false), Mutex<[UInt64]>([]))
+        let isDone = Atomic<Bool>(false)
+        let all = Mutex<[UInt64]>([])
         let ended = DispatchSemaphore(value: 0)
         let count = Atomic<Int>(0)
         let thread = Thread {

@@ -45,7 +45,7 @@ final class Sampled: Contender {
             let answer = RequestAnswer(response: response, error: nil, handle: nil, body: nil)
             _ = recorder.keepsDetails(isSampled: true, isFailure: false, nanoseconds: request.durationNanoseconds)
             let details = RequestDetails(
-                of: request, end, answer: answer, parent: nil, contents: contents, handle: nil)
+                of: request, end, task: nil, answer: answer, parent: nil, contents: contents, handle: nil)
             var request = request
             request.makeSpan = { details.span($0) }
             request.detailBytes = details.bytes
