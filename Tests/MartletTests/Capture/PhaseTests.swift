@@ -38,7 +38,7 @@ extension AgentTests {
                     #expect(head >= Double(Self.thinking))
                     #expect(rest > 0)
                     #expect(head + rest >= Double(Self.thinking + Self.telling))
-                    #expect(phases.values.reduce(0, +) <= duration)
+                    #expect(phases.values.reduce(0, +) <= duration + 1e-6)
                     if sending == .keptPost { #expect(phases["connect"] == nil) }
                     if sending == .redirectedPost { #expect(phases["queue"] ?? 0 >= Double(Self.thinking)) }
                 }
