@@ -116,6 +116,8 @@ extension MartletConfiguration {
         bufferDirectory = reader.value(
             "MARTLET_BUFFER_DIR", default: "the state directory", as: EnvironmentValue.directory)
         bufferMax = reader.value("MARTLET_BUFFER_MAX", default: "64MiB", as: EnvironmentValue.bytes) ?? bufferMax
+        bufferAdopt =
+            reader.value("MARTLET_BUFFER_ADOPT", default: "none", as: EnvironmentValue.endpoints) ?? bufferAdopt
         compression =
             reader.value("MARTLET_COMPRESSION", default: "gzip", as: EnvironmentValue.choice)
             ?? reader.fallback(

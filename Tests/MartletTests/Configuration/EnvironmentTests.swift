@@ -8,7 +8,7 @@ import Testing
         "ENABLED", "SERVICE_NAME", "SERVICE_VERSION", "ENVIRONMENT", "ENDPOINT", "TOKEN", "CAPTURE", "INCLUDE",
         "EXCLUDE", "ENDPOINTS", "MAX_ENDPOINTS", "SAMPLE_RATE", "KEEP_FAILURES", "SLOW", "PROPAGATE", "TRACING",
         "CAPTURE_HEADERS", "CAPTURE_BODIES", "BODY_LIMIT", "REDACT", "HUNG", "MAX_CPU", "MAX_MEMORY", "INTERVAL",
-        "BUFFER_DIR", "BUFFER_MAX", "COMPRESSION", "EXPORT_TIMEOUT", "LOG_LEVEL", "TRANSPORT",
+        "BUFFER_DIR", "BUFFER_MAX", "BUFFER_ADOPT", "COMPRESSION", "EXPORT_TIMEOUT", "LOG_LEVEL", "TRANSPORT",
         "CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY",
     ].map { "MARTLET_\($0)" }
 
@@ -49,7 +49,8 @@ import Testing
             "MARTLET_CAPTURE_BODIES": "Failures", "MARTLET_BODY_LIMIT": "16KiB", "MARTLET_REDACT": "ssn, card number",
             "MARTLET_HUNG": "90s", "MARTLET_MAX_CPU": "1.5%", "MARTLET_MAX_MEMORY": "8MiB", "MARTLET_INTERVAL": "2",
             "MARTLET_BUFFER_DIR": "/var/lib/x",
-            "MARTLET_BUFFER_MAX": "1.5MiB", "MARTLET_COMPRESSION": "none", "MARTLET_EXPORT_TIMEOUT": "1m",
+            "MARTLET_BUFFER_MAX": "1.5MiB", "MARTLET_BUFFER_ADOPT": "http://old:4318, https://older",
+            "MARTLET_COMPRESSION": "none", "MARTLET_EXPORT_TIMEOUT": "1m",
             "MARTLET_LOG_LEVEL": "debug", "MARTLET_TRANSPORT": "URLSession", "MARTLET_CERTIFICATE": "ca.pem",
             "MARTLET_CLIENT_CERTIFICATE": "/etc/martlet/client.pem", "MARTLET_CLIENT_KEY": "/etc/martlet/client.key",
         ])
@@ -80,6 +81,7 @@ import Testing
         #expect(configuration.interval == .seconds(2))
         #expect(configuration.bufferDirectory?.path == "/var/lib/x")
         #expect(configuration.bufferMax == 1_572_864)
+        #expect(configuration.bufferAdopt.map(\.absoluteString) == ["http://old:4318", "https://older"])
         #expect(configuration.compression == .none)
         #expect(configuration.exportTimeout == .seconds(60))
         #expect(configuration.logLevel == .debug)
