@@ -44,7 +44,7 @@ import Testing
         #expect(!errors.contains(Self.advice))
     }
 
-    private static let advice = "sets MARTLET_TRACING=false"
+    private static let advice = "(MARTLET_TRACING=false leaves that to a tracer of the service"
 
     /// The trap of a second bootstrap does not name us, so a line ahead of it does.
     @Test func aServiceThatBootstrapsATracerLaterIsToldHowToKeepIt() async throws {

@@ -16,7 +16,7 @@ enum TracingBootstrap {
         case .isDone: return
         case .isNew:
             log.notice(
-                "Martlet is the backend of swift-distributed-tracing. A second bootstrap ends a process: a service that has a tracer of its own sets MARTLET_TRACING=false"
+                "Martlet is the backend of swift-distributed-tracing (MARTLET_TRACING=false leaves that to a tracer of the service: a second bootstrap ends the process)"
             )
         case .isTaken(let present):
             log.warning(
