@@ -21,7 +21,9 @@ package struct GregorianDate: Equatable, Sendable {
         var year = 1970 + days / 366
         while Self.daysSince1970(ofYear: year + 1) <= days { year += 1 }
         var (month, rest) = (1, days - Self.daysSince1970(ofYear: year))
-        while case let length = Self.days(ofMonth: month, year), rest >= length { (month, rest) = (month + 1, rest - length) }
+        while case let length = Self.days(ofMonth: month, year), rest >= length {
+            (month, rest) = (month + 1, rest - length)
+        }
         (self.year, self.month, self.day) = (year, month, rest + 1)
     }
 

@@ -108,7 +108,9 @@ extension FaultTests {
                 let token = ["MARTLET_TOKEN": present]
                 let log = try await run("late", for: new, in: scene, token)
                 #expect(try await lives(in: new, of: scene) == ["late"])
-                #expect(!scene.waiting.contains { $0.hasSuffix(".journal") }, "what waits is in batches, which have a limit")
+                #expect(
+                    !scene.waiting.contains { $0.hasSuffix(".journal") }, "what waits is in batches, which have a limit"
+                )
                 let address = "http://127.0.0.1:\(old.port)"
                 #expect(log.components(separatedBy: "MARTLET_BUFFER_ADOPT=\(address) sends them").count == 2, "\(log)")
                 try await scene.drain(
@@ -125,7 +127,8 @@ extension FaultTests {
                 let shared = ["MARTLET_TOKEN": "one-for-both"]
                 let place = try await Place("place", in: scene)
                 let templates = shared.merging(["MARTLET_ENDPOINTS": "/{life}/*", "MARTLET_INTERVAL": "60s"]) { $1 }
-                let service = try scene.start("early", collector: place.port, requests: 1_000_000, environment: templates)
+                let service = try scene.start(
+                    "early", collector: place.port, requests: 1_000_000, environment: templates)
                 try await scene.wait(while: service, requests: 200)
                 await service.stop(with: SIGKILL)
                 let collector = try await place.open(token: "one-for-both")

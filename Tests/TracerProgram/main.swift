@@ -29,7 +29,9 @@ var configuration = MartletConfiguration.fromEnvironment().configuration
 if before == "told-not-to" { configuration.bootstrapsTracing = false }
 for _ in 0..<2 {
     let agent = MartletAgent.start(configuration)
-    if before == "later", !(InstrumentationSystem.instrument is OtherTracer) { InstrumentationSystem.bootstrap(OtherTracer()) }
+    if before == "later", !(InstrumentationSystem.instrument is OtherTracer) {
+        InstrumentationSystem.bootstrap(OtherTracer())
+    }
     show()
     await agent.shutdown()
     show()

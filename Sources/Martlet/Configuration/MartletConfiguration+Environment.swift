@@ -81,6 +81,8 @@ extension MartletConfiguration {
     }
 
     private mutating func readContents(_ reader: inout EnvironmentReader) {
+        capturePaths =
+            reader.value("MARTLET_CAPTURE_PATHS", default: "false", as: EnvironmentValue.boolean) ?? capturePaths
         captureHeaders =
             reader.value("MARTLET_CAPTURE_HEADERS", default: "none", as: EnvironmentValue.headers) ?? captureHeaders
         captureBodies =

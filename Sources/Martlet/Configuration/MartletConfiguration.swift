@@ -43,6 +43,9 @@ public struct MartletConfiguration: Sendable {
     /// Send `traceparent` and `tracestate` with requests that carry none (W3C Trace Context). `MARTLET_PROPAGATE`, default
     /// `true`.
     public var propagate = true
+    /// Paths in kept details as they are. Otherwise those of their segments that are values, and neither plain numbers nor UUIDs,
+    /// are taken out. `MARTLET_CAPTURE_PATHS`, default `false`.
+    public var capturePaths = false
     /// The header fields in kept details. `MARTLET_CAPTURE_HEADERS`, default none.
     public var captureHeaders = CapturedHeaders.none {
         didSet { captureHeaders = captureHeaders.lowercased }

@@ -7,7 +7,8 @@ import Testing
     static let variables = [
         "ENABLED", "SERVICE_NAME", "SERVICE_VERSION", "ENVIRONMENT", "ENDPOINT", "TOKEN", "CAPTURE", "INCLUDE",
         "EXCLUDE", "ENDPOINTS", "MAX_ENDPOINTS", "SAMPLE_RATE", "KEEP_FAILURES", "SLOW", "PROPAGATE", "TRACING",
-        "CAPTURE_HEADERS", "CAPTURE_BODIES", "BODY_LIMIT", "REDACT", "HUNG", "MAX_CPU", "MAX_MEMORY", "INTERVAL",
+        "CAPTURE_PATHS", "CAPTURE_HEADERS", "CAPTURE_BODIES", "BODY_LIMIT", "REDACT", "HUNG", "MAX_CPU", "MAX_MEMORY",
+        "INTERVAL",
         "BUFFER_DIR", "BUFFER_MAX", "BUFFER_ADOPT", "COMPRESSION", "EXPORT_TIMEOUT", "LOG_LEVEL", "TRANSPORT",
         "CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY",
     ].map { "MARTLET_\($0)" }
@@ -45,7 +46,7 @@ import Testing
             "MARTLET_ENDPOINTS": "/users/{id}, /static/*",
             "MARTLET_MAX_ENDPOINTS": "12", "MARTLET_SAMPLE_RATE": "0.25", "MARTLET_KEEP_FAILURES": "no",
             "MARTLET_SLOW": "500ms", "MARTLET_PROPAGATE": "0", "MARTLET_TRACING": "off",
-            "MARTLET_CAPTURE_HEADERS": "via,Server",
+            "MARTLET_CAPTURE_PATHS": "yes", "MARTLET_CAPTURE_HEADERS": "via,Server",
             "MARTLET_CAPTURE_BODIES": "Failures", "MARTLET_BODY_LIMIT": "16KiB", "MARTLET_REDACT": "ssn, card number",
             "MARTLET_HUNG": "90s", "MARTLET_MAX_CPU": "1.5%", "MARTLET_MAX_MEMORY": "8MiB", "MARTLET_INTERVAL": "2",
             "MARTLET_BUFFER_DIR": "/var/lib/x",
@@ -71,6 +72,7 @@ import Testing
         #expect(configuration.slow == .milliseconds(500))
         #expect(configuration.propagate == false)
         #expect(configuration.bootstrapsTracing == false)
+        #expect(configuration.capturePaths)
         #expect(configuration.captureHeaders == .named(["via", "server"]))
         #expect(configuration.captureBodies == .failures)
         #expect(configuration.bodyLimit == 16384)
