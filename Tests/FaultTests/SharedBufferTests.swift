@@ -121,6 +121,26 @@ extension FaultTests {
             }
         }
 
+        @Test func anOldCollectorThatNeverAnswersHoldsUpNobodyWhoWaits() async throws {
+            try await Scene.run { scene in
+                let collector = try await scene.collector()
+                let gate = try Gate(collector: collector.port) { _, _ in .hang }
+                let early = try scene.start("early", collector: gate.port, requests: 1_000_000)
+                try await scene.wait(while: early) { !gate.uploads.isEmpty }
+                await early.stop(with: SIGKILL)
+                let uploads = gate.uploads.count
+                let late = try scene.start(
+                    "late", collector: collector.port, requests: 200, ["--flushes", "0"],
+                    environment: ["MARTLET_EXPORT_TIMEOUT": "60s"])
+                try await scene.wait(while: late) { gate.uploads.count > uploads }
+                let end = try await scene.end(of: late)
+                #expect((end.captured, end.delivered) == (200, 200), "\(end); \(scene.seed)")
+                gate.close()
+                try await scene.drain(collector: collector.port)
+                try await scene.expectEverythingCountedOnce()
+            }
+        }
+
         /// Endpoints have the names that their own service gives them, whoever folds its journal.
         @Test func aJournalIsFoldedWithTheTemplatesOfItsOwnService() async throws {
             try await Scene.run { scene in

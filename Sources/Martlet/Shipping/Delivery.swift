@@ -22,6 +22,8 @@ struct Delivery {
     private var others: [(instance: String, place: URL)] = []
     private var news: DeliveryNews
     private var pause: UInt64 = .max
+    /// Somebody waits for the round's end.
+    private var isAwaited = false
     /// The round was interrupted, and there may be more.
     private(set) var isPaused = false
 
@@ -64,7 +66,7 @@ struct Delivery {
         held = Set(
             circuits.filter { !$0.value.allows(at: now, isAsked: isAsked && isOwn($0.key.endpoint)) }.map(\.key))
         self.pause = pause
-        isPaused = false
+        (isPaused, isAwaited) = (false, isAsked)
         if isOver { return false }
         (pending, others) = ([], [])
         return true
@@ -91,14 +93,14 @@ struct Delivery {
     }
 
     /// Delivers those to the addresses that they were recorded for, as far as that can be, and tells of what stays. The last of
-    /// a round, and not at a service's end: a collector that is gone takes its time.
+    /// a round, and of none that somebody waits for: a collector that is gone takes its time.
     mutating func deliverElsewhere() {
         if isPaused { return }
         news.endRound(waiting: Set(ownLines.filter(pending.contains).map(\.signal)))
-        guard shipper.stopBy == nil else { return }
+        guard !isAwaited else { return }
         var left: [URL?: [BatchFile]] = [:]
         var locked: Set<URL?> = []
-        for other in others where !isPaused {
+        for other in others where !isPaused && !isAwaited {
             guard var outbox = Outbox.adopt(instance: other.instance, in: other.place) else { continue }
             let (destination, address) = address(of: outbox)
             if let address {
@@ -109,7 +111,7 @@ struct Delivery {
             left[destination, default: []] += (outbox.batches() ?? []).map(\.file)
             outbox.close()
         }
-        if isPaused { return }
+        if isPaused || isAwaited { return }
         let requests = left.values.joined().reduce(0) { $0 &+ $1.requests }
         // A round that the collector cut short has not found all of them.
         if !isOver { shipper.update { $0.waitingElsewhere = requests } }
@@ -151,7 +153,8 @@ struct Delivery {
                 continue
             }
             isPaused = Clock.monotonic() >= pause
-            if isPaused || Clock.monotonic() >= shipper.stopBy ?? .max { return }
+            let isLate = isAwaited && endpoint != configuration.endpoint
+            if isPaused || isLate || Clock.monotonic() >= shipper.stopBy ?? .max { return }
             rest = deliver(batch, of: &outbox, over: line) + rest
             note(outbox, isOwn: isOwn)
         }
@@ -178,7 +181,7 @@ struct Delivery {
         ShippingStep.marked.reach()
         uploader.start(
             body, batch: file.id(of: outbox.instance), isCompressed: file.isCompressed, to: line.endpoint)
-        let outcome = awaitOutcome()
+        guard let outcome = awaitOutcome(of: line) else { return [] }
         ShippingStep.answered.reach()
         switch outcome {
         case .delivered(let refusal):
@@ -229,7 +232,8 @@ struct Delivery {
         return points > 0 && refusal.points >= points ? file.requests : 0
     }
 
-    private func awaitOutcome() -> UploadOutcome {
+    /// `nil` for an upload elsewhere that was given up for somebody who came to wait for this collector's.
+    private mutating func awaitOutcome(of line: UploadLine) -> UploadOutcome? {
         defer { uploader.cancel() }
         // libcurl has the same time-out; this one is for what it does not notice, and for a shutdown.
         let deadline = Clock.monotonic() &+ timeout &+ timeout / 4
@@ -239,6 +243,8 @@ struct Delivery {
             if now >= deadline || now >= shipper.stopBy ?? .max {
                 return UploadOutcome(transportError: "no answer in time")
             }
+            isAwaited = isAwaited || shipper.isAsked
+            if isAwaited, !isOwn(line.endpoint) { return nil }
             whileWaiting()
         }
     }
