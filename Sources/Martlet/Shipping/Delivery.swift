@@ -83,7 +83,7 @@ struct Delivery {
         for instance in BufferDirectory.instances(in: place) where instance != own && !isOver {
             guard var outbox = Outbox.adopt(instance: instance, in: place) else { continue }
             recovery.recover(&outbox)
-            if address(of: outbox).address.map(isOwn) == true {
+            if outbox.addresses(for: configuration).present.map(isOwn) == true {
                 deliverAll(of: &outbox, to: configuration.endpoint, isOwn: false)
             } else {
                 others.append((instance, place))
@@ -102,13 +102,13 @@ struct Delivery {
         var locked: Set<URL?> = []
         for other in others where !isPaused && !isAwaited {
             guard var outbox = Outbox.adopt(instance: other.instance, in: other.place) else { continue }
-            let (destination, address) = address(of: outbox)
-            if let address {
-                deliverAll(of: &outbox, to: address, isOwn: false)
+            let (recorded, present) = outbox.addresses(for: configuration)
+            if let present {
+                deliverAll(of: &outbox, to: present, isOwn: false)
             } else {
-                locked.insert(destination)
+                locked.insert(recorded)
             }
-            left[destination, default: []] += (outbox.batches() ?? []).map(\.file)
+            left[recorded, default: []] += (outbox.batches() ?? []).map(\.file)
             outbox.close()
         }
         if isPaused || isAwaited { return }
@@ -129,17 +129,6 @@ struct Delivery {
     private func isOwn(_ endpoint: URL) -> Bool { endpoint == configuration.endpoint }
 
     private var isOver: Bool { isPaused || held.isSuperset(of: ownLines) }
-
-    /// What a dead instance recorded for, and where its batches are sent; the one is `nil` where it cannot be read, the other
-    /// where they are not. A version that did not keep it had one collector for all of a service's name.
-    private func address(of outbox: borrowing Outbox) -> (destination: URL?, address: URL?) {
-        do {
-            guard let destination = try outbox.owner?.destination else { return (nil, configuration.endpoint) }
-            return (destination.endpoint, destination.address(for: configuration))
-        } catch {
-            return (nil, nil)
-        }
-    }
 
     private mutating func deliverAll(
         of outbox: inout some BatchStore & ~Copyable, to endpoint: URL, isOwn: Bool

@@ -53,4 +53,15 @@ extension Outbox {
             return try JSONDecoder().decode(OutboxOwner.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
         }
     }
+
+    /// The address that batches were recorded for, `nil` where it cannot be read, and the one that a process with this
+    /// configuration sends them to, `nil` where it does not. A version that kept none had one collector for a service's name.
+    func addresses(for configuration: MartletConfiguration) -> (recorded: URL?, present: URL?) {
+        do {
+            guard let destination = try owner?.destination else { return (nil, configuration.endpoint) }
+            return (destination.endpoint, destination.address(for: configuration))
+        } catch {
+            return (nil, nil)
+        }
+    }
 }

@@ -15,22 +15,24 @@ struct UploadDestination: Codable, Equatable, Sendable {
     init(_ configuration: MartletConfiguration, salt: String = UUID().uuidString) {
         self.salt = salt
         endpoint = Self.plain(configuration.endpoint)
-        credentials = Self.digest(of: configuration, salt: salt)
+        credentials = Self.digest(of: configuration, for: endpoint, salt: salt)
     }
 
     /// Where a process with this configuration sends what has the destination; `nil` where it lacks the credentials, which
     /// go to no address that they were not meant for.
     func address(for configuration: MartletConfiguration) -> URL? {
         if configuration.bufferAdopt.contains(where: { Self.plain($0) == endpoint }) { return configuration.endpoint }
-        guard Self.digest(of: configuration, salt: salt) == credentials else { return nil }
+        guard Self.digest(of: configuration, for: endpoint, salt: salt) == credentials else { return nil }
         return endpoint == Self.plain(configuration.endpoint) ? configuration.endpoint : endpoint
     }
 
-    /// User and password belong to their address, and a client's certificate to its path: it may be renewed there.
-    private static func digest(of configuration: MartletConfiguration, salt: String) -> String {
+    /// The address is in it, so that no other can be put beside it to get the token. User and password belong to theirs, and a
+    /// client's certificate to its path: it may be renewed there.
+    private static func digest(of configuration: MartletConfiguration, for endpoint: URL, salt: String) -> String {
         let hasUser = configuration.endpoint.user != nil || configuration.endpoint.password != nil
         let parts = [
-            salt, configuration.token ?? "", hasUser ? configuration.endpoint.absoluteString : "",
+            salt, endpoint.absoluteString, configuration.token ?? "",
+            hasUser ? configuration.endpoint.absoluteString : "",
             configuration.clientCertificate?.path ?? "",
         ]
         // A length ahead of each part, so that no two lists read alike.

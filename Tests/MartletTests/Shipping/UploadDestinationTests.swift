@@ -53,6 +53,15 @@ import Testing
         #expect(address(configuration("http://a", token: "old"), for: rotated) == "http://a")
     }
 
+    @Test func anAddressThatWasPutIntoTheFileGetsNoToken() throws {
+        let present = configuration("http://a", token: "t")
+        let bytes = try JSONEncoder().encode(UploadDestination(present))
+        let text = String(decoding: bytes, as: UTF8.self).replacing("http:\\/\\/a", with: "http:\\/\\/b")
+        let forged = try JSONDecoder().decode(UploadDestination.self, from: Data(text.utf8))
+        #expect(forged.endpoint.absoluteString == "http://b")
+        #expect(forged.address(for: present) == nil)
+    }
+
     @Test func noCredentialIsWritten() throws {
         let configuration = configuration(
             "https://ada:lovelace@a", token: "s3cret-token", certificate: "/etc/client.pem")
