@@ -24,6 +24,8 @@ struct Delivery {
     private var pause: UInt64 = .max
     /// Somebody waits for the round's end.
     private var isAwaited = false
+    /// By the monotonic clock: when what goes elsewhere has kept somebody waiting for long enough.
+    private var patience: UInt64 = .max
     /// The round was interrupted, and there may be more.
     private(set) var isPaused = false
 
@@ -93,14 +95,14 @@ struct Delivery {
     }
 
     /// Delivers those to the addresses that they were recorded for, as far as that can be, and tells of what stays. The last of
-    /// a round, and of none that somebody waits for: a collector that is gone takes its time.
+    /// a round, and for ``MartletLimits/elsewhere`` where somebody waits: a collector that is gone takes its time.
     mutating func deliverElsewhere() {
         if isPaused { return }
         news.endRound(waiting: Set(ownLines.filter(pending.contains).map(\.signal)))
-        guard !isAwaited else { return }
+        patience = isAwaited ? Clock.monotonic() &+ MartletLimits.elsewhere.nanoseconds : .max
         var left: [URL?: [BatchFile]] = [:]
         var locked: Set<URL?> = []
-        for other in others where !isPaused && !isAwaited {
+        for other in others where !isPaused && !isHoldingUp() {
             guard var outbox = Outbox.adopt(instance: other.instance, in: other.place) else { continue }
             let (recorded, present) = outbox.addresses(for: configuration)
             if let present {
@@ -111,7 +113,7 @@ struct Delivery {
             left[recorded, default: []] += (outbox.batches() ?? []).map(\.file)
             outbox.close()
         }
-        if isPaused || isAwaited { return }
+        if isPaused || isHoldingUp() { return }
         let requests = left.values.joined().reduce(0) { $0 &+ $1.requests }
         // A round that the collector cut short has not found all of them.
         if !isOver { shipper.update { $0.waitingElsewhere = requests } }
@@ -121,6 +123,13 @@ struct Delivery {
     }
 
     // MARK: -
+
+    /// Whether somebody has waited for long enough, who asked ahead of the round or during it.
+    private mutating func isHoldingUp() -> Bool {
+        let now = Clock.monotonic()
+        if shipper.isAsked { patience = min(patience, now &+ MartletLimits.elsewhere.nanoseconds) }
+        return now >= patience
+    }
 
     private var ownLines: [UploadLine] {
         Signal.allCases.map { UploadLine(endpoint: configuration.endpoint, signal: $0) }
@@ -142,7 +151,7 @@ struct Delivery {
                 continue
             }
             isPaused = Clock.monotonic() >= pause
-            let isLate = isAwaited && endpoint != configuration.endpoint
+            let isLate = endpoint != configuration.endpoint && isHoldingUp()
             if isPaused || isLate || Clock.monotonic() >= shipper.stopBy ?? .max { return }
             rest = deliver(batch, of: &outbox, over: line) + rest
             note(outbox, isOwn: isOwn)
@@ -232,8 +241,7 @@ struct Delivery {
             if now >= deadline || now >= shipper.stopBy ?? .max {
                 return UploadOutcome(transportError: "no answer in time")
             }
-            isAwaited = isAwaited || shipper.isAsked
-            if isAwaited, !isOwn(line.endpoint) { return nil }
+            if !isOwn(line.endpoint), isHoldingUp() { return nil }
             whileWaiting()
         }
     }
