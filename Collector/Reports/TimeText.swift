@@ -1,4 +1,3 @@
-import Foundation
 import MartletTelemetry
 
 /// TIME as people write it: RFC 3339, or a length of time ago.
@@ -12,7 +11,16 @@ package enum TimeText {
 
     /// RFC 3339 in UTC, whole seconds.
     package static func format(_ time: UnixNanoseconds) -> String {
-        Date(timeIntervalSince1970: Double(time / 1_000_000_000)).formatted(.iso8601)
+        let (days, seconds) = Int(time / 1_000_000_000).quotientAndRemainder(dividingBy: 86_400)
+        let date = GregorianDate(daysSince1970: days)
+        let day = [digits(date.year, 4), digits(date.month, 2), digits(date.day, 2)].joined(separator: "-")
+        let parts = [seconds / 3600, seconds / 60 % 60, seconds % 60].map { digits($0, 2) }
+        return "\(day)T\(parts.joined(separator: ":"))Z"
+    }
+
+    private static func digits(_ number: Int, _ count: Int) -> String {
+        let text = String(number)
+        return String(repeating: "0", count: max(0, count - text.count)) + text
     }
 
     /// A length of time: `500ms`, `90s`, `30m`, `1h`, `7d`. `nil` when the text is none.

@@ -1,3 +1,5 @@
+import MartletTelemetry
+
 /// A time of RFC 3339 (section 5.6): `2026-11-21T09:00:00Z`, `2026-11-21T10:00:00.25+01:00`. Every part stands at its place
 /// and within its range, and nothing stands behind the zone.
 ///
@@ -17,11 +19,9 @@ struct TimestampReader {
     /// Since 1970.
     private mutating func days() -> Int? {
         guard let year = number(digits: 4, in: 0...9999), take("-"), let month = number(digits: 2, in: 1...12),
-            take("-"), let day = number(digits: 2, in: 1...Self.days(ofMonth: month, year))
+            take("-"), let day = number(digits: 2, in: 1...31)
         else { return nil }
-        let leapDays = Self.leapDays(before: year) - Self.leapDays(before: 1970)
-        let ofMonths = (1..<month).reduce(0) { $0 + Self.days(ofMonth: $1, year) }
-        return (year - 1970) * 365 + leapDays + ofMonths + day - 1
+        return GregorianDate(year: year, month: month, day: day)?.daysSince1970
     }
 
     /// In seconds.
@@ -70,19 +70,5 @@ struct TimestampReader {
 
     private static func isDigit(_ byte: UInt8) -> Bool {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-    }
-
-    private static func days(ofMonth month: Int, _ year: Int) -> Int {
-        switch month {
-        case 2: 28 + leapDays(before: year + 1) - leapDays(before: year)
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
-    }
-
-    /// Since the year 1.
-    private static func leapDays(before year: Int) -> Int {
-        let last = year - 1
-        return last / 4 - last / 100 + last / 400
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Logging
 import MartletTelemetry
 import Synchronization
@@ -11,7 +12,11 @@ final class AgentLog: Sendable {
         case bufferFull
         case encoding
         case journal
+        /// Of all signals: no answer, or one that asks for patience.
+        case collector
         case upload(Signal)
+        /// What waits for another address than the agent's own.
+        case elsewhere(URL?)
         case rejected
         case details
         case hooks
@@ -27,15 +32,21 @@ final class AgentLog: Sendable {
         level = configuration.logLevel
     }
 
+    /// Something that the service has to know though nothing is wrong. At the default of `MARTLET_LOG_LEVEL` too, at a stricter
+    /// one not; the service's own level holds.
+    func notice(_ message: String) {
+        if level <= .warning { (given ?? Logger(label: "martlet")).notice("\(message)") }
+    }
+
     func warning(_ message: String) { log(.warning, message) }
 
     func once(_ matter: Matter, _ message: String) {
         if told.withLock({ $0.insert(matter).inserted }) { log(.warning, message) }
     }
 
-    /// Ends what `once` began; says nothing if it did not.
+    /// Ends what `once` began, so loud as that; says nothing if it did not.
     func again(_ matter: Matter, _ message: String) {
-        if told.withLock({ $0.remove(matter) != nil }) { log(.notice, message) }
+        if told.withLock({ $0.remove(matter) != nil }) { log(.warning, message) }
     }
 
     /// The logger is made anew because the service may bootstrap its logging after it started the agent.

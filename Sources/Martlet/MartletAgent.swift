@@ -82,7 +82,8 @@ public final class MartletAgent: Service {
             cpuTime: .nanoseconds(Int64(clamping: shipping.threadCPU &+ AgentCost.nanoseconds)),
             memoryBytes: AgentMemory.bytes(recorder, shipping),
             ledger: shipping.ledger(captured: recorder.captured), droppedDetails: recorder.droppedDetails,
-            bufferedBytes: shipping.bufferedBytes, bufferDirectory: shipping.bufferDirectory,
+            bufferedBytes: shipping.bufferedBytes, waitingElsewhere: shipping.waitingElsewhere,
+            bufferDirectory: shipping.bufferDirectory,
             bufferError: shipping.bufferError, journalError: shipping.journalError, transport: shipping.transport,
             lastUpload: shipping.lastUpload, uploadError: shipping.uploadError)
     }

@@ -77,6 +77,8 @@ enum MartletLimits {
     static let lastRetry = Duration.seconds(60)
     /// The longest wait between two uploads that keep a core busy until their time is up: 10 s of 600 are 1.7 %.
     static let lastCostlyRetry = Duration.seconds(600)
+    /// What goes to a collector of an earlier process keeps who flushes or shuts down waiting for so long.
+    static let elsewhere = Duration.milliseconds(500)
     /// The part of an upload's answer that is kept, in bytes; libcurl's is as long (`upload.c`).
     static let answerBody = 64 << 10
     /// A file in PEM is looked into so far, in bytes.

@@ -32,6 +32,9 @@ public struct MartletStatus: Sendable {
     public var droppedDetails: UInt64
     /// Bytes of all batches of the service that wait on this host, and of those that wait in memory.
     public var bufferedBytes: Int
+    /// Requests of earlier processes on this host that were recorded for another collector, or under another token, and wait
+    /// for it: `MARTLET_BUFFER_ADOPT` sends them to this one. They are not in ``ledger``.
+    public var waitingElsewhere: UInt64
     /// Where batches wait; `nil` while there is no directory for them.
     public var bufferDirectory: URL?
     /// Why batches cannot be stored and are sent from memory; `nil` while they can. A killed process loses those that wait

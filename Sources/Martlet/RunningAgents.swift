@@ -32,7 +32,7 @@ final class AgentCore: Sendable {
             return
         }
         capture = scope == nil ? CaptureState.install(configuration.capture) : CaptureState.installForScope()
-        if configuration.bootstrapsTracing { _ = TracingBootstrap.install() }
+        if configuration.bootstrapsTracing { TracingBootstrap.install(AgentLog(configuration)) }
     }
 
     /// The first use of one that ships, when it has its place.
@@ -40,11 +40,7 @@ final class AgentCore: Sendable {
         guard let shipper else { return }
         if let reason = capture.reason { log.warning("Capture is \(capture.mode.rawValue): \(reason)") }
         for limit in capture.limits { log.warning(limit) }
-        if configuration.bootstrapsTracing, let present = TracingBootstrap.install() {
-            log.warning(
-                "Tracing is bootstrapped with \(type(of: present)) already; a MultiplexInstrument can hold MartletTracer too"
-            )
-        }
+        if configuration.bootstrapsTracing { TracingBootstrap.install(log) }
         shipper.start(
             configuration, resource: TelemetryResource(configuration), capture: capture, recorder: recorder, log: log)
     }

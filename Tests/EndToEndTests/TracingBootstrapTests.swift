@@ -10,13 +10,13 @@ import Testing
     }
 
     private func run(
-        _ before: String, environment: [String: String] = [:]
+        _ before: String, environment: [String: String] = [:], endsWith expected: Int32 = 0
     ) async throws -> (lines: [String], errors: String) {
         let own = ["MARTLET_BUFFER_DIR": folder.path("buffer"), "MARTLET_ENDPOINT": "http://127.0.0.1:1"]
         let (status, output, errors) = try await ChildProcess(
             .tracerProgram, [before], environment: own.merging(environment) { $1 }
         ).finish()
-        #expect(status == 0)
+        #expect(status == expected)
         return (output.split(separator: "\n").map(String.init), errors)
     }
 
@@ -24,7 +24,7 @@ import Testing
         let (lines, errors) = try await run("nothing")
         #expect(
             lines == ["MartletTracer records", "MartletTracer rests", "MartletTracer records", "MartletTracer rests"])
-        #expect(!errors.contains("racing"))
+        #expect(!errors.contains("already"))
     }
 
     @Test func switchedOffNothingIsInstalled() async throws {
@@ -41,5 +41,23 @@ import Testing
         let (lines, errors) = try await run("bootstrapped")
         #expect(lines == Array(repeating: "OtherTracer rests", count: 4))
         #expect(errors.contains("Tracing is bootstrapped with OtherTracer already"))
+        #expect(!errors.contains(Self.advice))
+    }
+
+    private static let advice = "(MARTLET_TRACING=false leaves that to a tracer of the service"
+
+    /// The trap of a second bootstrap does not name us, so a line ahead of it does.
+    @Test func aServiceThatBootstrapsATracerLaterIsToldHowToKeepIt() async throws {
+        let trapped = try await run("later", endsWith: -1)
+        #expect(trapped.errors.contains(Self.advice), "\(trapped.errors)")
+        let (lines, errors) = try await run("later", environment: ["MARTLET_TRACING": "false"])
+        #expect(lines == Array(repeating: "OtherTracer rests", count: 4))
+        #expect(!errors.contains(Self.advice))
+    }
+
+    @Test(arguments: [("warning", 1), ("error", 0)])
+    func theAdviceIsGivenOnceAProcessAndNotWhereWarningsAreNotWanted(level: String, times: Int) async throws {
+        let (_, errors) = try await run("nothing", environment: ["MARTLET_LOG_LEVEL": level])
+        #expect(errors.components(separatedBy: Self.advice).count == times + 1, "\(errors)")
     }
 }

@@ -19,7 +19,7 @@ extension FaultTests {
                 #expect(status == 0, "\(errors)")
                 let end = try JSONDecoder().decode(ServiceEnd.self, from: Data(output.utf8))
                 #expect((end.captured, end.delivered) == (400, 400), "\(end); \(scene.seed)")
-                let said = errors.split(separator: "\n").filter { $0.contains("martlet") }
+                let said = errors.split(separator: "\n").filter { $0.contains(" warning martlet") }
                 #expect(said.count == 1, "\(errors)")
                 #expect(said.first?.contains("is lost with a killed process") == true, "\(errors)")
                 try await scene.expectEverythingCountedOnce()

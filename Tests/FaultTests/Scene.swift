@@ -13,6 +13,8 @@ final class Scene: Sendable {
     let server: CountingServer
     private let serverURL: URL
     private let started = Mutex<[pid_t]>([])
+    /// Where the services of this case had their collector.
+    private let addresses = Mutex<Set<String>>([])
 
     private init(folder: TemporaryFolder, seed: Seed, server: CountingServer, url: URL) {
         self.folder = folder
@@ -69,6 +71,7 @@ final class Scene: Sendable {
         let process = try ChildProcess(
             .faultProgram, arguments + options, environment: own.merging(environment) { $1 })
         started.withLock { $0.append(process.pid) }
+        addresses.withLock { _ = $0.insert("http://127.0.0.1:\(port)") }
         return process
     }
 
@@ -94,8 +97,11 @@ final class Scene: Sendable {
         return try JSONDecoder().decode(ServiceEnd.self, from: Data(output.utf8))
     }
 
-    /// Starts the service without a load until nothing waits any more, as its next starts would.
+    /// Starts the service without a load until nothing waits any more, as its next starts would. A collector that was behind a
+    /// gate is the same without it, unless the environment says otherwise.
     func drain(collector port: Int, environment: [String: String] = [:]) async throws {
+        let adopted = ["MARTLET_BUFFER_ADOPT": addresses.withLock { $0 }.joined(separator: ",")]
+        let environment = adopted.merging(environment) { $1 }
         for number in 0..<10 where !waiting.isEmpty {
             let sweep = try start(
                 "sweep-\(number)", collector: port, ["--flushes", "5", "--workers", "0"], environment: environment)

@@ -1,7 +1,7 @@
 // Starts an agent, ends it and starts another, and prints after each step what the process's tracer is and whether its spans
 // record anything.
 //
-//     TracerProgram nothing|bootstrapped|told-not-to
+//     TracerProgram nothing|bootstrapped|told-not-to|later
 import Foundation
 import Martlet
 import Tracing
@@ -26,9 +26,12 @@ func show() {
 let before = CommandLine.arguments.dropFirst().first
 if before == "bootstrapped" { InstrumentationSystem.bootstrap(OtherTracer()) }
 var configuration = MartletConfiguration.fromEnvironment().configuration
-configuration.bootstrapsTracing = before != "told-not-to"
+if before == "told-not-to" { configuration.bootstrapsTracing = false }
 for _ in 0..<2 {
     let agent = MartletAgent.start(configuration)
+    if before == "later", !(InstrumentationSystem.instrument is OtherTracer) {
+        InstrumentationSystem.bootstrap(OtherTracer())
+    }
     show()
     await agent.shutdown()
     show()

@@ -10,7 +10,7 @@ struct DetailContents: Sendable {
 
     init(_ configuration: MartletConfiguration) {
         headers = configuration.captureHeaders
-        redaction = Redaction(adding: configuration.redact)
+        redaction = Redaction(adding: configuration.redact, keepsSegments: configuration.capturePaths)
         bodies = configuration.captureBodies
         bodyLimit = configuration.bodyLimit
     }

@@ -110,6 +110,11 @@ enum EnvironmentValue {
         return parts.url
     }
 
+    /// Comma-separated ones.
+    static func endpoints(_ text: String) -> [URL]? {
+        list(text) { endpoint($0) != nil }?.compactMap(endpoint)
+    }
+
     /// A path that says where it begins: `/…`, `./…` or `../…`.
     static func directory(_ text: String) -> URL? {
         guard ["/", "./", "../"].contains(where: text.hasPrefix) else { return nil }

@@ -81,6 +81,8 @@ extension MartletConfiguration {
     }
 
     private mutating func readContents(_ reader: inout EnvironmentReader) {
+        capturePaths =
+            reader.value("MARTLET_CAPTURE_PATHS", default: "false", as: EnvironmentValue.boolean) ?? capturePaths
         captureHeaders =
             reader.value("MARTLET_CAPTURE_HEADERS", default: "none", as: EnvironmentValue.headers) ?? captureHeaders
         captureBodies =
@@ -116,6 +118,8 @@ extension MartletConfiguration {
         bufferDirectory = reader.value(
             "MARTLET_BUFFER_DIR", default: "the state directory", as: EnvironmentValue.directory)
         bufferMax = reader.value("MARTLET_BUFFER_MAX", default: "64MiB", as: EnvironmentValue.bytes) ?? bufferMax
+        bufferAdopt =
+            reader.value("MARTLET_BUFFER_ADOPT", default: "none", as: EnvironmentValue.endpoints) ?? bufferAdopt
         compression =
             reader.value("MARTLET_COMPRESSION", default: "gzip", as: EnvironmentValue.choice)
             ?? reader.fallback(

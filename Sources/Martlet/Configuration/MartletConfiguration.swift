@@ -43,6 +43,9 @@ public struct MartletConfiguration: Sendable {
     /// Send `traceparent` and `tracestate` with requests that carry none (W3C Trace Context). `MARTLET_PROPAGATE`, default
     /// `true`.
     public var propagate = true
+    /// Paths in kept details as they are. Otherwise those of their segments that are values, and neither plain numbers nor UUIDs,
+    /// are taken out. `MARTLET_CAPTURE_PATHS`, default `false`.
+    public var capturePaths = false
     /// The header fields in kept details. `MARTLET_CAPTURE_HEADERS`, default none.
     public var captureHeaders = CapturedHeaders.none {
         didSet { captureHeaders = captureHeaders.lowercased }
@@ -80,6 +83,9 @@ public struct MartletConfiguration: Sendable {
     public var bufferDirectory: URL?
     /// Bytes on disk for all instances of the service on this host together. `MARTLET_BUFFER_MAX`, default 64 MiB.
     public var bufferMax = 64 << 20
+    /// Addresses of collectors that the service had before: what still waits for one of them under this service's name, with
+    /// whatever token, goes to ``endpoint``. `MARTLET_BUFFER_ADOPT`, default none.
+    public var bufferAdopt: [URL] = []
     /// `MARTLET_COMPRESSION`, default `gzip`.
     public var compression = Compression.gzip
     /// The way that uploads take. `MARTLET_TRANSPORT`, default `nil`: ``Transport/urlSession`` where Foundation is sound (Swift
@@ -97,7 +103,8 @@ public struct MartletConfiguration: Sendable {
     public var exportTimeout = Duration.seconds(10) {
         didSet { exportTimeout = max(exportTimeout, MartletLimits.shortestInterval) }
     }
-    /// What the agent says at or above this level reaches the service's log. `MARTLET_LOG_LEVEL`, default `warning`.
+    /// What the agent says at or above this level reaches the service's log, and at the default one notice more: that it is
+    /// the backend of swift-distributed-tracing. `MARTLET_LOG_LEVEL`, default `warning`.
     public var logLevel = Logger.Level.warning
 
     /// Where the agent logs. `nil`: the handler that the service gave to `LoggingSystem.bootstrap`, under the label

@@ -44,12 +44,16 @@ struct JournalRecovery {
     }
 
     private func seal(_ segments: [RecoveredSegment], _ sequence: UInt64, in outbox: inout Outbox) throws {
+        let owner = try? outbox.owner
+        var configuration = configuration
+        // Not its own: what others call an endpoint is theirs to say.
+        if let templates = owner?.endpoints { configuration.endpoints = templates }
         var statistics = SeriesStatistics(configuration, start: segments.map(\.header.start).min() ?? Clock.wall())
         for segment in segments { segment.count(into: &statistics) }
         let interval = statistics.take(at: nil)
         guard !interval.series.isEmpty else { return }
         var batch = MetricsBatch(
-            resource: outbox.resource ?? TelemetryResource(configuration, instance: outbox.instance),
+            resource: owner?.resource ?? TelemetryResource(configuration, instance: outbox.instance),
             start: interval.start, end: interval.end, series: interval.series, instanceStart: interval.start,
             ledger: Ledger())
         batch.ledger = outbox.ledger(unsealed: batch.requests)

@@ -1,6 +1,7 @@
 /// Takes the values of sensitive names out of a form's body, and secrets out of all other values.
 struct FormRedaction {
     let names: SensitiveNames
+    let keepsSegments: Bool
     let isCutOff: Bool
 
     func redact(_ form: [UInt8]) -> [UInt8] {
@@ -18,7 +19,8 @@ struct FormRedaction {
     /// As it stands where nothing is taken out of it.
     private func text(_ text: ArraySlice<UInt8>) -> [UInt8] {
         let decoded = PercentEncoding.decode(text)
-        let redacted = TextRedaction.redact(decoded, names: names, isCutOff: isCutOff)
+        let redacted = TextRedaction.redact(
+            decoded, names: names, keepsSegments: keepsSegments, isCutOff: isCutOff)
         return redacted == decoded ? Array(text) : PercentEncoding.encode(redacted)
     }
 }

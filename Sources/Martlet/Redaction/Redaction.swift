@@ -10,15 +10,19 @@ struct Redaction: Sendable {
     static let placeholderBytes = Array(placeholder.utf8)
 
     private let names: SensitiveNames
+    private let urls: URLRedaction
 
-    /// - Parameter adding: names beside the built-in list, `MARTLET_REDACT`.
-    init(adding: [String] = []) {
+    /// - Parameters:
+    ///   - adding: names beside the built-in list, `MARTLET_REDACT`.
+    ///   - keepsSegments: values stay among the segments of paths, `MARTLET_CAPTURE_PATHS`.
+    init(adding: [String] = [], keepsSegments: Bool = false) {
         names = SensitiveNames(adding: adding)
+        urls = URLRedaction(keepsSegments: keepsSegments)
     }
 
     /// A URL without its secrets, cut to ``MartletLimits/urlLength``.
     func url(_ url: String) -> String {
-        URLRedaction.redact(url).cut(toBytes: MartletLimits.urlLength)
+        urls.redact(url).cut(toBytes: MartletLimits.urlLength)
     }
 
     /// What an error said, cut to ``MartletLimits/messageLength``.
@@ -30,7 +34,8 @@ struct Redaction: Sendable {
     func text(_ text: String, limit: Int) -> String {
         let beginning = text.cut(toBytes: limit)
         let isCutOff = beginning.utf8.count < text.utf8.count
-        let redacted = TextRedaction.redact([UInt8](beginning.utf8), names: names, isCutOff: isCutOff)
+        let redacted = TextRedaction.redact(
+            [UInt8](beginning.utf8), names: names, keepsSegments: urls.keepsSegments, isCutOff: isCutOff)
         return String(decoding: redacted, as: UTF8.self).cut(toBytes: limit)
     }
 
@@ -57,8 +62,12 @@ struct Redaction: Sendable {
         // A zero is in no text of one byte a character; in UTF-16 no name would be found.
         guard let format = contentType.flatMap(TextFormat.init), !bytes.contains(0) else { return nil }
         var text = isTruncated ? Self.wholeCharacters(bytes) : [UInt8](bytes)
-        text = TextRedaction.redact(text, names: names, isJSON: format == .json, isCutOff: isTruncated)
-        if format == .form { text = FormRedaction(names: names, isCutOff: isTruncated).redact(text) }
+        text = TextRedaction.redact(
+            text, names: names, keepsSegments: urls.keepsSegments, isJSON: format == .json, isCutOff: isTruncated)
+        if format == .form {
+            let form = FormRedaction(names: names, keepsSegments: urls.keepsSegments, isCutOff: isTruncated)
+            text = form.redact(text)
+        }
         return String(decoding: text, as: UTF8.self)
     }
 

@@ -16,7 +16,8 @@ extension TextRedaction {
         let redacted =
             isTooDeep
             ? Redaction.placeholderBytes
-            : Self.redact(content, names: names, isCutOff: isCutOff, depth: depth + 1)
+            : Self.redact(
+                content, names: names, keepsSegments: keepsSegments, isCutOff: isCutOff, depth: depth + 1)
         if redacted == content { copy(to: end) } else { replace(to: end, with: JSONString.encode(redacted)) }
     }
 }

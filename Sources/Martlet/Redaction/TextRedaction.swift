@@ -1,12 +1,14 @@
 /// Takes secrets out of text of any kind, in one pass: the values of sensitive names in JSON, in `name=value` and
-/// `name: value`, in elements and their attributes; credentials of the schemes Bearer and Basic; JSON Web Tokens; users and
-/// passwords in URLs; PEM blocks.
+/// `name: value`, in elements and their attributes; credentials of the schemes Bearer and Basic; JSON Web Tokens; users,
+/// passwords and segments that are values in URLs; PEM blocks.
 ///
 /// Works on bytes, so that text in an unknown encoding and text that is cut off anywhere are no special cases: a value
 /// without an end goes to the end of the text. Every byte is looked at a few times at most, and once more for each level
 /// of strings within strings.
 struct TextRedaction {
     let names: SensitiveNames
+    /// `MARTLET_CAPTURE_PATHS`.
+    let keepsSegments: Bool
     /// Whether a quote begins a literal. In other text quotes may be odd.
     let isJSON: Bool
     /// Whether more would follow behind the text's end.
@@ -18,20 +20,27 @@ struct TextRedaction {
     /// Everything before it is in the output, or was taken out.
     var position = 0
     private var previousWord = 0..<0
+    /// Of the URL whose authority was last.
+    private var endOfPath = 0
 
     static func redact(
-        _ text: [UInt8], names: SensitiveNames, isJSON: Bool = false, isCutOff: Bool = false, depth: Int = 0
+        _ text: [UInt8], names: SensitiveNames, keepsSegments: Bool, isJSON: Bool = false, isCutOff: Bool = false,
+        depth: Int = 0
     ) -> [UInt8] {
         let first = text.first { !$0.isASCIIWhitespace }
         let looksLikeJSON = first.map { "{[\"".utf8.contains($0) } ?? false
         var redaction = TextRedaction(
-            names: names, isJSON: isJSON || looksLikeJSON, isCutOff: isCutOff, depth: depth, text: text)
+            names: names, keepsSegments: keepsSegments, isJSON: isJSON || looksLikeJSON, isCutOff: isCutOff,
+            depth: depth, text: text)
         redaction.run()
         return redaction.output
     }
 
-    private init(names: SensitiveNames, isJSON: Bool, isCutOff: Bool, depth: Int, text: [UInt8]) {
+    private init(
+        names: SensitiveNames, keepsSegments: Bool, isJSON: Bool, isCutOff: Bool, depth: Int, text: [UInt8]
+    ) {
         self.names = names
+        self.keepsSegments = keepsSegments
         self.isJSON = isJSON
         self.isCutOff = isCutOff
         self.depth = depth
@@ -45,6 +54,7 @@ struct TextRedaction {
             case UInt8(ascii: "\"") where isJSON: literal()
             case UInt8(ascii: "<"): tag()
             case UInt8(ascii: ":") where endOfSlashes != nil: authority()
+            case UInt8(ascii: "/") where position < endOfPath: segment()
             case UInt8(ascii: "-") where text[position...].starts(with: "-----BEGIN".utf8): block()
             case let byte where byte.isNamePart: word()
             default: copy(to: position + 1)
@@ -139,8 +149,26 @@ struct TextRedaction {
         } else {
             replace(to: host, with: URLRedaction.user)
             copy(to: end)
+            // In a URL within a path it is known, and so no byte is looked at for it twice.
+            if !keepsSegments, position >= endOfPath { endOfPath = self.end(from: position, where: Self.endsPath) }
         }
     }
+
+    /// A segment of a URL's path, if it is a value. Names may be those of secrets, and are left to ``word()``.
+    private mutating func segment() {
+        copy(to: position + 1)
+        let end = end(from: position) { "/\\".utf8.contains($0) || Self.endsPath($0) }
+        // Behind the last one there may be the marks of a sentence.
+        let marks =
+            end == endOfPath ? text[position..<end].reversed().prefix { ".,;:!)]}'".utf8.contains($0) }.count : 0
+        if isCutOff, end == text.count {
+            replace(to: end)
+        } else if let replacement = SegmentRedaction.replacement(for: text[position..<end - marks]) {
+            replace(to: end - marks, with: replacement)
+        }
+    }
+
+    private static func endsPath(_ byte: UInt8) -> Bool { endsURL(byte) || "?#".utf8.contains(byte) }
 
     private static func endsAuthority(_ byte: UInt8) -> Bool { endsURL(byte) || "/?#\\".utf8.contains(byte) }
 

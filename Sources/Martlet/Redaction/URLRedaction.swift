@@ -1,24 +1,27 @@
-/// Takes the secrets out of a URL: user and password, every query value, the values of path parameters, the fragment. A
-/// path's segments stay, also where one looks like a secret.
+/// Takes the secrets out of a URL: user and password, every query value, the values of path parameters, the fragment, and
+/// the values among a path's segments (``SegmentRedaction``) unless they are asked for.
 ///
 /// Reads bytes, not a `URL`: what a server sends as `Location` may be anything, and a `Character` may hide a `?`.
-enum URLRedaction {
+struct URLRedaction {
+    /// `MARTLET_CAPTURE_PATHS`.
+    let keepsSegments: Bool
+
     /// What stands for user and password (OpenTelemetry semantic conventions, "url.full").
     static let user = placeholder + ":".utf8 + placeholder + "@".utf8
     private static let placeholder = Redaction.placeholderBytes
 
-    static func redact(_ url: String) -> String {
+    func redact(_ url: String) -> String {
         if isPlain(url) { return url }
         let bytes = Array(url.utf8)
         let start = bytes.firstIndex { $0 > UInt8(ascii: " ") } ?? bytes.endIndex
         let reference = bytes[start...].prefix { $0 != UInt8(ascii: "#") }
         let path = reference.prefix { $0 != UInt8(ascii: "?") }
-        return String(decoding: location(path) + query(reference[path.endIndex...]), as: UTF8.self)
+        return String(decoding: location(path) + Self.query(reference[path.endIndex...]), as: UTF8.self)
     }
 
-    /// Whether it is of the form `scheme://host:port/path` without anything that begins, ends or separates a secret, as most
-    /// are. What is not is looked at closely.
-    private static func isPlain(_ url: String) -> Bool {
+    /// Whether it is of the form `scheme://host:port/path` without anything that is, begins, ends or separates a secret, as
+    /// most are. What is not is looked at closely.
+    private func isPlain(_ url: String) -> Bool {
         url.utf8.withContiguousStorageIfAvailable { url in
             guard let colon = url.firstIndex(where: { !$0.isASCIIAlphanumeric }), colon > 0,
                 url[colon...].starts(with: "://".utf8)
@@ -26,10 +29,15 @@ enum URLRedaction {
             let rest = url[(colon + 3)...]
             let path = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
             let port = rest[..<path].firstIndex(of: UInt8(ascii: ":")) ?? path
-            return path - rest.startIndex <= longestHost && rest[..<port].allSatisfy(isPlain)
+            return path - rest.startIndex <= Self.longestHost && rest[..<port].allSatisfy(Self.isPlain)
                 && rest[port..<path].dropFirst().allSatisfy(\.isASCIIDigit)
-                && rest[path...].allSatisfy { isPlain($0) || $0 == UInt8(ascii: "/") }
+                && rest[path...].allSatisfy { Self.isPlain($0) || $0 == UInt8(ascii: "/") }
+                && (keepsSegments || Self.hasNoValue(Array(rest[path...])))
         } ?? false
+    }
+
+    private static func hasNoValue(_ path: [UInt8]) -> Bool {
+        path.split(separator: UInt8(ascii: "/")).allSatisfy { SegmentRedaction.replacement(for: $0) == nil }
     }
 
     private static func isPlain(_ byte: UInt8) -> Bool {
@@ -37,18 +45,18 @@ enum URLRedaction {
     }
 
     /// All before the query.
-    private static func location(_ text: ArraySlice<UInt8>) -> [UInt8] {
-        let scheme = text.prefix(length(ofScheme: text))
+    private func location(_ text: ArraySlice<UInt8>) -> [UInt8] {
+        let scheme = text.prefix(Self.length(ofScheme: text))
         let rest = text[scheme.endIndex...]
         guard rest.starts(with: "//".utf8) else {
             // `data:`, `mailto:` and their like are all value.
-            return scheme.isEmpty ? segments(text) : scheme + placeholder
+            return scheme.isEmpty ? segments(text) : scheme + Self.placeholder
         }
         let authority = rest.dropFirst(2).prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\\") }
         let host = authority[(authority.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? authority.startIndex)...]
         // With a port that is no number it cannot be told where a password ends.
-        guard isHost(host) else { return scheme + "//".utf8 + placeholder }
-        return scheme + "//".utf8 + (host.count < authority.count ? user : []) + host
+        guard Self.isHost(host) else { return scheme + "//".utf8 + Self.placeholder }
+        return scheme + "//".utf8 + (host.count < authority.count ? Self.user : []) + host
             + segments(text[authority.endIndex...])
     }
 
@@ -72,20 +80,22 @@ enum URLRedaction {
     /// A name of 253 characters (RFC 1035, section 2.3.4, as text), a colon and a port.
     private static let longestHost = 253 + 1 + 5
 
-    private static func segments(_ path: ArraySlice<UInt8>) -> [UInt8] {
+    private func segments(_ path: ArraySlice<UInt8>) -> [UInt8] {
         Array(
             path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map(segment)
                 .joined(separator: "/".utf8))
     }
 
     /// A segment may carry values behind semicolons, `cart;jsessionid=1`, and a URL in it a user and a password.
-    private static func segment(_ segment: ArraySlice<UInt8>) -> [UInt8] {
+    private func segment(_ segment: ArraySlice<UInt8>) -> [UInt8] {
         let name = segment.prefix { $0 != UInt8(ascii: ";") }
-        let parameters = segment[name.endIndex...].split(separator: UInt8(ascii: ";")).flatMap { ";".utf8 + pair($0) }
+        let parameters = segment[name.endIndex...].split(separator: UInt8(ascii: ";"))
+            .flatMap { ";".utf8 + Self.pair($0) }
+        if !keepsSegments { return (SegmentRedaction.replacement(for: name) ?? Array(name)) + parameters }
         guard let at = name.lastIndex(of: UInt8(ascii: "@")), name[..<at].contains(UInt8(ascii: ":")) else {
             return name + parameters
         }
-        return user + name[(at + 1)...] + parameters
+        return Self.user + name[(at + 1)...] + parameters
     }
 
     private static func query(_ query: ArraySlice<UInt8>) -> [UInt8] {

@@ -2,21 +2,30 @@ import Foundation
 import MartletOTLP
 import MartletTelemetry
 
-/// Uploads batches, the oldest first: those of dead instances, then this one's own. One at a time, each until the
-/// collector acknowledged it; a failure that may pass ends the round, for its signal or for both.
+/// Uploads batches, the oldest first: those of dead instances, then this one's own, and last what dead instances recorded
+/// for another collector. One at a time, each until the collector acknowledged it; a failure that may pass ends the round,
+/// for its signal or for both.
 struct Delivery {
+    private let configuration: MartletConfiguration
     private let uploader: Uploader
     private let shipper: Shipper
     private let log: AgentLog
     private let timeout: UInt64
     private let recovery: JournalRecovery
     private let whileWaiting: () -> Void
-    private var circuits: [Signal: UploadCircuit] = [:]
+    private var circuits: [UploadLine: UploadCircuit] = [:]
     /// Not sent in this round.
-    private var held: Set<Signal> = []
+    private var held: Set<UploadLine> = []
     /// Held, and there is something to send.
-    private var pending: Set<Signal> = []
+    private var pending: Set<UploadLine> = []
+    /// Dead instances of this round whose batches are not for the collector.
+    private var others: [(instance: String, place: URL)] = []
+    private var news: DeliveryNews
     private var pause: UInt64 = .max
+    /// Somebody waits for the round's end.
+    private var isAwaited = false
+    /// By the monotonic clock: when what goes elsewhere has kept somebody waiting for long enough.
+    private var patience: UInt64 = .max
     /// The round was interrupted, and there may be more.
     private(set) var isPaused = false
 
@@ -24,6 +33,7 @@ struct Delivery {
     init(
         _ configuration: MartletConfiguration, log: AgentLog, shipper: Shipper, whileWaiting: @escaping () -> Void
     ) {
+        self.configuration = configuration
         uploader = Uploader(configuration, log: log)
         let transport = uploader.transport
         shipper.update { $0.transport = transport }
@@ -32,18 +42,20 @@ struct Delivery {
         self.whileWaiting = whileWaiting
         self.shipper = shipper
         self.log = log
+        news = DeliveryNews(own: configuration.endpoint, log: log)
         if transport == .urlSession { wait(until: Clock.monotonic() &+ configuration.interval.nanoseconds) }
     }
 
     /// Batches of earlier processes wait for the first interval's end where uploads need a session: the first session of a
     /// process settles which protocols `URLSession.shared` has, and that is the service's to say.
     private mutating func wait(until time: UInt64) {
-        for signal in Signal.allCases { circuits[signal] = UploadCircuit(notBefore: time) }
-        pending = Set(Signal.allCases)
+        for line in ownLines { circuits[line] = UploadCircuit(notBefore: time) }
+        pending = Set(ownLines)
     }
 
-    /// By the monotonic clock: when the next attempt is due; never while nothing waits.
-    var nextAttempt: UInt64 { pending.compactMap { circuits[$0]?.notBefore }.min() ?? .max }
+    /// By the monotonic clock: when the next attempt is due; never while nothing waits. Other addresses than the agent's own
+    /// have their turn when it is tried, and not by themselves.
+    var nextAttempt: UInt64 { ownLines.filter(pending.contains).compactMap { circuits[$0]?.notBefore }.min() ?? .max }
 
     /// Begins a round.
     ///
@@ -53,45 +65,95 @@ struct Delivery {
     /// - Returns: `false` where nothing may be sent now.
     mutating func begin(isAsked: Bool, pause: UInt64) -> Bool {
         let now = Clock.monotonic()
-        held = Set(Signal.allCases.filter { circuits[$0]?.allows(at: now, isAsked: isAsked) == false })
+        held = Set(
+            circuits.filter { !$0.value.allows(at: now, isAsked: isAsked && isOwn($0.key.endpoint)) }.map(\.key))
         self.pause = pause
-        isPaused = false
+        (isPaused, isAwaited) = (false, isAsked)
         if isOver { return false }
-        pending = []
+        (pending, others) = ([], [])
         return true
     }
 
     /// Delivers this instance's own batches, those of one of its stores.
     mutating func deliver(own store: inout some BatchStore & ~Copyable) {
         store.follow(shipper.status.account)
-        deliverAll(of: &store, isOwn: true)
+        deliverAll(of: &store, to: configuration.endpoint, isOwn: true)
     }
 
-    /// Delivers the batches that earlier processes left in a place.
+    /// Delivers the batches that earlier processes left in a place, but for those that are not for the collector.
     mutating func deliverAbandoned(in place: URL, except own: String) {
         for instance in BufferDirectory.instances(in: place) where instance != own && !isOver {
             guard var outbox = Outbox.adopt(instance: instance, in: place) else { continue }
             recovery.recover(&outbox)
-            deliverAll(of: &outbox, isOwn: false)
+            if outbox.addresses(for: configuration).present.map(isOwn) == true {
+                deliverAll(of: &outbox, to: configuration.endpoint, isOwn: false)
+            } else {
+                others.append((instance, place))
+            }
             outbox.close()
+        }
+    }
+
+    /// Delivers those to the addresses that they were recorded for, as far as that can be, and tells of what stays. The last of
+    /// a round, and for ``MartletLimits/elsewhere`` where somebody waits: a collector that is gone takes its time.
+    mutating func deliverElsewhere() {
+        if isPaused { return }
+        news.endRound(waiting: Set(ownLines.filter(pending.contains).map(\.signal)))
+        patience = isAwaited ? Clock.monotonic() &+ MartletLimits.elsewhere.nanoseconds : .max
+        var left: [URL?: [BatchFile]] = [:]
+        var locked: Set<URL?> = []
+        for other in others where !isPaused && !isHoldingUp() {
+            guard var outbox = Outbox.adopt(instance: other.instance, in: other.place) else { continue }
+            let (recorded, present) = outbox.addresses(for: configuration)
+            if let present {
+                deliverAll(of: &outbox, to: present, isOwn: false)
+            } else {
+                locked.insert(recorded)
+            }
+            left[recorded, default: []] += (outbox.batches() ?? []).map(\.file)
+            outbox.close()
+        }
+        if isPaused || isHoldingUp() { return }
+        let requests = left.values.joined().reduce(0) { $0 &+ $1.requests }
+        // A round that the collector cut short has not found all of them.
+        if !isOver { shipper.update { $0.waitingElsewhere = requests } }
+        for (destination, files) in left where !files.isEmpty {
+            news.note(files, for: destination, isLocked: locked.contains(destination))
         }
     }
 
     // MARK: -
 
-    private var isOver: Bool { isPaused || held.count == Signal.allCases.count }
+    /// Whether somebody has waited for long enough, who asked ahead of the round or during it.
+    private mutating func isHoldingUp() -> Bool {
+        let now = Clock.monotonic()
+        if shipper.isAsked { patience = min(patience, now &+ MartletLimits.elsewhere.nanoseconds) }
+        return now >= patience
+    }
 
-    private mutating func deliverAll(of outbox: inout some BatchStore & ~Copyable, isOwn: Bool) {
+    private var ownLines: [UploadLine] {
+        Signal.allCases.map { UploadLine(endpoint: configuration.endpoint, signal: $0) }
+    }
+
+    private func isOwn(_ endpoint: URL) -> Bool { endpoint == configuration.endpoint }
+
+    private var isOver: Bool { isPaused || held.isSuperset(of: ownLines) }
+
+    private mutating func deliverAll(
+        of outbox: inout some BatchStore & ~Copyable, to endpoint: URL, isOwn: Bool
+    ) {
         var rest = (outbox.batches() ?? [])[...]
         note(outbox, isOwn: isOwn)
         while let batch = rest.popFirst() {
-            if held.contains(batch.file.signal) {
-                pending.insert(batch.file.signal)
+            let line = UploadLine(endpoint: endpoint, signal: batch.file.signal)
+            if held.contains(line) {
+                pending.insert(line)
                 continue
             }
             isPaused = Clock.monotonic() >= pause
-            if isPaused || Clock.monotonic() >= shipper.stopBy ?? .max { return }
-            rest = deliver(batch, of: &outbox) + rest
+            let isLate = endpoint != configuration.endpoint && isHoldingUp()
+            if isPaused || isLate || Clock.monotonic() >= shipper.stopBy ?? .max { return }
+            rest = deliver(batch, of: &outbox, over: line) + rest
             note(outbox, isOwn: isOwn)
         }
     }
@@ -104,7 +166,7 @@ struct Delivery {
 
     /// Returns the parts that have taken its place, if it was too large.
     private mutating func deliver(
-        _ batch: StoredBatch, of outbox: inout some BatchStore & ~Copyable
+        _ batch: StoredBatch, of outbox: inout some BatchStore & ~Copyable, over line: UploadLine
     ) -> [StoredBatch] {
         if batch.isExpired {
             settle(batch, as: .dropped(.expired), in: &outbox)
@@ -115,16 +177,17 @@ struct Delivery {
         guard let body = outbox.read(batch.file), let file = outbox.mark(batch.file) else { return [] }
         let marked = StoredBatch(file: file, size: batch.size, modified: batch.modified)
         ShippingStep.marked.reach()
-        uploader.start(body, batch: file.id(of: outbox.instance), isCompressed: file.isCompressed)
-        let outcome = awaitOutcome()
+        uploader.start(
+            body, batch: file.id(of: outbox.instance), isCompressed: file.isCompressed, to: line.endpoint)
+        guard let outcome = awaitOutcome(of: line) else { return [] }
         ShippingStep.answered.reach()
         switch outcome {
         case .delivered(let refusal):
-            succeed(file.signal)
+            succeed(line)
             let rejected = refusal.map { refusedRequests($0, of: file, body) } ?? 0
             settle(marked, as: .delivered(rejected: rejected), in: &outbox)
-        case .retry(let time, let reason): postpone(file.signal, time, reason)
-        case .split(let reason): return split(marked, body, reason, in: &outbox)
+        case .retry(let time, let reason): postpone(line, time, reason)
+        case .split(let reason): return split(marked, body, reason, in: &outbox, over: line)
         case .dropped(let why, let reason):
             refuse(reason)
             settle(marked, as: .dropped(why), in: &outbox)
@@ -140,7 +203,8 @@ struct Delivery {
     }
 
     private mutating func split(
-        _ batch: StoredBatch, _ body: [UInt8], _ reason: String, in outbox: inout some BatchStore & ~Copyable
+        _ batch: StoredBatch, _ body: [UInt8], _ reason: String, in outbox: inout some BatchStore & ~Copyable,
+        over line: UploadLine
     ) -> [StoredBatch] {
         guard let parts = BatchSplit.parts(of: batch.file, body: body) else {
             refuse(reason)
@@ -150,7 +214,7 @@ struct Delivery {
         do {
             try outbox.replace(batch.file, with: parts)
         } catch {
-            postpone(batch.file.signal, .backOff, "\(reason), and its parts cannot be stored")
+            postpone(line, .backOff, "\(reason), and its parts cannot be stored")
             return []
         }
         shipper.update { $0.bufferedBytes += parts.reduce(-batch.size) { $0 + $1.body.count } }
@@ -166,7 +230,8 @@ struct Delivery {
         return points > 0 && refusal.points >= points ? file.requests : 0
     }
 
-    private func awaitOutcome() -> UploadOutcome {
+    /// `nil` for an upload elsewhere that was given up for somebody who came to wait for this collector's.
+    private mutating func awaitOutcome(of line: UploadLine) -> UploadOutcome? {
         defer { uploader.cancel() }
         // libcurl has the same time-out; this one is for what it does not notice, and for a shutdown.
         let deadline = Clock.monotonic() &+ timeout &+ timeout / 4
@@ -176,33 +241,33 @@ struct Delivery {
             if now >= deadline || now >= shipper.stopBy ?? .max {
                 return UploadOutcome(transportError: "no answer in time")
             }
+            if !isOwn(line.endpoint), isHoldingUp() { return nil }
             whileWaiting()
         }
     }
 
-    private mutating func succeed(_ signal: Signal) {
-        circuits[signal] = nil
+    private mutating func succeed(_ line: UploadLine) {
+        circuits[line] = nil
+        news.succeed(line)
+        guard isOwn(line.endpoint) else { return }
         shipper.update {
             $0.lastUpload = Date()
             $0.uploadError = nil
         }
-        log.again(.upload(signal), "Uploads of \(signal) to the collector work again")
     }
 
     /// A wrong path or token may be of one signal, all else is of the collector.
-    private mutating func postpone(_ signal: Signal, _ time: RetryTime, _ reason: String) {
-        let now = Clock.monotonic()
-        for failed in time == .longest ? [signal] : Signal.allCases {
-            circuits[failed, default: UploadCircuit()].fail(time, at: now)
+    private mutating func postpone(_ line: UploadLine, _ time: RetryTime, _ reason: String) {
+        let (now, isOwn) = (Clock.monotonic(), isOwn(line.endpoint))
+        for signal in time == .longest ? [line.signal] : Signal.allCases {
+            let failed = UploadLine(endpoint: line.endpoint, signal: signal)
+            // An address of the past may be gone for good.
+            circuits[failed, default: UploadCircuit()].fail(isOwn || time != .backOff ? time : .costly, at: now)
             held.insert(failed)
         }
-        pending.insert(signal)
-        shipper.update { $0.uploadError = reason }
-        log.once(
-            .upload(signal),
-            time == .longest
-                ? "The collector takes no \(signal), which wait in the buffer; are MARTLET_ENDPOINT and MARTLET_TOKEN right? \(reason)"
-                : "The collector cannot be reached, batches wait in the buffer: \(reason)")
+        pending.insert(line)
+        news.fail(line, time, reason)
+        if isOwn { shipper.update { $0.uploadError = reason } }
     }
 
     private func refuse(_ reason: String) {

@@ -140,8 +140,8 @@ struct Outbox: BatchStore, ~Copyable {
     // MARK: -
 
     /// Files that say something of batches, and nothing without them.
-    private static let ownFiles: Set = [OutboxAccount.fileName, resourceFileName]
-    static let resourceFileName = "resource"
+    private static let ownFiles: Set = [OutboxAccount.fileName, ownerFileName]
+    static let ownerFileName = "resource"
 
     /// Removes what a write that was cut off left behind.
     private func removeTemporaryFiles() {

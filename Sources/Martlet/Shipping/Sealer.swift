@@ -7,6 +7,7 @@ import MartletTelemetry
 struct Sealer: ~Copyable {
     private let configuration: MartletConfiguration
     private let identity: TelemetryResource
+    private let owner: OutboxOwner
     private let capture: CaptureState
     private var lastReason: String?
     private let recorder: Recorder
@@ -30,6 +31,7 @@ struct Sealer: ~Copyable {
     ) {
         self.configuration = configuration
         identity = resource
+        owner = OutboxOwner(resource, configuration)
         self.capture = capture
         lastReason = capture.reason
         self.recorder = recorder
@@ -50,7 +52,7 @@ struct Sealer: ~Copyable {
                 let outbox = try Outbox.create(instance: identity.instance, in: candidate, account: account)
                 // Tells a disk that is full from one that has room, and who recorded what the journal has.
                 do {
-                    try outbox.keep(identity)
+                    try outbox.keep(owner)
                 } catch {
                     outbox.close()
                     throw error
@@ -213,7 +215,7 @@ struct Sealer: ~Copyable {
     mutating func move(_ memory: inout MemoryOutbox, to outbox: inout Outbox) {
         guard shipper.status.bufferError != nil || !memory.isEmpty else { return }
         do {
-            try outbox.keep(identity)
+            try outbox.keep(owner)
             try memory.move(to: &outbox)
             shipper.update { $0.bufferError = nil }
             noteJournal()

@@ -83,9 +83,11 @@ final class Shipper: Sendable {
     /// Waits until somebody asks for something, or until `deadline`. A signal may have been taken by ``wait(until:)``
     /// during an upload, so the mailbox is asked first.
     func waitForRequest(until deadline: UInt64) {
-        let isAsked = mailbox.withLock { !$0.flushes.isEmpty || $0.stopBy != nil }
         if !isAsked { wait(until: deadline) }
     }
+
+    /// Somebody waits for a flush or for the end.
+    var isAsked: Bool { mailbox.withLock { !$0.flushes.isEmpty || $0.stopBy != nil } }
 
     /// Waits until something happened, or until `deadline` or the time to stop has come.
     func wait(until deadline: UInt64) {

@@ -15,6 +15,8 @@ struct ShippingAccount: Sendable {
     /// CPU time of the agent's thread, in nanoseconds.
     var threadCPU: UInt64 = 0
     var bufferDirectory: URL?
+    /// Requests of earlier processes that wait for another address, or with other credentials.
+    var waitingElsewhere: UInt64 = 0
     /// The way that uploads take; `nil` before that is settled.
     var transport: MartletConfiguration.Transport?
     var lastUpload: Date?

@@ -230,6 +230,7 @@ struct ShippingLoop: ~Copyable {
             outbox = consume open
         }
         delivery.deliver(own: &memory)
+        delivery.deliverElsewhere()
         return !delivery.isPaused
     }
 }

@@ -51,6 +51,8 @@ final class URLSessionTransport: UploadTransport {
         configuration.urlCache = nil
         configuration.httpCookieStorage = nil
         configuration.httpShouldSetCookies = false
+        // Else Foundation reads them with a formatter for dates, which an odd locale or time zone makes end the process.
+        configuration.httpCookieAcceptPolicy = .never
         configuration.urlCredentialStorage = nil
         return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
     }

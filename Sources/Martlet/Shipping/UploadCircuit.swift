@@ -1,3 +1,12 @@
+import Foundation
+import MartletTelemetry
+
+/// One signal on its way to one address: what fails and comes back by itself.
+struct UploadLine: Hashable {
+    let endpoint: URL
+    let signal: Signal
+}
+
 /// Whether a signal's batches are sent or wait: after a failure one is tried for each delay, and the first that is taken
 /// lets all others through.
 struct UploadCircuit {

@@ -1,4 +1,3 @@
-import Foundation
 import MartletOTLP
 import MartletTelemetry
 
@@ -23,7 +22,7 @@ extension UploadAnswer {
     ///   - rejectedRequests: likewise.
     init(status: Int, retryAfter: String, rejectedRequests: String, body: [UInt8]) {
         self.init(
-            status: status, retryAfter: RetryAfter.delay(retryAfter, now: Date()),
+            status: status, retryAfter: RetryAfter.delay(retryAfter, now: Clock.wall()),
             rejectedRequests: UInt64(rejectedRequests), body: body)
     }
 }

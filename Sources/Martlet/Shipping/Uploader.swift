@@ -2,11 +2,10 @@ import Foundation
 import MartletOTLP
 import MartletTelemetry
 
-/// Posts one batch at a time, on the agent's thread: where to, with which headers, and what the answer means.
+/// Posts one batch at a time, on the agent's thread: with which headers, and what the answer means.
 final class Uploader {
     /// The one in force.
     let transport: MartletConfiguration.Transport
-    private let endpoint: URL
     private let token: String?
     private let timeout: Duration
     private let way: any UploadTransport
@@ -14,7 +13,6 @@ final class Uploader {
     private var signal = Signal.metrics
 
     init(_ configuration: MartletConfiguration, log: AgentLog) {
-        endpoint = configuration.endpoint
         token = configuration.token
         timeout = configuration.exportTimeout
         let (libcurl, files) = (LibcurlTransport(), UploadTLS(configuration))
@@ -28,7 +26,9 @@ final class Uploader {
     }
 
     /// Begins an upload; how it goes on is told by ``proceed(for:)``.
-    func start(_ body: [UInt8], batch: BatchID, isCompressed: Bool) {
+    ///
+    /// - Parameter endpoint: it gets the token.
+    func start(_ body: [UInt8], batch: BatchID, isCompressed: Bool, to endpoint: URL) {
         signal = batch.signal
         let url = endpoint.appendingPathComponent("v1/\(batch.signal.rawValue)").absoluteString
         way.start(

@@ -7,8 +7,9 @@ import Testing
     static let variables = [
         "ENABLED", "SERVICE_NAME", "SERVICE_VERSION", "ENVIRONMENT", "ENDPOINT", "TOKEN", "CAPTURE", "INCLUDE",
         "EXCLUDE", "ENDPOINTS", "MAX_ENDPOINTS", "SAMPLE_RATE", "KEEP_FAILURES", "SLOW", "PROPAGATE", "TRACING",
-        "CAPTURE_HEADERS", "CAPTURE_BODIES", "BODY_LIMIT", "REDACT", "HUNG", "MAX_CPU", "MAX_MEMORY", "INTERVAL",
-        "BUFFER_DIR", "BUFFER_MAX", "COMPRESSION", "EXPORT_TIMEOUT", "LOG_LEVEL", "TRANSPORT",
+        "CAPTURE_PATHS", "CAPTURE_HEADERS", "CAPTURE_BODIES", "BODY_LIMIT", "REDACT", "HUNG", "MAX_CPU", "MAX_MEMORY",
+        "INTERVAL",
+        "BUFFER_DIR", "BUFFER_MAX", "BUFFER_ADOPT", "COMPRESSION", "EXPORT_TIMEOUT", "LOG_LEVEL", "TRANSPORT",
         "CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY",
     ].map { "MARTLET_\($0)" }
 
@@ -45,11 +46,12 @@ import Testing
             "MARTLET_ENDPOINTS": "/users/{id}, /static/*",
             "MARTLET_MAX_ENDPOINTS": "12", "MARTLET_SAMPLE_RATE": "0.25", "MARTLET_KEEP_FAILURES": "no",
             "MARTLET_SLOW": "500ms", "MARTLET_PROPAGATE": "0", "MARTLET_TRACING": "off",
-            "MARTLET_CAPTURE_HEADERS": "via,Server",
+            "MARTLET_CAPTURE_PATHS": "yes", "MARTLET_CAPTURE_HEADERS": "via,Server",
             "MARTLET_CAPTURE_BODIES": "Failures", "MARTLET_BODY_LIMIT": "16KiB", "MARTLET_REDACT": "ssn, card number",
             "MARTLET_HUNG": "90s", "MARTLET_MAX_CPU": "1.5%", "MARTLET_MAX_MEMORY": "8MiB", "MARTLET_INTERVAL": "2",
             "MARTLET_BUFFER_DIR": "/var/lib/x",
-            "MARTLET_BUFFER_MAX": "1.5MiB", "MARTLET_COMPRESSION": "none", "MARTLET_EXPORT_TIMEOUT": "1m",
+            "MARTLET_BUFFER_MAX": "1.5MiB", "MARTLET_BUFFER_ADOPT": "http://old:4318, https://older",
+            "MARTLET_COMPRESSION": "none", "MARTLET_EXPORT_TIMEOUT": "1m",
             "MARTLET_LOG_LEVEL": "debug", "MARTLET_TRANSPORT": "URLSession", "MARTLET_CERTIFICATE": "ca.pem",
             "MARTLET_CLIENT_CERTIFICATE": "/etc/martlet/client.pem", "MARTLET_CLIENT_KEY": "/etc/martlet/client.key",
         ])
@@ -70,6 +72,7 @@ import Testing
         #expect(configuration.slow == .milliseconds(500))
         #expect(configuration.propagate == false)
         #expect(configuration.bootstrapsTracing == false)
+        #expect(configuration.capturePaths)
         #expect(configuration.captureHeaders == .named(["via", "server"]))
         #expect(configuration.captureBodies == .failures)
         #expect(configuration.bodyLimit == 16384)
@@ -80,6 +83,7 @@ import Testing
         #expect(configuration.interval == .seconds(2))
         #expect(configuration.bufferDirectory?.path == "/var/lib/x")
         #expect(configuration.bufferMax == 1_572_864)
+        #expect(configuration.bufferAdopt.map(\.absoluteString) == ["http://old:4318", "https://older"])
         #expect(configuration.compression == .none)
         #expect(configuration.exportTimeout == .seconds(60))
         #expect(configuration.logLevel == .debug)

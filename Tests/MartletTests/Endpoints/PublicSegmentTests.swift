@@ -2,7 +2,7 @@ import Testing
 
 @testable import Martlet
 
-/// Segments of paths of public interfaces, with the endpoint's segment that each becomes.
+/// Segments of paths of public interfaces, with the endpoint's segment that each becomes, and what kept details have of it.
 @Suite struct PublicSegmentTests {
     @Test func segmentsOfChatAndSocialNetworks() {
         expectNames([
@@ -112,10 +112,34 @@ import Testing
     }
 
     private func expectNames(_ segments: [String]) {
-        for segment in segments { #expect(endpoint(segment) == segment) }
+        for segment in segments {
+            #expect(endpoint(segment) == segment)
+            expect(segment, isKept: true)
+        }
     }
 
     private func expectValues(_ segments: [String]) {
-        for segment in segments { #expect(endpoint(segment) == "{id}", "\(segment)") }
+        for segment in segments {
+            #expect(endpoint(segment) == "{id}", "\(segment)")
+            expect(segment, isKept: Self.lookedUp.contains(segment))
+        }
+    }
+
+    /// Numbers by which a request is looked up.
+    private static let lookedUp = ["80351110224678912", "1212092628029698048", "14"]
+
+    /// In a URL, in the path of one, in text and in JSON that have one.
+    private func expect(_ segment: String, isKept: Bool) {
+        let redaction = Redaction()
+        let (url, path) = ("https://host.example/a/\(segment)/b", "/a/\(segment)/b?c=1")
+        let texts =
+            [url, path].map(redaction.url) + ["Link", "Location"].map { redaction.header($0, url, limit: 500) }
+        let body = redaction.body(
+            Array("{\"at\":\"\(url)\"}".utf8), contentType: "application/json", isTruncated: false)
+        for text in texts + [redaction.message("not found: \(url)."), body ?? ""] {
+            #expect(text.contains("/a/"), "\(text)")
+            #expect(text.contains("/a/\(segment)/b") == isKept, "\(text)")
+            if !isKept, segment.utf8.count > 3 { #expect(!text.contains(segment.dropFirst().dropLast()), "\(text)") }
+        }
     }
 }

@@ -13,7 +13,7 @@ import Testing
     private func leaveInstance(requests: Int, sealed: Bool = false, isSent: Bool = false) throws -> URL {
         let service = try #require(service).url
         var outbox = try Outbox.create(instance: dead.instance, in: service)
-        try outbox.keep(dead)
+        try outbox.keep(OutboxOwner(dead, MartletConfiguration()))
         let recorder = Recorder(MartletConfiguration())
         let keeper = JournalKeeper(recorder.journal)
         keeper.move(to: outbox.directory)
@@ -37,7 +37,7 @@ import Testing
         let service = try #require(service).url
         guard var outbox = Outbox.adopt(instance: dead.instance, in: service) else { throw CocoaError(.fileLocking) }
         JournalRecovery(MartletConfiguration()).recover(&outbox)
-        return ((outbox.batches() ?? []).map(\.file), outbox.ledger(unsealed: 0), outbox.resource)
+        return ((outbox.batches() ?? []).map(\.file), outbox.ledger(unsealed: 0), try outbox.owner?.resource)
     }
 
     private func journals(in directory: URL) -> [String] {

@@ -4,6 +4,7 @@ import FoundationNetworking
 import InMemoryLogging
 import Logging
 import MartletTelemetry
+import Synchronization
 import Testing
 
 @testable import Martlet
@@ -172,13 +173,19 @@ extension AgentTests {
 
         @Test func shutdownLeavesInTheOutboxWhatCannotBeDeliveredAndTheNextStartDeliversIt() async throws {
             let directory = try TemporaryFolder()
+            let first = Mutex<[URL]>([])
             try await withAgent({ $0.bufferDirectory = directory.url }) { agent, collector, base in
+                first.withLock { $0 = [base] }
                 collector.answer(503)
                 _ = try await URLSession.shared.data(from: base / "hello/x")
                 await agent.shutdown(within: .seconds(5))
                 #expect(agent.status.ledger.waiting == 1)
             }
-            try await withAgent({ $0.bufferDirectory = directory.url }) { agent, collector, _ in
+            try await withAgent({
+                $0.bufferDirectory = directory.url
+                // Each has a port of its own.
+                $0.bufferAdopt = first.withLock { $0 }
+            }) { agent, collector, _ in
                 await agent.flush()
                 #expect(collector.accepted.keys.contains { $0.hasSuffix("/1/metrics") })
             }

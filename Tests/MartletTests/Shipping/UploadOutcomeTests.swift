@@ -80,17 +80,22 @@ import Testing
                 == .dropped(.rejected, reason: "status 400: ?[2J" + String(repeating: "x", count: 296)))
     }
 
-    @Test func retryAfterIsSecondsOrADate() throws {
-        let now = try #require(ISO8601DateFormatter().date(from: "2026-11-21T10:00:00Z"))
+    @Test func retryAfterIsSecondsOrADate() {
+        // 2026-11-21T10:00:00Z
+        let now: UnixNanoseconds = 1_795_255_200_000_000_000
         #expect(RetryAfter.delay("7", now: now) == .seconds(7))
         #expect(RetryAfter.delay("Sat, 21 Nov 2026 10:00:30 GMT", now: now) == .seconds(30))
         #expect(RetryAfter.delay("Sat, 21 Nov 2026 09:00:00 GMT", now: now) == .zero)
         #expect(RetryAfter.delay("4294967295", now: now) == MartletLimits.retryAfter)
+        #expect(RetryAfter.delay("Fri, 31 Dec 9999 23:59:59 GMT", now: now) == MartletLimits.retryAfter)
     }
 
-    @Test(arguments: ["", "soon", "-1", "1.5", "99999999999999999999", "nan"])
+    @Test(arguments: [
+        "", "soon", "-1", "1.5", "99999999999999999999", "nan", "Sunday, 06-Nov-94 08:49:37 GMT",
+        "Sun Nov  6 08:49:37 1994",
+    ])
     func aRetryAfterThatIsNeitherIsIgnored(text: String) {
-        #expect(RetryAfter.delay(text, now: Date()) == nil)
+        #expect(RetryAfter.delay(text, now: Clock.wall()) == nil)
     }
 
     @Test func delaysDoubleToALimitAndStartAgainAfterASuccess() {

@@ -1,0 +1,67 @@
+import Foundation
+import MartletTelemetry
+
+/// What neither journal nor batches tell of the process that they are of, which may be dead when they are read.
+struct OutboxOwner: Equatable, Sendable {
+    /// Who recorded.
+    var resource: TelemetryResource
+    /// `nil` of a version that did not keep it.
+    var destination: UploadDestination?
+    /// The templates by which endpoints are named, `MARTLET_ENDPOINTS`; likewise.
+    var endpoints: [String]?
+
+    init(_ resource: TelemetryResource, _ configuration: MartletConfiguration) {
+        self.resource = resource
+        destination = UploadDestination(configuration)
+        endpoints = configuration.endpoints
+    }
+}
+
+/// The resource's own keys, as versions before had them alone, and two beside them.
+extension OutboxOwner: Codable {
+    private enum Key: CodingKey {
+        case destination
+        case endpoints
+    }
+
+    init(from decoder: any Decoder) throws {
+        resource = try TelemetryResource(from: decoder)
+        let container = try decoder.container(keyedBy: Key.self)
+        destination = try container.decodeIfPresent(UploadDestination.self, forKey: .destination)
+        endpoints = try container.decodeIfPresent([String].self, forKey: .endpoints)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try resource.encode(to: encoder)
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encodeIfPresent(destination, forKey: .destination)
+        try container.encodeIfPresent(endpoints, forKey: .endpoints)
+    }
+}
+
+extension Outbox {
+    func keep(_ owner: OutboxOwner) throws {
+        let bytes = try JSONEncoder().encode(owner)
+        try WholeFile.replace(path(Self.ownerFileName), with: Array(bytes), in: directory.path)
+    }
+
+    /// `nil` where none was kept. Throws where it cannot be read, or not be understood.
+    var owner: OutboxOwner? {
+        get throws {
+            let path = path(Self.ownerFileName)
+            if Self.isMissing(path) { return nil }
+            return try JSONDecoder().decode(OutboxOwner.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
+        }
+    }
+
+    /// The address that batches were recorded for, `nil` where it cannot be read, and the one that a process with this
+    /// configuration sends them to, `nil` where it does not. A version that kept none had one collector for a service's name.
+    func addresses(for configuration: MartletConfiguration) -> (recorded: URL?, present: URL?) {
+        do {
+            guard let destination = try owner?.destination else { return (nil, configuration.endpoint) }
+            return (destination.endpoint, destination.address(for: configuration))
+        } catch {
+            return (nil, nil)
+        }
+    }
+}

@@ -1,0 +1,51 @@
+/// A day of the Gregorian calendar. Arithmetic and nothing else: Foundation's formatters ask for the locale and the time zone
+/// of the process, and an odd `LANG` or `TZ` makes them end it.
+package struct GregorianDate: Equatable, Sendable {
+    package let year: Int
+    /// 1...12.
+    package let month: Int
+    /// 1...31.
+    package let day: Int
+
+    /// `nil` for a day that the calendar does not have, and for years beyond 1...9999.
+    package init?(year: Int, month: Int, day: Int) {
+        guard (1...9999).contains(year), (1...12).contains(month),
+            (1...Self.days(ofMonth: month, year)).contains(day)
+        else { return nil }
+        (self.year, self.month, self.day) = (year, month, day)
+    }
+
+    /// - Parameter days: since 1970-01-01, not negative.
+    package init(daysSince1970 days: Int) {
+        // No year is longer, so this one is never too late.
+        var year = 1970 + days / 366
+        while Self.daysSince1970(ofYear: year + 1) <= days { year += 1 }
+        var (month, rest) = (1, days - Self.daysSince1970(ofYear: year))
+        while case let length = Self.days(ofMonth: month, year), rest >= length {
+            (month, rest) = (month + 1, rest - length)
+        }
+        (self.year, self.month, self.day) = (year, month, rest + 1)
+    }
+
+    package var daysSince1970: Int {
+        Self.daysSince1970(ofYear: year) + (1..<month).reduce(0) { $0 + Self.days(ofMonth: $1, year) } + day - 1
+    }
+
+    private static func daysSince1970(ofYear year: Int) -> Int {
+        (year - 1970) * 365 + leapDays(before: year) - leapDays(before: 1970)
+    }
+
+    private static func days(ofMonth month: Int, _ year: Int) -> Int {
+        switch month {
+        case 2: 28 + leapDays(before: year + 1) - leapDays(before: year)
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    /// Since the year 1.
+    private static func leapDays(before year: Int) -> Int {
+        let last = year - 1
+        return last / 4 - last / 100 + last / 400
+    }
+}

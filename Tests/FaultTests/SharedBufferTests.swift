@@ -1,0 +1,180 @@
+import Fixtures
+import Foundation
+import Testing
+
+extension FaultTests {
+    /// Services that share a name and a folder, and a service whose collector or token was changed.
+    @Suite(.serialized) struct SharedBufferTests {
+        /// A collector of its own, with a token of its own.
+        private struct Place {
+            let store: String
+            let token: String
+            let port: Int
+
+            var environment: [String: String] { ["MARTLET_TOKEN": token] }
+
+            /// Away at first, so that batches wait.
+            init(_ name: String, in scene: Scene) async throws {
+                (store, token) = (scene.folder.path("\(name).sqlite"), "token-of-\(name)")
+                let process = try await Self.open(store: store, token: token, port: 0)
+                port = process.port
+                await process.kill()
+            }
+
+            func open(token: String? = nil) async throws -> CollectorProcess {
+                try await Self.open(store: store, token: token ?? self.token, port: port)
+            }
+
+            private static func open(store: String, token: String, port: Int) async throws -> CollectorProcess {
+                try await CollectorProcess(
+                    store: store, port: port, environment: ["MARTLET_COLLECTOR_INGEST_TOKEN": token])
+            }
+        }
+
+        /// Starts a service while its collector is away and kills it, so that batches and a journal are left.
+        private func leave(_ life: String, for place: Place, in scene: Scene, _ environment: [String: String] = [:])
+            async throws
+        {
+            let service = try scene.start(
+                life, collector: place.port, requests: 1_000_000,
+                environment: place.environment.merging(environment) { $1 })
+            try await scene.wait(while: service, requests: scene.server.total + 200)
+            await service.stop(with: SIGKILL)
+            #expect(scene.waiting.contains { $0.contains("-metrics-") })
+        }
+
+        /// Runs a service to its end, and returns what it wrote to its log.
+        private func run(
+            _ life: String, for place: Place, in scene: Scene, _ environment: [String: String] = [:]
+        ) async throws -> String {
+            let service = try scene.start(
+                life, collector: place.port, requests: 100, ["--flushes", "100"],
+                environment: place.environment.merging(environment) { $1 })
+            let (status, _, errors) = await service.finish()
+            #expect(status == 0, "\(errors)")
+            return errors
+        }
+
+        /// The lives whose requests a store has.
+        private func lives(in place: Place, of scene: Scene) async throws -> Set<String> {
+            Set(
+                try await scene.report(of: place.store).rows.compactMap { row in
+                    (row.dimensions[.endpoint] ?? nil)?.split(separator: "/").first.map(String.init)
+                })
+        }
+
+        @Test func twoServicesOfOneNameAndFolderNeverTakeEachOthersBatches() async throws {
+            try await Scene.run { scene in
+                let (ours, theirs) = (try await Place("ours", in: scene), try await Place("theirs", in: scene))
+                try await leave("ours-early", for: ours, in: scene)
+                try await leave("theirs-early", for: theirs, in: scene)
+                let (first, second) = (try await ours.open(), try await theirs.open())
+                let log = try await run("theirs-late", for: theirs, in: scene)
+                #expect(try await lives(in: ours, of: scene) == [])
+                #expect(log.contains("wait in the buffer for http://127.0.0.1:\(ours.port)"), "\(log)")
+                _ = try await run("ours-late", for: ours, in: scene)
+                #expect(try await lives(in: ours, of: scene) == ["ours-early", "ours-late"])
+                #expect(try await lives(in: theirs, of: scene) == ["theirs-early", "theirs-late"])
+                try await scene.expectEverythingCountedOnce(stores: [ours.store, theirs.store])
+                withExtendedLifetime((first, second)) {}
+            }
+        }
+
+        @Test func ofAServiceWithANewAddressWhatWaitsGoesToTheOldOne() async throws {
+            try await Scene.run { scene in
+                let shared = ["MARTLET_TOKEN": "one-for-both"]
+                let (old, new) = (try await Place("old", in: scene), try await Place("new", in: scene))
+                try await leave("early", for: old, in: scene, shared)
+                let first = try await old.open(token: "one-for-both")
+                let second = try await new.open(token: "one-for-both")
+                _ = try await run("late", for: new, in: scene, shared)
+                let own = shared.merging(["MARTLET_BUFFER_ADOPT": ""]) { $1 }
+                try await scene.drain(collector: new.port, environment: own)
+                #expect(try await lives(in: old, of: scene) == ["early"])
+                #expect(try await lives(in: new, of: scene) == ["late"])
+                try await scene.expectEverythingCountedOnce(stores: [old.store, new.store])
+                withExtendedLifetime((first, second)) {}
+            }
+        }
+
+        /// The old address is gone for good, or the token is another.
+        @Test(arguments: [true, false]) func whatIsAdoptedGoesToThePresentCollector(hasMoved: Bool) async throws {
+            try await Scene.run { scene in
+                let old = try await Place("old", in: scene)
+                let new = hasMoved ? try await Place("new", in: scene) : old
+                try await leave("early", for: old, in: scene)
+                let present = hasMoved ? old.token : "new"
+                let collector = try await new.open(token: present)
+                let token = ["MARTLET_TOKEN": present]
+                let log = try await run("late", for: new, in: scene, token)
+                #expect(try await lives(in: new, of: scene) == ["late"])
+                #expect(
+                    !scene.waiting.contains { $0.hasSuffix(".journal") }, "what waits is in batches, which have a limit"
+                )
+                let address = "http://127.0.0.1:\(old.port)"
+                #expect(log.components(separatedBy: "MARTLET_BUFFER_ADOPT=\(address) sends them").count == 2, "\(log)")
+                try await scene.drain(
+                    collector: new.port, environment: token.merging(["MARTLET_BUFFER_ADOPT": address]) { $1 })
+                #expect(try await lives(in: new, of: scene) == ["early", "late"])
+                try await scene.expectEverythingCountedOnce(stores: [new.store])
+                withExtendedLifetime(collector) {}
+            }
+        }
+
+        @Test func anOldCollectorThatNeverAnswersHoldsUpNobodyWhoWaits() async throws {
+            try await Scene.run { scene in
+                let collector = try await scene.collector()
+                let gate = try Gate(collector: collector.port) { _, _ in .hang }
+                let early = try scene.start("early", collector: gate.port, requests: 1_000_000)
+                try await scene.wait(while: early) { !gate.uploads.isEmpty }
+                await early.stop(with: SIGKILL)
+                let uploads = gate.uploads.count
+                let late = try scene.start(
+                    "late", collector: collector.port, requests: 200, ["--flushes", "0"],
+                    environment: ["MARTLET_EXPORT_TIMEOUT": "60s"])
+                try await scene.wait(while: late) { gate.uploads.count > uploads }
+                let end = try await scene.end(of: late)
+                #expect((end.captured, end.delivered) == (200, 200), "\(end); \(scene.seed)")
+                gate.close()
+                try await scene.drain(collector: collector.port)
+                try await scene.expectEverythingCountedOnce()
+            }
+        }
+
+        /// Endpoints have the names that their own service gives them, whoever folds its journal.
+        @Test func aJournalIsFoldedWithTheTemplatesOfItsOwnService() async throws {
+            try await Scene.run { scene in
+                let shared = ["MARTLET_TOKEN": "one-for-both"]
+                let place = try await Place("place", in: scene)
+                let templates = shared.merging(["MARTLET_ENDPOINTS": "/{life}/*", "MARTLET_INTERVAL": "60s"]) { $1 }
+                let service = try scene.start(
+                    "early", collector: place.port, requests: 1_000_000, environment: templates)
+                try await scene.wait(while: service, requests: 200)
+                await service.stop(with: SIGKILL)
+                let collector = try await place.open(token: "one-for-both")
+                _ = try await run("late", for: place, in: scene, shared)
+                #expect(try await lives(in: place, of: scene) == ["{life}", "late"])
+                withExtendedLifetime(collector) {}
+            }
+        }
+
+        /// Directories of the version before do not say where their batches belong.
+        @Test func whatAVersionBeforeLeftGoesToTheCollectorOfItsServicesName() async throws {
+            try await Scene.run { scene in
+                let (old, new) = (try await Place("old", in: scene), try await Place("new", in: scene))
+                try await leave("early", for: old, in: scene)
+                for path in scene.waiting where path.hasSuffix("/resource") {
+                    let url = scene.folder.url.appendingPathComponent(path)
+                    var text = try #require(JSONSerialization.jsonObject(with: Data(contentsOf: url)) as? [String: Any])
+                    (text["destination"], text["endpoints"]) = (nil, nil)
+                    try JSONSerialization.data(withJSONObject: text).write(to: url)
+                }
+                let collector = try await new.open()
+                _ = try await run("late", for: new, in: scene)
+                #expect(try await lives(in: new, of: scene) == ["early", "late"])
+                try await scene.expectEverythingCountedOnce(stores: [new.store])
+                withExtendedLifetime(collector) {}
+            }
+        }
+    }
+}

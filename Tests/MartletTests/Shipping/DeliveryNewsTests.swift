@@ -1,0 +1,82 @@
+import Foundation
+import FoundationNetworking
+import InMemoryLogging
+import Logging
+import MartletTelemetry
+import Testing
+
+@testable import Martlet
+
+extension AgentTests {
+    /// One warning for one trouble, whatever libcurl says of it each time, and one when it is over.
+    @Suite struct DeliveryNewsTests {
+        private let handler = InMemoryLogHandler()
+
+        private var lines: [String] {
+            handler.entries.filter { $0.level >= .warning }.map { "\($0.message)" }.filter { $0.contains("collector") }
+        }
+
+        private func withLog(_ body: @escaping @Sendable (MartletAgent, StubCollector, URL) async throws -> Void)
+            async throws
+        {
+            let handler = handler
+            try await withAgent(
+                {
+                    $0.sampleRate = 1
+                    $0.logger = Logger(label: "test", factory: { _ in handler })
+                }, body)
+        }
+
+        @Test func aCollectorThatIsBusyIsToldOnceForAllSignalsAndSoIsItsRecovery() async throws {
+            try await withLog { agent, collector, base in
+                _ = try await URLSession.shared.data(from: base / "hello/x")
+                // Metrics are refused twice, then taken; details are refused, then taken.
+                collector.answer(503, 502, 200, 503, 200)
+                for _ in 1...4 { await agent.flush() }
+                #expect(collector.received.map(\.status) == [503, 502, 200, 503, 200])
+            }
+            #expect(
+                lines == [
+                    "The collector takes no batches now, which wait in the buffer: status 503",
+                    "The collector takes batches again",
+                ])
+        }
+
+        /// Each signal fails at each attempt with other words.
+        @Test func theWordsOfAFailureMayChange() {
+            var configuration = MartletConfiguration()
+            let handler = handler
+            configuration.logger = Logger(label: "test", factory: { _ in handler })
+            var news = DeliveryNews(own: configuration.endpoint, log: AgentLog(configuration))
+            for milliseconds in 0..<100 {
+                for signal in Signal.allCases {
+                    let line = UploadLine(endpoint: configuration.endpoint, signal: signal)
+                    news.fail(line, .backOff, "Failed to connect to collector port 1 after \(milliseconds) ms")
+                    news.endRound(waiting: Set(Signal.allCases))
+                }
+            }
+            #expect(lines.count == 1)
+            // Details were dropped in the meantime, and none came after them.
+            news.succeed(UploadLine(endpoint: configuration.endpoint, signal: .metrics))
+            news.endRound(waiting: [.traces])
+            #expect(lines.count == 1)
+            news.endRound(waiting: [])
+            #expect(lines.count == 2)
+        }
+
+        @Test func aSignalThatIsRefusedIsAMatterOfItsOwn() async throws {
+            try await withLog { agent, collector, base in
+                collector.tracesStatus.store(404, ordering: .relaxed)
+                for _ in 1...3 {
+                    _ = try await URLSession.shared.data(from: base / "hello/x")
+                    await agent.flush()
+                }
+                collector.tracesStatus.store(0, ordering: .relaxed)
+                await agent.flush()
+            }
+            try #require(lines.count == 2, "\(lines)")
+            #expect(lines[0].hasPrefix("The collector takes no traces, which wait in the buffer; are MARTLET_ENDPOINT"))
+            #expect(lines[1] == "The collector takes traces again")
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import MartletTelemetry
+import Testing
+
+@testable import Martlet
+
+@Suite struct UploadDestinationTests {
+    private func configuration(
+        _ endpoint: String, token: String? = nil, certificate: String? = nil, adopt: [String] = []
+    ) -> MartletConfiguration {
+        var configuration = MartletConfiguration()
+        configuration.endpoint = URL(string: endpoint) ?? configuration.endpoint
+        configuration.token = token
+        configuration.clientCertificate = certificate.map { URL(fileURLWithPath: $0) }
+        configuration.bufferAdopt = adopt.compactMap { URL(string: $0) }
+        return configuration
+    }
+
+    private func address(_ recorded: MartletConfiguration, for present: MartletConfiguration) -> String? {
+        UploadDestination(recorded).address(for: present)?.absoluteString
+    }
+
+    @Test func theSameDestinationIsReachedAsItIsConfiguredNow() {
+        let token = configuration("http://user:secret@a:4318/otlp", token: "t")
+        #expect(address(token, for: token) == "http://user:secret@a:4318/otlp")
+        #expect(address(configuration("http://a:4318"), for: configuration("http://a:4318/")) == "http://a:4318/")
+    }
+
+    @Test func withTheSameCredentialsAnotherAddressIsReachedWhereItWas() {
+        #expect(address(configuration("http://a"), for: configuration("http://b")) == "http://a")
+        #expect(
+            address(configuration("http://a", token: "t"), for: configuration("http://b", token: "t")) == "http://a")
+    }
+
+    @Test func withOtherCredentialsNothingIsSent() {
+        let present = configuration("http://a", token: "t")
+        for recorded in [
+            configuration("http://a"), configuration("http://a", token: "u"), configuration("http://b", token: "u"),
+            configuration("http://user@a", token: "t"), configuration("http://a", token: "t", certificate: "/c.pem"),
+        ] {
+            #expect(address(recorded, for: present) == nil)
+            #expect(address(present, for: recorded) == nil)
+        }
+        // A user is one of his own address.
+        #expect(address(configuration("http://user:p@a"), for: configuration("http://user:p@b")) == nil)
+    }
+
+    @Test func whatIsAdoptedIsSentToThePresentAddress() {
+        let present = configuration("http://b", token: "t", adopt: ["http://c", "http://a/"])
+        #expect(address(configuration("http://a", token: "u"), for: present) == "http://b")
+        #expect(address(configuration("http://d", token: "u"), for: present) == nil)
+        let rotated = configuration("http://a", token: "new", adopt: ["http://a"])
+        #expect(address(configuration("http://a", token: "old"), for: rotated) == "http://a")
+    }
+
+    @Test func anAddressThatWasPutIntoTheFileGetsNoToken() throws {
+        let present = configuration("http://a", token: "t")
+        let bytes = try JSONEncoder().encode(UploadDestination(present))
+        let text = String(decoding: bytes, as: UTF8.self).replacing("http:\\/\\/a", with: "http:\\/\\/b")
+        let forged = try JSONDecoder().decode(UploadDestination.self, from: Data(text.utf8))
+        #expect(forged.endpoint.absoluteString == "http://b")
+        #expect(forged.address(for: present) == nil)
+    }
+
+    @Test func noCredentialIsWritten() throws {
+        let configuration = configuration(
+            "https://ada:lovelace@a", token: "s3cret-token", certificate: "/etc/client.pem")
+        let owner = OutboxOwner(TelemetryResource(service: "shop", instance: "i"), configuration)
+        let text = String(decoding: try JSONEncoder().encode(owner), as: UTF8.self)
+        for secret in ["ada", "lovelace", "s3cret-token", "client.pem"] { #expect(!text.contains(secret), "\(text)") }
+        // The same token in two processes has two digests.
+        #expect(owner.destination != UploadDestination(configuration))
+    }
+
+    @Test func anOwnerIsReadAsItWasWrittenAlsoByTheVersionBefore() throws {
+        let resource = TelemetryResource(service: "shop", version: "1", instance: "i", host: "h")
+        var configuration = MartletConfiguration()
+        configuration.endpoints = ["/users/{id}"]
+        let owner = OutboxOwner(resource, configuration)
+        let bytes = try JSONEncoder().encode(owner)
+        #expect(try JSONDecoder().decode(OutboxOwner.self, from: bytes) == owner)
+        #expect(try JSONDecoder().decode(TelemetryResource.self, from: bytes) == resource)
+        let old = try JSONDecoder().decode(OutboxOwner.self, from: JSONEncoder().encode(resource))
+        #expect(old.resource == resource)
+        #expect(old.destination == nil && old.endpoints == nil)
+    }
+}
