@@ -13,7 +13,6 @@ final class AgentLog: Sendable {
         case journal
         case upload(Signal)
         case rejected
-        case details
         case hooks
         case off
     }

@@ -36,9 +36,12 @@ struct EasyHandle {
     }()
 
     /// `nil` where libcurl does not tell.
-    var figures: TransferFigures? {
+    ///
+    /// - Parameter isTimed: otherwise they are sizes alone, which cost a quarter.
+    func figures(isTimed: Bool) -> TransferFigures? {
         var transfer = martlet_transfer()
-        return martlet_read_transfer(raw, &transfer) ? TransferFigures(transfer) : nil
+        let isRead = isTimed ? martlet_read_transfer(raw, &transfer) : martlet_read_sizes(raw, &transfer)
+        return isRead ? TransferFigures(transfer, isTimed: isTimed) : nil
     }
 
     /// `network.protocol.version`; `nil` before there was an answer.

@@ -16,9 +16,10 @@ final class RequestAnswer: Sendable {
     /// As far as it went through the loader's client.
     let body: Data?
 
-    init(response: HTTPURLResponse?, error: (any Error)?, handle: EasyHandle?, body: Data?) {
+    /// - Parameter isTimed: whether the phases are asked for.
+    init(response: HTTPURLResponse?, error: (any Error)?, handle: EasyHandle?, body: Data?, isTimed: Bool) {
         self.response = response
-        let figures = handle?.figures
+        let figures = handle?.figures(isTimed: isTimed)
         let isAnswered = response != nil || figures.map { $0.bytesReceived > 0 } == true
         self.error = error.map { ErrorType(of: $0, isAnswered: isAnswered) }
         message = error.map { ($0 as NSError).localizedDescription }

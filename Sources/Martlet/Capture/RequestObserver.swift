@@ -33,6 +33,7 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
             if EasyHandle.isAvailable { Capture.note(.noHandle) }
             return
         }
+        guard instrument.recorder.allowance.traces else { return }
         handle.callBeforeRequest(Unmanaged.passUnretained(self).toOpaque()) { observer, _, _, _, _ in
             guard let observer else { return 0 }
             return Unmanaged<RequestObserver>.fromOpaque(observer).takeUnretainedValue().requestIsWritten()
@@ -59,7 +60,8 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
 
     /// Called once with the whole body where there is a completion handler; a delegate gets its data another way.
     func urlProtocol(_ loader: URLProtocol, didLoad data: Data) {
-        if instrument.recorder.settings.contents.hasBodies { responseBody = data }
+        let recorder = instrument.recorder
+        if recorder.settings.contents.hasBodies, recorder.allowance.keepsDetails { responseBody = data }
         client.urlProtocol(loader, didLoad: data)
     }
 
@@ -94,7 +96,8 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
             // A task answers on a queue of its own, for which one would have to wait.
             let response = response ?? task.response
             let answer = RequestAnswer(
-                response: response as? HTTPURLResponse, error: error, handle: handle, body: responseBody)
+                response: response as? HTTPURLResponse, error: error, handle: handle, body: responseBody,
+                isTimed: instrument.recorder.allowance.traces)
             (self.response, responseBody) = (nil, nil)
             if goesOn(after: answer) {
                 challenge = (answer, InFlightRequests.key(task))
@@ -120,8 +123,9 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
     /// libcurl is about to write a request, the first or that of a redirect. Always 0, which lets it.
     private func requestIsWritten() -> Int32 {
         AgentCost.measure {
-            let context = observation.noteRequestWritten()
-            if let context, instrument.recorder.settings.propagates { handle?.addTraceHeaders(context) }
+            let (context, recorder) = (observation.noteRequestWritten(), instrument.recorder)
+            guard let context, recorder.settings.propagates, recorder.allowance.traces else { return }
+            handle?.addTraceHeaders(context)
         }
         return 0
     }

@@ -5,9 +5,12 @@ import MartletTelemetry
 /// What libcurl measured of the last transfer of a request: of a redirected one, of its last hop.
 struct TransferFigures: Sendable {
     private let transfer: martlet_transfer
+    /// Whether there is more than sizes.
+    private let isTimed: Bool
 
-    init(_ transfer: martlet_transfer) {
+    init(_ transfer: martlet_transfer, isTimed: Bool = true) {
         self.transfer = transfer
+        self.isTimed = isTimed
     }
 
     var bytesSent: UInt64 { UInt64(clamping: transfer.bytes_sent) }
@@ -20,6 +23,7 @@ struct TransferFigures: Sendable {
     ///   for the session, for one of its connections, and the earlier hops of a redirect.
     func phases(ofRequestTaking duration: UInt64) -> PhaseDurations {
         var phases = PhaseDurations()
+        guard isTimed else { return phases }
         let waited = isConnectionReused ? transfer.ready : 0
         phases[.queue] = duration - min(duration, Self.nanoseconds(transfer.total - waited))
         if transfer.connections > 0 {
