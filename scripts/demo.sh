@@ -76,9 +76,8 @@ start_upstream() {
 }
 
 start_storefront() {
-    # A debug build that reports every 2 s costs more than the default budget of 2 % of a core.
     start storefront env MARTLET_ENDPOINT="$collector" MARTLET_INTERVAL=2s MARTLET_SERVICE_NAME=storefront \
-        MARTLET_MAX_CPU=20% MARTLET_BUFFER_DIR="$work/buffer" MARTLET_ENDPOINTS='/products/{product}/reviews' \
+        MARTLET_BUFFER_DIR="$work/buffer" MARTLET_ENDPOINTS='/products/{product}/reviews' \
         "$bin/Storefront" --catalog "$catalog" --payments "$payments" --port 0
     await_address storefront
 }

@@ -79,6 +79,11 @@ bool martlet_read_transfer(void *easy, struct martlet_transfer *transfer) {
     return true;
 }
 
+bool martlet_read_sizes(void *easy, struct martlet_transfer *transfer) {
+    if (!easy || !get_info || get_info(easy, SIZE_UPLOAD_T, &transfer->bytes_sent) != 0) return false;
+    return get_info(easy, SIZE_DOWNLOAD_T, &transfer->bytes_received) == 0;
+}
+
 int64_t martlet_http_version(void *easy) {
     long version = 0;
     return easy && get_info && get_info(easy, HTTP_VERSION, &version) == 0 ? version : 0;

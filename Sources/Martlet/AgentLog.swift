@@ -18,7 +18,6 @@ final class AgentLog: Sendable {
         /// What waits for another address than the agent's own.
         case elsewhere(URL?)
         case rejected
-        case details
         case hooks
         case off
     }

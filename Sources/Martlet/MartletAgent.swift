@@ -65,7 +65,8 @@ public final class MartletAgent: Service {
     public var tracer: MartletTracer { MartletTracer() }
 
     /// The switch: `false`, and no request is seen until it is `true` again. Requests go on as they would; one that ends
-    /// while it is off is not counted. `true` also where the agent switched itself off (``MartletStatus/captureReason``).
+    /// while it is off is not counted. `true` also switches on what the agent has switched off itself
+    /// (``MartletStatus/captureReason``), at once; `false` is above its decision to go on.
     public var isCapturing: Bool {
         get { isRunning && core.isCapturing }
         set { if isRunning { core.isCapturing = newValue } }
@@ -78,7 +79,8 @@ public final class MartletAgent: Service {
         let (inFlight, oldest) = Capture.inFlight(in: core.scope)
         return MartletStatus(
             captureMode: capture.mode, captureReason: capture.reason, captureLimits: capture.limits,
-            inFlight: inFlight, oldestInFlight: oldest, internalErrors: Capture.faults,
+            unwatched: .nanoseconds(Int64(clamping: recorder.unwatched.nanoseconds())), inFlight: inFlight,
+            oldestInFlight: oldest, internalErrors: Capture.faults,
             cpuTime: .nanoseconds(Int64(clamping: shipping.threadCPU &+ AgentCost.nanoseconds)),
             memoryBytes: AgentMemory.bytes(recorder, shipping),
             ledger: shipping.ledger(captured: recorder.captured), droppedDetails: recorder.droppedDetails,

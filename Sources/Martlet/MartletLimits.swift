@@ -50,6 +50,18 @@ enum MartletLimits {
     static let bodyLimit = 1 << 20
     /// The agent's CPU time is judged over so long: at its start it needs more for a moment.
     static let budgetWindow = Duration.seconds(10)
+    /// So much of a core the agent may always take, whatever the process uses: a service that idles has a small share.
+    static let freeCore = 0.01
+    /// Counting is given up only above so many times the budget…
+    static let costlyExcess = 4.0
+    /// … for so long, with everything else given up.
+    static let costlyTime = Duration.seconds(60)
+    /// What was given up is tried again after so long; the pause doubles each time that it has to be given up again.
+    static let firstPause = Duration.seconds(10)
+    /// The longest of these pauses.
+    static let longestPause = Duration.seconds(600)
+    /// A step that came back and held for so long begins with the first pause again.
+    static let calm = Duration.seconds(600)
     /// So many internal errors switch capture off.
     static let faults = 10
     /// After so long without a request an endpoint may give up its room (`MARTLET_MAX_ENDPOINTS`).

@@ -8,10 +8,15 @@ public struct MartletStatus: Sendable {
 
     /// How requests of `URLSession` are seen.
     public var captureMode: CaptureMode
-    /// Why the mode is not the one that was asked for, or why no details are kept; `nil` where neither is so.
+    /// Why the mode is not the one that was asked for, or what the agent does not do at the moment because of its cost, and
+    /// why (``MartletConfiguration/maxCPU``, ``MartletConfiguration/maxMemory``); `nil` where neither is so.
     public var captureReason: String?
     /// What capture cannot do with this Foundation or libcurl, a sentence each; empty where it can do all.
     public var captureLimits: [String]
+    /// For how long capture was off since the agent's start, by the monotonic clock: paused because of the agent's cost, ended
+    /// by internal errors, or switched off by the service. The requests of that time are not counted. The collector is told
+    /// with each batch. Zero for an agent in memory.
+    public var unwatched: Duration
     /// Requests of `URLSession` that have begun and not ended, and do not count as hung yet (`MARTLET_HUNG`).
     public var inFlight: Int
     /// The age of the oldest of them, by the monotonic clock; 0 when there is none.
@@ -21,8 +26,8 @@ public struct MartletStatus: Sendable {
     /// CPU time that the agent has taken since its start: that of its own thread, and an estimate of its steps on the
     /// service's, where spans start and end too. `MARTLET_MAX_CPU` limits it.
     public var cpuTime: Duration
-    /// Roughly what the agent holds in memory, in bytes: statistics, kept details, requests in flight, and batches and the
-    /// journal where they cannot be in files. `MARTLET_MAX_MEMORY` limits it. The journal's files are not in it: the kernel writes
+    /// Roughly what the agent holds in memory, in bytes: statistics and kept details, also while batches are made of them,
+    /// requests in flight, and batches and the journal where they cannot be in files. `MARTLET_MAX_MEMORY` limits it. The journal's files are not in it: the kernel writes
     /// them out where memory is short. They are mapped, 2 MiB as a rule and 16 MiB at most, and `MARTLET_BUFFER_MAX`
     /// counts them. Nor are spans that have not ended, which their callers hold.
     public var memoryBytes: Int

@@ -52,6 +52,8 @@ final class AgentCore: Sendable {
                 scope.isOn = newValue
             } else if Capture.isConnected(to: recorder) {
                 newValue ? Capture.switchOn() : Capture.switchOff()
+                // The collector is told soon.
+                shipper?.signal()
             }
         }
     }

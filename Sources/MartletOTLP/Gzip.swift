@@ -27,11 +27,11 @@ package enum Gzip {
         defer { deflateEnd(&stream) }
 
         let bound = Int(deflateBound(&stream, UInt(bytes.count)))
-        var input = bytes
         var finished = false
         let output = [UInt8](unsafeUninitializedCapacity: bound) { buffer, count in
-            input.withUnsafeMutableBufferPointer { source in
-                stream.next_in = source.baseAddress
+            bytes.withUnsafeBufferPointer { source in
+                // zlib only reads there; its declaration does not say so.
+                stream.next_in = UnsafeMutablePointer(mutating: source.baseAddress)
                 stream.avail_in = uInt(clamping: source.count)
                 stream.next_out = buffer.baseAddress
                 stream.avail_out = uInt(clamping: buffer.count)

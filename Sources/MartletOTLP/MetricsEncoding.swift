@@ -5,82 +5,82 @@ extension MetricsBatch {
     /// The batch as the body of `POST /v1/metrics`: durations as delta exponential histograms in seconds, body sizes and
     /// phases as delta histograms without buckets (count and sum are exact), the ledger and the time without
     /// capture as cumulative sums.
+    ///
+    /// Beside the body there is never more than one point of a series in memory: all of them as messages at once would
+    /// take many times as much.
     package func otlp() throws -> [UInt8] {
-        var request = OTLPExportMetricsServiceRequest()
-        request.resourceMetrics = [resourceMetrics()]
-        return try request.serializedBytes()
-    }
-
-    private func resourceMetrics() -> OTLPResourceMetrics {
-        var scope = OTLPScopeMetrics()
-        scope.scope = OTLPScope.message
-        for kind in RequestKind.allCases {
-            let series = series.filter { $0.key.kind == kind }
-            guard !series.isEmpty else { continue }
-            scope.metrics.append(durations(of: series, kind: kind))
-            scope.metrics += sizes(of: series, kind: kind)
-        }
-        if let phases = phases() { scope.metrics.append(phases) }
-        scope.metrics.append(ledgerMetric())
-        if unwatched > 0 { scope.metrics.append(unwatchedMetric()) }
-        var result = OTLPResourceMetrics()
-        result.resource = OTLPResource(resource)
-        result.scopeMetrics = [scope]
-        return result
-    }
-
-    private func durations(of series: [RequestDimensions: RequestStatistics], kind: RequestKind) -> OTLPMetric {
-        var metric = OTLPMetric()
-        metric.name = kind == .client ? MetricName.clientDuration : MetricName.serverDuration
-        metric.unit = "s"
-        metric.exponentialHistogram.aggregationTemporality = .delta
-        metric.exponentialHistogram.dataPoints = series.map { dimensions, statistics in
-            var point = OTLPExponentialHistogramDataPoint(statistics.duration)
-            point.attributes = [OTLPKeyValue](dimensions)
-            point.startTimeUnixNano = start
-            point.timeUnixNano = end
-            return point
-        }
-        return metric
-    }
-
-    private func sizes(of series: [RequestDimensions: RequestStatistics], kind: RequestKind) -> [OTLPMetric] {
-        let metrics =
-            kind == .client
-            ? [
-                (MetricName.clientRequestSize, \RequestStatistics.bytesSent),
-                (MetricName.clientResponseSize, \.bytesReceived),
-            ]
-            : [
-                (MetricName.serverRequestSize, \RequestStatistics.bytesReceived),
-                (MetricName.serverResponseSize, \.bytesSent),
-            ]
-        return metrics.compactMap { name, bytes in
-            let points = series.filter { $0.value[keyPath: bytes] > 0 }
-            guard !points.isEmpty else { return nil }
-            var metric = OTLPMetric()
-            metric.name = name
-            metric.unit = "By"
-            metric.histogram.aggregationTemporality = .delta
-            metric.histogram.dataPoints = points.map { dimensions, statistics in
-                point(
-                    [OTLPKeyValue](dimensions), count: statistics.duration.count,
-                    sum: Double(statistics[keyPath: bytes]))
+        let resource: [UInt8] = try OTLPResource(resource).serializedBytes()
+        let scope: [UInt8] = try OTLPScope.message.serializedBytes()
+        var request = ProtobufWriter()
+        try request.message(field: 1) { resourceMetrics in
+            resourceMetrics.message(resource, field: 1)
+            try resourceMetrics.message(field: 2) { scopeMetrics in
+                scopeMetrics.message(scope, field: 1)
+                try writeMetrics(to: &scopeMetrics)
             }
-            return metric
+        }
+        return request.bytes
+    }
+
+    private func writeMetrics(to scope: inout ProtobufWriter) throws {
+        for kind in RequestKind.allCases where series.keys.contains(where: { $0.kind == kind }) {
+            try writeDurations(of: kind, to: &scope)
+            for (name, bytes) in Self.sizes(of: kind) { try writeSizes(bytes, of: kind, name, to: &scope) }
+        }
+        try writePhases(to: &scope)
+        scope.message(try ledgerMetric().serializedBytes(), field: 2)
+        if unwatched > 0 { scope.message(try unwatchedMetric().serializedBytes(), field: 2) }
+    }
+
+    private func writeDurations(of kind: RequestKind, to scope: inout ProtobufWriter) throws {
+        let name = kind == .client ? MetricName.clientDuration : MetricName.serverDuration
+        try scope.deltaMetric(name, unit: "s", .exponentialHistogram) { histogram in
+            for (dimensions, statistics) in series where dimensions.kind == kind {
+                var point = OTLPExponentialHistogramDataPoint(statistics.duration)
+                point.attributes = [OTLPKeyValue](dimensions)
+                point.startTimeUnixNano = start
+                point.timeUnixNano = end
+                histogram.message(try point.serializedBytes(), field: 1)
+            }
         }
     }
 
-    /// Of each series the phases that a request had; `nil` where none had any.
-    private func phases() -> OTLPMetric? {
-        let points = series.filter { $0.key.kind == .client && !$0.value.phases.isEmpty }.flatMap(phasePoints)
-        guard !points.isEmpty else { return nil }
-        var metric = OTLPMetric()
-        metric.name = MetricName.clientPhaseDuration
-        metric.unit = "s"
-        metric.histogram.aggregationTemporality = .delta
-        metric.histogram.dataPoints = points
-        return metric
+    private static func sizes(of kind: RequestKind) -> [(String, KeyPath<RequestStatistics, UInt64>)] {
+        kind == .client
+            ? [(MetricName.clientRequestSize, \.bytesSent), (MetricName.clientResponseSize, \.bytesReceived)]
+            : [(MetricName.serverRequestSize, \.bytesReceived), (MetricName.serverResponseSize, \.bytesSent)]
+    }
+
+    private func writeSizes(
+        _ bytes: KeyPath<RequestStatistics, UInt64>, of kind: RequestKind, _ name: String,
+        to scope: inout ProtobufWriter
+    ) throws {
+        let isPresent = { (one: (key: RequestDimensions, value: RequestStatistics)) in
+            one.key.kind == kind && one.value[keyPath: bytes] > 0
+        }
+        guard series.contains(where: isPresent) else { return }
+        try scope.deltaMetric(name, unit: "By", .histogram) { histogram in
+            for one in series where isPresent(one) {
+                let point = point(
+                    [OTLPKeyValue](one.key), count: one.value.duration.count, sum: Double(one.value[keyPath: bytes]))
+                histogram.message(try point.serializedBytes(), field: 1)
+            }
+        }
+    }
+
+    /// Of each series the phases that a request had; nothing where none had any.
+    private func writePhases(to scope: inout ProtobufWriter) throws {
+        let isPresent = { (one: (key: RequestDimensions, value: RequestStatistics)) in
+            one.key.kind == .client && !one.value.phases.isEmpty
+        }
+        guard series.contains(where: isPresent) else { return }
+        try scope.deltaMetric(MetricName.clientPhaseDuration, unit: "s", .histogram) { histogram in
+            for one in series where isPresent(one) {
+                for point in phasePoints(of: one.key, one.value) {
+                    histogram.message(try point.serializedBytes(), field: 1)
+                }
+            }
+        }
     }
 
     private func phasePoints(
@@ -141,6 +141,30 @@ extension MetricsBatch {
         point.timeUnixNano = end
         point.asInt = Int64(clamping: value)
         return point
+    }
+}
+
+extension ProtobufWriter {
+    /// The kinds of metrics that have points of an interval; the raw value is the field of a Metric.
+    fileprivate enum DeltaKind: UInt8 {
+        case histogram = 9
+        case exponentialHistogram = 10
+    }
+
+    /// A Metric in a ScopeMetrics, its fields in the order of their numbers.
+    ///
+    /// - Parameter points: writes them as field 1.
+    fileprivate mutating func deltaMetric(
+        _ name: String, unit: String, _ kind: DeltaKind, _ points: (inout ProtobufWriter) throws -> Void
+    ) rethrows {
+        try message(field: 2) { metric in
+            metric.text(name, field: 1)
+            metric.text(unit, field: 3)
+            try metric.message(field: kind.rawValue) { data in
+                try points(&data)
+                data.varint(UInt64(OTLPAggregationTemporality.delta.rawValue), field: 2)
+            }
+        }
     }
 }
 

@@ -48,12 +48,12 @@ struct ProtobufWriter {
     }
 
     /// A message within this one, also where it has no field.
-    mutating func message(field: UInt8, _ write: (inout ProtobufWriter) -> Void) {
+    mutating func message(field: UInt8, _ write: (inout ProtobufWriter) throws -> Void) rethrows {
         key(field, WireType.lengthDelimited)
         let start = bytes.count
         // Most are short enough for a length of one byte; of others the rest of it is put in between.
         bytes.append(0)
-        write(&self)
+        try write(&self)
         let count = bytes.count - start - 1
         guard count > 0x7f else { return bytes[start] = UInt8(count) }
         var length = ProtobufWriter()

@@ -25,7 +25,7 @@ struct Probe {
     ) throws -> ChildProcess {
         let own = [
             "MARTLET_ENDPOINT": collector, "MARTLET_BUFFER_DIR": buffer, "MARTLET_INTERVAL": "200ms",
-            "MARTLET_SERVICE_NAME": "probe", "HOME": folder.path("home"), "MARTLET_MAX_CPU": "100%",
+            "MARTLET_SERVICE_NAME": "probe", "HOME": folder.path("home"),
         ].merging(TestedTransport.environment) { $1 }
         return try ChildProcess(
             program, [server.absoluteString, "\(requests)", "\(concurrency)"],

@@ -60,7 +60,7 @@ final class Scene: Sendable {
     ) throws -> ChildProcess {
         let own = [
             "MARTLET_ENDPOINT": "http://127.0.0.1:\(port)", "MARTLET_BUFFER_DIR": buffer.path,
-            "MARTLET_SERVICE_NAME": "faulty", "MARTLET_INTERVAL": "100ms", "MARTLET_MAX_CPU": "100%",
+            "MARTLET_SERVICE_NAME": "faulty", "MARTLET_INTERVAL": "100ms",
             "MARTLET_EXPORT_TIMEOUT": "2s", "HOME": folder.path("home"),
             "TMPDIR": folder.path("tmp"),
         ].merging(TestedTransport.environment) { $1 }

@@ -2,43 +2,185 @@ import Testing
 
 @testable import Martlet
 
+/// Sequences of costs, and what is left of the agent after each. The process uses a whole core unless a test says otherwise,
+/// so that the budget of 5 % is 0.5 s in a window of 10 s.
 @Suite struct AgentBudgetTests {
-    private var budget = AgentBudget(maxCPU: 0.02, maxMemory: 1000, start: Self.cost(second: 0))
+    private var budget = AgentBudget(maxCPU: 0.05, maxMemory: 1000, start: Cost())
+    private var cost = Cost()
 
-    @Test mutating func detailsGoFirstAndThenCapture() {
-        budget.judge(Self.cost(second: 10, cpu: 0.3))
+    private typealias Cost = AgentBudget.Cost
+
+    @Test mutating func detailsGoFirstAndThenPhasesTraceHeadersAndSpansTogether() {
+        window(agent: 0.6)
         #expect(budget.allowance == .withoutDetails)
-        #expect(budget.reason == "3.0 % of a core are more than MARTLET_MAX_CPU, 2.0 %")
-        budget.judge(Self.cost(second: 20, cpu: 0.6))
+        window(agent: 0.6)
+        #expect(budget.allowance == .countsOnly)
+    }
+
+    @Test mutating func countingGoesOnForAsLongAsItCostsLessThanFourTimesTheBudget() {
+        for _ in 0..<100 { window(agent: 1.9) }
+        #expect(budget.allowance == .countsOnly)
+    }
+
+    @Test mutating func countingIsPausedAfterAMinuteAtFourTimesTheBudget() {
+        for _ in 0..<2 { window(agent: 5) }
+        for _ in 0..<5 {
+            window(agent: 2.1)
+            #expect(budget.allowance == .countsOnly)
+        }
+        window(agent: 2.1)
+        #expect(budget.allowance == .nothing)
+    }
+
+    @Test mutating func aWindowBelowFourTimesTheBudgetBeginsTheMinuteAnew() {
+        for _ in 0..<7 { window(agent: 2.1) }
+        window(agent: 1.9)
+        for _ in 0..<5 { window(agent: 2.1) }
+        #expect(budget.allowance == .countsOnly)
+        window(agent: 2.1)
         #expect(budget.allowance == .nothing)
     }
 
     @Test mutating func aBurstWithinAWindowIsNoMatter() {
-        budget.judge(Self.cost(second: 1, cpu: 0.19))
-        #expect(budget.allowance == .everything)
-        budget.judge(Self.cost(second: 10, cpu: 0.19))
+        window(agent: 0.4, seconds: 1)
+        window(agent: 0.05, seconds: 9)
         #expect(budget.allowance == .everything)
     }
 
-    @Test mutating func detailsComeBackAfterAWindowAtHalfTheBudget() {
-        budget.judge(Self.cost(second: 10, cpu: 0.3))
-        budget.judge(Self.cost(second: 20, cpu: 0.45))
-        #expect(budget.allowance == .withoutDetails)
-        budget.judge(Self.cost(second: 30, cpu: 0.54))
+    @Test mutating func onePercentOfACoreIsAlwaysAllowed() {
+        for _ in 0..<10 { window(agent: 0.1, process: 0.1) }
         #expect(budget.allowance == .everything)
-        #expect(budget.reason == nil)
+        window(agent: 0.11, process: 0.11)
+        #expect(budget.allowance == .withoutDetails)
     }
 
-    @Test mutating func memoryIsJudgedAtOnce() {
-        budget.judge(Self.cost(second: 0, memory: 1001))
+    @Test mutating func aProcessThatUsesManyCoresLeavesTheAgentItsShareOfAll() {
+        window(agent: 1.9, process: 40)
+        #expect(budget.allowance == .everything)
+    }
+
+    // MARK: Coming back
+
+    @Test mutating func eachStepComesBackByItselfOneAfterTheOther() {
+        for _ in 0..<2 { window(agent: 0.6) }
+        window(agent: 0.4)
         #expect(budget.allowance == .withoutDetails)
-        budget.judge(Self.cost(second: 1, memory: 1001))
+        window(agent: 0.4)
+        #expect(budget.allowance == .everything)
+        #expect(budget.pause == nil)
+    }
+
+    @Test mutating func capturePausedComesBackToCounting() {
+        for _ in 0..<8 { window(agent: 2.1) }
         #expect(budget.allowance == .nothing)
-        #expect(budget.reason == "1001 bytes of memory are more than MARTLET_MAX_MEMORY, 1000")
+        window(agent: 0)
+        #expect(budget.allowance == .countsOnly)
+        window(agent: 0)
+        #expect(budget.allowance == .withoutDetails)
+        window(agent: 0)
+        #expect(budget.allowance == .everything)
     }
 
-    private static func cost(second: UInt64, cpu: Double = 0, memory: Int = 0) -> AgentBudget.Cost {
-        AgentBudget.Cost(
-            time: second * 1_000_000_000, cpuNanoseconds: UInt64((cpu * 1e9).rounded()), memoryBytes: memory)
+    @Test mutating func pausesDoubleWhereAStepHasToBeGivenUpAgain() {
+        var pauses: [Int64] = []
+        for _ in 0..<400 {
+            let before = budget.allowance
+            window(agent: before == .everything ? 0.6 : 0.1)
+            if before == .everything { pauses.append(budget.pause?.length.components.seconds ?? 0) }
+        }
+        #expect(pauses.prefix(9) == [10, 20, 40, 80, 160, 320, 600, 600, 600])
     }
+
+    @Test mutating func aPauseLastsAsLongAsItSays() {
+        window(agent: 0.6)
+        window(agent: 0.1)
+        window(agent: 0.6)
+        #expect(budget.allowance == .withoutDetails)
+        window(agent: 0.1)
+        #expect(budget.allowance == .withoutDetails)
+        window(agent: 0.1)
+        #expect(budget.allowance == .everything)
+    }
+
+    @Test mutating func afterACalmTimeThePauseIsTheFirstAgain() {
+        for _ in 0..<3 {
+            window(agent: 0.6)
+            while budget.allowance != .everything { window(agent: 0.1) }
+        }
+        for _ in 0..<60 { window(agent: 0.1) }
+        window(agent: 0.6)
+        #expect(budget.pause?.length == .seconds(10))
+    }
+
+    @Test mutating func aSwitchThatIsTurnedOnForgetsAll() {
+        for _ in 0..<8 { window(agent: 2.1) }
+        budget.restart(at: cost)
+        #expect(budget.allowance == .everything)
+        window(agent: 0.6)
+        #expect(budget.pause?.length == .seconds(10))
+    }
+
+    // MARK: Odd windows
+
+    @Test mutating func aProcessThatWasStoppedIsNotJudgedByTheTimeThatWentBy() {
+        window(agent: 0.4, process: 10, seconds: 3600)
+        #expect(budget.allowance == .everything)
+        window(agent: 0.6)
+        #expect(budget.allowance == .withoutDetails)
+    }
+
+    @Test mutating func aWindowWithoutAnyCPUIsWithinTheBudget() {
+        window(agent: 0, process: 0)
+        #expect(budget.allowance == .everything)
+    }
+
+    @Test mutating func aCounterThatGoesBackIsNoUse() {
+        window(agent: 0.4)
+        cost.agentCPU = 0
+        cost.processCPU = 0
+        window(agent: 0, process: 0)
+        #expect(budget.allowance == .everything)
+    }
+
+    // MARK: Memory
+
+    @Test mutating func memoryIsJudgedAtOnceAndOneStepAtATime() {
+        for expected in [Allowance.withoutDetails, .countsOnly, .nothing, .nothing] {
+            window(agent: 0, seconds: 1, memory: 1001)
+            #expect(budget.allowance == expected)
+        }
+        #expect(budget.pause?.reason == "1001 bytes of memory are more than MARTLET_MAX_MEMORY, 1000")
+    }
+
+    @Test mutating func whatMemoryTookComesBackWhenThereIsRoom() {
+        for _ in 0..<3 { window(agent: 0, seconds: 1, memory: 1001) }
+        for expected in [Allowance.countsOnly, .withoutDetails, .everything] {
+            window(agent: 0, memory: 1000)
+            #expect(budget.allowance == expected)
+        }
+    }
+
+    @Test mutating func theReasonHasTheFigures() {
+        window(agent: 0.6)
+        #expect(
+            budget.pause?.reason
+                == "6.0 % of the process's CPU time, 6.0 % of a core, are more than MARTLET_MAX_CPU, 5.0 %")
+    }
+
+    /// - Parameters:
+    ///   - agent: CPU seconds of the agent's in it.
+    ///   - process: CPU seconds of the whole process.
+    private mutating func window(
+        agent: Double, process: Double = 10, seconds: UInt64 = 10, memory: Int = 0
+    ) {
+        cost.time += seconds * 1_000_000_000
+        cost.agentCPU += UInt64((agent * 1e9).rounded())
+        cost.processCPU += UInt64((process * 1e9).rounded())
+        cost.memoryBytes = memory
+        budget.judge(cost)
+    }
+}
+
+extension AgentBudget.Cost {
+    fileprivate init() { self.init(time: 0, agentCPU: 0, processCPU: 0, memoryBytes: 0) }
 }

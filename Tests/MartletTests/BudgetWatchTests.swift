@@ -2,6 +2,7 @@ import Foundation
 import FoundationNetworking
 import InMemoryLogging
 import Logging
+import MartletOTLP
 import Testing
 import Tracing
 
@@ -9,48 +10,120 @@ import Tracing
 
 extension AgentTests {
     @Suite struct BudgetWatchTests {
-        @Test func anAgentThatCostsTooMuchGivesUpDetailsAndThenCaptureAndSaysEachOnce() async throws {
+        @Test func anAgentThatCostsTooMuchGivesUpOneStepAfterTheOtherAndSaysEachOnce() async throws {
             let log = InMemoryLogHandler()
             try await withAgent({
-                $0.include = ["127.0.0.1/hello/*"]
+                $0.include = ["127.0.0.1/hello/*", "127.0.0.1/trace"]
                 $0.sampleRate = 1
                 $0.maxCPU = 1e-9
-                $0.budgetWindow = .zero
+                $0.budgetTerms = .impatient
                 $0.logger = Logger(label: "test", factory: { _ in log })
             }) { agent, collector, base in
-                let ask: @Sendable (String) async throws -> Void = { path in
-                    _ = try await URLSession.shared.data(from: base / "hello/\(path)")
+                let ask: @Sendable (String) async throws -> Data = { path in
+                    let (data, _) = try await URLSession.shared.data(from: base / path)
                     await agent.flush()
+                    return data
                 }
-                try await ask("detailed")
+                _ = try await ask("hello/detailed")
                 #expect(agent.status.captureMode == .automatic)
                 let first = try #require(agent.status.captureReason)
-                #expect(first.hasPrefix("no details are kept: "))
-                try await ask("counted")
-                #expect(agent.status.captureMode == .off)
-                #expect(agent.status.droppedDetails == 1)
+                let traced = try await ask("trace")
+                #expect(traced.count > 1)
                 let second = try #require(agent.status.captureReason)
-                #expect([first, second].allSatisfy { $0.contains("MARTLET_MAX_CPU") })
-                try await ask("unseen")
+                // A line end between two headers that are not there.
+                let untraced = try await ask("trace")
+                #expect(untraced == Data("\n".utf8))
+                #expect(agent.status.captureMode == .off)
+                #expect(agent.status.droppedDetails == 2)
+                let third = try #require(agent.status.captureReason)
+                _ = try await ask("hello/unseen")
                 #expect(!agent.isCapturing)
-                #expect(agent.status.ledger.captured == 2)
-                #expect(agent.status.ledger.delivered == 2)
+                #expect(agent.status.ledger.captured == 3)
+                #expect(agent.status.ledger.delivered == 3)
 
                 let (counts, spans) = (try collector.counts(), try collector.spans().map(\.name))
-                #expect(counts == ["/hello/detailed": 1, "/hello/counted": 1])
+                #expect(counts == ["/hello/detailed": 1, "/trace": 2])
                 #expect(spans == ["GET /hello/detailed"])
+                #expect(first.hasPrefix("no details are kept: "))
+                #expect(second.hasPrefix("no details, phases, trace headers and spans: "))
+                #expect(third.hasPrefix("paused for 3600 s: "))
+                #expect([first, second, third].allSatisfy { $0.contains("MARTLET_MAX_CPU") })
                 let told = try collector.resources().compactMap { $0["martlet.capture.reason"] }
-                #expect(told.sorted() == [first, second].sorted())
+                #expect(Set(told) == [first, second, third])
                 let said = log.entries.map { "\($0.message)" }
-                #expect(said.count == 2)
-                #expect(said.first?.hasPrefix("No details of requests are kept: ") == true)
-                #expect(said.last == "Capture is off: \(second)")
+                #expect(said.count == 3)
+                #expect(said[0].hasPrefix("No details of requests are kept: "))
+                #expect(said[1].hasPrefix("Requests are counted without phases, trace headers and spans: "))
+                #expect(said[2].hasPrefix("Capture is paused: "))
+                #expect(log.entries.allSatisfy { $0.level == .warning })
             }
         }
 
-        @Test func requestsInFlightCountToTheMemoryThatIsLimited() async throws {
+        @Test func aPausedCaptureGoesOnByItselfAndSaysSo() async throws {
+            let log = InMemoryLogHandler()
+            try await withAgent({
+                $0.maxCPU = 1e-9
+                $0.budgetTerms = .impatient
+                $0.budgetTerms.firstPause = .zero
+                $0.logger = Logger(label: "test", factory: { _ in log })
+            }) { agent, collector, base in
+                while agent.isCapturing { await agent.flush() }
+                #expect(agent.status.unwatched > .zero)
+                await agent.flush()
+                #expect(agent.isCapturing)
+                let unwatched = agent.status.unwatched
+                _ = try await URLSession.shared.data(from: base / "hello/again")
+                await agent.flush()
+                let counts = try collector.counts()
+                #expect(counts == ["/hello/again": 1])
+                #expect(unwatched > .zero)
+                #expect(log.entries.contains { "\($0.message)".hasPrefix("Capture goes on and counts requests again") })
+            }
+        }
+
+        @Test func theServicesWordIsAboveTheBudgets() async throws {
+            try await withAgent({
+                $0.maxCPU = 1e-9
+                $0.budgetTerms = .impatient
+                $0.budgetTerms.firstPause = .zero
+            }) { agent, collector, base in
+                while agent.isCapturing { await agent.flush() }
+                agent.isCapturing = false
+                for _ in 0..<5 { await agent.flush() }
+                #expect(!agent.isCapturing)
+                agent.isCapturing = true
+                _ = try await URLSession.shared.data(from: base / "hello/seen")
+                await agent.flush()
+                let counts = try collector.counts()
+                #expect(counts == ["/hello/seen": 1])
+            }
+        }
+
+        @Test func aRequestIsCountedWithItsSizesWhereItIsNothingButCounted() async throws {
+            try await withAgent { agent, collector, base in
+                Capture.recorder?.allow(.countsOnly)
+                for _ in 0..<3 {
+                    var request = URLRequest(url: base / "echo")
+                    (request.httpMethod, request.httpBody) = ("POST", Data(repeating: 1, count: 1000))
+                    _ = try await URLSession.shared.data(for: request)
+                }
+                await agent.flush()
+                let metrics = [
+                    MetricName.clientRequestSize, MetricName.clientResponseSize, MetricName.clientPhaseDuration,
+                ]
+                let (counts, sums) = (try collector.counts(), try metrics.map(collector.sums))
+                #expect(counts == ["/echo": 3])
+                #expect(sums == [[3000], [3000], []])
+            }
+        }
+
+        /// The end of an interval is a moment to look at the agent's memory as well: one look at each.
+        @Test func memoryTakesOneStepAtATime() async throws {
             let number = 100
-            try await withAgent({ $0.maxMemory = number / 2 * InFlightRequests.bytes }) { agent, _, base in
+            try await withAgent({
+                $0.interval = .milliseconds(100)
+                $0.maxMemory = number / 2 * InFlightRequests.bytes
+            }) { agent, collector, base in
                 await agent.flush()
                 #expect(agent.status.captureReason == nil)
                 let configuration = URLSessionConfiguration.ephemeral
@@ -61,11 +134,11 @@ extension AgentTests {
                 for task in tasks { task.resume() }
                 await arrivals.next()
                 #expect(agent.status.memoryBytes >= number * InFlightRequests.bytes)
-                await agent.flush()
-                #expect(agent.status.captureReason?.hasPrefix("no details are kept: ") == true)
-                await agent.flush()
-                #expect(agent.status.captureMode == .off)
+                while agent.isCapturing { await agent.flush() }
                 #expect(agent.status.captureReason?.contains("MARTLET_MAX_MEMORY") == true)
+                await agent.flush()
+                let told = try collector.resources().compactMap { $0["martlet.capture.reason"] }
+                #expect(Set(told.map { $0.prefix(14) }) == ["no details are", "no details, ph", "paused for 10 "])
                 // The last first, so that none finds the connection free.
                 for task in tasks.reversed() { task.cancel() }
                 var ended = ends.makeAsyncIterator()
@@ -86,4 +159,10 @@ extension AgentTests {
             }
         }
     }
+}
+
+extension AgentBudget.Terms {
+    /// Each look at the agent's cost is a judgement, whatever it uses is too much, and nothing comes back within a test.
+    fileprivate static let impatient = AgentBudget.Terms(
+        window: .zero, freeCore: 0, costlyTime: .zero, firstPause: .seconds(3600), longestPause: .seconds(3600))
 }

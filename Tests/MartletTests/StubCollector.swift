@@ -80,6 +80,27 @@ final class StubCollector: Sendable {
         }
     }
 
+    /// The sums of all points of a histogram that has no buckets.
+    func sums(of metric: String) throws -> [Double] {
+        try metrics(named: metric).flatMap(\.histogram.dataPoints).map(\.sum)
+    }
+
+    /// For how many seconds capture was off, as each batch has it, the oldest first; 0 where it does not tell.
+    func unwatched() throws -> [Double] {
+        try accepted.filter { $0.value.path == "/v1/metrics" }.sorted { $0.key < $1.key }.map { _, post in
+            try Self.metrics(of: post).first { $0.name == MetricName.unwatched }?.sum.dataPoints.first?.asDouble ?? 0
+        }
+    }
+
+    private func metrics(named name: String) throws -> [OTLPMetric] {
+        try accepted.values.filter { $0.path == "/v1/metrics" }.flatMap(Self.metrics).filter { $0.name == name }
+    }
+
+    private static func metrics(of post: Post) throws -> [OTLPMetric] {
+        try OTLPExportMetricsServiceRequest(serializedBytes: post.plainBody).resourceMetrics.flatMap(\.scopeMetrics)
+            .flatMap(\.metrics)
+    }
+
     /// Where nobody listens.
     static let nobodysPort: Int64 = 1
 

@@ -26,6 +26,9 @@ bool martlet_find_libcurl(const void *foundation);
 // False where libcurl was not found or is older than 7.61, which has no such times; then `transfer` is unchanged.
 bool martlet_read_transfer(void *easy, struct martlet_transfer *transfer);
 
+// The sizes alone. False where libcurl does not tell.
+bool martlet_read_sizes(void *easy, struct martlet_transfer *transfer);
+
 // CURL_HTTP_VERSION_… of the last answer; 0 where there was none.
 int64_t martlet_http_version(void *easy);
 

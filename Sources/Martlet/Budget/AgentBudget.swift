@@ -1,69 +1,127 @@
 import MartletTelemetry
 
-/// Decides what the agent gives up when it costs its service more than it may: details first, then capture. A pure value.
+/// Decides what the agent gives up while it costs its service more than it may, and when it takes that back: one step a
+/// judgement. A pure value.
 struct AgentBudget: Sendable {
-    /// What is allowed, from most to least.
-    enum Allowance: Equatable {
-        case everything
-        case withoutDetails
-        case nothing
-    }
-
-    /// What the agent has used of its service.
+    /// What the agent and its service have used.
     struct Cost: Equatable {
         /// By the monotonic clock.
         var time: UInt64
-        /// CPU time since the agent's start.
-        var cpuNanoseconds: UInt64
-        /// Held at this moment.
+        /// CPU time since the agent's start, in nanoseconds.
+        var agentCPU: UInt64
+        /// CPU time of the whole process, in nanoseconds.
+        var processCPU: UInt64
+        /// Held at this moment, or at the worst one since the last judgement.
         var memoryBytes: Int
+    }
+
+    /// The figures that are no settings. Tests have others.
+    struct Terms: Sendable {
+        var window = MartletLimits.budgetWindow
+        var freeCore = MartletLimits.freeCore
+        var costlyTime = MartletLimits.costlyTime
+        var firstPause = MartletLimits.firstPause
+        var longestPause = MartletLimits.longestPause
+        var calm = MartletLimits.calm
     }
 
     private let maxCPU: Double
     private let maxMemory: Int
-    private let window: UInt64
+    private let terms: Terms
     private var windowStart: Cost
+    /// Of each step that was given up, in their order, and of those that came back.
+    private var pauses: [StepPause]
+    /// Since when counting alone costs too much by far.
+    private var costlySince: UInt64?
     private(set) var allowance = Allowance.everything
-    /// Why it is not everything.
-    private(set) var reason: String?
+    /// The figures of the last judgement, in words.
+    private(set) var figures = ""
 
-    init(maxCPU: Double, maxMemory: Int, window: Duration = MartletLimits.budgetWindow, start: Cost) {
+    init(maxCPU: Double, maxMemory: Int, terms: Terms = Terms(), start: Cost) {
         self.maxCPU = maxCPU
         self.maxMemory = maxMemory
-        self.window = window.nanoseconds
+        self.terms = terms
         windowStart = start
+        pauses = Allowance.allCases.dropFirst().map { _ in StepPause(terms) }
     }
 
-    /// CPU is judged by the window, memory at once. Details come back after a window at half the budget; whoever wants
-    /// capture back has to switch it on.
+    /// The last step that was given up; `nil` where none is.
+    var pause: StepPause? { allowance == .everything ? nil : pauses[Int(allowance.rawValue) - 1] }
+
+    /// CPU is judged by the window, memory at once.
     mutating func judge(_ cost: Cost) {
-        let elapsed = cost.time &- windowStart.time
-        let isOverMemory = cost.memoryBytes > maxMemory
-        guard isOverMemory || elapsed >= window else { return }
-        let share = Double(cost.cpuNanoseconds &- windowStart.cpuNanoseconds) / Double(max(1, elapsed))
-        let isOverCPU = elapsed >= window && share > maxCPU
-        windowStart = cost
-        if isOverMemory {
-            giveUp("\(cost.memoryBytes) bytes of memory are more than MARTLET_MAX_MEMORY, \(maxMemory)")
-        } else if isOverCPU {
-            giveUp("\(Self.percent(share)) of a core are more than MARTLET_MAX_CPU, \(Self.percent(maxCPU))")
-        } else if allowance == .withoutDetails, share < maxCPU / 2, cost.memoryBytes < maxMemory / 2 {
-            restart(at: cost)
+        let isWindowOver = cost.time - min(cost.time, windowStart.time) >= terms.window.nanoseconds
+        if cost.memoryBytes > maxMemory {
+            figures = "\(cost.memoryBytes) bytes of memory are more than MARTLET_MAX_MEMORY, \(maxMemory)"
+            giveUp(at: cost)
+        } else if isWindowOver {
+            judgeWindow(until: cost)
         }
     }
 
+    /// Everything is allowed again, and what was before is forgotten.
     mutating func restart(at cost: Cost) {
+        self = AgentBudget(maxCPU: maxCPU, maxMemory: maxMemory, terms: terms, start: cost)
+    }
+
+    // MARK: -
+
+    private mutating func judgeWindow(until cost: Cost) {
+        let use = CPUUse(from: windowStart, to: cost)
+        let excess = use.agent / max(1, maxCPU * use.process, terms.freeCore * use.elapsed)
+        figures = "\(use) are \(excess > 1 ? "more" : "not more") than MARTLET_MAX_CPU, \(Self.percent(maxCPU))"
+        if isTooMuch(excess, at: cost) {
+            giveUp(at: cost)
+        } else if excess <= 1 || allowance == .nothing, pause?.isOver(at: cost.time) == true {
+            takeBack(at: cost)
+        }
         windowStart = cost
-        allowance = .everything
-        reason = nil
     }
 
-    private mutating func giveUp(_ reason: String) {
-        allowance = allowance == .everything ? .withoutDetails : .nothing
-        self.reason = reason
+    /// Counting is given up only where it costs four times the budget, and has for a minute.
+    private mutating func isTooMuch(_ excess: Double, at cost: Cost) -> Bool {
+        guard allowance == .countsOnly, excess > MartletLimits.costlyExcess else {
+            costlySince = nil
+            return allowance.traces && excess > 1
+        }
+        let since = costlySince ?? windowStart.time
+        costlySince = since
+        return cost.time - min(cost.time, since) >= terms.costlyTime.nanoseconds
     }
 
-    private static func percent(_ share: Double) -> String {
-        "\((share * 10_000).rounded() / 100) %"
+    private mutating func giveUp(at cost: Cost) {
+        windowStart = cost
+        costlySince = nil
+        guard let less = allowance.less else { return }
+        pauses[Int(allowance.rawValue)].begin(at: cost.time, because: figures)
+        allowance = less
+    }
+
+    private mutating func takeBack(at cost: Cost) {
+        guard let more = allowance.more else { return }
+        pauses[Int(more.rawValue)].noteReturn(at: cost.time)
+        allowance = more
+    }
+
+    fileprivate static func percent(_ share: Double) -> String { "\((share * 10_000).rounded() / 100) %" }
+
+    /// CPU time in nanoseconds. A counter that went back, as that of another thread would, is no use at all.
+    private struct CPUUse: CustomStringConvertible {
+        let agent: Double
+        let process: Double
+        let elapsed: Double
+
+        init(from start: Cost, to end: Cost) {
+            agent = Self.difference(start.agentCPU, end.agentCPU)
+            process = Self.difference(start.processCPU, end.processCPU)
+            elapsed = Self.difference(start.time, end.time)
+        }
+
+        private static func difference(_ start: UInt64, _ end: UInt64) -> Double { Double(end - min(start, end)) }
+
+        var description: String {
+            let (share, core) = (agent / max(1, process), agent / max(1, elapsed))
+            return "\(AgentBudget.percent(share)) of the process's CPU time, \(AgentBudget.percent(core)) of a core,"
+        }
     }
 }

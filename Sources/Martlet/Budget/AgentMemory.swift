@@ -4,5 +4,6 @@
 enum AgentMemory {
     static func bytes(_ recorder: Recorder, _ shipping: ShippingAccount) -> Int {
         recorder.estimatedBytes + Capture.inFlightBytes + shipping.journalBytes + shipping.memoryBatchBytes
+            + shipping.encodingBytes
     }
 }

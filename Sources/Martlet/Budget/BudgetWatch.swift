@@ -6,52 +6,94 @@ struct BudgetWatch {
     private let shipper: Shipper
     private let log: AgentLog
     private var budget: AgentBudget
-    private var wasOn = true
+    private var last = CaptureSwitch.on
 
     init(_ configuration: MartletConfiguration, recorder: Recorder, shipper: Shipper, log: AgentLog) {
         self.recorder = recorder
         self.shipper = shipper
         self.log = log
         budget = AgentBudget(
-            maxCPU: configuration.maxCPU, maxMemory: configuration.maxMemory, window: configuration.budgetWindow,
+            maxCPU: configuration.maxCPU, maxMemory: configuration.maxMemory, terms: configuration.budgetTerms,
             start: Self.cost(of: recorder, shipper))
     }
 
-    mutating func check() {
-        let isOn = Capture.isOn.load(ordering: .relaxed)
-        if isOn, !wasOn { restart() }
-        if isOn { judge() }
-        wasOn = Capture.isOn.load(ordering: .relaxed)
-        if let reason = Capture.offReason { log.once(.off, "Capture is off: \(reason)") }
+    /// Whether somebody has switched capture since the last check.
+    var isSwitched: Bool { Capture.state.isOn != last.isOn }
+
+    /// Returns whether a step was taken or came back, or somebody switched capture: something to tell the collector soon.
+    mutating func check() -> Bool {
+        let (before, state) = (budget.allowance, Capture.state)
+        let isSwitched = state.isOn != last.isOn
+        switch state {
+        // Somebody switched it on: with all that it may do.
+        case .on where isSwitched: restart()
+        case .on, .paused: judge()
+        case .off: break
+        case .failed(let reason): log.once(.off, "Capture is off: \(reason)")
+        }
+        last = Capture.state
+        return isSwitched || budget.allowance != before
     }
 
-    /// Somebody switched capture on again: with all that it may keep.
     private mutating func restart() {
+        if budget.allowance != .everything { log.warning("Capture is switched on, with all that it may do") }
         budget.restart(at: Self.cost(of: recorder, shipper))
-        recorder.refuseDetails(because: nil)
-        log.again(.details, "Details of requests are kept again")
+        recorder.allow(.everything)
         log.again(.off, "Capture is on again")
     }
 
     private mutating func judge() {
         let before = budget.allowance
         budget.judge(Self.cost(of: recorder, shipper))
-        guard budget.allowance != before else { return }
-        let reason = budget.reason ?? ""
-        switch budget.allowance {
-        case .everything:
-            recorder.refuseDetails(because: nil)
-            log.again(.details, "Details of requests are kept again")
-        case .withoutDetails:
-            recorder.refuseDetails(because: "no details are kept: \(reason)")
-            log.once(.details, "No details of requests are kept: \(reason)")
-        case .nothing: Capture.switchOff(because: reason)
+        let allowance = budget.allowance
+        guard allowance != before else { return }
+        let reason = budget.pause.map { Self.reason(of: $0, at: allowance) }
+        recorder.allow(allowance, because: reason)
+        if allowance == .nothing { Capture.pause(because: reason ?? "") }
+        if before == .nothing { Capture.resume() }
+        log.warning(sentence(from: before))
+    }
+
+    private func sentence(from before: Allowance) -> String {
+        let isLess = budget.allowance.rawValue > before.rawValue
+        let step = isLess ? Self.loss(at: budget.allowance) : Self.gain(after: before)
+        return "\(step): \(budget.figures)" + (isLess ? budget.pause.map(Self.next) ?? "" : "")
+    }
+
+    /// In `status` and at the collector.
+    private static func reason(of pause: StepPause, at allowance: Allowance) -> String {
+        switch allowance {
+        case .everything, .withoutDetails: "no details are kept: \(pause.reason)"
+        case .countsOnly: "no details, phases, trace headers and spans: \(pause.reason)"
+        case .nothing: "paused for \(pause.length.components.seconds) s: \(pause.reason)"
         }
+    }
+
+    // MARK: In the log
+
+    private static func loss(at allowance: Allowance) -> String {
+        switch allowance {
+        case .everything, .withoutDetails: "No details of requests are kept"
+        case .countsOnly: "Requests are counted without phases, trace headers and spans"
+        case .nothing: "Capture is paused"
+        }
+    }
+
+    private static func gain(after allowance: Allowance) -> String {
+        switch allowance {
+        case .everything, .withoutDetails: "Details of requests are kept again"
+        case .countsOnly: "Requests have phases, trace headers and spans again"
+        case .nothing: "Capture goes on and counts requests again"
+        }
+    }
+
+    private static func next(_ pause: StepPause) -> String {
+        "; that is tried again in \(pause.length.components.seconds) s"
     }
 
     private static func cost(of recorder: Recorder, _ shipper: Shipper) -> AgentBudget.Cost {
         AgentBudget.Cost(
-            time: Clock.monotonic(), cpuNanoseconds: Clock.threadCPU() &+ AgentCost.nanoseconds,
-            memoryBytes: AgentMemory.bytes(recorder, shipper.status))
+            time: Clock.monotonic(), agentCPU: Clock.threadCPU() &+ AgentCost.nanoseconds,
+            processCPU: Clock.processCPU(), memoryBytes: shipper.takeMostMemory(of: recorder))
     }
 }

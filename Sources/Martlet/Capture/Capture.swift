@@ -13,7 +13,7 @@ enum Capture {
 
     private static let connected = Mutex<Recorder?>(nil)
     private static let faultCount = Atomic<Int>(0)
-    private static let ownReason = Mutex<String?>(nil)
+    private static let ownSwitch = Mutex(CaptureSwitch.off)
 
     /// How many scopes are open: as long as there are none, nobody has to look for one.
     static let scopes = Atomic<Int>(0)
@@ -45,28 +45,58 @@ enum Capture {
     }
 
     static func connect(to recorder: Recorder) {
-        connected.withLock { $0 = recorder }
+        replace(by: recorder)
         switchOn()
     }
 
+    /// The one before is told that its time without capture is over: it has none of its own until it is connected again.
+    private static func replace(by recorder: Recorder?) {
+        let former = connected.withLock { connected in
+            defer { connected = recorder }
+            return connected
+        }
+        former?.unwatched.end()
+    }
+
+    // MARK: The switch
+
+    static var state: CaptureSwitch { ownSwitch.withLock { $0 } }
+
+    /// The service's word.
     static func switchOn() {
+        forgetWaiting()
+        faultCount.store(0, ordering: .relaxed)
+        change { $0 = .on }
+    }
+
+    /// The service's word.
+    static func switchOff() { change { $0 = .off } }
+
+    /// The agent's own decision, until ``resume()``.
+    ///
+    /// - Parameter reason: for `status`, the log and the collector.
+    static func pause(because reason: String) { change { $0.pause(because: reason) } }
+
+    /// Goes on where the agent has paused, and nobody else switched since.
+    static func resume() {
+        forgetWaiting()
+        change { $0.resume() }
+    }
+
+    private static func forgetWaiting() {
         #if os(Linux)
         if !isOn.load(ordering: .relaxed) { InFlightRequests.forgetWaiting() }
         #endif
-        ownReason.withLock { $0 = nil }
-        faultCount.store(0, ordering: .relaxed)
-        isOn.store(true, ordering: .releasing)
     }
 
-    /// - Parameter reason: Of the agent's own decision, for `status`, the log and the collector; `nil` for the service's.
-    static func switchOff(because reason: String? = nil) {
-        ownReason.withLock { $0 = reason }
-        isOn.store(false, ordering: .relaxed)
-    }
-
-    /// Why the agent switched itself off; `nil` where it did not.
-    static var offReason: String? {
-        isOn.load(ordering: .relaxed) ? nil : ownReason.withLock { $0 }
+    private static func change(_ change: (inout CaptureSwitch) -> Void) {
+        ownSwitch.withLock { state in
+            change(&state)
+            isOn.store(state.isOn, ordering: .releasing)
+            // An agent in memory does not account for its time.
+            guard let recorder = connected.withLock({ $0 }), recorder.memory == nil else { return }
+            if state.isOn { recorder.unwatched.end() } else { recorder.unwatched.begin() }
+        }
     }
 
     /// Forgets tasks that were resumed long ago and never loaded. The agent's thread does it now and then; an agent in memory has none.
@@ -100,11 +130,12 @@ enum Capture {
     /// Counts something that should not be. Never called under a lock.
     static func note(_ fault: CaptureFault) {
         let count = faultCount.wrappingAdd(1, ordering: .relaxed).newValue
-        if count == MartletLimits.faults { switchOff(because: "\(count) internal errors, the last: \(fault.rawValue)") }
+        guard count == MartletLimits.faults else { return }
+        change { $0.fail(because: "\(count) internal errors, the last: \(fault.rawValue)") }
     }
 
     static func disconnect() {
-        isOn.store(false, ordering: .releasing)
-        connected.withLock { $0 = nil }
+        replace(by: nil)
+        switchOff()
     }
 }

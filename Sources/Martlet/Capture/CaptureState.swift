@@ -11,10 +11,10 @@ struct CaptureState: Sendable {
 
     static let switchedOff = CaptureState(mode: .off, reason: "MARTLET_ENABLED is false")
 
-    /// As it is now: the agent may have switched itself off, or no longer keep details.
+    /// As it is now: the agent may have switched itself off, or do less than it can.
     func now(keeping recorder: Recorder) -> CaptureState {
-        if let reason = Capture.offReason { return CaptureState(mode: .off, reason: reason, limits: limits) }
-        let reasons = [reason, loss, recorder.refusal].compactMap(\.self)
+        if let reason = Capture.state.reason { return CaptureState(mode: .off, reason: reason, limits: limits) }
+        let reasons = [reason, loss, recorder.restriction].compactMap(\.self)
         return CaptureState(
             mode: mode, reason: reasons.isEmpty ? nil : reasons.joined(separator: "; "), limits: limits)
     }

@@ -37,10 +37,13 @@ struct EasyHandle {
 
     /// `nil` where libcurl does not tell.
     ///
-    /// - Parameter firstByte: see ``TransferFigures``.
-    func figures(firstByte: UInt64?) -> TransferFigures? {
+    /// - Parameters:
+    ///   - isTimed: otherwise they are sizes alone, which cost a quarter.
+    ///   - firstByte: see ``TransferFigures``.
+    func figures(isTimed: Bool, firstByte: UInt64?) -> TransferFigures? {
         var transfer = martlet_transfer()
-        return martlet_read_transfer(raw, &transfer) ? TransferFigures(transfer, firstByte: firstByte) : nil
+        let isRead = isTimed ? martlet_read_transfer(raw, &transfer) : martlet_read_sizes(raw, &transfer)
+        return isRead ? TransferFigures(transfer, isTimed: isTimed, firstByte: firstByte) : nil
     }
 
     /// `network.protocol.version`; `nil` before there was an answer.

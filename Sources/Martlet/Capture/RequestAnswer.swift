@@ -16,12 +16,15 @@ final class RequestAnswer: Sendable {
     /// As far as it went through the loader's client.
     let body: Data?
 
-    /// - Parameter firstByte: see ``TransferFigures``.
+    /// - Parameters:
+    ///   - isTimed: whether the phases are asked for.
+    ///   - firstByte: see ``TransferFigures``.
     init(
-        response: HTTPURLResponse?, error: (any Error)?, handle: EasyHandle?, firstByte: UInt64? = nil, body: Data?
+        response: HTTPURLResponse?, error: (any Error)?, handle: EasyHandle?, body: Data?, isTimed: Bool,
+        firstByte: UInt64? = nil
     ) {
         self.response = response
-        let figures = handle?.figures(firstByte: firstByte)
+        let figures = handle?.figures(isTimed: isTimed, firstByte: firstByte)
         let isAnswered = response != nil || figures.map { $0.bytesReceived > 0 } == true
         self.error = error.map { ErrorType(of: $0, isAnswered: isAnswered) }
         message = error.map { ($0 as NSError).localizedDescription }

@@ -23,7 +23,7 @@ struct RequestInstrument: Sendable {
         loader.client = observer
         // A cancel came ahead of the start: this is all that will be heard of it.
         if let error = task.error {
-            let answer = RequestAnswer(response: nil, error: error, handle: nil, body: nil)
+            let answer = RequestAnswer(response: nil, error: error, handle: nil, body: nil, isTimed: false)
             end(observation, of: task, with: answer, handle: nil)
         }
         return observer

@@ -40,6 +40,7 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
             if EasyHandle.isAvailable { Capture.note(.noHandle) }
             return
         }
+        guard instrument.recorder.allowance.traces else { return }
         handle.callBeforeRequest(Unmanaged.passUnretained(self).toOpaque()) { observer, _, _, _, _ in
             guard let observer else { return 0 }
             return Unmanaged<RequestObserver>.fromOpaque(observer).takeUnretainedValue().requestIsWritten()
@@ -66,7 +67,8 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
 
     /// Called once with the whole body where there is a completion handler; a delegate gets its data another way.
     func urlProtocol(_ loader: URLProtocol, didLoad data: Data) {
-        if instrument.recorder.settings.contents.hasBodies { responseBody = data }
+        let recorder = instrument.recorder
+        if recorder.settings.contents.hasBodies, recorder.allowance.keepsDetails { responseBody = data }
         client.urlProtocol(loader, didLoad: data)
     }
 
@@ -102,8 +104,8 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
             if sendsBody { handle?.ignoreHead() }
             let response = response ?? task.response
             let answer = RequestAnswer(
-                response: response as? HTTPURLResponse, error: error, handle: handle, firstByte: firstByte,
-                body: responseBody)
+                response: response as? HTTPURLResponse, error: error, handle: handle, body: responseBody,
+                isTimed: instrument.recorder.allowance.traces, firstByte: firstByte)
             (self.response, responseBody) = (nil, nil)
             if goesOn(after: answer) {
                 challenge = (answer, InFlightRequests.key(task))
@@ -129,8 +131,9 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
     /// libcurl is about to write a request, the first or that of a redirect. Always 0, which lets it.
     private func requestIsWritten() -> Int32 {
         AgentCost.measure {
-            let context = observation.noteRequestWritten()
-            if let context, instrument.recorder.settings.propagates { handle?.addTraceHeaders(context) }
+            let (context, recorder) = (observation.noteRequestWritten(), instrument.recorder)
+            guard let context, recorder.allowance.traces else { return }
+            if recorder.settings.propagates { handle?.addTraceHeaders(context) }
             if sendsBody { awaitHead() }
         }
         return 0

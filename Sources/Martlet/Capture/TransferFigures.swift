@@ -5,12 +5,15 @@ import MartletTelemetry
 /// What libcurl measured of the last transfer of a request: of a redirected one, of its last hop.
 struct TransferFigures: Sendable {
     private let transfer: martlet_transfer
+    /// Whether there is more than sizes.
+    private let isTimed: Bool
     private let firstByte: UInt64?
 
     /// - Parameter firstByte: nanoseconds from the request written to the head of its answer, where that was seen. Of a
     ///   request with a body libcurl itself tells when the first byte of that was sent.
-    init(_ transfer: martlet_transfer, firstByte: UInt64? = nil) {
+    init(_ transfer: martlet_transfer, isTimed: Bool = true, firstByte: UInt64? = nil) {
         self.transfer = transfer
+        self.isTimed = isTimed
         self.firstByte =
             firstByte ?? (transfer.bytes_sent > 0 ? nil : Self.between(transfer.ready, transfer.first_byte))
     }
@@ -25,6 +28,7 @@ struct TransferFigures: Sendable {
     ///   for the session, for one of its connections, and the earlier hops of a redirect.
     func phases(ofRequestTaking duration: UInt64) -> PhaseDurations {
         var phases = PhaseDurations()
+        guard isTimed else { return phases }
         let waited = isConnectionReused ? transfer.ready : 0
         phases[.queue] = duration - min(duration, Self.nanoseconds(transfer.total - waited))
         if transfer.connections > 0 {

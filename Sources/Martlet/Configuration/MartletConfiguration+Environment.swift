@@ -95,7 +95,7 @@ extension MartletConfiguration {
     }
 
     private mutating func readBudget(_ reader: inout EnvironmentReader) {
-        maxCPU = reader.value("MARTLET_MAX_CPU", default: "2%", as: EnvironmentValue.percentage) ?? maxCPU
+        maxCPU = reader.value("MARTLET_MAX_CPU", default: "5%", as: EnvironmentValue.percentage) ?? maxCPU
         maxMemory = reader.value("MARTLET_MAX_MEMORY", default: "32MiB", as: EnvironmentValue.budget) ?? maxMemory
     }
 

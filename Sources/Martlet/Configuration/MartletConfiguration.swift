@@ -66,14 +66,15 @@ public struct MartletConfiguration: Sendable {
     public var hung = Duration.seconds(300) {
         didSet { hung = max(hung, MartletLimits.shortestInterval) }
     }
-    /// Share of one core that the agent may take for itself, 0...1; past it details go first, then capture.
-    /// `MARTLET_MAX_CPU`, default 0.02.
-    public var maxCPU = 0.02
-    /// Bytes that the agent may hold in memory; past it details go first, then capture. `MARTLET_MAX_MEMORY`, default
-    /// 32 MiB.
+    /// Share of the process's own CPU time that the agent may take, 0...1; 1 % of a core is always allowed. Past it details
+    /// go first, then phases, trace headers and spans, and counting last, after a minute at four times as much; each comes
+    /// back by itself. `MARTLET_MAX_CPU`, default 0.05.
+    public var maxCPU = 0.05
+    /// Bytes that the agent may hold in memory; past it the same goes, step by step, and comes back. `MARTLET_MAX_MEMORY`,
+    /// default 32 MiB.
     public var maxMemory = 32 << 20
-    /// CPU time is judged over so long. No setting: who tests it need not wait.
-    var budgetWindow = MartletLimits.budgetWindow
+    /// No setting: who tests the budget need not wait.
+    var budgetTerms = AgentBudget.Terms()
     /// How often a batch is sealed. `MARTLET_INTERVAL`, default 10 s, at least 100 ms.
     public var interval = Duration.seconds(10) {
         didSet { interval = max(interval, MartletLimits.shortestInterval) }

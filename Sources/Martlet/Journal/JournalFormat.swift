@@ -98,6 +98,18 @@ struct JournalHeader: Equatable {
         bytes.loadUnaligned(fromByteOffset: sentWord, as: UInt64.self) != 0
     }
 
+    private static let unwatchedWord = 72
+
+    /// Notes for how many nanoseconds capture was off until now, so that what is recovered tells of it.
+    static func noteUnwatched(_ nanoseconds: UInt64, in bytes: UnsafeMutableRawBufferPointer) {
+        JournalFormat.publish(nanoseconds, at: UnsafeMutableRawBufferPointer(rebasing: bytes[unwatchedWord...]))
+    }
+
+    /// For a segment whose header was read.
+    static func unwatched(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+        bytes.loadUnaligned(fromByteOffset: unwatchedWord, as: UInt64.self)
+    }
+
     private var checksum: UInt64 {
         fields.withUnsafeBytes { UInt64(JournalChecksum.of($0, seed: 0)) | 1 << 32 }
     }

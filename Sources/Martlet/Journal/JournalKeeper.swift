@@ -11,6 +11,8 @@ final class JournalKeeper {
     private var inUse: Int?
     /// Why a killed process would lose its last interval; `nil` where it would not.
     private(set) var problem: String?
+    /// Nanoseconds without capture, as the segments have it.
+    private var unwatched: UInt64 = 0
     /// None is ever used twice.
     private var lastSequence: UInt64 = 0
 
@@ -44,6 +46,15 @@ final class JournalKeeper {
     /// Notes in these files that a batch of the interval is about to be sent.
     func noteSent() {
         for memory in closedFiles { JournalHeader.noteSent(memory.bytes) }
+    }
+
+    /// Notes in the segments in use for how long capture was off, which nobody knows any more when the process is killed.
+    func noteUnwatched(_ nanoseconds: UInt64) {
+        unwatched = nanoseconds
+        guard let inUse else { return }
+        for memory in banks[inUse].memories.compactMap(\.self) {
+            JournalHeader.noteUnwatched(nanoseconds, in: memory.bytes)
+        }
     }
 
     private var closedFiles: [SegmentMemory] {
@@ -103,6 +114,7 @@ final class JournalKeeper {
         guard banks[other].extents == nil else { return nil }
         journal.use(bank: other)
         self.inUse = other
+        noteUnwatched(unwatched)
         let extents = closeSegments(of: inUse)
         banks[inUse].extents = extents
         return Self.records(extents)
@@ -217,6 +229,7 @@ final class JournalKeeper {
         banks[bank].memories[slot] = memory
         let header = header(bank, slot)
         header.write(to: memory.bytes)
+        JournalHeader.noteUnwatched(unwatched, in: memory.bytes)
         journal.open(bank: bank, slot: slot, memory.records, seed: header.seed)
     }
 

@@ -55,7 +55,7 @@ struct JournalRecovery {
         var batch = MetricsBatch(
             resource: owner?.resource ?? TelemetryResource(configuration, instance: outbox.instance),
             start: interval.start, end: interval.end, series: interval.series, instanceStart: interval.start,
-            ledger: Ledger())
+            ledger: Ledger(), unwatched: segments.map(\.unwatched).max() ?? 0)
         batch.ledger = outbox.ledger(unsealed: batch.requests)
         let isCompressed = configuration.compression == .gzip
         let bytes = try batch.otlp()
@@ -92,6 +92,9 @@ struct RecoveredSegment {
 
     /// A batch of its interval was sent from memory, and may have arrived.
     var isSent: Bool { bytes.withUnsafeBytes { JournalHeader.isSent($0) } }
+
+    /// Nanoseconds without capture, since the dead instance's start.
+    var unwatched: UInt64 { bytes.withUnsafeBytes { JournalHeader.unwatched($0) } }
 
     func count(into statistics: inout SeriesStatistics) {
         bytes.withUnsafeBytes { bytes in

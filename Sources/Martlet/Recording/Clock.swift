@@ -15,6 +15,9 @@ enum Clock {
     /// What the calling thread has used of a CPU.
     static func threadCPU() -> UInt64 { read(CLOCK_THREAD_CPUTIME_ID) }
 
+    /// What all threads of the process have used.
+    static func processCPU() -> UInt64 { read(CLOCK_PROCESS_CPUTIME_ID) }
+
     static func wall() -> UnixNanoseconds { read(CLOCK_REALTIME) }
 
     /// Whether so much time went by since `start`, by the monotonic clock; always since never.

@@ -14,7 +14,15 @@ final class Recorder: Sendable {
     let journal: Journal
     /// The requests of an agent in memory, which keeps no details.
     let memory: RequestMemory?
-    /// Details may take half of the agent's memory.
+    /// How much capture may do, of the agent's own decision; read wherever something is done for a request.
+    private let allowed = Atomic<Allowance>(.everything)
+    /// Why it may not do everything.
+    private let reason = Mutex<String?>(nil)
+    /// Details that were not kept because they are not allowed.
+    private let refused = Atomic<UInt64>(0)
+    /// How long it was not to record anything.
+    let unwatched = UnwatchedTime()
+    /// Details may take a quarter of the agent's memory: while they become a batch, they are there three times.
     private let detailRoom: Int
     /// Answers for most requests without a lock.
     private let wanted: DetailSampler
@@ -27,10 +35,10 @@ final class Recorder: Sendable {
         var requests: [CapturedRequest] = []
         var spans: [SpanRecord] = []
         var sampler: DetailSampler
-        /// Why none are kept, of the agent's own decision.
-        var refusal: String?
         /// What they hold, roughly.
         var bytes = 0
+        /// The same of those that were taken out and are not let go of yet.
+        var bytesTaken = 0
     }
 
     private struct State {
@@ -39,6 +47,8 @@ final class Recorder: Sendable {
         var counted: UInt64 = 0
         /// Requests in segments that were closed and are not counted yet.
         var closed: UInt64 = 0
+        /// Roughly the memory of the statistics that were taken out and are not let go of yet.
+        var bytesTaken = 0
     }
 
     init(
@@ -50,7 +60,7 @@ final class Recorder: Sendable {
         let share = configuration.bufferMax / 64 / JournalFormat.headerBytes * JournalFormat.headerBytes
         journal = Journal(
             capacity: min(max(share, MartletLimits.smallestSegment), MartletLimits.segment), onFull: onFullSegment)
-        detailRoom = configuration.maxMemory / 2
+        detailRoom = configuration.maxMemory / 4
         wanted = DetailSampler(keepFailures: configuration.keepFailures, slow: configuration.slow)
         details = Mutex(Details(sampler: wanted))
         state = Mutex(State(statistics: SeriesStatistics(configuration, start: start)))
@@ -61,19 +71,29 @@ final class Recorder: Sendable {
         guard memory == nil, wanted.wants(isSampled: isSampled, isFailure: isFailure, nanoseconds: nanoseconds) else {
             return false
         }
+        guard allowance.keepsDetails else {
+            refused.wrappingAdd(1, ordering: .relaxed)
+            return false
+        }
         return details.withLock { details in
             let keeps = details.sampler.keeps(isSampled: isSampled, isFailure: isFailure, nanoseconds: nanoseconds)
-            guard keeps, details.refusal != nil || details.bytes >= detailRoom else { return keeps }
+            guard keeps, details.bytes + details.bytesTaken >= detailRoom else { return keeps }
             details.sampler.countDropped(1)
             return false
         }
     }
 
-    /// Keeps no details any more; with `nil` it does again. What is counted does not depend on it.
-    func refuseDetails(because reason: String?) { details.withLock { $0.refusal = reason } }
+    /// Any thread; costs nothing.
+    var allowance: Allowance { allowed.load(ordering: .relaxed) }
 
-    /// Why no details are kept, of the agent's own decision; `nil` while they are.
-    var refusal: String? { details.withLock(\.refusal) }
+    /// - Parameter reason: why it is not everything, for `status` and the collector.
+    func allow(_ allowance: Allowance, because reason: String? = nil) {
+        self.reason.withLock { $0 = reason }
+        allowed.store(allowance, ordering: .relaxed)
+    }
+
+    /// Why not everything is done, of the agent's own decision; `nil` while it is.
+    var restriction: String? { reason.withLock { $0 } }
 
     /// Thread-safe; never waits for I/O. Where the journal has no room, the request is counted in memory at once.
     func record(_ request: borrowing CapturedRequest) {
@@ -108,13 +128,16 @@ final class Recorder: Sendable {
 
     func countDroppedDetails(_ number: Int) { details.withLock { $0.sampler.countDropped(number) } }
 
-    /// Roughly what is held at this moment, in bytes; the journal's own memory is not in it.
-    var estimatedBytes: Int { details.withLock { $0.bytes } + state.withLock { $0.statistics.estimatedBytes } }
+    /// Roughly what is held at this moment, in bytes, and what was taken out and is still there; the journal's own memory
+    /// is not in it.
+    var estimatedBytes: Int {
+        details.withLock { $0.bytes + $0.bytesTaken } + state.withLock { $0.statistics.estimatedBytes + $0.bytesTaken }
+    }
 
     var captured: UInt64 { state.withLock { $0.counted &+ $0.closed &+ UInt64(journal.count) } }
 
     /// Details that were not kept because of a limit, or could not be stored.
-    var droppedDetails: UInt64 { details.withLock { $0.sampler.dropped } }
+    var droppedDetails: UInt64 { details.withLock { $0.sampler.dropped } &+ refused.load(ordering: .relaxed) }
 
     /// Whether there is anything that no interval has.
     var isEmpty: Bool {
@@ -155,10 +178,12 @@ final class Recorder: Sendable {
     }
 
     /// Takes out what was counted since the last drain, with the details of that time, and tells how many requests were
-    /// counted until now.
+    /// counted until now. What was taken out counts to the memory until ``noteReleased()``.
     func drain(at now: UnixNanoseconds = Clock.wall()) -> (interval: RecordedInterval, captured: UInt64) {
+        let unwatched = unwatched.nanoseconds()
         let (requests, spans) = details.withLock { details in
             details.sampler.startInterval()
+            details.bytesTaken += details.bytes
             details.bytes = 0
             defer { (details.requests, details.spans) = ([], []) }
             return (details.requests, details.spans)
@@ -166,10 +191,18 @@ final class Recorder: Sendable {
         var (interval, captured) = state.withLock { state in
             state.closed = 0
             let named = requests.map { ($0, state.statistics.dimensions(of: $0)) }
+            state.bytesTaken += state.statistics.estimatedBytes
             return ((state.statistics.take(at: now), named), state.counted)
         }
         interval.0.details = interval.1.compactMap { request, dimensions in request.makeSpan?(dimensions) } + spans
+        interval.0.unwatched = unwatched
         return (interval.0, captured)
+    }
+
+    /// Nobody has what was drained any more.
+    func noteReleased() {
+        details.withLock { $0.bytesTaken = 0 }
+        state.withLock { $0.bytesTaken = 0 }
     }
 }
 
@@ -179,4 +212,6 @@ struct RecordedInterval: Sendable {
     var end: UnixNanoseconds = 0
     var series: [RequestDimensions: RequestStatistics] = [:]
     var details: [SpanRecord] = []
+    /// Nanoseconds without capture, from the start of all to the end of the interval.
+    var unwatched: UInt64 = 0
 }

@@ -15,7 +15,12 @@ struct Sealer: ~Copyable {
     private let shipper: Shipper
     private let keeper: JournalKeeper
     private var pending: Pending?
+    /// Bytes of the batches that were made of it and have no place yet.
+    private var encoded = 0
     private var lastSeal: UInt64?
+    /// As the last batch has it.
+    private var lastUnwatched: UInt64 = 0
+    private var wasWatching = true
     private var reportedLosses: [DropReason: UInt64] = [:]
     private var lastMeasure: UInt64?
     /// Room in the place of the outbox.
@@ -86,11 +91,17 @@ struct Sealer: ~Copyable {
     mutating func seal(isAsked: Bool, isLast: Bool = false) -> SealedInterval? {
         if pending == nil {
             let isNew =
-                !recorder.isEmpty || capture.now(keeping: recorder).reason != lastReason
+                !recorder.isEmpty || capture.now(keeping: recorder).reason != lastReason || isUnwatchedNew(isAsked)
                 || (isLast && hasUnreportedLoss)
             guard isNew || isHeartbeatDue(isAsked: isAsked), takeInterval() else { return nil }
         }
         return encodePending()
+    }
+
+    /// The beginning and the end of a time without capture are told at once, how long it is by now who asks.
+    private func isUnwatchedNew(_ isAsked: Bool) -> Bool {
+        recorder.unwatched.isRunning == wasWatching
+            || (isAsked && recorder.unwatched.nanoseconds() != lastUnwatched)
     }
 
     /// What was taken out of the journal and is no batch yet.
@@ -107,7 +118,9 @@ struct Sealer: ~Copyable {
         guard let sequence = keeper.closedSequence, let lanes = awaitWritten() else { return false }
         ShippingStep.closed.reach()
         for lane in lanes { recorder.fold(lane) }
+        wasWatching = !recorder.unwatched.isRunning
         let (interval, captured) = recorder.drain()
+        lastUnwatched = interval.unwatched
         let capture = capture.now(keeping: recorder)
         var resource = identity
         resource.captureMode = capture.mode.rawValue
@@ -129,11 +142,12 @@ struct Sealer: ~Copyable {
     /// `nil` where it cannot be encoded, for which there is no reason but a lack of memory.
     private mutating func encodePending() -> SealedInterval? {
         guard let pending else { return nil }
+        encoded = 0
         let interval = pending.interval
         let ledger = shipper.status.ledger(captured: pending.captured)
         let metrics = MetricsBatch(
             resource: pending.resource, start: interval.start, end: interval.end, series: interval.series,
-            instanceStart: recorder.start, ledger: ledger)
+            instanceStart: recorder.start, ledger: ledger, unwatched: interval.unwatched)
         do {
             let batch = try batch(metrics.otlp(), .metrics, pending.sequence, requests: metrics.requests)
             return SealedInterval(
@@ -145,17 +159,21 @@ struct Sealer: ~Copyable {
         }
     }
 
-    private func details(of pending: Pending) -> SealedInterval.Batch? {
+    private mutating func details(of pending: Pending) -> SealedInterval.Batch? {
         guard !pending.interval.details.isEmpty else { return nil }
         let details = DetailsBatch(resource: pending.resource, details: pending.interval.details)
         return try? batch(details.otlp(), .traces, pending.sequence)
     }
 
-    private func batch(
+    private mutating func batch(
         _ bytes: [UInt8], _ signal: Signal, _ sequence: UInt64, requests: UInt64 = 0
     ) throws -> SealedInterval.Batch {
         let isCompressed = configuration.compression == .gzip
+        // The compressed bytes may be as many.
+        shipper.noteEncoding(encoded + (isCompressed ? 2 : 1) * bytes.count, of: recorder)
         let body = isCompressed ? try Gzip.compress(bytes) : bytes
+        encoded += body.count
+        shipper.noteEncoding(encoded, of: recorder)
         let file = BatchFile(
             sequence: sequence, signal: signal, requests: requests, isCompressed: isCompressed, body: body)
         return (file, body)
@@ -207,7 +225,10 @@ struct Sealer: ~Copyable {
         if isStored, keeper.isClosedOnDisk { memory.hold(interval.sequence) } else { keeper.release() }
         finish(interval)
         let bytes = memory.bytes
-        shipper.update { $0.bufferedBytes = max(0, $0.bufferedBytes + bytes - before) }
+        shipper.update {
+            $0.bufferedBytes = max(0, $0.bufferedBytes + bytes - before)
+            $0.memoryBatchBytes = bytes
+        }
         note(memory.account)
     }
 
@@ -226,6 +247,8 @@ struct Sealer: ~Copyable {
 
     private mutating func finish(_ interval: SealedInterval) {
         pending = nil
+        recorder.noteReleased()
+        shipper.noteEncoding(0, of: recorder)
         reportedLosses = interval.dropped
         noteJournal()
         ShippingStep.released.reach()

@@ -110,4 +110,20 @@ final class Shipper: Sendable {
     func update(_ change: (inout ShippingAccount) -> Void) {
         account.withLock { change(&$0) }
     }
+
+    /// Notes what encoding holds beside what it encodes, which is there for a moment only.
+    func noteEncoding(_ bytes: Int, of recorder: Recorder) {
+        update { $0.encodingBytes = bytes }
+        let held = AgentMemory.bytes(recorder, status)
+        update { $0.mostMemory = max($0.mostMemory, held) }
+    }
+
+    /// The most memory that the agent held since the last call, or holds now.
+    func takeMostMemory(of recorder: Recorder) -> Int {
+        let held = AgentMemory.bytes(recorder, status)
+        return account.withLock { account in
+            defer { account.mostMemory = 0 }
+            return max(account.mostMemory, held)
+        }
+    }
 }

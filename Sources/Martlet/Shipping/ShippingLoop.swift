@@ -61,7 +61,7 @@ struct ShippingLoop: ~Copyable {
             let isStopping = shipper.stopBy != nil
             let isAsked = !flushes.isEmpty || isStopping
             if keeper.makeRoom() { nextSeal = 0 }
-            if Clock.monotonic() >= nextCheck { check() }
+            if isAsked || budget.isSwitched || Clock.monotonic() >= min(nextSeal, nextCheck) { check() }
             guard isAsked || Clock.monotonic() >= min(nextSeal, delivery.nextAttempt) else { continue }
             if isAsked || Clock.monotonic() >= nextSeal { seal(isAsked: isAsked) }
             deliver(isAsked: isAsked)
@@ -73,11 +73,13 @@ struct ShippingLoop: ~Copyable {
         }
     }
 
-    /// What does not wait for the end of an interval, which may be long.
+    /// What does not wait for the end of an interval, which may be long. To be done once ahead of a seal: each is a
+    /// judgement.
     private mutating func check() {
         nextCheck = Clock.monotonic() &+ checkInterval
         Capture.countHung(into: recorder)
-        budget.check()
+        if budget.check() { nextSeal = 0 }
+        keeper.noteUnwatched(recorder.unwatched.nanoseconds())
         checkHooks()
     }
 
@@ -105,7 +107,6 @@ struct ShippingLoop: ~Copyable {
 
     private mutating func seal(isAsked: Bool) {
         nextSeal = Clock.monotonic() &+ interval
-        check()
         openOutbox()
         sealAndStore(isAsked: isAsked)
         closeFormer()
@@ -212,7 +213,10 @@ struct ShippingLoop: ~Copyable {
 
     /// A long way through the buffer is interrupted where the next interval ends.
     private mutating func deliverAll(isAsked: Bool) {
-        while !deliverUntilNextSeal(isAsked: isAsked) { seal(isAsked: false) }
+        while !deliverUntilNextSeal(isAsked: isAsked) {
+            check()
+            seal(isAsked: false)
+        }
         let bytes = memory.bytes
         shipper.update { $0.memoryBatchBytes = bytes }
     }

@@ -7,7 +7,8 @@ import enum MartletTelemetry.SpanAttribute
 
 /// A span at its end: decides whether it is a request, what is counted of it, and what is kept.
 struct EndedSpan: Sendable {
-    let trace: TraceContext
+    /// `nil` where it is not to be kept, whatever it is.
+    let trace: TraceContext?
     let parent: SpanID?
     let kind: SpanRecord.Kind
     let start: UnixNanoseconds
@@ -17,7 +18,7 @@ struct EndedSpan: Sendable {
     private let http: HTTPSpanAttributes?
 
     init(
-        trace: TraceContext, parent: SpanID?, kind: SpanRecord.Kind, start: UnixNanoseconds,
+        trace: TraceContext?, parent: SpanID?, kind: SpanRecord.Kind, start: UnixNanoseconds,
         durationNanoseconds: UInt64, content: SpanContent
     ) {
         self.trace = trace
@@ -46,11 +47,11 @@ struct EndedSpan: Sendable {
         request.bytesSent = kind == .client ? http.requestBodySize : http.responseBodySize
         request.bytesReceived = kind == .client ? http.responseBodySize : http.requestBodySize
         let isFailure = request.outcome.isFailure(for: kind)
-        if recorder.keepsDetails(
-            isSampled: trace.isSampled, isFailure: isFailure, nanoseconds: durationNanoseconds)
+        if let trace,
+            recorder.keepsDetails(isSampled: trace.isSampled, isFailure: isFailure, nanoseconds: durationNanoseconds)
         {
             let redaction = recorder.settings.contents.redaction
-            let (span, bytes) = record(isError: isFailure, request: kind, redaction)
+            let (span, bytes) = record(trace, isError: isFailure, request: kind, redaction)
             request.detailBytes = bytes
             request.makeSpan = details(span, of: request, http, redaction)
         }
@@ -59,11 +60,11 @@ struct EndedSpan: Sendable {
 
     /// Only sampling keeps what is no request.
     private func keep(in recorder: Recorder) {
-        guard trace.isSampled,
+        guard let trace, trace.isSampled,
             recorder.keepsDetails(isSampled: true, isFailure: false, nanoseconds: durationNanoseconds)
         else { return }
         var (span, bytes) = record(
-            isError: content.status?.code == .error, request: nil, recorder.settings.contents.redaction)
+            trace, isError: content.status?.code == .error, request: nil, recorder.settings.contents.redaction)
         if isRequest { span.attributes[AttributeName.isCounted] = .boolean(false) }
         recorder.keep(span, bytes: bytes)
     }
@@ -113,7 +114,7 @@ struct EndedSpan: Sendable {
 
     /// - Parameter request: what of a request it is kept as; `nil` for as no request.
     private func record(
-        isError: Bool, request: RequestKind?, _ redaction: Redaction
+        _ trace: TraceContext, isError: Bool, request: RequestKind?, _ redaction: Redaction
     ) -> (span: SpanRecord, bytes: Int) {
         var span = SpanRecord(
             traceID: trace.traceID, spanID: trace.spanID, parentSpanID: parent,

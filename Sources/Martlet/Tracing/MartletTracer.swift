@@ -17,11 +17,10 @@ public struct MartletTracer: Tracer {
     ) -> MartletSpan {
         let context = context()
         let scope = Capture.scope
-        guard let settings = Capture.recorder(in: scope)?.settings else {
-            return MartletSpan(context: context, recording: nil)
-        }
+        guard let recorder = Capture.recorder(in: scope) else { return MartletSpan(context: context, recording: nil) }
         let kind = SpanRecord.Kind(kind)
-        let parent = context.traceContext
+        guard recorder.allowance.traces else { return countedSpan(operationName, kind, context, scope, instant()) }
+        let (settings, parent) = (recorder.settings, context.traceContext)
         if let parent, !parent.isSampled, kind.request == nil { return MartletSpan(context: context, recording: nil) }
         let trace = settings.sampler.span(childOf: parent)
         guard trace.isSampled || kind.request != nil else {
@@ -32,6 +31,21 @@ public struct MartletTracer: Tracer {
         return AgentCost.measure {
             let recording = SpanRecording(
                 operationName, trace, parent: parent?.spanID, within: context.requestSpan, kind: kind, start: start,
+                scope: scope)
+            return MartletSpan(context: context.with(.span(recording)), recording: recording)
+        }
+    }
+
+    /// A span that is nothing but counted where it is a request: the trace goes through it as if it was not there.
+    private func countedSpan(
+        _ name: String, _ kind: SpanRecord.Kind, _ context: ServiceContext, _ scope: CaptureScope?,
+        _ instant: @autoclosure () -> some TracerInstant
+    ) -> MartletSpan {
+        guard kind.request != nil else { return MartletSpan(context: context, recording: nil) }
+        let start = instant().nanosecondsSinceEpoch
+        return AgentCost.measure {
+            let recording = SpanRecording(
+                countedOnly: name, context.traceContext, within: context.requestSpan, kind: kind, start: start,
                 scope: scope)
             return MartletSpan(context: context.with(.span(recording)), recording: recording)
         }

@@ -5,7 +5,10 @@ import Tracing
 /// A span that runs and is recorded. Thread-safe. Nothing else knows of it: a span that is never ended goes with the last
 /// context that names it.
 final class SpanRecording: Sendable {
-    let trace: TraceContext
+    /// The place in the trace of what is within the span; `nil` outside any trace.
+    let trace: TraceContext?
+    /// Its own place; `nil` where it is counted and nothing more, as if it was not there.
+    private let own: TraceContext?
     let kind: SpanRecord.Kind
     private let parent: SpanID?
     private let start: UnixNanoseconds
@@ -31,12 +34,31 @@ final class SpanRecording: Sendable {
         kind: SpanRecord.Kind, start: UnixNanoseconds, scope: CaptureScope? = nil
     ) {
         self.trace = trace
+        own = trace
         self.kind = kind
         self.parent = parent
         self.start = start
         self.scope = scope
         state = Mutex(State(content: SpanContent(name: name), enclosing: surrounding))
     }
+
+    /// One that is counted where it is a request, and nothing more.
+    ///
+    /// - Parameter trace: the caller's, which goes through it.
+    init(
+        countedOnly name: String, _ trace: TraceContext?, within surrounding: SpanRecording?, kind: SpanRecord.Kind,
+        start: UnixNanoseconds, scope: CaptureScope?
+    ) {
+        self.trace = trace
+        own = nil
+        self.kind = kind
+        parent = nil
+        self.start = start
+        self.scope = scope
+        state = Mutex(State(content: SpanContent(name: name), enclosing: surrounding))
+    }
+
+    private var isSampled: Bool { own?.isSampled == true }
 
     var isRunning: Bool { state.withLock(\.isRunning) }
 
@@ -60,17 +82,17 @@ final class SpanRecording: Sendable {
     func setStatus(_ status: SpanStatus) { change { $0.status = status } }
 
     func add(_ event: Tracing.SpanEvent) {
-        if trace.isSampled { change { $0.add(event) } }
+        if isSampled { change { $0.add(event) } }
     }
 
     func add(_ link: Tracing.SpanLink) {
-        if trace.isSampled { change { $0.add(link) } }
+        if isSampled { change { $0.add(link) } }
     }
 
     func record(_ error: any Error, attributes: SpanAttributes, at instant: @autoclosure () -> some TracerInstant) {
         let recorded = SpanError(error)
         change { $0.error = recorded }
-        if trace.isSampled { add(recorded.event(at: instant(), attributes)) }
+        if isSampled { add(recorded.event(at: instant(), attributes)) }
     }
 
     /// Only the first end counts. The span goes to the statistics where it is an HTTP request, and to the details where
@@ -86,7 +108,7 @@ final class SpanRecording: Sendable {
         }
         guard let ended else { return }
         let span = EndedSpan(
-            trace: trace, parent: parent, kind: kind, start: start, durationNanoseconds: duration,
+            trace: own, parent: parent, kind: kind, start: start, durationNanoseconds: duration,
             content: ended.content)
         // Also from what is no request itself, but lies around one.
         if let kind = kind.request, span.isRequest || ended.content.encloses { ended.enclosing?.noteRequest(kind) }

@@ -147,13 +147,14 @@ extension AgentTests {
                     kind: .client, start: 0, durationNanoseconds: 1)
             }
             recorder.record(request)
-            watch.check()
-            watch.check()
-            #expect(Capture.offReason != nil)
+            while Capture.state == .on { _ = watch.check() }
+            #expect(recorder.allowance == .nothing)
             _ = recorder.drain()
+            recorder.noteReleased()
             #expect(!recorder.keepsDetails(isSampled: true, isFailure: false, nanoseconds: 1))
             Capture.switchOn()
-            watch.check()
+            let isNews = watch.check()
+            #expect(isNews)
             #expect(recorder.keepsDetails(isSampled: true, isFailure: false, nanoseconds: 1))
         }
 

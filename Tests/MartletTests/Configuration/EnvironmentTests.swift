@@ -178,7 +178,7 @@ import Testing
     @Test(arguments: ["0", "0%", "-1%", "101%", "2", "nan", "2 %%"])
     func aShareOfACoreThatCannotBeKeepsTheDefault(text: String) {
         let (configuration, warnings) = MartletConfiguration.fromEnvironment(["MARTLET_MAX_CPU": text])
-        #expect(configuration.maxCPU == 0.02)
+        #expect(configuration.maxCPU == 0.05)
         #expect(warnings.count == 1)
     }
 

@@ -1,5 +1,6 @@
 import Fixtures
 import Foundation
+import MartletOTLP
 import MartletTelemetry
 import Testing
 
@@ -67,6 +68,29 @@ import Testing
         let recovered = try recover()
         #expect(recovered.batches.map(\.requests) == [40])
         #expect(recovered.batches.map(\.isSent) == [true])
+    }
+
+    /// It counts on from the instance's start: a batch that told of less would take back what was told before.
+    @Test func aRecoveredBatchTellsForHowLongCaptureWasOff() throws {
+        let service = try #require(service).url
+        let outbox = try Outbox.create(instance: dead.instance, in: service)
+        try outbox.keep(dead)
+        let recorder = Recorder(MartletConfiguration())
+        let keeper = JournalKeeper(recorder.journal)
+        keeper.move(to: outbox.directory)
+        keeper.noteUnwatched(7_500_000_000)
+        #expect(recorder.noteClosed { keeper.close() })
+        keeper.release()
+        recorder.record(RecorderTests.request("http://host/users/4711"))
+        outbox.close()
+
+        let batch = try #require(try recover().batches.first)
+        let path = service.appendingPathComponent(dead.instance).appendingPathComponent(batch.name)
+        let body = try #require(batch.plain([UInt8](Data(contentsOf: path))))
+        let metrics = try OTLPExportMetricsServiceRequest(serializedBytes: body).resourceMetrics.flatMap(\.scopeMetrics)
+            .flatMap(\.metrics)
+        let unwatched = try #require(metrics.first { $0.name == MetricName.unwatched })
+        #expect(unwatched.sum.dataPoints.map(\.asDouble) == [7.5])
     }
 
     @Test func aSegmentThatCannotBeReadIsPutAside() throws {

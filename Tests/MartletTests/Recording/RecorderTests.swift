@@ -51,7 +51,7 @@ import Testing
         #expect(counts["cancelled"] == 1)
     }
 
-    @Test func detailsTakeUpRoomUntilTheyAreDrained() {
+    @Test func detailsTakeUpRoomUntilTheyAreDrainedAndLetGoOf() {
         var configuration = MartletConfiguration()
         configuration.maxMemory = 1 << 20
         let recorder = Recorder(configuration)
@@ -62,7 +62,30 @@ import Testing
         #expect(!recorder.keepsDetails(isSampled: true, isFailure: false, nanoseconds: 1))
         #expect(recorder.estimatedBytes >= 1 << 19)
         #expect(recorder.drain().interval.details == [span])
+        #expect(!recorder.keepsDetails(isSampled: true, isFailure: false, nanoseconds: 1))
+        #expect(recorder.estimatedBytes >= 1 << 19)
+        recorder.noteReleased()
+        #expect(recorder.estimatedBytes < 1 << 19)
         #expect(recorder.keepsDetails(isSampled: true, isFailure: false, nanoseconds: 1))
+    }
+
+    @Test func statisticsThatWereDrainedCountUntilTheyAreLetGoOf() {
+        let recorder = Recorder(MartletConfiguration())
+        for number in 0..<100 { recorder.record(Self.request("http://host-\(number)/a")) }
+        let held = recorder.estimatedBytes
+        #expect(held > 0)
+        _ = recorder.drain()
+        #expect(recorder.estimatedBytes == held)
+        recorder.noteReleased()
+        #expect(recorder.estimatedBytes == 0)
+    }
+
+    @Test func detailsThatAreNotAllowedAreCountedAsDropped() {
+        let recorder = Recorder(MartletConfiguration())
+        recorder.allow(.withoutDetails)
+        #expect(!recorder.keepsDetails(isSampled: true, isFailure: false, nanoseconds: 1))
+        #expect(!recorder.keepsDetails(isSampled: false, isFailure: false, nanoseconds: 1))
+        #expect(recorder.droppedDetails == 1)
     }
 
     @Test func aSpanIsMadeWithTheEndpointThatItsRequestWasCountedTo() throws {

@@ -1,0 +1,22 @@
+import Synchronization
+
+/// What the agent may do of what it can: each step gives up a little more. Read on the hot path as an atomic.
+enum Allowance: UInt8, AtomicRepresentable, CaseIterable {
+    case everything
+    case withoutDetails
+    /// Requests are counted and timed, and nothing else is done.
+    case countsOnly
+    /// Capture is paused.
+    case nothing
+
+    var keepsDetails: Bool { self == .everything }
+
+    /// Whether phases are read, trace headers sent, and spans recorded that are no requests.
+    var traces: Bool { rawValue <= Allowance.withoutDetails.rawValue }
+
+    /// One step less; `nil` where nothing is left to give up.
+    var less: Allowance? { Allowance(rawValue: rawValue + 1) }
+
+    /// One step more; `nil` where nothing was given up.
+    var more: Allowance? { rawValue == 0 ? nil : Allowance(rawValue: rawValue - 1) }
+}
