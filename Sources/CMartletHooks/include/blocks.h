@@ -9,3 +9,6 @@
 int martlet_allocate_blocks(int descriptor, int64_t count);
 
 #endif
+
+// How many bytes of its memory the process may lock (RLIMIT_MEMLOCK).
+uint64_t martlet_lockable_bytes(void);

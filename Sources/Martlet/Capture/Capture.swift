@@ -11,9 +11,9 @@ enum Capture {
     /// Set where sessions are captured one by one: of the two ways only one is in force, so that no request is seen twice.
     static let isExplicit = Atomic<Bool>(false)
 
-    private static let connected = Mutex<Recorder?>(nil)
+    private static let connected = ProcessLock<Recorder?>(nil)
     private static let faultCount = Atomic<Int>(0)
-    private static let ownReason = Mutex<String?>(nil)
+    private static let ownReason = ProcessLock<String?>(nil)
 
     /// How many scopes are open: as long as there are none, nobody has to look for one.
     static let scopes = Atomic<Int>(0)
@@ -22,11 +22,15 @@ enum Capture {
     static var scope: CaptureScope? { scopes.load(ordering: .relaxed) == 0 ? nil : CaptureScope.current }
 
     /// Whether anybody sees anything.
-    static var isActive: Bool { isOn.load(ordering: .relaxed) || scopes.load(ordering: .relaxed) > 0 }
+    static var isActive: Bool {
+        ForkedChild.begin()
+        return isOn.load(ordering: .relaxed) || scopes.load(ordering: .relaxed) > 0
+    }
 
     /// The process's; `nil` while no agent runs, or it is switched off.
     static var recorder: Recorder? {
-        isOn.load(ordering: .relaxed) ? connected.withLock { $0 } : nil
+        ForkedChild.begin()
+        return isOn.load(ordering: .relaxed) ? connected.withLock { $0 } : nil
     }
 
     /// That of what began in a scope, or outside any.
@@ -47,6 +51,14 @@ enum Capture {
     static func connect(to recorder: Recorder) {
         connected.withLock { $0 = recorder }
         switchOn()
+    }
+
+    /// In a forked child: on if the parent's was. A scope is its parent's.
+    static func goOn(with recorder: Recorder) {
+        scopes.store(0, ordering: .relaxed)
+        guard !isOn.load(ordering: .relaxed) else { return connect(to: recorder) }
+        connected.withLock { $0 = recorder }
+        ownReason.withLock { $0 = "it was off when the process was forked" }
     }
 
     static func switchOn() {

@@ -17,7 +17,7 @@ enum InFlightRequests {
     /// is its task's.
     static let bytes = 384
 
-    private static let requests = Mutex<[UInt: RequestObservation]>([:])
+    private static let requests = ProcessLock<[UInt: RequestObservation]>([:])
 
     /// A task's address.
     typealias Key = UInt

@@ -1,3 +1,4 @@
+import CMartletHooks
 import MartletTelemetry
 import Synchronization
 
@@ -18,8 +19,9 @@ final class Recorder: Sendable {
     private let detailRoom: Int
     /// Answers for most requests without a lock.
     private let wanted: DetailSampler
-    private let details: Mutex<Details>
-    private let state: Mutex<State>
+    private let details: Lock<Details>
+    private let state: Lock<State>
+    private let process = martlet_process()
 
     /// Kept details that wait for the end of the interval.
     private struct Details {
@@ -52,8 +54,8 @@ final class Recorder: Sendable {
             capacity: min(max(share, MartletLimits.smallestSegment), MartletLimits.segment), onFull: onFullSegment)
         detailRoom = configuration.maxMemory / 2
         wanted = DetailSampler(keepFailures: configuration.keepFailures, slow: configuration.slow)
-        details = Mutex(Details(sampler: wanted))
-        state = Mutex(State(statistics: SeriesStatistics(configuration, start: start)))
+        details = Lock(Details(sampler: wanted))
+        state = Lock(State(statistics: SeriesStatistics(configuration, start: start)))
     }
 
     /// Whether the details of such a request are to be kept; a yes uses up some of the interval's allowance.
@@ -75,8 +77,10 @@ final class Recorder: Sendable {
     /// Why no details are kept, of the agent's own decision; `nil` while they are.
     var refusal: String? { details.withLock(\.refusal) }
 
-    /// Thread-safe; never waits for I/O. Where the journal has no room, the request is counted in memory at once.
+    /// Thread-safe; never waits for I/O. Where the journal has no room, the request is counted in memory at once. A forked
+    /// child has not the memory of its parent's journal, and records nothing in it.
     func record(_ request: borrowing CapturedRequest) {
+        guard process == martlet_process() else { return }
         if request.makeSpan != nil { keep(copy request) }
         memory?.add(copy request)
         if !journal.append(request) { count(copy request) }

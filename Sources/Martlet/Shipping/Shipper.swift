@@ -9,8 +9,8 @@ import Synchronization
 /// once when it is asked to flush or to stop. A thread of its own, so that a service whose task pool is busy or blocked
 /// does not hold it up.
 final class Shipper: Sendable {
-    private let mailbox = Mutex(Mailbox())
-    private let account = Mutex(ShippingAccount())
+    private let mailbox = Lock(Mailbox())
+    private let account = Lock(ShippingAccount())
     private let wake = Wake()
     private let opening = DispatchGroup()
 
@@ -71,11 +71,13 @@ final class Shipper: Sendable {
         for done in waiting { done() }
     }
 
-    /// A signal for the service must not land on this thread.
+    /// A signal for the service must not land on this thread. Those that tell of a fault of the thread itself are let in: blocked,
+    /// they would end the process without a word and without a handler.
     private func blockSignals() {
-        var all = sigset_t()
-        sigfillset(&all)
-        pthread_sigmask(SIG_BLOCK, &all, nil)
+        var signals = sigset_t()
+        sigfillset(&signals)
+        for fault in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS] { sigdelset(&signals, fault) }
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
     // MARK: For the thread alone

@@ -213,6 +213,7 @@ struct ShippingLoop: ~Copyable {
     /// A long way through the buffer is interrupted where the next interval ends.
     private mutating func deliverAll(isAsked: Bool) {
         while !deliverUntilNextSeal(isAsked: isAsked) { seal(isAsked: false) }
+        delivery.end()
         let bytes = memory.bytes
         shipper.update { $0.memoryBatchBytes = bytes }
     }

@@ -3,7 +3,7 @@ import Tracing
 
 /// Makes ``MartletTracer`` the process's tracer, unless it has one.
 enum TracingBootstrap {
-    private static let isDone = Mutex(false)
+    private static let isDone = Lock(false)
 
     /// Thread-safe. `nil` when ``MartletTracer`` is the process's tracer now; else the one that is.
     ///
