@@ -2,6 +2,7 @@
 #include "upload.h"
 
 #include "descriptors.h"
+#include "process.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -284,7 +285,11 @@ enum martlet_upload_state martlet_upload_proceed(martlet_uploader *uploader, int
         return MARTLET_UPLOAD_FAILED;
     }
     enum martlet_upload_state state = result(uploader);
-    if (state == MARTLET_UPLOAD_RUNNING) curl.poll(uploader->multi, NULL, 0, milliseconds, NULL);
+    if (state == MARTLET_UPLOAD_RUNNING) {
+        martlet_end_work();
+        curl.poll(uploader->multi, NULL, 0, milliseconds, NULL);
+        martlet_begin_work();
+    }
     return state;
 }
 

@@ -30,6 +30,8 @@ final class Shipper: Sendable {
             // Not by `Thread.name`: on Linux that takes the thread from a field that its creator may not have set yet.
             martlet_name_thread("martlet")
             blockSignals()
+            martlet_begin_work()
+            defer { martlet_end_work() }
             var loop = ShippingLoop(
                 configuration, resource: resource, capture: capture, recorder: recorder, log: log, shipper: self)
             loop.open()
@@ -93,7 +95,10 @@ final class Shipper: Sendable {
     func wait(until deadline: UInt64) {
         let now = Clock.monotonic()
         let until = min(deadline, stopBy ?? .max)
-        if until > now { wake.wait(nanoseconds: until - now) }
+        guard until > now else { return }
+        martlet_end_work()
+        wake.wait(nanoseconds: until - now)
+        martlet_begin_work()
     }
 
     var stopBy: UInt64? { mailbox.withLock { $0.stopBy } }
