@@ -131,7 +131,7 @@ enum ForkScene: String {
         }
     }
 
-    /// Prints which signals its thread blocks.
+    /// Prints which signals its thread blocks, and how much memory is locked, in KiB.
     ///
     /// - Returns: How many descriptors the agent has between its uploads.
     private func idle(_ agent: MartletAgent, _ before: Set<Int32>) throws -> Int {
@@ -151,6 +151,8 @@ enum ForkScene: String {
             }
             print(line.dropFirst("SigBlk:\t".count))
         }
+        let memory = try String(contentsOfFile: "/proc/self/status", encoding: .utf8).split(separator: "\n")
+        print(memory.first { $0.hasPrefix("VmLck:") }?.split(separator: " ").dropFirst().first ?? "")
         return Self.descriptors.subtracting(before).count
     }
 
