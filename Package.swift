@@ -173,10 +173,14 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             path: "Tests/FaultProgram"),
+        .executableTarget(
+            name: "ForkProgram",
+            dependencies: ["Martlet", .product(name: "Tracing", package: "swift-distributed-tracing")],
+            path: "Tests/ForkProgram"),
         .testTarget(
             name: "FaultTests",
             dependencies: [
-                "FaultProgram", "Fixtures", "Martlet", "MartletOTLP", "MartletReports", "MartletStorage",
+                "FaultProgram", "Fixtures", "ForkProgram", "Martlet", "MartletOTLP", "MartletReports", "MartletStorage",
                 "MartletTelemetry", "martlet-collector", .product(name: "Hummingbird", package: "hummingbird"),
             ]),
         // The same program with and without the agent: everything that it can see is compared.

@@ -8,3 +8,9 @@ if grep -rnE "$forbidden" Sources --include='*.swift' --include='*.c' --include=
     echo "Sources/ must not hold any of these." >&2
     exit 1
 fi
+
+# Synchronization's traps in a forked child: Lock and ProcessLock are there instead.
+if grep -rnE '\bMutex[<(]' Sources/Martlet --include='*.swift'; then
+    echo "Sources/Martlet locks with Lock or ProcessLock." >&2
+    exit 1
+fi

@@ -2,6 +2,7 @@
 #include "blocks.h"
 
 #include <errno.h>
+#include <sys/resource.h>
 
 #ifdef __linux__
 #include <fcntl.h>
@@ -39,3 +40,8 @@ int martlet_allocate_blocks(int descriptor, int64_t count) {
     return ENOTSUP;
 }
 #endif
+
+uint64_t martlet_lockable_bytes(void) {
+    struct rlimit limit;
+    return getrlimit(RLIMIT_MEMLOCK, &limit) == 0 ? (uint64_t)limit.rlim_cur : 0;
+}

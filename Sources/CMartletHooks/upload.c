@@ -1,10 +1,14 @@
 #define _GNU_SOURCE
 #include "upload.h"
 
+#include "descriptors.h"
+#include "process.h"
+
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 
 // The ABI of libcurl, which never changes (curl.h, multi.h).
 enum { OPT_LONG = 0, OPT_OBJECT = 10000, OPT_FUNCTION = 20000, OPT_OFF_T = 30000 };
@@ -28,6 +32,8 @@ enum {
     COPY_POST_FIELDS = OPT_OBJECT + 165,
     WRITE_FUNCTION = OPT_FUNCTION + 11,
     HEADER_FUNCTION = OPT_FUNCTION + 79,
+    OPEN_SOCKET_FUNCTION = OPT_FUNCTION + 163,
+    CLOSE_SOCKET_FUNCTION = OPT_FUNCTION + 208,
     POST_FIELD_SIZE = OPT_OFF_T + 120,
 };
 enum { RESPONSE_CODE = 0x200000 + 2, HTTP_AND_HTTPS = 1 | 2, MESSAGE_DONE = 1, ERROR_SIZE = 256 };
@@ -99,18 +105,25 @@ martlet_uploader *martlet_uploader_create(void) {
     if (!look_up()) return NULL;
     martlet_uploader *uploader = calloc(1, sizeof *uploader);
     if (!uploader) return NULL;
-    uploader->multi = curl.multi_init();
-    uploader->easy = curl.easy_init();
-    if (uploader->multi && uploader->easy) return uploader;
-    martlet_uploader_destroy(uploader);
-    return NULL;
+    return uploader;
+}
+
+static bool wake(martlet_uploader *uploader) {
+    if (!uploader->multi) uploader->multi = curl.multi_init();
+    if (!uploader->easy) uploader->easy = curl.easy_init();
+    return uploader->multi && uploader->easy;
+}
+
+void martlet_uploader_rest(martlet_uploader *uploader) {
+    martlet_upload_end(uploader);
+    if (uploader->easy) curl.easy_cleanup(uploader->easy);
+    if (uploader->multi) curl.multi_cleanup(uploader->multi);
+    uploader->easy = uploader->multi = NULL;
 }
 
 void martlet_uploader_destroy(martlet_uploader *uploader) {
     if (!uploader) return;
-    martlet_upload_end(uploader);
-    if (uploader->easy) curl.easy_cleanup(uploader->easy);
-    if (uploader->multi) curl.multi_cleanup(uploader->multi);
+    martlet_uploader_rest(uploader);
     for (int kind = 0; kind < MARTLET_FILE_KINDS; kind++) free(uploader->files[kind]);
     free(uploader);
 }
@@ -178,6 +191,29 @@ static bool set_files(martlet_uploader *uploader) {
     return !uploader->files[MARTLET_CLIENT_KEY] || curl.set_option(uploader->easy, KEY_PASSPHRASE, "") == 0;
 }
 
+// curl.h, struct curl_sockaddr; the address itself follows.
+struct address {
+    int family, type, protocol;
+    unsigned length;
+};
+
+static int open_socket(void *context, int purpose, struct address *address) {
+    (void)context, (void)purpose;
+#ifdef SOCK_CLOEXEC
+    int number = socket(address->family, address->type | SOCK_CLOEXEC, address->protocol);
+#else
+    int number = socket(address->family, address->type, address->protocol);
+#endif
+    return number < 0 ? number : martlet_descriptor_of(number).number;
+}
+
+// The service may have closed it, and the number may be a file of its own by now.
+static int close_socket(void *context, int number) {
+    (void)context;
+    martlet_close_number(number);
+    return 0;
+}
+
 static bool set_up(
     martlet_uploader *uploader, const char *url, const uint8_t *body, size_t length, int64_t timeout_milliseconds) {
     void *easy = uploader->easy;
@@ -192,6 +228,8 @@ static bool set_up(
            curl.set_option(easy, COPY_POST_FIELDS, body) == 0 &&
            curl.set_option(easy, HTTP_HEADER, uploader->headers) == 0 &&
            curl.set_option(easy, TIMEOUT_MS, (long)timeout_milliseconds) == 0 &&
+           curl.set_option(easy, OPEN_SOCKET_FUNCTION, open_socket) == 0 &&
+           curl.set_option(easy, CLOSE_SOCKET_FUNCTION, close_socket) == 0 &&
            // Resolving with a time-out would use SIGALRM, which is the service's.
            curl.set_option(easy, NO_SIGNAL, 1L) == 0 &&
            curl.set_option(easy, PROTOCOLS, (long)HTTP_AND_HTTPS) == 0 &&
@@ -213,6 +251,7 @@ bool martlet_upload_begin(
     uploader->status = 0;
     uploader->body_length = 0;
     uploader->retry_after[0] = uploader->rejected_requests[0] = uploader->error[0] = 0;
+    if (!wake(uploader)) return fail(uploader, "libcurl has no memory or no descriptors");
     if (!set_up(uploader, url, body, length, timeout_milliseconds)) {
         return fail(uploader, "libcurl does not take an option");
     }
@@ -246,7 +285,11 @@ enum martlet_upload_state martlet_upload_proceed(martlet_uploader *uploader, int
         return MARTLET_UPLOAD_FAILED;
     }
     enum martlet_upload_state state = result(uploader);
-    if (state == MARTLET_UPLOAD_RUNNING) curl.poll(uploader->multi, NULL, 0, milliseconds, NULL);
+    if (state == MARTLET_UPLOAD_RUNNING) {
+        martlet_end_work();
+        curl.poll(uploader->multi, NULL, 0, milliseconds, NULL);
+        martlet_begin_work();
+    }
     return state;
 }
 

@@ -24,7 +24,7 @@ final class AgentLog: Sendable {
 
     private let given: Logger?
     private let level: Logger.Level
-    private let told = Mutex<Set<Matter>>([])
+    private let told = Lock<Set<Matter>>([])
 
     init(_ configuration: MartletConfiguration) {
         given = configuration.logger

@@ -13,18 +13,22 @@ import Synchronization
 /// exist to wait, and the start, which waits until its journal on disk is open, a few milliseconds and never more than
 /// 200. All of it may be called from any thread.
 ///
+/// A child that the process forks, and that executes no other program, has an agent of its own, which begins when something
+/// is first to be seen or asked for. A value from before the fork stands in the child for the child's.
+///
 /// A process has one agent. Each start returns a value of its own that holds it, and the last of them that is shut down ends
 /// it: neither a library nor another test can end what somebody else still uses. For tests there is ``inMemory(_:)``.
 public final class MartletAgent: Service {
-    /// Shared by all that hold it.
-    let core: AgentCore
+    private let started: AgentCore
+    /// Shared by all that hold it. In a forked child it is another one than in the parent.
+    var core: AgentCore { RunningAgents.own(started) }
     private let isShutDown = Atomic<Bool>(false)
 
     /// One in memory ends with what it was made as.
     private let isOwner: Bool
 
     init(_ core: AgentCore, isOwner: Bool = false) {
-        self.core = core
+        started = core
         self.isOwner = isOwner
     }
 
@@ -52,7 +56,7 @@ public final class MartletAgent: Service {
         let (core, isNew) = RunningAgents.hold { AgentCore(configuration, installing: install) }
         let log = AgentLog(configuration)
         if isNew {
-            core.startShipping(configuration, log)
+            core.startShipping(log)
         } else if core.shipper != nil {
             log.warning("An agent is running already; its configuration stays in force")
         }
@@ -73,6 +77,7 @@ public final class MartletAgent: Service {
     }
 
     public var status: MartletStatus {
+        let core = core
         let recorder = core.recorder
         let shipping = core.shipper?.status ?? ShippingAccount()
         let capture = core.capture.now(keeping: recorder)
@@ -105,6 +110,7 @@ public final class MartletAgent: Service {
     /// at once.
     public func shutdown(within limit: Duration = .seconds(5)) async {
         guard !isShutDown.exchange(true, ordering: .relaxed) else { return }
+        let core = core
         let isLast = RunningAgents.release(core, isOwner: isOwner)
         guard let shipper = core.shipper else { return }
         let once = Once()

@@ -1,3 +1,4 @@
+import CMartletHooks
 import MartletTelemetry
 import Synchronization
 
@@ -10,9 +11,17 @@ final class AgentCore: Sendable {
     /// The scope of an agent in memory that sees nothing else.
     let scope: CaptureScope?
     let isEnabled: Bool
+    /// How many hold it; none, and it has ended.
+    fileprivate let holders = Atomic<Int>(0)
+    fileprivate let process = martlet_process()
+    /// In a forked child the one in whose place it stands, that of the process in which both began.
+    fileprivate let origin: AgentCore?
+    private let configuration: MartletConfiguration
 
     /// One that ships what it captures.
     init(_ configuration: MartletConfiguration, installing install: (MartletConfiguration.Capture) -> CaptureState) {
+        self.configuration = configuration
+        origin = nil
         let shipper = configuration.isEnabled ? Shipper() : nil
         self.shipper = shipper
         recorder = Recorder(configuration, onFullSegment: { [weak shipper] in shipper?.signal() })
@@ -23,6 +32,8 @@ final class AgentCore: Sendable {
 
     /// One that keeps it.
     init(inMemory configuration: MartletConfiguration, scope: CaptureScope? = nil) {
+        self.configuration = configuration
+        origin = nil
         shipper = nil
         self.scope = scope
         recorder = Recorder(configuration, memory: RequestMemory(configuration))
@@ -35,15 +46,39 @@ final class AgentCore: Sendable {
         if configuration.bootstrapsTracing { TracingBootstrap.install(AgentLog(configuration)) }
     }
 
+    /// In a forked child: one as `parent`, held by as many, with nothing of what that has seen. It reads what never changes,
+    /// and no lock.
+    fileprivate init(inPlaceOf parent: AgentCore) {
+        origin = parent.origin ?? parent
+        configuration = parent.configuration
+        capture = parent.capture
+        scope = nil
+        let holders = parent.holders.load(ordering: .relaxed)
+        self.holders.store(holders, ordering: .relaxed)
+        isEnabled = parent.isEnabled && parent.scope == nil && holders > 0
+        let shipper = isEnabled && parent.shipper != nil ? Shipper() : nil
+        self.shipper = shipper
+        recorder = Recorder(
+            configuration, memory: parent.recorder.memory == nil ? nil : RequestMemory(configuration),
+            onFullSegment: { [weak shipper] in shipper?.signal() })
+    }
+
     /// The first use of one that ships, when it has its place.
-    func startShipping(_ configuration: MartletConfiguration, _ log: AgentLog) {
-        guard let shipper else { return }
+    func startShipping(_ log: AgentLog) {
+        guard shipper != nil else { return }
         if let reason = capture.reason { log.warning("Capture is \(capture.mode.rawValue): \(reason)") }
         for limit in capture.limits { log.warning(limit) }
         if configuration.bootstrapsTracing { TracingBootstrap.install(log) }
-        shipper.start(
+        ship(log)
+    }
+
+    private func ship(_ log: AgentLog) {
+        shipper?.start(
             configuration, resource: TelemetryResource(configuration), capture: capture, recorder: recorder, log: log)
     }
+
+    /// The same in a forked child, where what the start has to say was said.
+    fileprivate func goOnShipping() { ship(AgentLog(configuration)) }
 
     var isCapturing: Bool {
         get { scope?.isOn ?? (Capture.isConnected(to: recorder) && Capture.isOn.load(ordering: .relaxed)) }
@@ -61,7 +96,7 @@ final class AgentCore: Sendable {
     fileprivate func connect() {
         if let scope { return scope.open(for: isEnabled ? recorder : nil) }
         Capture.isExplicit.store(capture.mode == .explicit, ordering: .relaxed)
-        Capture.connect(to: recorder)
+        if origin == nil { Capture.connect(to: recorder) } else { Capture.goOn(with: recorder) }
     }
 
     /// - Parameter next: the agent whose place it took.
@@ -72,38 +107,47 @@ final class AgentCore: Sendable {
     }
 }
 
-/// The agents of the process that have not ended, the newest last, each with how many hold it. Thread-safe.
+/// The agents of the process that have not ended, the newest last. Thread-safe.
 ///
 /// A service has one. A test may have more: one of its own in memory takes the place of the process's until it ends.
 enum RunningAgents {
-    private struct Entry {
-        let core: AgentCore
-        var holders = 1
+    private struct State {
+        var cores: [AgentCore] = []
+        /// In a forked child: those that stand in the place of the parent's, whether they have ended or not.
+        var heirs: [AgentCore] = []
     }
 
-    private static let entries = Mutex<[Entry]>([])
+    private static let state = ProcessLock(State())
+
+    /// The process's own one, the newest. A forked child, which must not wait for a lock of its parent's, finds it here.
+    private static let newest = Atomic<Unmanaged<AgentCore>?>(nil)
 
     /// Holds the agent that runs where this is called, that of the scope or the process's; where there is none, the one
     /// that `make` makes.
     static func hold(orMake make: () -> AgentCore) -> (core: AgentCore, isNew: Bool) {
-        entries.withLock { entries in
+        ForkedChild.prepare()
+        return state.withLock { state in
             let scope = Capture.scope
             // A task may outlive its scope; then it is outside.
-            let place =
-                entries.lastIndex { $0.core.scope === scope } ?? entries.lastIndex { $0.core.scope == nil }
-            if let place {
-                entries[place].holders += 1
-                return (entries[place].core, false)
+            let known = state.cores.last { $0.scope === scope } ?? state.cores.last { $0.scope == nil }
+            if let known {
+                known.holders.add(1, ordering: .relaxed)
+                return (known, false)
             }
-            return (add(make(), to: &entries), true)
+            return (add(make(), to: &state), true)
         }
     }
 
-    static func add(_ core: AgentCore) -> AgentCore { entries.withLock { add(core, to: &$0) } }
+    static func add(_ core: AgentCore) -> AgentCore {
+        ForkedChild.prepare()
+        return state.withLock { add(core, to: &$0) }
+    }
 
-    private static func add(_ core: AgentCore, to entries: inout [Entry]) -> AgentCore {
+    private static func add(_ core: AgentCore, to state: inout State) -> AgentCore {
         guard core.isEnabled || core.scope != nil else { return core }
-        entries.append(Entry(core: core))
+        if core.origin == nil { core.holders.store(1, ordering: .relaxed) }
+        state.cores.append(core)
+        publishNewest(of: state)
         core.connect()
         return core
     }
@@ -113,19 +157,49 @@ enum RunningAgents {
     /// - Returns: whether the agent has ended with that.
     @discardableResult
     static func release(_ core: AgentCore, isOwner: Bool) -> Bool {
-        entries.withLock { entries in
-            guard let place = entries.firstIndex(where: { $0.core === core }) else { return false }
-            entries[place].holders -= 1
-            guard isOwner || entries[place].holders == 0 else { return false }
-            remove(at: place, from: &entries)
+        state.withLock { state in
+            guard let place = state.cores.firstIndex(where: { $0 === core }) else { return false }
+            let left = core.holders.subtract(1, ordering: .relaxed).newValue
+            guard isOwner || left == 0 else { return false }
+            core.holders.store(0, ordering: .relaxed)
+            state.cores.remove(at: place)
+            publishNewest(of: state)
+            core.disconnect(inFavourOf: state.cores.last { $0.scope == nil })
             return true
         }
     }
 
-    static func isRunning(_ core: AgentCore) -> Bool { entries.withLock { $0.contains { $0.core === core } } }
+    static func isRunning(_ core: AgentCore) -> Bool { state.withLock { $0.cores.contains { $0 === core } } }
 
-    private static func remove(at place: Int, from entries: inout [Entry]) {
-        let core = entries.remove(at: place).core
-        core.disconnect(inFavourOf: entries.last { $0.core.scope == nil }?.core)
+    /// Under the lock. The old one goes when the new one is there: a fork may come between.
+    private static func publishNewest(of state: State) {
+        let new = state.cores.last { $0.scope == nil }.map { Unmanaged.passRetained($0) }
+        newest.exchange(new, ordering: .acquiringAndReleasing)?.release()
+    }
+
+    // MARK: In a forked child
+
+    /// The agent that stands in this process for one that was started: itself, or in a forked child one of the child's own.
+    static func own(_ core: AgentCore) -> AgentCore {
+        ForkedChild.begin()
+        return core.process == martlet_process() ? core : heir(of: core)
+    }
+
+    /// Goes on in the child as the parent does.
+    static func goOn() {
+        guard let core = newest.load(ordering: .acquiring)?.takeUnretainedValue() else { return }
+        if core.process != martlet_process() { _ = heir(of: core) }
+    }
+
+    private static func heir(of core: AgentCore) -> AgentCore {
+        let origin = core.origin ?? core
+        let (heir, isNew) = state.withLock { state in
+            if let known = state.heirs.first(where: { $0.origin === origin }) { return (known, false) }
+            let heir = AgentCore(inPlaceOf: core)
+            state.heirs.append(heir)
+            return (add(heir, to: &state), true)
+        }
+        if isNew { heir.goOnShipping() }
+        return heir
     }
 }

@@ -56,7 +56,7 @@ final class Scene: Sendable {
     ///   - port: where the collector is, or what stands in its place.
     func start(
         _ life: String, collector port: Int, requests: Int = 0, _ options: [String] = [],
-        environment: [String: String] = [:]
+        environment: [String: String] = [:], program: ChildProcess.Program = .faultProgram
     ) throws -> ChildProcess {
         let own = [
             "MARTLET_ENDPOINT": "http://127.0.0.1:\(port)", "MARTLET_BUFFER_DIR": buffer.path,
@@ -69,7 +69,7 @@ final class Scene: Sendable {
             "--requests", "\(requests)",
         ]
         let process = try ChildProcess(
-            .faultProgram, arguments + options, environment: own.merging(environment) { $1 })
+            program, arguments + options, environment: own.merging(environment) { $1 })
         started.withLock { $0.append(process.pid) }
         addresses.withLock { _ = $0.insert("http://127.0.0.1:\(port)") }
         return process

@@ -15,6 +15,7 @@ package final class ChildProcess: Sendable {
         package static let chainService = built("ChainService")
         package static let tracerProgram = built("TracerProgram")
         package static let faultProgram = built("FaultProgram")
+        package static let forkProgram = built("ForkProgram")
         package static let shopper = built("Shopper")
         package static let parityProgram = built("ParityProgram")
 

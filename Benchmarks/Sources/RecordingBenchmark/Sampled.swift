@@ -42,7 +42,7 @@ final class Sampled: Contender {
         for _ in 0..<operations {
             let end = RequestObservation.End(
                 request: asked, url: url, context: sampler.span(childOf: nil), resends: 0, challenged: nil)
-            let answer = RequestAnswer(response: response, error: nil, handle: nil, body: nil)
+            let answer = RequestAnswer(response: response, error: nil, handle: nil, body: nil, isTimed: true)
             _ = recorder.keepsDetails(isSampled: true, isFailure: false, nanoseconds: request.durationNanoseconds)
             let details = RequestDetails(
                 of: request, end, task: nil, answer: answer, parent: nil, contents: contents, handle: nil)

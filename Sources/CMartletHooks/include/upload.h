@@ -11,6 +11,9 @@ typedef struct martlet_uploader martlet_uploader;
 // NULL where libcurl was not found or is older than 7.66.
 martlet_uploader *martlet_uploader_create(void);
 
+// Ends what is under way, and lets go of connections and descriptors until the next upload begins.
+void martlet_uploader_rest(martlet_uploader *uploader);
+
 // Also in the middle of an upload.
 void martlet_uploader_destroy(martlet_uploader *uploader);
 
@@ -38,7 +41,7 @@ enum martlet_upload_state { MARTLET_UPLOAD_RUNNING, MARTLET_UPLOAD_ANSWERED, MAR
 // Goes on with it, and waits for the network for `milliseconds` at most.
 enum martlet_upload_state martlet_upload_proceed(martlet_uploader *uploader, int milliseconds);
 
-// Ends it, whatever its state; the connection is kept for the next one where that is possible.
+// Ends it, whatever its state; the connection is kept for the next one, where that is possible, until the uploader rests.
 void martlet_upload_end(martlet_uploader *uploader);
 
 // Of one that was answered: the status.

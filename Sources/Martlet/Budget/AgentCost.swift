@@ -18,6 +18,9 @@ enum AgentCost {
     /// Nanoseconds since the process started.
     static var nanoseconds: UInt64 { estimate.load(ordering: .relaxed) }
 
+    /// In a forked child, which begins with its parent's.
+    static func reset() { estimate.store(0, ordering: .relaxed) }
+
     /// Runs a step.
     static func measure<Result>(_ step: () -> Result) -> Result {
         guard martlet_takes_turn(share) else { return step() }

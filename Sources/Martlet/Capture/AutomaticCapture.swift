@@ -39,7 +39,7 @@ enum AutomaticCapture {
         return "requests may be missed: the hook is no longer in \(lost.joined(separator: ", "))"
     }
 
-    private static let outcome = Mutex<Result<Void, Failure>?>(nil)
+    private static let outcome = Lock<Result<Void, Failure>?>(nil)
 
     /// To be called where no hook is installed.
     static func attempt() -> Result<Void, Failure> {

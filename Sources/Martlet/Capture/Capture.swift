@@ -11,9 +11,11 @@ enum Capture {
     /// Set where sessions are captured one by one: of the two ways only one is in force, so that no request is seen twice.
     static let isExplicit = Atomic<Bool>(false)
 
-    private static let connected = Mutex<Recorder?>(nil)
+    private static let connected = ProcessLock<Recorder?>(nil)
     private static let faultCount = Atomic<Int>(0)
-    private static let ownSwitch = Mutex(CaptureSwitch.off)
+    private static let ownSwitch = ProcessLock(CaptureSwitch.off)
+    /// The service's own word, which a forked child's agent follows too.
+    private static let isOffByService = Atomic<Bool>(false)
 
     /// How many scopes are open: as long as there are none, nobody has to look for one.
     static let scopes = Atomic<Int>(0)
@@ -22,11 +24,15 @@ enum Capture {
     static var scope: CaptureScope? { scopes.load(ordering: .relaxed) == 0 ? nil : CaptureScope.current }
 
     /// Whether anybody sees anything.
-    static var isActive: Bool { isOn.load(ordering: .relaxed) || scopes.load(ordering: .relaxed) > 0 }
+    static var isActive: Bool {
+        ForkedChild.begin()
+        return isOn.load(ordering: .relaxed) || scopes.load(ordering: .relaxed) > 0
+    }
 
     /// The process's; `nil` while no agent runs, or it is switched off.
     static var recorder: Recorder? {
-        isOn.load(ordering: .relaxed) ? connected.withLock { $0 } : nil
+        ForkedChild.begin()
+        return isOn.load(ordering: .relaxed) ? connected.withLock { $0 } : nil
     }
 
     /// That of what began in a scope, or outside any.
@@ -47,6 +53,15 @@ enum Capture {
     static func connect(to recorder: Recorder) {
         replace(by: recorder)
         switchOn()
+    }
+
+    /// In a forked child: off where the service had switched its parent's off. A scope is its parent's.
+    static func goOn(with recorder: Recorder) {
+        scopes.store(0, ordering: .relaxed)
+        isOn.store(false, ordering: .relaxed)
+        if !isOffByService.load(ordering: .relaxed) { return connect(to: recorder) }
+        replace(by: recorder)
+        switchOff()
     }
 
     /// The one before is told that its time without capture is over: it has none of its own until it is connected again.
@@ -93,6 +108,7 @@ enum Capture {
         ownSwitch.withLock { state in
             change(&state)
             isOn.store(state.isOn, ordering: .releasing)
+            isOffByService.store(state == .off, ordering: .relaxed)
             // An agent in memory does not account for its time.
             guard let recorder = connected.withLock({ $0 }), recorder.memory == nil else { return }
             if state.isOn { recorder.unwatched.end() } else { recorder.unwatched.begin() }
@@ -112,6 +128,13 @@ enum Capture {
         InFlightRequests.summary(in: scope)
         #else
         (0, .zero)
+        #endif
+    }
+
+    /// In a forked child.
+    static func beginAnew() {
+        #if os(Linux)
+        InFlightRequests.beginAnew()
         #endif
     }
 

@@ -5,7 +5,7 @@ final class CaptureScope: Sendable {
     /// The scope of the Swift task that runs; ``Capture/scope`` is cheaper where there is none.
     @TaskLocal static var current: CaptureScope?
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     private struct State {
         var recorder: Recorder?

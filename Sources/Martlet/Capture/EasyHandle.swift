@@ -124,7 +124,7 @@ struct EasyHandle {
     }
 
     /// Found in the first handle that has headers. Only a success is remembered.
-    private static let listFields = Mutex<ListFields?>(nil)
+    private static let listFields = ProcessLock<ListFields?>(nil)
 
     private static func headerList(of object: UnsafeRawPointer) -> UnsafeMutableRawPointer? {
         let known = listFields.withLock { $0 }

@@ -17,7 +17,7 @@ enum HookProof {
         let object: UInt
     }
 
-    private static let calls = Mutex<Set<Call>>([])
+    private static let calls = Lock<Set<Call>>([])
 
     /// To be what runs ahead of the methods meanwhile.
     static let noteCall: martlet_before = { hook, object in

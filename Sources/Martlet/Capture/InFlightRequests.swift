@@ -23,7 +23,7 @@ enum InFlightRequests {
     /// A part of the requests, with a lock of its own: `resume()` waits for nobody who walks through all of them for longer
     /// than one part takes.
     private final class Part: Sendable {
-        let requests = Mutex<[Key: RequestObservation]>([:])
+        let requests = ProcessLock<[Key: RequestObservation]>([:])
     }
 
     private static let parts = (0..<64).map { _ in Part() }
@@ -70,6 +70,9 @@ enum InFlightRequests {
     }
 
     private static func known(at key: Key) -> RequestObservation? { part(of: key).requests.withLock { $0[key] } }
+
+    /// In a forked child, which has none of its parent's.
+    static func beginAnew() { count.store(0, ordering: .relaxed) }
 
     /// The scope in which the task was resumed.
     static func scope(of task: URLSessionTask) -> CaptureScope? {

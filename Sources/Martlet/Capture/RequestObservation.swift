@@ -1,4 +1,5 @@
 #if os(Linux)
+import CMartletHooks
 import Foundation
 import FoundationNetworking
 import MartletTelemetry
@@ -8,7 +9,11 @@ import Synchronization
 /// it begins on the caller's thread, goes on on the session's queue, and the agent's thread looks at its age.
 final class RequestObservation: Sendable {
     let start: RequestStart
-    private let state = Mutex(State())
+    private let state = Lock(State())
+    private let process = martlet_process()
+
+    /// `false` in a forked child for what was in flight at the fork: it is the parent's, and so is its lock.
+    var isOfThisProcess: Bool { process == martlet_process() }
 
     private struct State {
         /// `nil` before there is a loader, and after the end.

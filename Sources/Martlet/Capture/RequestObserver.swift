@@ -49,7 +49,9 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
 
     /// Foundation lets go of a loader when its task has ended, or goes on with another loader after a challenge. Any thread.
     deinit {
-        guard let (answer, task) = challenge, observation.isOver(after: answer) else { return }
+        guard let (answer, task) = challenge, observation.isOfThisProcess, observation.isOver(after: answer) else {
+            return
+        }
         InFlightRequests.remove(observation, at: task)
         instrument.endUnseen(observation, with: answer)
     }
@@ -98,6 +100,7 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
     }
 
     func end(_ task: URLSessionTask?, error: (any Error)?) {
+        guard observation.isOfThisProcess else { return }
         guard let task else { return Capture.note(.noTask) }
         AgentCost.measure {
             // A task answers on a queue of its own, for which one would have to wait.
@@ -130,6 +133,7 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
 
     /// libcurl is about to write a request, the first or that of a redirect. Always 0, which lets it.
     private func requestIsWritten() -> Int32 {
+        guard observation.isOfThisProcess else { return 0 }
         AgentCost.measure {
             let (context, recorder) = (observation.noteRequestWritten(), instrument.recorder)
             guard let context, recorder.allowance.traces else { return }

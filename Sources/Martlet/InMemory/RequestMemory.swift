@@ -2,7 +2,7 @@ import Synchronization
 
 /// The requests that an agent in memory has captured, in the order in which they ended. Thread-safe.
 final class RequestMemory: Sendable {
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     private struct State {
         /// Only for the names of endpoints.
@@ -11,7 +11,7 @@ final class RequestMemory: Sendable {
     }
 
     init(_ configuration: MartletConfiguration) {
-        state = Mutex(State(names: SeriesStatistics(configuration, start: Clock.wall())))
+        state = Lock(State(names: SeriesStatistics(configuration, start: Clock.wall())))
     }
 
     var requests: [MartletRequest] { state.withLock(\.requests) }

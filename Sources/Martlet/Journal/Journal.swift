@@ -32,7 +32,7 @@ final class Journal: @unchecked Sendable {
     }
 
     /// Memory that nobody will take away any more, as long as there is somebody who may write to it.
-    private let kept = Mutex<[SegmentMemory]>([])
+    private let kept = Lock<[SegmentMemory]>([])
 
     deinit {
         segments.deinitialize(count: Self.banks * Self.slots)

@@ -1,5 +1,6 @@
 import CMartletHooks
 import Foundation
+import Synchronization
 
 /// The memory of one segment: a file's, or the process's own where there can be no file.
 ///
@@ -9,29 +10,38 @@ final class SegmentMemory: @unchecked Sendable {
     let bytes: UnsafeMutableRawBufferPointer
     /// `nil` for the process's own memory, which is gone with the process.
     let path: String?
+    private let process = martlet_process()
+    private let isLocked: Bool
 
     /// A new file, zeroed, with all of its blocks allocated and mapped.
     init(path: String, count: Int) throws(WholeFile.Failure) {
-        let descriptor = open(path, O_CREAT | O_RDWR | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw WholeFile.Failure(operation: "open a segment", code: errno) }
-        defer { close(descriptor) }
+        guard let file = OwnDescriptor(path: path, O_CREAT | O_RDWR | O_TRUNC) else {
+            throw WholeFile.Failure(operation: "open a segment", code: errno)
+        }
         do {
-            try Self.allocate(descriptor, count)
-            bytes = try Self.map(MAP_SHARED, descriptor, count)
+            try Self.allocate(file.number, count)
+            bytes = try Self.map(MAP_SHARED, file.number, count)
         } catch {
             unlink(path)
             throw error
         }
         self.path = path
+        isLocked = Self.lockPages(bytes)
     }
 
     /// Of the process alone.
     init(count: Int) throws(WholeFile.Failure) {
         bytes = try Self.map(MAP_PRIVATE | MAP_ANONYMOUS, -1, count)
         path = nil
+        isLocked = false
     }
 
-    deinit { munmap(bytes.baseAddress, bytes.count) }
+    /// A forked child has nothing there, or something of its own.
+    deinit {
+        guard process == martlet_process() else { return }
+        munmap(bytes.baseAddress, bytes.count)
+        if isLocked { Self.locked.subtract(bytes.count, ordering: .relaxed) }
+    }
 
     var records: UnsafeMutableRawBufferPointer {
         UnsafeMutableRawBufferPointer(rebasing: bytes[min(JournalFormat.headerBytes, bytes.count)...])
@@ -58,7 +68,27 @@ final class SegmentMemory: @unchecked Sendable {
         #endif
         let memory = mmap(nil, count, PROT_READ | PROT_WRITE, flags | populate, descriptor, 0)
         guard let memory, memory != MAP_FAILED else { throw WholeFile.Failure(operation: "map a segment", code: errno) }
+        #if os(Linux)
+        // A forked child writes to a journal of its own.
+        madvise(memory, count, MADV_DONTFORK)
+        #endif
         return UnsafeMutableRawBufferPointer(start: memory, count: count)
+    }
+
+    /// Bytes of the process's that may not leave memory, because of us.
+    private static let locked = Atomic<Int>(0)
+
+    /// In a forked child, which has no locked pages of its parent's.
+    static func forgetLocked() { locked.store(0, ordering: .relaxed) }
+
+    /// A page that the kernel put out of memory and cannot read back ends the process (SIGBUS). Of what the process may lock,
+    /// which the service may need as well, a quarter; what is past that stays as it was.
+    private static func lockPages(_ bytes: UnsafeMutableRawBufferPointer) -> Bool {
+        let isWithin =
+            locked.add(bytes.count, ordering: .relaxed).newValue <= Int(clamping: martlet_lockable_bytes() / 4)
+        if isWithin, mlock(bytes.baseAddress, bytes.count) == 0 { return true }
+        locked.subtract(bytes.count, ordering: .relaxed)
+        return false
     }
 
     private static func allocate(_ descriptor: Int32, _ count: Int) throws(WholeFile.Failure) {

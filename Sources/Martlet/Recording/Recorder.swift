@@ -1,3 +1,4 @@
+import CMartletHooks
 import MartletTelemetry
 import Synchronization
 
@@ -17,7 +18,7 @@ final class Recorder: Sendable {
     /// How much capture may do, of the agent's own decision; read wherever something is done for a request.
     private let allowed = Atomic<Allowance>(.everything)
     /// Why it may not do everything.
-    private let reason = Mutex<String?>(nil)
+    private let reason = Lock<String?>(nil)
     /// Details that were not kept because they are not allowed.
     private let refused = Atomic<UInt64>(0)
     /// How long it was not to record anything.
@@ -26,8 +27,9 @@ final class Recorder: Sendable {
     private let detailRoom: Int
     /// Answers for most requests without a lock.
     private let wanted: DetailSampler
-    private let details: Mutex<Details>
-    private let state: Mutex<State>
+    private let details: Lock<Details>
+    private let state: Lock<State>
+    private let process = martlet_process()
 
     /// Kept details that wait for the end of the interval.
     private struct Details {
@@ -62,8 +64,8 @@ final class Recorder: Sendable {
             capacity: min(max(share, MartletLimits.smallestSegment), MartletLimits.segment), onFull: onFullSegment)
         detailRoom = configuration.maxMemory / 4
         wanted = DetailSampler(keepFailures: configuration.keepFailures, slow: configuration.slow)
-        details = Mutex(Details(sampler: wanted))
-        state = Mutex(State(statistics: SeriesStatistics(configuration, start: start)))
+        details = Lock(Details(sampler: wanted))
+        state = Lock(State(statistics: SeriesStatistics(configuration, start: start)))
     }
 
     /// Whether the details of such a request are to be kept; a yes uses up some of the interval's allowance.
@@ -95,8 +97,10 @@ final class Recorder: Sendable {
     /// Why not everything is done, of the agent's own decision; `nil` while it is.
     var restriction: String? { reason.withLock { $0 } }
 
-    /// Thread-safe; never waits for I/O. Where the journal has no room, the request is counted in memory at once.
+    /// Thread-safe; never waits for I/O. Where the journal has no room, the request is counted in memory at once. A forked
+    /// child has not the memory of its parent's journal, and records nothing in it.
     func record(_ request: borrowing CapturedRequest) {
+        guard process == martlet_process() else { return }
         if request.makeSpan != nil { keep(copy request) }
         memory?.add(copy request)
         if !journal.append(request) { count(copy request) }

@@ -2,7 +2,7 @@ import Synchronization
 
 /// For how long capture was off while its agent ran, by the monotonic clock. Thread-safe.
 final class UnwatchedTime: Sendable {
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     private struct State {
         var total: UInt64 = 0

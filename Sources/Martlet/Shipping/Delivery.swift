@@ -74,6 +74,9 @@ struct Delivery {
         return true
     }
 
+    /// Ends a round.
+    func end() { uploader.rest() }
+
     /// Delivers this instance's own batches, those of one of its stores.
     mutating func deliver(own store: inout some BatchStore & ~Copyable) {
         store.follow(shipper.status.account)

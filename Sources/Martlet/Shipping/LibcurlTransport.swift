@@ -61,4 +61,6 @@ final class LibcurlTransport: UploadTransport {
     }
 
     func cancel() { martlet_upload_end(uploader) }
+
+    func rest() { martlet_uploader_rest(uploader) }
 }

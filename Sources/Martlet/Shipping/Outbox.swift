@@ -76,9 +76,10 @@ struct Outbox: BatchStore, ~Copyable {
     /// Whether the directory is there, writable or not.
     var isThere: Bool { !Self.isMissing(directory.path) }
 
-    /// `false` once somebody has removed the directory or its lock. Whether it can be written only a write can tell.
+    /// `false` once somebody has removed the directory or its lock, or the service has closed the lock's descriptor. Whether it
+    /// can be written only a write can tell.
     var isInPlace: Bool {
-        access(directory.path, F_OK) == 0 && access(Self.lockPath(of: instance, in: service), F_OK) == 0
+        lock.isHeld && access(directory.path, F_OK) == 0 && access(Self.lockPath(of: instance, in: service), F_OK) == 0
     }
 
     /// The highest sequence that a batch has or had; `nil` when they cannot be listed now.

@@ -9,8 +9,8 @@ import Synchronization
 /// once when it is asked to flush or to stop. A thread of its own, so that a service whose task pool is busy or blocked
 /// does not hold it up.
 final class Shipper: Sendable {
-    private let mailbox = Mutex(Mailbox())
-    private let account = Mutex(ShippingAccount())
+    private let mailbox = Lock(Mailbox())
+    private let account = Lock(ShippingAccount())
     private let wake = Wake()
     private let opening = DispatchGroup()
 
@@ -30,6 +30,8 @@ final class Shipper: Sendable {
             // Not by `Thread.name`: on Linux that takes the thread from a field that its creator may not have set yet.
             martlet_name_thread("martlet")
             blockSignals()
+            martlet_begin_work()
+            defer { martlet_end_work() }
             var loop = ShippingLoop(
                 configuration, resource: resource, capture: capture, recorder: recorder, log: log, shipper: self)
             loop.open()
@@ -71,11 +73,13 @@ final class Shipper: Sendable {
         for done in waiting { done() }
     }
 
-    /// A signal for the service must not land on this thread.
+    /// A signal for the service must not land on this thread. Those that tell of a fault of the thread itself are let in: blocked,
+    /// they would end the process without a word and without a handler.
     private func blockSignals() {
-        var all = sigset_t()
-        sigfillset(&all)
-        pthread_sigmask(SIG_BLOCK, &all, nil)
+        var signals = sigset_t()
+        sigfillset(&signals)
+        for fault in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS] { sigdelset(&signals, fault) }
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
     // MARK: For the thread alone
@@ -93,7 +97,10 @@ final class Shipper: Sendable {
     func wait(until deadline: UInt64) {
         let now = Clock.monotonic()
         let until = min(deadline, stopBy ?? .max)
-        if until > now { wake.wait(nanoseconds: until - now) }
+        guard until > now else { return }
+        martlet_end_work()
+        wake.wait(nanoseconds: until - now)
+        martlet_begin_work()
     }
 
     var stopBy: UInt64? { mailbox.withLock { $0.stopBy } }

@@ -217,6 +217,7 @@ struct ShippingLoop: ~Copyable {
             check()
             seal(isAsked: false)
         }
+        delivery.end()
         let bytes = memory.bytes
         shipper.update { $0.memoryBatchBytes = bytes }
     }

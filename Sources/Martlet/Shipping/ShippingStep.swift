@@ -19,7 +19,7 @@ package enum ShippingStep: String, CaseIterable {
     case removed
 
     /// What is called at each step: tests let the process die there. Nothing else listens.
-    package static let listener = Mutex<(@Sendable (ShippingStep) -> Void)?>(nil)
+    package static let listener = ProcessLock<(@Sendable (ShippingStep) -> Void)?>(nil)
 
     func reach() {
         let listener = Self.listener.withLock { $0 }

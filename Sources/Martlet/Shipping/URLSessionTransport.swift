@@ -46,6 +46,9 @@ final class URLSessionTransport: UploadTransport {
         queue.async { task.cancel() }
     }
 
+    /// Its connections are the session's, which closes them when it likes to.
+    func rest() {}
+
     private static func makeSession(_ delegate: UploadDelegate) -> URLSession {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil

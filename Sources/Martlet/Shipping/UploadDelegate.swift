@@ -16,7 +16,7 @@ final class UploadDelegate: NSObject, URLSessionDataDelegate {
         var end: UploadEnd?
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let ended = Wake()
 
     // MARK: For the agent's thread

@@ -8,6 +8,9 @@ protocol UploadTransport: AnyObject {
 
     /// Gives up the upload under way, if there is one. It may or may not have arrived.
     func cancel()
+
+    /// Lets go of what is only needed for the next upload, such as connections.
+    func rest()
 }
 
 /// A batch on its way to the collector.

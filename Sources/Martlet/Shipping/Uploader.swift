@@ -53,4 +53,7 @@ final class Uploader {
 
     /// Gives up the upload under way, if there is one. It may or may not have arrived.
     func cancel() { way.cancel() }
+
+    /// To be called when no other upload follows at once.
+    func rest() { way.rest() }
 }

@@ -6,7 +6,7 @@ import Synchronization
 /// Not a `DispatchSemaphore`: on Linux that one waits by the wall clock (`sem_timedwait`), and a clock that is set back an
 /// hour makes it wait an hour longer. A `DispatchGroup` waits for a length of time.
 final class Wake: Sendable {
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     private struct State {
         var isSignalled = false

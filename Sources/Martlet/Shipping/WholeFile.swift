@@ -29,10 +29,10 @@ enum WholeFile {
 
     /// So that what was renamed or removed in it stays so.
     static func sync(directory: String) throws(Failure) {
-        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw failure("open the directory") }
-        defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw failure("fsync of the directory") }
+        guard let file = OwnDescriptor(path: directory, O_RDONLY | O_DIRECTORY) else {
+            throw failure("open the directory")
+        }
+        guard fsync(file.number) == 0 else { throw failure("fsync of the directory") }
     }
 
     private static func put(_ bytes: [UInt8], at path: String, in directory: String) throws(Failure) {
@@ -48,19 +48,17 @@ enum WholeFile {
     }
 
     private static func writeSynced(_ bytes: [UInt8], to path: String) throws(Failure) {
-        let descriptor = open(path, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw failure("open") }
-        defer { close(descriptor) }
+        guard let file = OwnDescriptor(path: path, O_CREAT | O_WRONLY | O_TRUNC) else { throw failure("open") }
         var rest = bytes[...]
         while !rest.isEmpty {
             let written = rest.withUnsafeBytes { unsafe in
-                Foundation.write(descriptor, unsafe.baseAddress, unsafe.count)
+                Foundation.write(file.number, unsafe.baseAddress, unsafe.count)
             }
             if written < 0 && errno == EINTR { continue }
             guard written > 0 else { throw failure("write") }
             rest = rest.dropFirst(written)
         }
-        guard fsync(descriptor) == 0 else { throw failure("fsync") }
+        guard fsync(file.number) == 0 else { throw failure("fsync") }
     }
 
     private static func failure(_ operation: String) -> Failure {

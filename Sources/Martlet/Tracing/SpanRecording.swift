@@ -1,3 +1,4 @@
+import CMartletHooks
 import MartletTelemetry
 import Synchronization
 import Tracing
@@ -15,7 +16,8 @@ final class SpanRecording: Sendable {
     private let clocks = ClockPair()
     /// The agent in memory that it belongs to; `nil` for the process's.
     private let scope: CaptureScope?
-    private let state: Mutex<State>
+    private let state: Lock<State>
+    private let process = martlet_process()
 
     private struct State {
         var content: SpanContent
@@ -39,7 +41,7 @@ final class SpanRecording: Sendable {
         self.parent = parent
         self.start = start
         self.scope = scope
-        state = Mutex(State(content: SpanContent(name: name), enclosing: surrounding))
+        state = Lock(State(content: SpanContent(name: name), enclosing: surrounding))
     }
 
     /// One that is counted where it is a request, and nothing more.
@@ -55,21 +57,25 @@ final class SpanRecording: Sendable {
         parent = nil
         self.start = start
         self.scope = scope
-        state = Mutex(State(content: SpanContent(name: name), enclosing: surrounding))
+        state = Lock(State(content: SpanContent(name: name), enclosing: surrounding))
     }
 
     private var isSampled: Bool { own?.isSampled == true }
 
-    var isRunning: Bool { state.withLock(\.isRunning) }
+    /// `false` in a forked child for what was begun before: it is the parent's, and so is its lock.
+    private var isOfThisProcess: Bool { process == martlet_process() }
+
+    var isRunning: Bool { isOfThisProcess && state.withLock(\.isRunning) }
 
     var name: String {
-        get { state.withLock(\.content.name) }
+        get { isOfThisProcess ? state.withLock(\.content.name) : "" }
         set { change { $0.name = newValue } }
     }
 
     var attributes: SpanAttributes {
-        get { state.withLock(\.content.attributes) }
+        get { isOfThisProcess ? state.withLock(\.content.attributes) : [:] }
         set {
+            guard isOfThisProcess else { return }
             // What is replaced goes when the lock is open: values may be of the service's own types, whose end may come
             // back here.
             _ = state.withLock { state in
@@ -98,6 +104,7 @@ final class SpanRecording: Sendable {
     /// Only the first end counts. The span goes to the statistics where it is an HTTP request, and to the details where
     /// they are kept.
     func end(at end: UnixNanoseconds) {
+        guard isOfThisProcess else { return }
         let duration = clocks.duration(from: start, to: end)
         let ended = state.withLock { state -> State? in
             guard state.isRunning else { return nil }
@@ -116,6 +123,7 @@ final class SpanRecording: Sendable {
     }
 
     private func change(_ body: (inout SpanContent) -> Void) {
+        guard isOfThisProcess else { return }
         state.withLock { state in
             if state.isRunning { body(&state.content) }
         }
@@ -134,7 +142,8 @@ extension SpanRecording {
 
     /// Itself where it may be a request, else the nearest span around it that may.
     fileprivate var requestSpan: SpanRecording? {
-        kind.request == nil ? state.withLock(\.enclosing) : self
+        guard isOfThisProcess else { return nil }
+        return kind.request == nil ? state.withLock(\.enclosing) : self
     }
 }
 

@@ -12,6 +12,13 @@ enum TraceIDs {
 
     private static let words = Words()
 
+    /// In a forked child, which would make the same ids as its parent.
+    static func seedAnew() {
+        words.high.store(.random(in: .min ... .max), ordering: .relaxed)
+        words.low.store(.random(in: .min ... .max), ordering: .relaxed)
+        words.span.store(.random(in: .min ... .max), ordering: .relaxed)
+    }
+
     /// All 16 bytes are random (W3C Trace Context Level 2, "Random Trace ID Flag").
     static func nextTrace() -> TraceID {
         while true {

@@ -74,7 +74,7 @@ import Testing
     @Test func aRecoveredBatchTellsForHowLongCaptureWasOff() throws {
         let service = try #require(service).url
         let outbox = try Outbox.create(instance: dead.instance, in: service)
-        try outbox.keep(dead)
+        try outbox.keep(OutboxOwner(dead, MartletConfiguration()))
         let recorder = Recorder(MartletConfiguration())
         let keeper = JournalKeeper(recorder.journal)
         keeper.move(to: outbox.directory)

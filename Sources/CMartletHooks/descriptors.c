@@ -1,0 +1,75 @@
+#include "descriptors.h"
+
+#include <stddef.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// More than the agent has open at once. What finds no place is merely not closed in a child.
+enum { PLACES = 64 };
+
+static struct {
+    // 0 is free, and otherwise the number and 1.
+    int taken;
+    struct martlet_descriptor file;
+} places[PLACES];
+
+static bool look(int number, struct martlet_descriptor *file) {
+    struct stat status;
+    if (number < 0 || fstat(number, &status) != 0) return false;
+    *file = (struct martlet_descriptor){number, (uint64_t)status.st_dev, (uint64_t)status.st_ino};
+    return true;
+}
+
+static bool is_same(struct martlet_descriptor one, struct martlet_descriptor other) {
+    return one.number == other.number && one.device == other.device && one.inode == other.inode;
+}
+
+struct martlet_descriptor martlet_descriptor_of(int number) {
+    struct martlet_descriptor file = {-1, 0, 0};
+    if (!look(number, &file)) return file;
+    for (size_t i = 0; i < PLACES; i++) {
+        int free = 0;
+        // A fork in between finds a place without a file.
+        if (!__atomic_compare_exchange_n(&places[i].taken, &free, -1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) continue;
+        places[i].file = file;
+        __atomic_store_n(&places[i].taken, number + 1, __ATOMIC_RELEASE);
+        break;
+    }
+    return file;
+}
+
+bool martlet_is_ours(struct martlet_descriptor file) {
+    struct martlet_descriptor now;
+    return look(file.number, &now) && is_same(file, now);
+}
+
+static void forget(struct martlet_descriptor file) {
+    for (size_t i = 0; i < PLACES; i++) {
+        if (__atomic_load_n(&places[i].taken, __ATOMIC_ACQUIRE) != file.number + 1) continue;
+        if (!is_same(places[i].file, file)) continue;
+        __atomic_store_n(&places[i].taken, 0, __ATOMIC_RELEASE);
+        return;
+    }
+}
+
+void martlet_close(struct martlet_descriptor file) {
+    bool is_ours = martlet_is_ours(file);
+    forget(file);
+    if (is_ours) close(file.number);
+}
+
+void martlet_close_number(int number) {
+    struct martlet_descriptor file;
+    if (!look(number, &file)) return;
+    for (size_t i = 0; i < PLACES; i++) {
+        if (__atomic_load_n(&places[i].taken, __ATOMIC_ACQUIRE) != number + 1) continue;
+        if (is_same(places[i].file, file)) return martlet_close(file);
+    }
+}
+
+void martlet_close_copies(void) {
+    for (size_t i = 0; i < PLACES; i++) {
+        if (places[i].taken > 0 && martlet_is_ours(places[i].file)) close(places[i].file.number);
+        places[i].taken = 0;
+    }
+}

@@ -1,0 +1,87 @@
+import Fixtures
+import Foundation
+import MartletReports
+import Testing
+
+extension FaultTests {
+    /// A service that forks and executes no other program: each of its processes has an agent of its own, and none touches
+    /// another's.
+    @Suite(.serialized) struct ForkTests {
+        @Test func aServerAndTheWorkersThatItForkedAreThreeInstancesThatLoseNothing() async throws {
+            try await Scene.run { scene in
+                let collector = try await scene.collector()
+                #expect(try await scene.play("workers", collector: collector.port, isFull ? 1000 : 200) == "0")
+                try await scene.expectEverythingCountedOnce()
+                let ledgers = try await scene.agents(of: scene.store).agents.compactMap(\.ledger)
+                #expect(ledgers.map { Int($0.captured) } == [200, 200, 200].map { isFull ? 5 * $0 : $0 })
+                #expect(ledgers.allSatisfy { $0.captured == $0.delivered }, "\(scene.seed)")
+            }
+        }
+
+        @Test func aParentWithABusyChildDelivers() async throws {
+            try await Scene.run { scene in
+                let collector = try await scene.collector()
+                #expect(try await scene.play("busyChild", collector: collector.port, 100) == "0")
+                try await scene.expect(["/life/child": 100, "/life/parent": 100, "/span": 100])
+            }
+        }
+
+        /// Every lock of the agent's is held by some thread at some of these forks.
+        @Test func childrenThatAreForkedWhileOthersRecordNeitherTrapNorWait() async throws {
+            try await Scene.run { scene in
+                let collector = try await scene.collector()
+                #expect(try await scene.play("underLoad", collector: collector.port, isFull ? 1000 : 60) == "0")
+                let report = try await scene.report(of: scene.store)
+                let rows = report.rows.filter { $0.dimensions[.host] == "child.test:80" }
+                #expect(rows.map(\.measures.count) == [isFull ? 10_000 : 600], "\(scene.seed)")
+                #expect(report.completeness == 1, "\(scene.seed)")
+            }
+        }
+
+        @Test func aDaemonDeliversBehindTheEndOfItsParent() async throws {
+            try await Scene.run { scene in
+                let collector = try await scene.collector()
+                #expect(try await scene.play("daemon", collector: collector.port, 100) == "100")
+                try await scene.drain(collector: collector.port)
+                try await scene.expectEverythingCountedOnce()
+            }
+        }
+
+        @Test func whatAChildRecordsArrivesAlsoWhereItsParentHasUsedQueues() async throws {
+            try await Scene.run { scene in
+                let collector = try await scene.collector()
+                #expect(try await scene.play("queues", collector: collector.port, 100) == "0")
+                try await scene.drain(collector: collector.port)
+                try await scene.expect(["/span": 100])
+            }
+        }
+
+        @Test func aChildOfAChildIsAnInstanceToo() async throws {
+            try await Scene.run { scene in
+                let collector = try await scene.collector()
+                #expect(try await scene.play("grandchildren", collector: collector.port, 100) == "0")
+                try await scene.expect(["/life/grandchild": 100, "/span": 100])
+                #expect(scene.waiting == [], "\(scene.seed)")
+            }
+        }
+    }
+}
+
+extension Scene {
+    /// - Returns: What the program says at its end.
+    func play(_ name: String, collector port: Int, _ requests: Int) async throws -> String {
+        let program = try start(
+            "life", collector: port, requests: requests, ["--scene", name], program: .forkProgram)
+        let (status, output, errors) = await program.finish()
+        #expect(status == 0, "\(errors); \(seed)")
+        return output.trimmingCharacters(in: .newlines)
+    }
+
+    /// The report has these endpoints, and is complete.
+    func expect(_ counts: [String: Int]) async throws {
+        let report = try await report(of: store)
+        let reported = report.rows.map { (($0.dimensions[.endpoint] ?? nil) ?? "-", Int($0.measures.count)) }
+        #expect(Dictionary(reported) { $0 + $1 } == counts, "\(seed)")
+        #expect(report.completeness == 1, "\(seed)")
+    }
+}

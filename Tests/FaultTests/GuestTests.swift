@@ -1,0 +1,35 @@
+import Fixtures
+import Foundation
+import Testing
+
+extension FaultTests {
+    /// The agent's thread and its files in a process that is not its own.
+    @Suite(.serialized) struct GuestTests {
+        /// On overlayfs one remains, that of the lock.
+        @Test func anIdleAgentHasNoDescriptorAndLocksLittleMemoryAndFaultsOfItsThreadAreSeen() async throws {
+            try await Scene.run { scene in
+                let collector = try await scene.collector()
+                let lines = try await scene.play("idle", collector: collector.port, 0).split(separator: "\n")
+                let blocked = try #require(lines.first.flatMap { UInt64($0, radix: 16) })
+                let isBlocked = { (signal: Int32) in blocked & (1 << UInt64(signal - 1)) != 0 }
+                #expect([SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP].filter(isBlocked) == [])
+                #expect([SIGTERM, SIGINT, SIGHUP, SIGALRM, SIGCHLD].allSatisfy(isBlocked))
+                var limit = rlimit()
+                getrlimit(Int32(__RLIMIT_MEMLOCK.rawValue), &limit)
+                let locked = try #require(lines.dropFirst().first.flatMap { UInt64($0) }) * 1024
+                #expect(locked <= limit.rlim_cur / 4)
+                #expect(locked > 0 || limit.rlim_cur < 4 << 20)
+                if TestedTransport.environment.isEmpty { #expect(lines.last == "0", "\(scene.seed)") }
+            }
+        }
+
+        @Test func aServiceThatClosesAllDescriptorsHasItsOwnToItselfAndLosesNothing() async throws {
+            try await Scene.run { scene in
+                let collector = try await scene.collector()
+                #expect(try await scene.play("closing", collector: collector.port, 100) == "0")
+                try await scene.expect(["/span": 200])
+                #expect(scene.waiting == [], "\(scene.seed)")
+            }
+        }
+    }
+}

@@ -1,0 +1,178 @@
+import Foundation
+import Martlet
+
+/// The ways in which a service forks. Each plays to its end, and tells how many children ended badly.
+enum ForkScene: String {
+    /// A server that forks its workers ahead of the first request, and works as well.
+    case workers
+    /// A parent whose child is busy while it is idle, and that makes its own requests afterwards.
+    case busyChild
+    /// Children that are forked while threads of the parent record, and record as well.
+    case underLoad
+    /// The parent ends behind the fork.
+    case daemon
+    /// A child that forks children.
+    case grandchildren
+    /// A parent that has used queues of Dispatch, of which the child has no threads.
+    case queues
+    /// One that closes all descriptors that it does not know and uses their numbers, as daemons do.
+    case closing
+    /// One that does nothing: what it sees of the agent is told.
+    case idle
+
+    func play(_ load: Load, _ requests: Int) throws -> Int {
+        let descriptors = Self.descriptors
+        let agent = MartletAgent.start()
+        switch self {
+        case .workers: return try workers(agent, load, requests)
+        case .busyChild: return try busyChild(agent, load, requests)
+        case .underLoad: return underLoad(agent, requests)
+        case .daemon: return daemon(agent, load, requests)
+        case .grandchildren: return try grandchildren(agent, load, requests)
+        case .queues: return queues(agent, requests)
+        case .closing: return closing(agent, load, requests, descriptors)
+        case .idle: return try idle(agent, descriptors)
+        }
+    }
+
+    private func workers(_ agent: MartletAgent, _ load: Load, _ requests: Int) throws -> Int {
+        let children = (1...2).map { number in
+            Fork.child {
+                try load.make(requests, as: "worker-\(number)")
+                agent.shutdownNow()
+            }
+        }
+        try load.make(requests, as: "worker-0")
+        agent.shutdownNow()
+        return Fork.await(children)
+    }
+
+    private func busyChild(_ agent: MartletAgent, _ load: Load, _ requests: Int) throws -> Int {
+        Load.record(requests, at: "before")
+        let child = Fork.child {
+            try load.make(requests, as: "child")
+            agent.flushNow()
+            agent.shutdownNow()
+        }
+        let failures = Fork.await([child])
+        try load.make(requests, as: "parent")
+        agent.flushNow()
+        guard agent.status.ledger.captured == 2 * requests, agent.status.ledger.waiting == 0 else {
+            return failures + 1
+        }
+        agent.shutdownNow()
+        return failures
+    }
+
+    private func underLoad(_ agent: MartletAgent, _ children: Int) -> Int {
+        for thread in 0..<4 {
+            Thread {
+                while true {
+                    Load.record(10, at: "parent-\(thread)")
+                    usleep(1000)
+                }
+            }.start()
+        }
+        // What Swift makes once, such as statics and metadata, and is making at a fork, is never made in the child.
+        while agent.status.ledger.delivered == 0 { usleep(10_000) }
+        var failures = 0
+        for _ in 0..<children {
+            let child = Fork.child {
+                Load.record(10, at: "child")
+                agent.flushNow()
+                guard agent.status.ledger.captured == 10 else { throw CancellationError() }
+                agent.shutdownNow()
+            }
+            failures += Fork.await([child])
+        }
+        return failures
+    }
+
+    /// As `daemon(3)` does it; nobody waits for the child but the one who reads what it prints.
+    private func daemon(_ agent: MartletAgent, _ load: Load, _ requests: Int) -> Int {
+        let child = Fork.child {
+            setsid()
+            try load.make(requests, as: "daemon")
+            agent.flushNow()
+            print(agent.status.ledger.delivered)
+            agent.shutdownNow()
+        }
+        _exit(child > 0 ? 0 : 1)
+    }
+
+    /// Neither a session nor a Swift task works in such a child, with the agent as without.
+    private func queues(_ agent: MartletAgent, _ requests: Int) -> Int {
+        let isUsed = DispatchSemaphore(value: 0)
+        DispatchQueue.global().async { isUsed.signal() }
+        isUsed.wait()
+        let child = Fork.child {
+            Load.record(requests, at: "child")
+            while agent.status.ledger.delivered < requests { usleep(10_000) }
+        }
+        let failures = Fork.await([child])
+        return failures + (agent.status.ledger.captured == 0 ? 0 : 1)
+    }
+
+    private func closing(
+        _ agent: MartletAgent, _ load: Load, _ requests: Int, _ before: Set<Int32>
+    ) -> Int {
+        Load.record(requests, at: "before")
+        while agent.status.ledger.delivered < requests || Self.descriptors != before { usleep(10_000) }
+        for number: Int32 in 3..<1024 { close(number) }
+        let files = (0..<16).map { number in
+            open(load.ended.appendingPathComponent("own-\(number)").path, O_CREAT | O_EXCL | O_RDWR, 0o600)
+        }
+        Load.record(requests, at: "after")
+        while agent.status.ledger.delivered < 2 * requests { usleep(10_000) }
+        agent.shutdownNow()
+        return files.count { file in
+            var status = stat()
+            return fstat(file, &status) != 0 || status.st_size != 0 || status.st_mode & S_IFMT != S_IFREG
+        }
+    }
+
+    /// Prints which signals its thread blocks, and how much memory is locked, in KiB.
+    ///
+    /// - Returns: How many descriptors the agent has between its uploads.
+    private func idle(_ agent: MartletAgent, _ before: Set<Int32>) throws -> Int {
+        var tries = 200
+        Load.record(1, at: "idle")
+        while agent.status.ledger.delivered < 1 { usleep(10_000) }
+        // The connection goes after the round that has delivered.
+        while Self.descriptors != before, tries > 0 {
+            tries -= 1
+            usleep(10_000)
+        }
+        for task in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task") {
+            let status = try String(contentsOfFile: "/proc/self/task/\(task)/status", encoding: .utf8).split(
+                separator: "\n")
+            guard status.contains("Name:\tmartlet"), let line = status.first(where: { $0.hasPrefix("SigBlk:") }) else {
+                continue
+            }
+            print(line.dropFirst("SigBlk:\t".count))
+        }
+        let memory = try String(contentsOfFile: "/proc/self/status", encoding: .utf8).split(separator: "\n")
+        print(memory.first { $0.hasPrefix("VmLck:") }?.split(separator: " ").dropFirst().first ?? "")
+        return Self.descriptors.subtracting(before).count
+    }
+
+    private static var descriptors: Set<Int32> {
+        Set((3..<64).filter { fcntl($0, F_GETFD) >= 0 })
+    }
+
+    private func grandchildren(_ agent: MartletAgent, _ load: Load, _ requests: Int) throws -> Int {
+        let child = Fork.child {
+            Load.record(requests, at: "child")
+            let grandchild = Fork.child {
+                try load.make(requests, as: "grandchild")
+                agent.shutdownNow()
+            }
+            let failures = Fork.await([grandchild])
+            agent.shutdownNow()
+            if failures > 0 { throw CancellationError() }
+        }
+        let failures = Fork.await([child])
+        agent.shutdownNow()
+        return failures
+    }
+}
