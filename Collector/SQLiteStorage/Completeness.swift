@@ -12,24 +12,29 @@ enum Completeness {
     static func account(in window: TimeWindow, service: String?, in db: Database) throws -> WindowAccount {
         // Doubles, and total() where sum() would throw: a sender that lies about its numbers must not break a report.
         // CROSS JOIN keeps the order of the tables: a search for each instance and no scan of all readings. The last line
-        // leaves out who began after the window: merged batches and thinned ledgers have a reading for each hour at least.
+        // leaves out who began after the window, who may tell when: merged batches and thinned ledgers have a reading for each
+        // hour at least.
         let rows = try Row.fetchCursor(
             db,
             sql: """
                 SELECT total(l.requests) AS arrived, max(l.captured) AS captured,
                     max(l.time) AS last, max(l.unwatched) AS unwatched,
                     first.time AS first, first.age AS first_age, first.unwatched AS first_unwatched,
-                    before.captured AS before, before.time AS before_time, before.unwatched AS before_unwatched
+                    before.captured AS before, before.time AS before_time, before.unwatched AS before_unwatched,
+                    after.time AS after, after.unwatched AS after_unwatched
                 FROM resource
                 CROSS JOIN ledger first ON first.resource_id = resource.id AND first.time = (
                     SELECT min(time) FROM ledger WHERE resource_id = resource.id AND time > :from)
                 CROSS JOIN ledger l ON l.resource_id = resource.id
                 LEFT JOIN ledger before ON before.resource_id = resource.id AND before.time = (
                     SELECT max(time) FROM ledger WHERE resource_id = resource.id AND time <= :from)
+                LEFT JOIN ledger after ON after.resource_id = resource.id AND after.time = (
+                    SELECT min(time) FROM ledger WHERE resource_id = resource.id AND time > :to)
                 WHERE (:service IS NULL OR resource.service = :service) AND l.time > :from
                     AND l.time <= max(:to, first.time)
                 GROUP BY resource.id
-                HAVING (first.time - 1) / :hour * :hour < :to OR before.time IS NOT NULL
+                HAVING before.time IS NOT NULL
+                    OR iif(first.age > 0, first.time - first.age, (first.time - 1) / :hour * :hour) < :to
                 """,
             arguments: [
                 "from": Int64(clamping: window.from), "to": Int64(clamping: window.to), "service": service,
@@ -46,18 +51,35 @@ enum Completeness {
         return account
     }
 
-    /// The time that an instance lived of the window, and that of it in which capture was off. Before the first reading in
-    /// the window that is spread evenly over the time since the one before, or since the instance's start.
+    /// The time that an instance lived of the window, and that of it in which capture was off. Between two readings that is
+    /// spread evenly, as between its start and the first one.
     private static func watch(in window: TimeWindow, _ row: Row) -> WindowAccount.Watch {
-        let (from, to) = (Double(window.from), Double(window.to))
-        let (first, last, age): (Double, Double, Double) = (row["first"], row["last"], row["first_age"])
-        let start: Double = row["before_time"] ?? first - age
-        let (unwatched, until): (Double, Double) = (row["unwatched"], row["first_unwatched"])
-        let earlier: Double = row["before_unwatched"] ?? 0
-        let overlap = min(first, to) - max(start, from)
-        let share = first > start ? max(0, overlap) / (first - start) : 1
-        let lived = max(0, min(last, to) - max(start, from))
-        let off = max(0, until - earlier) * share + max(0, unwatched - until)
-        return WindowAccount.Watch(lived: lived, off: min(off, lived))
+        let (first, last): (Double, Double) = (row["first"], row["last"])
+        let (firstOff, lastOff, age): (Double, Double, Double) = (row["first_unwatched"], row["unwatched"], row["first_age"])
+        let start = Reading(time: row["before_time"] ?? first - age, off: row["before_unwatched"] ?? 0)
+        var readings = [start, Reading(time: first, off: firstOff)]
+        if last > first { readings.append(Reading(time: last, off: lastOff)) }
+        if let after: Double = row["after"], after > last {
+            readings.append(Reading(time: after, off: row["after_unwatched"]))
+        }
+        var watch = WindowAccount.Watch(lived: 0, off: 0)
+        for (one, next) in zip(readings, readings.dropFirst()) {
+            let share = next.share(since: one, in: window)
+            watch.lived += share * (next.time - one.time)
+            watch.off += share * min(max(0, next.off - one.off), next.time - one.time)
+        }
+        return watch
+    }
+
+    /// An account's time, and the time without capture until then, in nanoseconds.
+    private struct Reading {
+        let time: Double
+        let off: Double
+
+        /// The part of the time since `one` that lies in the window.
+        func share(since one: Reading, in window: TimeWindow) -> Double {
+            guard time > one.time else { return 0 }
+            return max(0, min(time, Double(window.to)) - max(one.time, Double(window.from))) / (time - one.time)
+        }
     }
 }

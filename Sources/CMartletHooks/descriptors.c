@@ -60,10 +60,12 @@ void martlet_close(struct martlet_descriptor file) {
 
 void martlet_close_number(int number) {
     struct martlet_descriptor file;
-    if (!look(number, &file)) return;
+    bool is_open = look(number, &file);
     for (size_t i = 0; i < PLACES; i++) {
         if (__atomic_load_n(&places[i].taken, __ATOMIC_ACQUIRE) != number + 1) continue;
-        if (is_same(places[i].file, file)) return martlet_close(file);
+        if (is_open && is_same(places[i].file, file)) return martlet_close(file);
+        // Somebody else closed it.
+        __atomic_store_n(&places[i].taken, 0, __ATOMIC_RELEASE);
     }
 }
 

@@ -1,15 +1,30 @@
+#define _GNU_SOURCE
 #include "process.h"
 
 #include "descriptors.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum { LONGEST_WAIT = 20000, STEP = 100 };  // microseconds
 
-uint32_t martlet_forks;
+static uint32_t first = 1, forks;
+uint32_t *martlet_word = &first;
 static uint32_t forking, working;
+
+// Memory that the kernel clears in every child, also in one that runs no handlers: `_Fork`, `clone`.
+static void move_word(void) {
+#ifdef MADV_WIPEONFORK
+    size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    uint32_t *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) return;
+    *page = *martlet_word;
+    if (madvise(page, size, MADV_WIPEONFORK) == 0) __atomic_store_n(&martlet_word, page, __ATOMIC_RELEASE);
+    else munmap(page, size);
+#endif
+}
 
 static void wait_until_zero(const uint32_t *count) {
     int error = errno;
@@ -37,12 +52,15 @@ static void go_on(void) { __atomic_fetch_sub(&forking, 1, __ATOMIC_SEQ_CST); }
 
 // In the child, where the thread that forked is the only one.
 static void begin_child(void) {
-    __atomic_fetch_add(&martlet_forks, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(martlet_word, 2 * ++forks + 1, __ATOMIC_RELAXED);
     forking = working = 0;
     martlet_close_copies();
 }
 
-static void watch(void) { pthread_atfork(prepare, go_on, begin_child); }
+static void watch(void) {
+    move_word();
+    pthread_atfork(prepare, go_on, begin_child);
+}
 
 void martlet_count_forks(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -1,12 +1,15 @@
 #pragma once
 #include <stdint.h>
 
-// Counts the forks since the agent was started first, in the way from that process to this one.
-extern uint32_t martlet_forks;
+// Twice the forks since the agent was started first, in the way from that process to this one, and 1. The kernel clears it
+// where a fork runs no handlers.
+extern uint32_t *martlet_word;
 
 // The number of this process among its ancestors: another one than theirs in a child that was forked. Thread-safe; costs
-// one load.
-static inline uint32_t martlet_process(void) { return __atomic_load_n(&martlet_forks, __ATOMIC_RELAXED); }
+// two loads.
+static inline uint32_t martlet_process(void) {
+    return __atomic_load_n(__atomic_load_n(&martlet_word, __ATOMIC_RELAXED), __ATOMIC_RELAXED) ^ 1;
+}
 
 // Counts forks from now on. Not those that execute another program at once (`posix_spawn`, `vfork`, `system`): they run
 // no handlers. Thread-safe; later calls change nothing.

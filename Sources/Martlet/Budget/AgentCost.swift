@@ -21,6 +21,9 @@ enum AgentCost {
     /// In a forked child, which begins with its parent's.
     static func reset() { estimate.store(0, ordering: .relaxed) }
 
+    /// Makes what is made at the first use.
+    static func prepare() { _ = clockNanoseconds }
+
     /// Runs a step.
     static func measure<Result>(_ step: () -> Result) -> Result {
         guard martlet_takes_turn(share) else { return step() }

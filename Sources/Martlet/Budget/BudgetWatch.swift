@@ -7,6 +7,7 @@ struct BudgetWatch {
     private let log: AgentLog
     private var budget: AgentBudget
     private var last = CaptureSwitch.on
+    private var switches = Capture.switches.load(ordering: .relaxed)
 
     init(_ configuration: MartletConfiguration, recorder: Recorder, shipper: Shipper, log: AgentLog) {
         self.recorder = recorder
@@ -18,15 +19,18 @@ struct BudgetWatch {
     }
 
     /// Whether somebody has switched capture since the last check.
-    var isSwitched: Bool { Capture.state.isOn != last.isOn }
+    var isSwitched: Bool { isSwitchedOn || Capture.state.isOn != last.isOn }
+
+    /// Also where it was on.
+    private var isSwitchedOn: Bool { Capture.switches.load(ordering: .relaxed) != switches }
 
     /// Returns whether a step was taken or came back, or somebody switched capture: something to tell the collector soon.
     mutating func check() -> Bool {
-        let (before, state) = (budget.allowance, Capture.state)
-        let isSwitched = state.isOn != last.isOn
-        switch state {
+        let (before, isSwitched, isSwitchedOn) = (budget.allowance, isSwitched, isSwitchedOn)
+        switches = Capture.switches.load(ordering: .relaxed)
+        switch Capture.state {
         // Somebody switched it on: with all that it may do.
-        case .on where isSwitched: restart()
+        case .on where isSwitchedOn: restart()
         case .on, .paused: judge()
         case .off: break
         case .failed(let reason): log.once(.off, "Capture is off: \(reason)")

@@ -21,7 +21,11 @@ enum Capture {
     static let scopes = Atomic<Int>(0)
 
     /// The scope of the task that runs.
-    static var scope: CaptureScope? { scopes.load(ordering: .relaxed) == 0 ? nil : CaptureScope.current }
+    static var scope: CaptureScope? {
+        guard scopes.load(ordering: .relaxed) > 0 else { return nil }
+        ForkedChild.begin()
+        return scopes.load(ordering: .relaxed) > 0 ? CaptureScope.current : nil
+    }
 
     /// Whether anybody sees anything.
     static var isActive: Bool {
@@ -77,8 +81,12 @@ enum Capture {
 
     static var state: CaptureSwitch { ownSwitch.withLock { $0 } }
 
+    /// How often it was switched on, by the service or by an agent that took its place.
+    static let switches = Atomic<Int>(0)
+
     /// The service's word.
     static func switchOn() {
+        switches.wrappingAdd(1, ordering: .relaxed)
         forgetWaiting()
         faultCount.store(0, ordering: .relaxed)
         change { $0 = .on }

@@ -79,6 +79,9 @@ struct EasyHandle {
         if !Self.isDebugged { martlet_ignore_head(raw) }
     }
 
+    /// Makes what is made at the first use.
+    static func prepare() { _ = isDebugged }
+
     /// As Foundation decides it.
     private static let isDebugged = ProcessInfo.processInfo.environment["URLSessionDebugLibcurl"] != nil
 

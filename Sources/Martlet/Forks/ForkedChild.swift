@@ -25,6 +25,10 @@ enum ForkedChild {
             TraceIDs.nextTrace()
         )
         AgentCost.measure {}
+        AgentCost.prepare()
+        #if os(Linux)
+        EasyHandle.prepare()
+        #endif
     }
 
     /// To be called ahead of all that an agent does for its service. Two loads, and no more where the process was not forked.

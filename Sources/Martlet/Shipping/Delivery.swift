@@ -182,7 +182,10 @@ struct Delivery {
         ShippingStep.marked.reach()
         uploader.start(
             body, batch: file.id(of: outbox.instance), isCompressed: file.isCompressed, to: line.endpoint)
-        guard let outcome = awaitOutcome(of: line) else { return [] }
+        guard let outcome = awaitOutcome(of: line) else {
+            postpone(line, .costly, "no answer in time")
+            return []
+        }
         ShippingStep.answered.reach()
         switch outcome {
         case .delivered(let refusal):

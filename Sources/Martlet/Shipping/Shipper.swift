@@ -98,9 +98,11 @@ final class Shipper: Sendable {
         let now = Clock.monotonic()
         let until = min(deadline, stopBy ?? .max)
         guard until > now else { return }
-        martlet_end_work()
-        wake.wait(nanoseconds: until - now)
-        martlet_begin_work()
+        wake.wait(nanoseconds: until - now) { sleep in
+            martlet_end_work()
+            sleep()
+            martlet_begin_work()
+        }
     }
 
     var stopBy: UInt64? { mailbox.withLock { $0.stopBy } }

@@ -1,3 +1,4 @@
+import CMartletHooks
 import Foundation
 import MartletTelemetry
 import Synchronization
@@ -40,7 +41,11 @@ final class UploadDelegate: NSObject, URLSessionDataDelegate {
     /// The end of the upload, which is awaited for so long; `nil` while it is under way.
     func wait(nanoseconds: UInt64) -> UploadEnd? {
         if let end = state.withLock({ $0.end }) { return end }
-        ended.wait(nanoseconds: nanoseconds)
+        ended.wait(nanoseconds: nanoseconds) { sleep in
+            martlet_end_work()
+            sleep()
+            martlet_begin_work()
+        }
         return state.withLock { $0.end }
     }
 

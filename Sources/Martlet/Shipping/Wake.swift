@@ -22,8 +22,13 @@ final class Wake: Sendable {
     }
 
     /// For one thread alone. Returns at a signal or after `nanoseconds`.
-    func wait(nanoseconds: UInt64) {
-        if let sleeper = fallAsleep() { _ = sleeper.wait(timeout: .now() + .nanoseconds(Int(clamping: nanoseconds))) }
+    ///
+    /// - Parameter around: runs what it is given, in which the thread sleeps and does nothing else.
+    func wait(nanoseconds: UInt64, around: (_ sleep: () -> Void) -> Void = { $0() }) {
+        if let sleeper = fallAsleep() {
+            let end = DispatchTime.now() + .nanoseconds(Int(clamping: nanoseconds))
+            around { _ = sleeper.wait(timeout: end) }
+        }
         state.withLock { state in
             state.sleeper?.leave()
             state = State()

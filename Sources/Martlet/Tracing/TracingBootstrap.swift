@@ -3,7 +3,7 @@ import Tracing
 
 /// Makes ``MartletTracer`` the process's tracer, unless it has one.
 enum TracingBootstrap {
-    private static let isDone = Lock(false)
+    private static let isDone = ProcessLock(false)
 
     /// Says so in the log, once a process: a service that bootstraps a tracer of its own later ends with a trap that does not
     /// name us. Thread-safe.

@@ -75,6 +75,23 @@ extension StorageContractTests {
             #expect(try await completeness(20, 100) == 0.5)
         }
 
+        @Test func behindTheLastReadingInAWindowTheNextOneTells() async throws {
+            for (end, off) in [(10, 0), (20, 0), (80, 60)] as [(UInt64, UInt64)] {
+                try await store(0, captured: 0, end: end, unwatched: off)
+            }
+            let account = try await account(10, 70)
+            #expect(account.longestUnwatched == 50e9)
+            #expect(account.completeness == 1 - 50.0 / 60)
+        }
+
+        @Test func anInstanceThatSaysItBeganAfterTheWindowIsNoPartOfIt() async throws {
+            var metrics = Samples.metrics(requests: 1, captured: 1, end: 9010)
+            metrics.ledger?.age = 10_000_000_000
+            _ = try await storage.store([metrics], of: nil)
+            #expect(try await completeness(7200, 7500) == nil)
+            #expect(try await completeness(8900, 9005) == 1)
+        }
+
         @Test func anAccountThatGoesBackOrIsLongerThanTheWindowDoesNotBreakIt() async throws {
             try await store(1, captured: 1, end: 10, unwatched: 9_000_000_000)
             try await store(1, captured: 2, end: 20, unwatched: 3)
