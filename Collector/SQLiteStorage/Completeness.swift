@@ -55,7 +55,9 @@ enum Completeness {
     /// spread evenly, as between its start and the first one.
     private static func watch(in window: TimeWindow, _ row: Row) -> WindowAccount.Watch {
         let (first, last): (Double, Double) = (row["first"], row["last"])
-        let (firstOff, lastOff, age): (Double, Double, Double) = (row["first_unwatched"], row["unwatched"], row["first_age"])
+        let (firstOff, lastOff, age): (Double, Double, Double) = (
+            row["first_unwatched"], row["unwatched"], row["first_age"]
+        )
         let start = Reading(time: row["before_time"] ?? first - age, off: row["before_unwatched"] ?? 0)
         var readings = [start, Reading(time: first, off: firstOff)]
         if last > first { readings.append(Reading(time: last, off: lastOff)) }

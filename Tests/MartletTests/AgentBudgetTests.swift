@@ -146,6 +146,8 @@ import Testing
 
     @Test mutating func memoryIsJudgedAtOnceAndOneStepAtATime() {
         for expected in [Allowance.withoutDetails, .countsOnly, .nothing, .nothing] {
+            window(agent: 0, memory: 1001)
+            // A step needs its time.
             window(agent: 0, seconds: 1, memory: 1001)
             #expect(budget.allowance == expected)
         }
@@ -153,7 +155,7 @@ import Testing
     }
 
     @Test mutating func whatMemoryTookComesBackWhenThereIsRoom() {
-        for _ in 0..<3 { window(agent: 0, seconds: 1, memory: 1001) }
+        for _ in 0..<3 { window(agent: 0, memory: 1001) }
         for expected in [Allowance.countsOnly, .withoutDetails, .everything] {
             window(agent: 0, memory: 1000)
             #expect(budget.allowance == expected)

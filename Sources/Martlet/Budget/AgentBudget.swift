@@ -31,6 +31,8 @@ struct AgentBudget: Sendable {
     private var windowStart: Cost
     /// Of each step that was given up, in their order, and of those that came back.
     private var pauses: [StepPause]
+    /// When memory took the last step.
+    private var memoryStep: UInt64?
     /// Since when counting alone costs too much by far.
     private var costlySince: UInt64?
     private(set) var allowance = Allowance.everything
@@ -48,10 +50,14 @@ struct AgentBudget: Sendable {
     /// The last step that was given up; `nil` where none is.
     var pause: StepPause? { allowance == .everything ? nil : pauses[Int(allowance.rawValue) - 1] }
 
-    /// CPU is judged by the window, memory at once.
+    /// CPU is judged by the window, memory at once, and again a window later: a step needs its time to take effect, however
+    /// often somebody asks for a flush.
     mutating func judge(_ cost: Cost) {
-        let isWindowOver = cost.time - min(cost.time, windowStart.time) >= terms.window.nanoseconds
+        let window = terms.window.nanoseconds
+        let isWindowOver = cost.time - min(cost.time, windowStart.time) >= window
         if cost.memoryBytes > maxMemory {
+            if let memoryStep, cost.time - min(cost.time, memoryStep) < window { return }
+            memoryStep = cost.time
             figures = "\(cost.memoryBytes) bytes of memory are more than MARTLET_MAX_MEMORY, \(maxMemory)"
             giveUp(at: cost)
         } else if isWindowOver {

@@ -73,19 +73,14 @@ struct ShippingLoop: ~Copyable {
         }
     }
 
-    /// What does not wait for the end of an interval, which may be long.
+    /// What does not wait for the end of an interval, which may be long. To be done once ahead of a seal: each is a
+    /// judgement.
     private mutating func check() {
+        nextCheck = Clock.monotonic() &+ checkInterval
         Capture.countHung(into: recorder)
-        judge()
+        if budget.check() { nextSeal = 0 }
         keeper.noteUnwatched(recorder.unwatched.nanoseconds())
         checkHooks()
-    }
-
-    /// A step at a time, however often somebody asks for a flush.
-    private mutating func judge() {
-        guard budget.isSwitched || Clock.monotonic() >= nextCheck else { return }
-        nextCheck = Clock.monotonic() &+ checkInterval
-        if budget.check() { nextSeal = 0 }
     }
 
     /// Tells of a hook that another library has taken out, and leaves it as it is.
