@@ -7,7 +7,7 @@ extension FaultTests {
     /// half an hour of it, or each fault once.
     @Suite(.serialized) struct MixedLoadTests {
         enum Fault: String, Sendable, CaseIterable {
-            case killed, pausedAndContinued, clockSet, folderRemoved, descriptorsClosed, collectorKilled, ended
+            case killed, pausedAndContinued, clockSet, folderRemoved, descriptorsClosed, collectorKilled, forked, ended
         }
 
         private static let length = Duration.seconds(30 * 60)
@@ -53,6 +53,7 @@ private actor MixedLoad {
         let environment = clock.environment
             .merging(["MARTLET_EXPORT_TIMEOUT": "1s"]) { $1 }
             .merging(Self.locales[scene.seed.draw(number * 4 + 2, in: 0...Self.locales.count - 1)]) { $1 }
+        if fault == .forked { return try await fork(life, environment) }
         let service = try scene.start(
             life, collector: gate.port, requests: fault == .killed ? 1_000_000 : requests, ["--flushes", "20"],
             environment: environment)
@@ -63,6 +64,15 @@ private actor MixedLoad {
         #expect(end.captured == scene.served(of: life), "\(life) \(fault) \(environment); \(scene.seed)")
         #expect(end.lost == 0 || fault == .folderRemoved, "\(life) \(fault): \(end); \(scene.seed)")
         if end.lost > 0 { lost[life] = end.lost }
+    }
+
+    /// A server and two workers that it forks: each makes as many requests.
+    private func fork(_ life: String, _ environment: [String: String]) async throws {
+        let program = try scene.start(
+            life, collector: gate.port, requests: 60, ["--scene", "workers"], environment: environment,
+            program: .forkProgram)
+        let (status, output, errors) = await program.finish()
+        #expect(status == 0 && output == "0\n", "\(life) \(environment): \(errors); \(scene.seed)")
     }
 
     private func apply(
@@ -81,7 +91,7 @@ private actor MixedLoad {
             let port = collector.port
             await collector.kill()
             collector = try await scene.collector(port: port)
-        case .ended: break
+        case .forked, .ended: break
         }
     }
 
