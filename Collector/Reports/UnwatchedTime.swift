@@ -4,7 +4,7 @@ import MartletStorage
 package struct UnwatchedTime: Sendable, Equatable, Codable {
     /// The longest that one instance was off.
     package var seconds: Double
-    /// Of the report.
+    /// The length of the report.
     package var ofSeconds: Double
     package var instances: Int
     package var ofInstances: Int

@@ -17,7 +17,7 @@ package struct StatisticsAnswer: Sendable, Equatable {
     package var window: TimeWindow
     /// Those that have something, no two with the same values, in no order that means anything.
     package var groups: [RequestGroup]
-    /// Of the instances of the service that the query names, or of all.
+    /// The account of the instances of the service that the query names, or of all.
     package var account: WindowAccount
     /// Points that were left out because the disk gave back something else than was written.
     package var damagedPoints: Int

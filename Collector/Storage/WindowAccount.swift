@@ -1,11 +1,11 @@
 import MartletTelemetry
 
-/// What the accounts of agents tell of a window: which share of its requests arrived, and for how long agents did not look.
+/// The sum of agents' accounts over a window: which share of its requests arrived, and for how long agents did not look.
 package struct WindowAccount: Sendable, Equatable {
     package let window: TimeWindow
     /// Instances of which an account tells.
     package private(set) var instances = 0
-    /// Those of them whose capture was off for a time.
+    /// Instances whose capture was off for a time.
     package private(set) var unwatchedInstances = 0
     /// The longest that one of them was off, in nanoseconds.
     package private(set) var longestUnwatched = 0.0

@@ -105,7 +105,7 @@ bool martlet_set_before_request(void *easy, martlet_before_request callback, voi
 
 static _Atomic(martlet_head) at_head;
 
-// What it is told besides heads may come after the context is gone. libcurl calls it with a line at a time.
+// libcurl calls it with a line at a time, and with other things than heads also when the context is gone.
 static int debug(void *easy, int kind, char *text, size_t count, void *context) {
     if (kind != HEADER_IN || count < sizeof "HTTP/2 200" - 1 || memcmp(text, "HTTP/", 5) != 0) return 0;
     const char *status = memchr(text, ' ', count - 1);

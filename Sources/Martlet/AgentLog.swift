@@ -12,10 +12,10 @@ final class AgentLog: Sendable {
         case bufferFull
         case encoding
         case journal
-        /// Of all signals: no answer, or one that asks for patience.
+        /// No answer for any signal, or one that asks for patience.
         case collector
         case upload(Signal)
-        /// What waits for another address than the agent's own.
+        /// Batches that wait for another address than the agent's own.
         case elsewhere(URL?)
         case rejected
         case hooks

@@ -56,7 +56,7 @@ enum MartletLimits {
     static let costlyExcess = 4.0
     /// … for so long, with everything else given up.
     static let costlyTime = Duration.seconds(60)
-    /// What was given up is tried again after so long; the pause doubles each time that it has to be given up again.
+    /// A step that was given up is tried again after so long; the pause doubles each time that it has to be given up again.
     static let firstPause = Duration.seconds(10)
     /// The longest of these pauses.
     static let longestPause = Duration.seconds(600)
@@ -89,7 +89,7 @@ enum MartletLimits {
     static let lastRetry = Duration.seconds(60)
     /// The longest wait between two uploads that keep a core busy until their time is up: 10 s of 600 are 1.7 %.
     static let lastCostlyRetry = Duration.seconds(600)
-    /// What goes to a collector of an earlier process keeps who flushes or shuts down waiting for so long.
+    /// An upload to an earlier process's collector keeps a flush or a shutdown waiting for so long at most.
     static let elsewhere = Duration.milliseconds(500)
     /// The part of an upload's answer that is kept, in bytes; libcurl's is as long (`upload.c`).
     static let answerBody = 64 << 10

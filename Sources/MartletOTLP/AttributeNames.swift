@@ -53,7 +53,7 @@ package enum MetricName {
     package static let ledger = "martlet.agent.requests"
     package static let unwatched = "martlet.agent.unwatched"
 
-    /// Of the agent itself, counted from its start.
+    /// Metrics of the agent itself, counted from its start.
     package static let accounts: Set<String> = [ledger, unwatched]
 
     /// The stable name of a metric that instruments sent before ("HTTP semantic convention stability migration"); the name

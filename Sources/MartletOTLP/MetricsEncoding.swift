@@ -68,7 +68,7 @@ extension MetricsBatch {
         }
     }
 
-    /// Of each series the phases that a request had; nothing where none had any.
+    /// The phases that requests of each series had; nothing where none had any.
     private func writePhases(to scope: inout ProtobufWriter) throws {
         let isPresent = { (one: (key: RequestDimensions, value: RequestStatistics)) in
             one.key.kind == .client && !one.value.phases.isEmpty

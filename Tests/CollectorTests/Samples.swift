@@ -94,7 +94,7 @@ enum Samples {
         return span
     }
 
-    /// What agents whose requests arrived in that share would tell.
+    /// The account of agents of whose requests that share arrived.
     static func account(_ window: TimeWindow, arrived: Double = 1) -> WindowAccount {
         var account = WindowAccount(window)
         account.add(

@@ -27,7 +27,7 @@ enum ClosedDescriptors {
         }
     }
 
-    /// Those that somebody else has closed since, or closed and opened.
+    /// Numbers that somebody else has closed since, or closed and opened.
     static var missing: [Int32] { taken.withLock { $0.filter { path(of: $0) != "/dev/null" } } }
 
     private static func path(of number: Int32) -> String? {

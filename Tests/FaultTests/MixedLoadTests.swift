@@ -47,7 +47,7 @@ private actor MixedLoad {
 
     func live(_ number: Int, _ fault: FaultTests.MixedLoadTests.Fault) async throws {
         let life = "life-\(number)"
-        // What an earlier life left there would go with it, and that one has given its account.
+        // Batches of an earlier life would go with the folder, and that one has given its account.
         if fault == .folderRemoved { try await scene.drain(collector: collector.port) }
         let requests = scene.seed.draw(number * 4 + 1, in: 200...800)
         let environment = clock.environment

@@ -73,7 +73,7 @@ enum ForkScene: String {
                 }
             }.start()
         }
-        // What Swift makes once, such as statics and metadata, and is making at a fork, is never made in the child.
+        // A static or metadata that Swift is making at a fork is never made in the child.
         while agent.status.ledger.delivered == 0 { usleep(10_000) }
         var failures = 0
         for _ in 0..<children {

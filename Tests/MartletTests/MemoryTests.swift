@@ -9,7 +9,7 @@ import Tracing
 extension AgentTests {
     /// `MARTLET_MAX_MEMORY` while spans come in.
     @Suite struct MemoryTests {
-        /// Of its attributes 28 KiB are kept.
+        /// 28 KiB of its attributes are kept.
         private static func end(spans number: Int) {
             for _ in 0..<number {
                 let span = MartletTracer().startSpan("large", context: .topLevel)

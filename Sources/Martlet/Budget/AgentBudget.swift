@@ -3,7 +3,7 @@ import MartletTelemetry
 /// Decides what the agent gives up while it costs its service more than it may, and when it takes that back: one step a
 /// judgement. A pure value.
 struct AgentBudget: Sendable {
-    /// What the agent and its service have used.
+    /// Resources that the agent and its service have used.
     struct Cost: Equatable {
         /// By the monotonic clock.
         var time: UInt64
@@ -29,7 +29,7 @@ struct AgentBudget: Sendable {
     private let maxMemory: Int
     private let terms: Terms
     private var windowStart: Cost
-    /// Of each step that was given up, in their order, and of those that came back.
+    /// One for each step, in their order.
     private var pauses: [StepPause]
     /// When memory took the last step.
     private var memoryStep: UInt64?

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What the agent may do of what it can: each step gives up a little more. Read on the hot path as an atomic.
+/// The work that the agent may do: each step gives up a little more. Read on the hot path as an atomic.
 enum Allowance: UInt8, AtomicRepresentable, CaseIterable {
     case everything
     case withoutDetails

@@ -100,7 +100,7 @@ enum InFlightRequests {
         if isRemoved { count.wrappingSubtract(1, ordering: .relaxed) }
     }
 
-    /// Those that answer to it, each looked at when no lock is held.
+    /// The requests for which it is true, each looked at when no lock is held.
     private static func all(
         where isWanted: (RequestObservation) -> Bool
     ) -> [(key: Key, value: RequestObservation)] {

@@ -104,7 +104,7 @@ public struct MartletConfiguration: Sendable {
     public var exportTimeout = Duration.seconds(10) {
         didSet { exportTimeout = max(exportTimeout, MartletLimits.shortestInterval) }
     }
-    /// What the agent says at or above this level reaches the service's log, and at the default one notice more: that it is
+    /// Messages at or above this level reach the service's log, and at the default one notice more: that the agent is
     /// the backend of swift-distributed-tracing. `MARTLET_LOG_LEVEL`, default `warning`.
     public var logLevel = Logger.Level.warning
 

@@ -15,7 +15,7 @@ enum Clock {
     /// What the calling thread has used of a CPU.
     static func threadCPU() -> UInt64 { read(CLOCK_THREAD_CPUTIME_ID) }
 
-    /// What all threads of the process have used.
+    /// CPU time of all threads of the process.
     static func processCPU() -> UInt64 { read(CLOCK_PROCESS_CPUTIME_ID) }
 
     static func wall() -> UnixNanoseconds { read(CLOCK_REALTIME) }

@@ -1,7 +1,7 @@
 /// Takes values out of a path's segments: bot tokens, mail addresses, keys, coordinates. Names stay, and so do plain numbers
 /// and UUIDs, because a request is looked up by the number of an order; what may be the number of a payment card does not.
 enum SegmentRedaction {
-    /// What stands in the place of a value; `nil` for a segment that stays.
+    /// The text in the place of a value; `nil` for a segment that stays.
     static func replacement(for segment: ArraySlice<UInt8>) -> [UInt8]? {
         guard case .value(let suffix) = SegmentShape(of: segment) else { return nil }
         let value = segment.dropLast(suffix.count)

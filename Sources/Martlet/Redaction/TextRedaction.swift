@@ -20,7 +20,7 @@ struct TextRedaction {
     /// Everything before it is in the output, or was taken out.
     var position = 0
     private var previousWord = 0..<0
-    /// Of the URL whose authority was last.
+    /// The end of the path of the last URL.
     private var endOfPath = 0
 
     static func redact(

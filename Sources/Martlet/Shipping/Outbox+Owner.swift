@@ -1,9 +1,9 @@
 import Foundation
 import MartletTelemetry
 
-/// What neither journal nor batches tell of the process that they are of, which may be dead when they are read.
+/// The facts about a process that neither its journal nor its batches tell, and that is perhaps dead when they are read.
 struct OutboxOwner: Equatable, Sendable {
-    /// Who recorded.
+    /// The process that recorded.
     var resource: TelemetryResource
     /// `nil` of a version that did not keep it.
     var destination: UploadDestination?

@@ -10,7 +10,7 @@ struct ShippingAccount: Sendable {
     var journalBytes = 0
     /// The size of the batches that wait in memory.
     var memoryBatchBytes = 0
-    /// Of what is being encoded and has no place yet.
+    /// Bytes of the batch that is being encoded and has no place yet.
     var encodingBytes = 0
     /// The most memory that the agent held at once since that was last asked for.
     var mostMemory = 0

@@ -73,7 +73,7 @@ struct ShippingLoop: ~Copyable {
         }
     }
 
-    /// What does not wait for the end of an interval, which may be long. To be done once ahead of a seal: each is a
+    /// The work that does not wait for the end of an interval, which may be long. To be done once ahead of a seal: each is a
     /// judgement.
     private mutating func check() {
         nextCheck = Clock.monotonic() &+ checkInterval
