@@ -55,7 +55,7 @@ start_server() {
 # service NAME COLLECTOR-PORT REQUESTS: prints wall, user and system seconds at its end.
 service() {
     env HOME="$work/home" MARTLET_BUFFER_DIR="$work/buffer" MARTLET_SERVICE_NAME=bench MARTLET_INTERVAL=100ms \
-        MARTLET_EXPORT_TIMEOUT=10s MARTLET_LOG_LEVEL=critical \
+        MARTLET_MAX_CPU=100% MARTLET_EXPORT_TIMEOUT=10s MARTLET_LOG_LEVEL=critical \
         MARTLET_ENDPOINT="http://127.0.0.1:$2" bash -c 'TIMEFORMAT="%R s, CPU %U s + %S s"; time "$0" "$@" >/dev/null' \
         "$program" --server "http://127.0.0.1:$port" --life "$1" --ended "$work/ended" --requests "$3" \
         --workers $(($3 > 0 ? 4 : 0)) --flushes 1 --within 60
