@@ -22,6 +22,8 @@ struct Lock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     ) throws(Failure) -> sending Result {
         martlet_lock(word._address)
         defer { martlet_unlock(word._address) }
-        return try body(&value._address.pointee)
+        // In two steps: in one the thread sanitizer takes the whole lock for what is changed, the word included.
+        let address = value._address
+        return try body(&address.pointee)
     }
 }
