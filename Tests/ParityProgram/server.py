@@ -22,6 +22,9 @@ import zlib
 
 HELLO = b"hello from the server\n"
 
+# Seconds before the server's part of a TLS handshake, before the head of a slow answer, and between its head and its body.
+HANDSHAKE, THINKING, TELLING = 0.02, 0.06, 0.04
+
 
 class Gate:
     """Where answers wait until the program says `go`, or takes what was received."""
@@ -240,6 +243,12 @@ class Peer:
         gate.wait(self.generation)
         self.send(HELLO[11:])
 
+    def answer_slow(self, body):
+        time.sleep(THINKING)
+        self.send(b"HTTP/1.1 200 OK\r\nContent-Length: 22\r\n\r\n" + HELLO[:11])
+        time.sleep(TELLING)
+        self.send(HELLO[11:])
+
     def answer_hang(self, body):
         gate.wait(self.generation)
         return False
@@ -373,7 +382,9 @@ def start(role, tls=None, serve=None):
     def handle(connection):
         try:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            connection = tls.wrap_socket(connection, server_side=True) if tls else connection
+            if tls:
+                time.sleep(HANDSHAKE)
+                connection = tls.wrap_socket(connection, server_side=True)
             (serve or (lambda c: Peer(c, role).serve()))(connection)
         except OSError:
             pass

@@ -24,6 +24,16 @@ struct TransferTests {
         #expect(Set(span.phases.keys) == Self.all.subtracting(["tls"]))
     }
 
+    /// The server sleeps before its part of a handshake, before the head of its answer and before its second half.
+    @Test(arguments: ["tls", "http2"], ParityRun.Mode.withAgent)
+    func aSlowAnswerOverTLSHasItsTimeInThePhasesThatTookIt(over role: String, mode: ParityRun.Mode) async throws {
+        let span = try #require(try await ParityRun.of(mode).spans(of: "slow POST over \(role)").first)
+        let milliseconds = span.phases.mapValues { Double($0) / 1e6 }
+        if role == "tls" { #expect(milliseconds["tls"] ?? 0 >= 20) }
+        #expect(milliseconds["first_byte"] ?? 0 >= 60)
+        #expect((milliseconds["first_byte"] ?? 0) + (milliseconds["transfer"] ?? 0) >= 100)
+    }
+
     @Test(
         arguments: [
             ("GET over tls", nil), ("redirect over tls", 1), ("redirect over http2", 1), ("redirect 302 of POST", 1),

@@ -22,6 +22,11 @@ extension Cell {
                     request.httpBody = Data("a body".utf8)
                     await stage.data(stage.session(), request)
                 },
+                Cell("slow POST over \(role.rawValue)") { stage in
+                    var request = stage.request("slow", at: role, method: "POST")
+                    request.httpBody = Data(count: 1_000_000)
+                    await stage.data(stage.session(), request)
+                },
                 Cell("challenge over \(role.rawValue)") { stage in
                     let credential = URLCredential(user: "user", password: "secret", persistence: .none)
                     await stage.delegated(
