@@ -50,8 +50,8 @@ struct CollectorTLS: ParsableArguments {
 }
 
 extension TLSConfiguration {
-    /// Trusts the authorities of `SSL_CERT_FILE` and `SSL_CERT_DIR`, as OpenSSL and curl do. Without a directory, the
-    /// system's is trusted beside the file, as there.
+    /// Trusts the authorities of `SSL_CERT_FILE` and `SSL_CERT_DIR`, as OpenSSL and curl do. If only the file is set, the
+    /// system's directory is trusted as well, as they do.
     fileprivate mutating func trust(systemsAuthorities variables: [String: String]) throws {
         if let folder = variables["SSL_CERT_DIR"], !folder.isEmpty { trustRoots = .file(folder) }
         guard let file = variables["SSL_CERT_FILE"], !file.isEmpty else { return }

@@ -1,7 +1,7 @@
 /// A checksum that reveals bytes changed on the disk: SQLite has no checksum of its pages.
 ///
 /// Each step is a bijection of the state for a given word. Bytes that differ within one word of 8 therefore never have the
-/// same 64 bits at the end; of all others a share of two to the power of -32 has the same 32 bits, which are kept.
+/// same 64 bits at the end. Of all other changes a share of two to the power of -32 leaves the 32 kept bits the same.
 enum ChunkChecksum {
     static func of(_ bytes: [UInt8]) -> Int64 {
         var state: UInt64 = 0x9e37_79b9_7f4a_7c15 ^ UInt64(bytes.count)

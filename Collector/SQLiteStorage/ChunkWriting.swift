@@ -1,7 +1,7 @@
 import GRDB
 import MartletTelemetry
 
-/// Writes points into chunks, one for each end and tier. Mostly all points of a batch share both.
+/// Writes points into chunks, one for each end and tier. Usually all points of a batch share both.
 enum ChunkWriting {
     /// A larger batch becomes several chunks, so that a reader holds little at once.
     static let maxPoints = 10_000

@@ -15,8 +15,8 @@ struct Expiry {
         var deletedSeries: Bool
     }
 
-    /// Deletes rows and returns whether more are left. Readers stop counting rolled-up chunks before any of them is deleted,
-    /// so a window never has half of them.
+    /// Deletes rows and returns whether more are left. Readers stop counting expired chunks before the first is deleted, so a
+    /// window never has half of them.
     func step(in db: Database) throws -> Outcome {
         let expired = try ExpiredRows.advance(to: times, in: db)
         let series = try deleteSeries(in: db)

@@ -17,7 +17,7 @@ extension SQLiteStorage {
                 var new = one
                 new.details = []
                 for detail in one.details {
-                    // A sender that does not number its batches may have sent it before.
+                    // A sender that does not number its batches may have sent the span before.
                     guard try batch != nil || !DetailRows.contains(detail, resource: resource, in: db) else { continue }
                     try DetailRows.insert(detail, resource: resource, at: now, in: db)
                     new.details.append(detail)

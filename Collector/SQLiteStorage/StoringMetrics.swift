@@ -23,7 +23,7 @@ extension SQLiteStorage {
                     var new = try ChunkWriting.insert(
                         one.points, of: resource, service: service,
                         unlessKnown: batch == nil && !one.resource.isMartlet, index: &index, in: db)
-                    // The condition saves a copy of all points in the usual case.
+                    // Even an empty addition would copy all points.
                     if !differences.isEmpty {
                         new += try ChunkWriting.insert(
                             differences, of: resource, service: service, index: &index, in: db)
