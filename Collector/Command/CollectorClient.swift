@@ -10,9 +10,9 @@ struct CollectorClient {
     let token: String?
     let tls: TLSConfiguration?
 
-    /// A report over a long time takes a while to compute.
+    /// The time limit of a request: a report over a long time takes a while to compute.
     private static let timeout = TimeAmount.seconds(60)
-    /// Bytes of an answer; a report of 20,000 rows, the most that there are, has some 20 MB.
+    /// Bytes of an answer at most; the largest report, of 20,000 rows, has some 20 MB.
     private static let maxAnswer = 256 << 20
 
     struct Failure: Error, CustomStringConvertible {
@@ -32,7 +32,7 @@ struct CollectorClient {
     private func request(_ path: String, _ query: [(String, String)]) throws -> HTTPClientRequest {
         guard var components = URLComponents(url: url.appendingPathComponent(path), resolvingAgainstBaseURL: false)
         else { throw Failure(description: "\(url.absoluteString) is no address of a collector") }
-        // Encoded by hand: URLComponents leaves `+` and `;`, which servers read in different ways.
+        // The query is encoded by hand: URLComponents leaves `+` and `;`, which servers read in different ways.
         components.percentEncodedQuery =
             query.isEmpty ? nil : query.map { "\($0)=\(Self.encoded($1))" }.joined(separator: "&")
         guard let url = components.url else { throw Failure(description: "a parameter cannot be sent") }
@@ -43,7 +43,7 @@ struct CollectorClient {
 
     private func answer(to request: HTTPClientRequest) async throws -> (Data, Int) {
         var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
-        // One that is not there is told at once.
+        // A missing collector is reported at once, without retries.
         configuration.connectionPool.retryConnectionEstablishment = false
         do {
             return try await HTTPClient.withHTTPClient(configuration: configuration) { client in

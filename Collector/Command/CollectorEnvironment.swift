@@ -19,7 +19,7 @@ struct CollectorEnvironment {
         return value
     }
 
-    /// False where it is unset.
+    /// Returns `false` if the variable is unset.
     func boolean(_ name: String) throws -> Bool {
         switch self[name]?.lowercased() {
         case nil: false

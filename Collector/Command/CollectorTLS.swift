@@ -16,7 +16,7 @@ struct CollectorTLS: ParsableArguments {
     @Option(help: "PEM file with its private key, without a passphrase (default: in the certificate's file).")
     var clientKey: String?
 
-    /// Reads the files that the flags name, and for the others those that `variables` name.
+    /// Reads the files that the flags name; without a flag, the file that `variables` name.
     func configuration(_ variables: [String: String]) throws -> TLSConfiguration {
         let environment = CollectorEnvironment(variables)
         var configuration = TLSConfiguration.makeClientConfiguration()
@@ -50,8 +50,8 @@ struct CollectorTLS: ParsableArguments {
 }
 
 extension TLSConfiguration {
-    /// `SSL_CERT_FILE` and `SSL_CERT_DIR`, as OpenSSL and curl have them. The file alone is trusted beside the system's
-    /// folder, as there.
+    /// Trusts the authorities of `SSL_CERT_FILE` and `SSL_CERT_DIR`, as OpenSSL and curl do. If only the file is set, the
+    /// system's directory is trusted as well, as they do.
     fileprivate mutating func trust(systemsAuthorities variables: [String: String]) throws {
         if let folder = variables["SSL_CERT_DIR"], !folder.isEmpty { trustRoots = .file(folder) }
         guard let file = variables["SSL_CERT_FILE"], !file.isEmpty else { return }

@@ -4,7 +4,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// Why there is no connection, or no answer on it, for a person.
+/// Describes for a person why a connection or its answer failed.
 enum ConnectionFault {
     static func sentence(_ error: any Error) -> String {
         let text = "\(error)"
@@ -21,7 +21,7 @@ enum ConnectionFault {
         }
     }
 
-    /// The names are BoringSSL's.
+    /// Recognises errors by the names that BoringSSL gives them.
     private static func tls(_ text: String) -> String {
         if text.contains("CERTIFICATE_VERIFY_FAILED") {
             return "its certificate is not signed by an authority that is trusted here; --certificate names one's own"

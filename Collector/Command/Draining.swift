@@ -2,10 +2,11 @@ import Logging
 import MartletServer
 import ServiceLifecycle
 
-/// The first to be told to stop: the server still listens while the requests that it is at are finished, so that whoever
-/// asks `/readyz` hears that it leaves.
+/// The service that stops first: the server still listens while its current requests are finished, so that `/readyz` can
+/// answer that the collector is stopping.
 struct Draining: Service {
-    /// From SIGTERM to the end of the server. What is not finished by then is cut off; senders send it again.
+    /// The time from SIGTERM to the end of the server. Requests that are unfinished by then are cut off; senders send them
+    /// again.
     static let maxDuration = Duration.seconds(10)
 
     let requests: RequestsInWork

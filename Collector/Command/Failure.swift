@@ -3,11 +3,12 @@ import MartletReports
 import MartletStorage
 
 extension ExitCode {
-    /// There is no store or no collector to ask, or it does not answer, or its answer cannot be written.
+    /// The store or the collector is missing or does not answer, or its answer cannot be written.
     static let unavailable = ExitCode(2)
 }
 
-/// Runs `body`; what goes wrong is told in a sentence, which `context` begins, and ends in an exit code.
+/// Runs `body`. An error in the flags becomes a `ValidationError`. Any other error is printed as a sentence, which begins
+/// with `context`, and becomes an exit code.
 func reportingFailure<Value>(_ context: String = "", _ body: () throws -> Value) throws -> Value {
     do {
         return try body()

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Exit codes: 0 done, 2 no store or no collector to ask or no room for the answer, 64 a flag that cannot be understood or
+/// Exit codes: 0 success; 2 no store, no collector to ask or no room for the answer; 64 a flag that cannot be understood or
 /// asks for too much.
 @main
 struct MartletCollector: AsyncParsableCommand {

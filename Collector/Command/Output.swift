@@ -1,10 +1,10 @@
 import ArgumentParser
 import Foundation
 
-/// Writes at once, where `print` keeps a pipe's reader waiting for a full buffer.
+/// Writes at once; `print` keeps a pipe's reader waiting for a full buffer.
 enum Output {
-    /// An answer. What keeps it from being written whole is told in a sentence and throws an exit code; a reader that has left
-    /// is no error.
+    /// Writes an answer. If it cannot be written whole, prints the reason in a sentence and throws an exit code. A reader
+    /// that has left is no error.
     static func answer(_ text: String) throws {
         do {
             try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
@@ -18,7 +18,7 @@ enum Output {
         }
     }
 
-    /// For whoever watches; nothing depends on it.
+    /// Writes a line for a person who watches, and ignores errors.
     static func line(_ line: String) {
         try? FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
     }

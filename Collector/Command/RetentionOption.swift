@@ -3,9 +3,9 @@ import MartletReports
 import MartletSQLiteStorage
 import MartletTelemetry
 
-/// `--retention 10s=6h,1m=7d,1h=400d`
+/// The flag `--retention 10s=6h,1m=7d,1h=400d`.
 enum RetentionOption {
-    /// What is not named keeps its default.
+    /// Returns the retention; a resolution that is not named keeps its default.
     static func parse(_ text: String) throws -> Retention {
         var retention = Retention()
         var named: Set<Substring> = []

@@ -57,7 +57,7 @@ struct Serve: AsyncParsableCommand {
         let application = try server.application(at: settings.address) { port in
             Output.line("martlet-collector: listening on \(settings.url(port: port))")
         }
-        // The last is the first to be stopped.
+        // The group stops its services in reverse order.
         var configuration = ServiceGroupConfiguration(
             services: [
                 StoreMaintenance(storage: storage, logger: logger), application,

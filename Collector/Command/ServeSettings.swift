@@ -3,7 +3,7 @@ import MartletReports
 import MartletSQLiteStorage
 import MartletServer
 
-/// What `serve` was told, checked and with its defaults.
+/// The settings of `serve`, checked and with their defaults.
 struct ServeSettings {
     var address: ListenAddress
     var storePath: String
@@ -57,7 +57,7 @@ struct ServeSettings {
         return limits
     }
 
-    /// An empty token would guard nothing.
+    /// Returns a token, and refuses an empty one, which would guard nothing.
     private static func token(_ text: String?, of flag: String) throws -> String? {
         guard let text else { return nil }
         guard !text.isEmpty else { throw ValidationError("\(flag) is empty") }

@@ -3,7 +3,7 @@ import Foundation
 import MartletReports
 import MartletSQLiteStorage
 
-/// Whom to ask: a collector, or a store's file.
+/// The source of an answer: a collector, or a store's file.
 struct SourceOptions: ParsableArguments {
     @Option(help: "The collector to ask.")
     var collector = "http://127.0.0.1:4318"
@@ -16,7 +16,7 @@ struct SourceOptions: ParsableArguments {
 
     @OptionGroup var tls: CollectorTLS
 
-    /// `nil` when a collector is to be asked.
+    /// Returns `nil` if a collector is to be asked.
     func openStore() throws -> SQLiteStorage? {
         guard let store else { return nil }
         return try SQLiteStorage(readingFrom: StoreLocation.path(store))

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// `--store sqlite:PATH`
+/// The flag `--store sqlite:PATH`.
 enum StoreLocation {
     private static let scheme = "sqlite:"
 
@@ -12,10 +12,10 @@ enum StoreLocation {
         return String(text.dropFirst(scheme.count))
     }
 
-    /// Where the XDG Base Directory Specification puts state that outlives the program.
+    /// Returns a path in the directory that the XDG Base Directory Specification has for state that outlives the program.
     static func defaultPath() -> String {
         let given = ProcessInfo.processInfo.environment["XDG_STATE_HOME"] ?? ""
-        // The specification: a path that is not absolute is to be ignored.
+        // The specification says that a relative path is to be ignored.
         let state = given.hasPrefix("/") ? given : NSHomeDirectory() + "/.local/state"
         return state + "/martlet/collector.sqlite"
     }

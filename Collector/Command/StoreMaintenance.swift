@@ -2,10 +2,10 @@ import Logging
 import MartletStorage
 import ServiceLifecycle
 
-/// Lets the store make older points coarser and delete what is past its retention, every few seconds, until the collector
-/// stops. What it is at then is done again after the next start.
+/// Has the store make older points coarser and delete those past their retention, every few seconds, until the collector
+/// stops. A step that is interrupted then is repeated after the next start.
 struct StoreMaintenance: Service {
-    /// Between the end of one pass and the next: a minute's points are rolled up soon after it is over.
+    /// The time between the end of one pass and the next: a minute's points are rolled up soon after the minute is over.
     static let pause = Duration.seconds(10)
 
     let storage: any Storage

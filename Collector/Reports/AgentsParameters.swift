@@ -10,7 +10,7 @@ package enum AgentsParameter: String, ParameterName {
 }
 
 extension Parameters<AgentsParameter> {
-    /// When a sender has to have been heard of last to be listed, or later.
+    /// Returns the time limit of the list: senders that were last seen before it are left out.
     package func since(now: UnixNanoseconds) throws(ParameterError) -> UnixNanoseconds {
         let since = try time(.since, default: AgentsParameter.defaultSince, now: now)
         guard since <= now else { throw ParameterError("since is in the future") }

@@ -3,13 +3,13 @@ import MartletTelemetry
 
 /// The senders that the collector heard of since a time, the most recently seen first.
 package struct AgentsReport: Sendable, Equatable, Codable {
-    /// Senders at most, so that a large fleet's do not cost more than anyone reads.
+    /// Senders at most, so that the answer for a large fleet costs no more than a person can read.
     package static let maxAgents = 1000
 
-    /// RFC 3339, UTC: who was not heard of since is left out.
+    /// RFC 3339, UTC. Senders that were not heard of since are left out.
     package var from: String
     package var agents: [Agent]
-    /// How many there are beside these; `nil` where there are none.
+    /// The number of senders that were left out; `nil` if the list is complete.
     package var more: Int?
 
     package struct Agent: Sendable, Equatable, Codable {
@@ -19,25 +19,25 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         package var instance: String
         package var host: String?
         package var capture: String?
-        /// Why it captures in that way where another was asked for, or keeps no details; left out where there is no reason.
+        /// The reason that it captures in another way than it was asked to, or keeps no details; left out if it has none.
         package var captureReason: String?
         /// The sender's software and its version.
         package var agent: String?
         /// RFC 3339, UTC, the collector's clock.
         package var firstSeen: String
         package var lastSeen: String
-        /// `nil` for senders that keep none.
+        /// `nil` for senders that keep no ledger.
         package var ledger: Account?
-        /// Intervals of which the collector has no batch of metrics, or not all of it, although it has a later one: their
+        /// Intervals of which the collector lacks the batch of metrics or a part of it, although it has a later one: their
         /// batches are on their way or lost. `nil` for senders that do not number their batches.
         package var missingBatches: UInt64?
-        /// Batches of metrics of which a share had arrived before, so that requests may count twice; `nil` where there
-        /// are none.
+        /// Batches of metrics of which a share had arrived before, so that requests may count twice; `nil` if no batch
+        /// overlaps.
         package var overlappingBatches: UInt64?
-        /// Since its start, how long capture was off; `nil` where it never was.
+        /// The time since its start for which capture was off, in seconds; `nil` if it never was.
         package var unwatchedSeconds: Double?
-        /// What its requests are counted from, `metrics` or `spans`, by their kind. `nil` for Martlet's agents, which always
-        /// send metrics, and for a sender that told of no request.
+        /// The source that its requests are counted from, `metrics` or `spans`, by their kind. `nil` for Martlet's agents,
+        /// which always send metrics, and for a sender that reported no request.
         package var statistics: [String: String]?
 
         private enum CodingKeys: String, CodingKey {
@@ -51,12 +51,12 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         }
     }
 
-    /// The agent's own ledger, in requests, of the last batch that arrived, with what arrived since among the delivered.
+    /// The agent's own ledger, in requests, from the last batch that arrived. Batches that arrived since count as delivered.
     package struct Account: Sendable, Equatable, Codable {
         package var captured: UInt64
         package var delivered: UInt64
         package var waiting: UInt64
-        /// By reason, in the agent's words.
+        /// Dropped requests by reason, in the agent's words.
         package var dropped: [String: UInt64]
     }
 

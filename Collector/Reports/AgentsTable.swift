@@ -1,4 +1,4 @@
-/// The senders for human eyes.
+/// The senders as text for a person.
 package enum AgentsTable {
     package static func text(of report: AgentsReport) -> String {
         guard !report.agents.isEmpty else { return "No agent was heard of since \(report.from).\n" }
@@ -19,7 +19,7 @@ package enum AgentsTable {
         return [ledger.captured, ledger.delivered, ledger.waiting, dropped].map(String.init)
     }
 
-    /// Lines below the table for what is too long for a column and seldom there.
+    /// Returns lines below the table for facts that are rare and too long for a column.
     private static func notes(on report: AgentsReport) -> String {
         var lines = report.agents.flatMap { agent in
             notes(on: agent).map { TerminalText.plain("\(agent.service) \(agent.instance): \($0)") + "\n" }

@@ -1,13 +1,13 @@
 import MartletTelemetry
 
-/// How satisfied callers are, 0...1 (Apdex Technical Specification 1.1): a request within ``target`` counts whole, one
-/// within four times as long half, a slower one and a failed one not at all.
+/// The satisfaction of callers, 0...1 (Apdex Technical Specification 1.1): a request within ``target`` counts whole, a
+/// request within four times as long counts half, a slower or failed one not at all.
 package enum Apdex {
-    /// Seconds.
+    /// The longest duration of a satisfied caller's request, in seconds.
     package static let target = 0.5
 
-    /// 1 when there were no requests, for nobody was kept waiting. A cancelled request counts by how long it was waited
-    /// for.
+    /// Returns 1 if there were no requests, because no caller was kept waiting. A cancelled request counts by its duration
+    /// until it was cancelled.
     static func score(unfailed: ExponentialHistogram, failed: UInt64) -> Double {
         let all = unfailed.count &+ failed
         guard all > 0 else { return 1 }

@@ -1,6 +1,6 @@
-/// What the collector did since it started. A plain value.
+/// The collector's counts since it started. A plain value.
 package struct CollectorCounters: Sendable, Equatable {
-    /// Reasons at most that are told apart; they are the collector's own sentences, so there are few.
+    /// Reasons that are told apart at most. They are the collector's own sentences, so they are few.
     package static let maxReasons = 100
     package static let otherReason = "other"
 
@@ -20,7 +20,7 @@ package struct CollectorCounters: Sendable, Equatable {
     package var inFlight = 0
     package var points: UInt64 = 0
     package var spans: UInt64 = 0
-    /// Of other things than HTTP requests.
+    /// Points of metrics that are not about HTTP requests.
     package var ignoredPoints: UInt64 = 0
     package private(set) var rejectedPoints: [String: UInt64] = [:]
     package private(set) var rejectedSpans: [String: UInt64] = [:]

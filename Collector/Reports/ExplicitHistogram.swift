@@ -2,17 +2,17 @@ import MartletTelemetry
 
 /// A distribution over buckets with fixed upper bounds, as Prometheus keeps one. Its counts only grow.
 package struct ExplicitHistogram: Sendable, Equatable {
-    /// Seconds; what the semantic conventions advise for the duration of HTTP requests ("HTTP Metrics").
+    /// Bounds in seconds, as the semantic conventions advise for the duration of HTTP requests ("HTTP Metrics").
     package static let requestBounds = BucketBounds([
         0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
     ])
-    /// Seconds; from a commit to memory to one on a disk that is in trouble.
+    /// Bounds in seconds, from a commit to memory to a commit to a disk in trouble.
     package static let commitBounds = BucketBounds([
         0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
     ])
 
     package let bounds: BucketBounds
-    /// One more than there are bounds.
+    /// A count for each bound, and one for the values past the last.
     package private(set) var counts: [UInt64]
     package private(set) var sum = 0.0
 
@@ -28,14 +28,14 @@ package struct ExplicitHistogram: Sendable, Equatable {
         sum += value
     }
 
-    /// Counts and sum are exact, and so is which bucket a value is in, but for those at a bound: see
-    /// ``BucketBounds/add(_:to:)``. Taken over point by point, so that no bucket ever shrinks.
+    /// Adds the values of a sketch. Counts and sum are exact; a value close to a bound may count on the other side of it: see
+    /// ``BucketBounds/add(_:to:)``. The caller adds point by point, so that no bucket ever shrinks.
     package mutating func add(_ sketch: ExponentialHistogram) {
         bounds.add(sketch, to: &counts)
         sum += sketch.sum
     }
 
-    /// Of one with the same bounds.
+    /// Adds a histogram with the same bounds.
     package mutating func add(_ other: ExplicitHistogram) {
         for (index, count) in other.counts.enumerated() where count > 0 { counts[index] &+= count }
         sum += other.sum

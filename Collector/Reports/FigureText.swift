@@ -1,6 +1,6 @@
 import Foundation
 
-/// Figures for human eyes: three or four digits and a unit.
+/// Figures for a person: three or four digits and a unit.
 enum FigureText {
     static func milliseconds(_ value: Double) -> String {
         switch value {
@@ -23,8 +23,8 @@ enum FigureText {
         fixed(share * 100, 2) + " %"
     }
 
-    /// Rounded down: what is not complete must not read as 100 %. A share such as 0.57 may come out of the multiplication just
-    /// below its whole number.
+    /// Rounds down, so that an incomplete share never reads as 100 %. For a share such as 0.57 the multiplication may return
+    /// slightly less than the whole number.
     static func completeness(_ share: Double) -> String {
         let hundredths = share < 1 ? min((share * 10_000).nextUp.rounded(.down), 9_999) : 10_000
         return fixed(hundredths / 100, 2) + " %"
@@ -43,19 +43,19 @@ enum FigureText {
         return fixed(value, 1) + " TiB"
     }
 
-    /// As `printf` writes it, and ten times as fast: a table has tens of thousands of figures.
+    /// Returns the text that `printf` writes, ten times as fast: a table has tens of thousands of figures.
     static func fixed(_ value: Double, _ digits: Int) -> String {
         let power = (0..<digits).reduce(1.0) { power, _ in power * 10 }
         let scaled = value * power
         guard value.sign == .plus, scaled < 0x1p53 else { return String(format: "%.\(digits)f", value) }
         var whole = scaled.rounded(.down)
-        // Of two numbers that seem as near what the multiplication rounded away decides, and else the even one is taken.
+        // On a tie the error that the multiplication rounded away decides; without an error the even number is taken.
         let error = (-scaled).addingProduct(value, power)
         let isOdd = UInt64(whole) & 1 == 1
         if scaled - whole > 0.5 || (scaled - whole == 0.5 && (error > 0 || (error == 0 && isOdd))) { whole += 1 }
         let (integer, fraction) = UInt64(whole).quotientAndRemainder(dividingBy: UInt64(power))
         guard digits > 0 else { return String(integer) }
-        // The 1 in front keeps its leading zeros.
+        // The 1 in front keeps the fraction's leading zeros.
         return "\(integer)." + String(UInt64(power) + fraction).dropFirst()
     }
 }

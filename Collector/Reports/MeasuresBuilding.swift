@@ -1,12 +1,12 @@
 import MartletStorage
 import MartletTelemetry
 
-// Functions of the values and no initializers from them, which would get copies.
+// These are methods of the values, because initializers would take copies.
 
 extension RequestGroup {
-    /// All but ``impact(among:)``, for which the other groups have to be known.
+    /// Returns all measures but ``impact(among:)``, which depends on the other groups.
     ///
-    /// - Parameter seconds: of the report's window.
+    /// - Parameter seconds: the length of the report's window.
     func measures(seconds: Double) -> RequestMeasures {
         let statistics = statistics
         return RequestMeasures(
@@ -22,7 +22,7 @@ extension RequestGroup {
 
     func impact(among all: RequestGroup) -> Double { share(time, of: all.time) }
 
-    /// Seconds that the requests took.
+    /// The time that the requests took, in seconds.
     private var time: Double { unfailed.duration.sum + failed.duration.sum }
 
     private var failures: RequestMeasures.Failures {
@@ -35,7 +35,7 @@ extension RequestGroup {
 }
 
 extension ExponentialHistogram {
-    /// Zeros for no requests.
+    /// The latency in milliseconds; zeros if there were no requests.
     fileprivate var latency: RequestMeasures.Latency {
         let quantiles = quantiles([0.5, 0.75, 0.9, 0.95, 0.99, 1]).map { milliseconds($0 ?? 0) }
         return RequestMeasures.Latency(
@@ -58,7 +58,7 @@ private func share(_ part: Double, of whole: Double) -> Double {
     whole > 0 ? part / whole : 0
 }
 
-/// A sender's bucket may reach past what a Double holds, and JSON has no infinity.
+/// Converts seconds to milliseconds. A sender's bucket may reach past the largest Double, and JSON has no infinity.
 private func milliseconds(_ seconds: Double) -> Double {
     min(max(seconds * 1000, 0), .greatestFiniteMagnitude)
 }

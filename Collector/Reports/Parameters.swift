@@ -11,7 +11,7 @@ package struct ParameterError: Error, Equatable, CustomStringConvertible {
 
 /// The names of a command's flags, which are those of a query's parameters.
 package protocol ParameterName: RawRepresentable<String>, CaseIterable, Equatable, Sendable {
-    /// The one that may be given more than once.
+    /// The parameter that may be given more than once; `nil` if none may.
     static var repeatable: Self? { get }
 }
 
@@ -19,14 +19,14 @@ extension ParameterName {
     package static var repeatable: Self? { nil }
 }
 
-/// Flags by name, as a command line or a query gives them: one table for both.
+/// Flags by name, as a command line or a query gives them: one type for both.
 package struct Parameters<Name: ParameterName>: Sendable {
-    /// In the order in which they were given.
+    /// The parameters in the order in which they were given.
     package private(set) var values: [(name: Name, value: String)] = []
 
     /// Parameters at most; a report with every filter and every dimension has fewer.
     private static var maxCount: Int { 64 }
-    /// Of a parameter's value.
+    /// Bytes of a parameter's value at most.
     private static var maxValueBytes: Int { 1024 }
 
     package init() {}
@@ -52,7 +52,7 @@ package struct Parameters<Name: ParameterName>: Sendable {
         if let value { values.append((name, value)) }
     }
 
-    /// Its first value.
+    /// The parameter's first value; `nil` if it was not given.
     subscript(_ name: Name) -> String? {
         values.first { $0.name == name }?.value
     }

@@ -1,22 +1,22 @@
 import Foundation
 
-/// What the process itself takes, from the kernel (proc(5)).
+/// The resources that the process itself uses, from the kernel (proc(5)).
 package struct ProcessFigures: Sendable, Equatable {
     package var cpuSeconds: Double
     package var residentBytes: UInt64
     package var virtualBytes: UInt64
-    /// Since 1970.
+    /// The time at which the process started, in seconds since 1970.
     package var startSeconds: Double
     package var openFiles: UInt64
     package var maxFiles: UInt64
 
-    /// `nil` where there is no `/proc`.
+    /// Returns `nil` if the system has no `/proc`.
     package static func current() -> ProcessFigures? {
         guard let stat = try? String(contentsOfFile: "/proc/self/stat", encoding: .utf8),
             let end = stat.lastIndex(of: ")"), let boot = bootSeconds(),
             let files = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
         else { return nil }
-        // After the name in parentheses, which may have spaces, the first is field 3, the state.
+        // The name in parentheses may have spaces. The first field after it is field 3, the state.
         let fields = stat[end...].split(separator: " ").dropFirst().map { UInt64($0) ?? 0 }
         guard fields.count > 21 else { return nil }
         let ticks = Double(sysconf(Int32(_SC_CLK_TCK)))

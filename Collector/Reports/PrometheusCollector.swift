@@ -2,7 +2,7 @@
 package enum PrometheusCollector {
     private static let prefix = "martlet_collector_"
 
-    /// - Parameter storeBytes: `nil` when the store does not tell.
+    /// - Parameter storeBytes: `nil` if the store does not tell its size.
     package static func text(
         of counters: CollectorCounters, series: Int, storeBytes: UInt64?, version: String
     ) -> String {

@@ -1,8 +1,8 @@
-/// The labels of a sample, as they are written.
+/// The labels of a sample, as text in Prometheus' format.
 package struct PrometheusLabels: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     package private(set) var text = ""
 
-    /// A label without a value is left out, which means the same to Prometheus.
+    /// Leaves out a label without a value, which means the same to Prometheus.
     package init(dictionaryLiteral elements: (String, String?)...) {
         for (name, value) in elements where !(value ?? "").isEmpty { append(name, value ?? "") }
     }
@@ -18,8 +18,8 @@ package struct PrometheusLabels: Sendable, Hashable, ExpressibleByDictionaryLite
         text += "\(name)=\"\(Self.escaped(value))\""
     }
 
-    /// Backslash, quotation mark and line feed are escaped, as the format has it. Other control characters mean nothing to
-    /// it and may end a parser's input, so each becomes U+FFFD.
+    /// Escapes backslash, quotation mark and line feed, as the format demands. The format does not define other control
+    /// characters, and they may end a parser's input, so each becomes U+FFFD.
     private static func escaped(_ value: String) -> String {
         guard value.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f || $0 == 0x22 || $0 == 0x5c }) else { return value }
         return value.unicodeScalars.reduce(into: "") { result, scalar in

@@ -1,4 +1,4 @@
-/// What a process takes for Prometheus, under the names that all its client libraries use (Prometheus documentation,
+/// The resources of a process for Prometheus, under the names that all its client libraries use (Prometheus documentation,
 /// "Writing client libraries").
 package enum PrometheusProcess {
     package static func text(of figures: ProcessFigures) -> String {

@@ -13,7 +13,7 @@ package struct PrometheusRequests: Sendable {
         servers = Self.series(of: .server, in: totals)
     }
 
-    /// In parts, each small, for all of it may be some 20 MB.
+    /// The page in small parts, because it may have some 20 MB.
     package var parts: some Sequence<String> {
         let families =
             clients.isEmpty
@@ -63,8 +63,8 @@ package struct PrometheusRequests: Sendable {
         return [durations] + sizes
     }
 
-    /// Without those of spans where the service has metrics as well, which tell of the same requests. Which services are in
-    /// `{other}` nobody knows: there both stand.
+    /// Returns the series of a kind. If a service has metrics, its series of spans are left out, because they report the same
+    /// requests. The service `{other}` keeps both, because it stands for services with and without metrics.
     private static func counted(
         _ kind: RequestKind, in totals: [RequestTotals.Series: RequestTotals.Total]
     ) -> [RequestTotals.Series: RequestTotals.Total] {
@@ -80,7 +80,7 @@ package struct PrometheusRequests: Sendable {
     private static func series(
         of kind: RequestKind, in totals: [RequestTotals.Series: RequestTotals.Total]
     ) -> [Series] {
-        // What differs only in what cannot be written is one series: Prometheus takes no sample twice.
+        // Series are merged if they differ only in characters that labels cannot hold: Prometheus takes no sample twice.
         var merged: [PrometheusLabels: RequestTotals.Total] = [:]
         for (series, total) in counted(kind, in: totals) {
             merged[PrometheusLabels(series), default: RequestTotals.Total()].add(total)

@@ -12,7 +12,7 @@ package struct PrometheusText: Sendable {
 
     package init() {}
 
-    /// Begins a metric; all its samples follow.
+    /// Begins a metric, which all its samples have to follow.
     package mutating func begin(_ name: String, _ kind: Kind, _ help: String) {
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
     }
@@ -40,7 +40,7 @@ package struct PrometheusText: Sendable {
         text += labels.text.isEmpty ? "\(name) \(value)\n" : "\(name){\(labels.text)} \(value)\n"
     }
 
-    /// `0.5`, `10`: as short as it goes, which is how bounds are written elsewhere.
+    /// Returns a number such as `0.5` or `10`, as short as possible, which is how other programs write bounds.
     private static func number(_ value: Double) -> String {
         let text = "\(value)"
         return text.hasSuffix(".0") ? String(text.dropLast(2)) : text

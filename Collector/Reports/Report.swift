@@ -1,20 +1,20 @@
 import MartletStorage
 
-/// What was asked, and the answer. Its JSON is a fixed format.
+/// The figures that answer a request. Its JSON is a fixed format.
 package struct Report: Sendable, Equatable, Codable {
-    /// RFC 3339, UTC: the time that the figures are of (``StatisticsAnswer/window``).
+    /// The window of the figures (``StatisticsAnswer/window``), RFC 3339, UTC.
     package var from: String
     package var to: String
     package var by: [Dimension]
-    /// The share of captured requests that arrived, 0...1, less the share of time in which capture was off; `nil` where no
-    /// agent tells of this time.
+    /// The share of captured requests that arrived, times the share of time in which capture was on, 0...1; `nil` if no agent
+    /// reported on this time.
     package var completeness: Double?
-    /// Left out when capture was on all the time.
+    /// `nil`, and left out, if capture was on all the time.
     package var unwatched: UnwatchedTime?
-    /// Points that the disk gave back damaged and that are missing from the figures; left out when there are none.
+    /// Points that are missing from the figures because the disk returned them damaged; `nil`, and left out, if none is.
     package var damagedPoints: Int?
     package var rows: [ReportRow]
-    /// Over all rows, those that `top` cut off included.
+    /// The totals over all rows, including those that `top` cut off.
     package var totals: ReportRow
 
     private enum CodingKeys: String, CodingKey {
@@ -27,7 +27,7 @@ package struct Report: Sendable, Equatable, Codable {
         try container.encode(from, forKey: .from)
         try container.encode(to, forKey: .to)
         try container.encode(by, forKey: .by)
-        // Always there, as `null` where it is not known.
+        // The key is always present, with `null` for an unknown completeness.
         try container.encode(completeness, forKey: .completeness)
         try container.encodeIfPresent(unwatched, forKey: .unwatched)
         try container.encodeIfPresent(damagedPoints, forKey: .damagedPoints)

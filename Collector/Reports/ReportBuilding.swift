@@ -5,7 +5,7 @@ extension Report {
         let (by, window) = (request.query.by, answer.window)
         var (total, rows) = (RequestGroup(values: []), [ReportRow]())
         rows.reserveCapacity(answer.groups.count)
-        // Both at once, while the group's buckets are in the processor's caches.
+        // One pass does both, while the group's buckets are in the processor's caches.
         for group in answer.groups {
             total.merge(group)
             rows.append(
@@ -24,10 +24,10 @@ extension Report {
             totals: totals)
     }
 
-    /// Rows of one rank stand in the order of their dimensions, so that the same figures give the same report.
+    /// Sorts rows by the request, and rows of equal rank by their dimensions, so that the same figures give the same report.
     private static func sorted(_ rows: [ReportRow], for request: ReportRequest) -> [ReportRow] {
         let values = rows.map { request.sort.value(of: $0) }
-        // Their places, which are moved more easily than rows.
+        // The sort moves indexes, which is cheaper than moving rows.
         let sorted = rows.indices.sorted { one, other in
             let (a, b) = (values[one], values[other])
             guard a == b else { return request.ascending ? a < b : a > b }
@@ -39,7 +39,7 @@ extension Report {
 }
 
 extension ReportRow {
-    /// Empty for none.
+    /// Returns the row's value of a dimension; empty if it has none.
     func text(of dimension: Dimension) -> String {
         (dimensions[dimension] ?? nil) ?? ""
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// JSON with its keys in order, so that the same value gives the same bytes.
+/// JSON with sorted keys, so that the same value gives the same bytes.
 package enum ReportJSON {
     package static func text(of value: some Encodable) throws -> String {
         let encoder = JSONEncoder()

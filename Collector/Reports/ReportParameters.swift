@@ -10,7 +10,8 @@ package enum ReportParameter: String, ParameterName {
     package static let repeatable: Self? = .by
     package static let defaultSince = "1h"
     package static let defaultBy: [Dimension] = [.service, .kind, .method, .host, .endpoint]
-    /// Twice as long as hours are kept by default. What a report costs grows with what its window has.
+    /// Days of a report's window at most: twice as many as hours are kept by default. The cost of a report grows with the
+    /// data in its window.
     fileprivate static let longestDays: UInt64 = 800
 }
 
@@ -41,7 +42,7 @@ extension Parameters<ReportParameter> {
         return filter
     }
 
-    /// Repeated, or separated by commas.
+    /// Returns the dimensions, which are given repeatedly or separated by commas.
     private func dimensions() throws(ParameterError) -> [Dimension] {
         var dimensions: [Dimension] = []
         for (name, value) in values where name == .by {

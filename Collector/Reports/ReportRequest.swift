@@ -1,6 +1,6 @@
 import MartletStorage
 
-/// What a report shows, and in which order.
+/// The query of a report, and the order and number of its rows.
 package struct ReportRequest: Sendable, Equatable {
     package var query: StatisticsQuery
     package var sort: ReportSort
@@ -16,7 +16,7 @@ package struct ReportRequest: Sendable, Equatable {
     }
 }
 
-/// The raw value is the name on the command line and in a query.
+/// The figure that rows are sorted by. The raw value is the name on the command line and in a query.
 package enum ReportSort: String, Sendable, CaseIterable {
     case impact
     case count

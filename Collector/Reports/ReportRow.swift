@@ -1,8 +1,8 @@
 import MartletStorage
 
-/// The dimensions and the measures of one group; in JSON they stand side by side.
+/// The dimensions and the measures of one group, which JSON has side by side.
 package struct ReportRow: Sendable, Equatable, Codable {
-    /// A value for each dimension of the report; `null` where the requests have none. A status is a number in JSON.
+    /// A value for each dimension of the report; `null` if the requests have none. A status is a number in JSON.
     package var dimensions: [Dimension: String?]
     package var measures: RequestMeasures
 

@@ -1,6 +1,6 @@
 import MartletStorage
 
-/// A report for human eyes.
+/// A report as text for a person.
 package enum ReportTable {
     package static func text(of report: Report) -> String {
         var table = TextTable(report.by.map { ($0.rawValue, .left) } + figureColumns)

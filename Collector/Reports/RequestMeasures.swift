@@ -3,28 +3,28 @@ package struct RequestMeasures: Sendable, Equatable, Codable {
     package var count: UInt64
     package var perSecond: Double
     package var failures: Failures
-    /// Milliseconds.
+    /// Durations in milliseconds.
     package var latency: Latency
-    /// Means over the requests that had the phase, in milliseconds, by ``RequestPhase``; empty where no request had any.
+    /// Means over the requests that had the phase, in milliseconds, by ``RequestPhase``; empty if no request had any.
     package var phases: [String: Double]
     package var bytes: Bytes
     /// 0...1, see ``Apdex``.
     package var apdex: Double
-    /// The share of all time that the report's requests took, 0...1.
+    /// The group's share of the time that all requests of the report took, 0...1.
     package var impact: Double
-    /// How many of them are known from spans alone, because their sender sends no metrics: what it did not sample is
-    /// missing. Left out when there are none.
+    /// Requests that are known from spans alone, because their sender sends no metrics; requests that it did not sample are
+    /// missing. `nil`, and left out, if there are none.
     package var fromSpans: UInt64?
 
     package struct Failures: Sendable, Equatable, Codable {
-        /// Clients: transport, 4xx, 5xx and hung. Servers: transport, 5xx and hung.
+        /// Failed requests. Clients: transport, 4xx, 5xx and hung. Servers: transport, 5xx and hung.
         package var count: UInt64
         package var rate: Double
         package var transport: UInt64
         package var http4xx: UInt64
         package var http5xx: UInt64
         package var hung: UInt64
-        /// No failures.
+        /// Cancelled requests, which are no failures.
         package var cancelled: UInt64
 
         private enum CodingKeys: String, CodingKey {

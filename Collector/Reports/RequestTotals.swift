@@ -1,11 +1,10 @@
 import MartletStorage
 import MartletTelemetry
 
-/// What was stored of every series since the collector started. It only grows, as Prometheus wants it of counters. A plain
-/// value.
+/// The sums of every series since the collector started. They only grow, as Prometheus expects of counters. A plain value.
 ///
-/// Prometheus counts by differences of samples, so of a series that it sees for the first time it would not count what is
-/// there already. A series is therefore 0 until a page that has it was taken.
+/// Prometheus counts by differences of samples, so it would miss the figures in the first sample of a series. A series is
+/// therefore 0 until a page with it has been taken.
 package struct RequestTotals: Sendable {
     /// Series at most, each 16 lines of a scrape; the requests of more go to the endpoint `{other}` of their service.
     package static let maxSeries = 5_000
@@ -39,23 +38,23 @@ package struct RequestTotals: Sendable {
 
     private struct Entry {
         var total = Total()
-        /// The number of the first page that has it.
+        /// The number of the first page that has the series.
         let firstPage: UInt64
     }
 
-    /// By what there is of each service, so that a point is looked up by its dimensions alone.
+    /// The series of each service, so that a point is looked up by its dimensions alone.
     private var services: [[SharedDimensions: Entry]] = []
     private var places: [String: Int] = [:]
-    /// ``other(than:)`` of those that it was asked for; there are a few for each status.
+    /// The results of ``other(than:)``, by their dimensions: a few for each status.
     private var others: [RequestDimensions: SharedDimensions] = [:]
     private let maxSeries: Int
     private let maxOtherSeries: Int
     private var otherSeries = 0
     /// The number of the page that is made next, from 1 on.
     private var nextPage: UInt64 = 1
-    /// Of the latest that was taken; 0 for none.
+    /// The number of the latest page that was taken; 0 if none was.
     private var takenPage: UInt64 = 0
-    /// Series that there are.
+    /// The number of series.
     package private(set) var count = 0
 
     package init(maxSeries: Int = Self.maxSeries, maxOtherSeries: Int = Self.maxOtherSeries) {
@@ -65,7 +64,7 @@ package struct RequestTotals: Sendable {
 
     package var totals: [Series: Total] { reading { $0.total } }
 
-    /// What a page has of them.
+    /// The totals as a page shows them.
     package var samples: [Series: Total] { reading { $0.firstPage <= takenPage ? $0.total : Total() } }
 
     private func reading(_ value: (Entry) -> Total) -> [Series: Total] {
@@ -76,22 +75,22 @@ package struct RequestTotals: Sendable {
         }
     }
 
-    /// What a page is to be made of. ``markTaken(_:)`` is to follow when it was sent.
+    /// Returns the totals for the next page. The caller calls ``markTaken(_:)`` once it was sent.
     package mutating func page() -> RequestTotals {
         defer { nextPage += 1 }
         return self
     }
 
-    /// From now on the series of `page` have their figures.
+    /// Marks a page as taken: from now on its series show their figures.
     package mutating func markTaken(_ page: RequestTotals) {
         takenPage = max(takenPage, page.nextPage)
     }
 
-    /// Adds what was stored, once.
+    /// Adds points that were stored. Each point must be added once.
     package mutating func add(_ metrics: InstanceMetrics) {
         let service = metrics.resource.service
         var place = places[service]
-        // By their places: a copy of a point costs more than what is done with it.
+        // The loop uses indexes: a copy of a point costs more than the work on it.
         for index in metrics.points.indices {
             let series = metrics.points[index].series
             if let place, let known = find(series, at: place) {
@@ -117,7 +116,8 @@ package struct RequestTotals: Sendable {
 
     private var isFull: Bool { count - otherSeries >= maxSeries }
 
-    /// Where a service's series is counted already, by itself or where there is no room for it.
+    /// Returns the entry that a service's series already counts to: its own, or `{other}` if the totals are full. Returns
+    /// `nil` if it has none yet.
     private mutating func find(
         _ series: SharedDimensions, at place: Int
     ) -> Dictionary<SharedDimensions, Entry>.Index? {
@@ -125,7 +125,7 @@ package struct RequestTotals: Sendable {
         return isFull ? services[place].index(forKey: other(than: series)) : nil
     }
 
-    /// A new series, or the one that it is counted in where there is no room for it.
+    /// Returns the series to make: the series itself, or `{other}` if the totals are full.
     private mutating func room(for series: SharedDimensions, of service: String) -> Series {
         guard isFull else { return Series(service: service, shared: series) }
         guard otherSeries < maxOtherSeries else { return Series.last(series.value) }
@@ -133,7 +133,7 @@ package struct RequestTotals: Sendable {
         return Series(service: service, shared: other(than: series))
     }
 
-    /// What it is counted in, of whichever service.
+    /// Returns the dimensions of `{other}` for a series; they are the same in every service.
     private mutating func other(than series: SharedDimensions) -> SharedDimensions {
         let overflow = series.value.overflow
         if let known = others[overflow] { return known }
@@ -144,7 +144,7 @@ package struct RequestTotals: Sendable {
 }
 
 extension RequestTotals.Series {
-    /// There are as many of these as kinds, sources and ways to end.
+    /// Returns the series of the service `{other}` that the request counts to: one for each kind, source and way to end.
     fileprivate static func last(_ dimensions: RequestDimensions) -> Self {
         var last = dimensions.overflow
         last.status = nil
@@ -154,7 +154,7 @@ extension RequestTotals.Series {
 }
 
 extension RequestOutcome {
-    /// What tells it apart without a status; `nil` where nothing failed.
+    /// The error that distinguishes the outcome without a status; `nil` if nothing failed.
     fileprivate func error(of kind: RequestKind) -> String? {
         switch self {
         case .hung: Self.hungError

@@ -1,7 +1,8 @@
-/// Names come from whoever sends: what would steer a terminal or turn text around is written out instead.
+/// Makes text safe to print. Senders choose their names, so characters that would steer a terminal or turn text around are
+/// written out.
 enum TerminalText {
     static func plain(_ text: String) -> String {
-        // Nearly all text is, and what else there is is looked up for each character.
+        // Nearly all text is plain ASCII; other text is checked character by character.
         if text.utf8.allSatisfy({ (0x20..<0x7f).contains($0) }) { return text }
         return text.unicodeScalars.reduce(into: "") { plain, scalar in
             if isPlain(scalar) {

@@ -5,7 +5,7 @@ struct TextTable {
         case right
     }
 
-    /// What is longer is cut, with an ellipsis at its end.
+    /// Characters of a cell at most; a longer text is cut and ends with an ellipsis.
     static let maxCellWidth = 40
 
     private struct Cell {
@@ -14,7 +14,7 @@ struct TextTable {
 
         init(_ text: String) {
             let plain = TerminalText.plain(text)
-            // Of ASCII a byte is a character, for what would join two of them is written out.
+            // A byte of ASCII is a character here: CR and LF, which would join into one, have been written out.
             let width = plain.utf8.allSatisfy { $0 < 0x80 } ? plain.utf8.count : plain.count
             let isTooLong = width > maxCellWidth
             self.text = isTooLong ? plain.prefix(maxCellWidth - 1) + "…" : plain
@@ -32,7 +32,7 @@ struct TextTable {
         add(columns.map(\.title))
     }
 
-    /// As many cells as there are columns.
+    /// Adds a line with as many cells as the table has columns.
     mutating func add(_ cells: [String]) {
         let line = cells.map(Cell.init)
         for (column, cell) in line.enumerated() { widths[column] = max(widths[column], cell.width) }
@@ -45,7 +45,7 @@ struct TextTable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// No column is filled up where nothing comes behind it.
+    /// Leaves out the padding at the end of a line.
     private func append(_ line: [Cell], to bytes: inout [UInt8]) {
         var spaces = 0
         for column in line.indices {

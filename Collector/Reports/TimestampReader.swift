@@ -1,13 +1,14 @@
 import MartletTelemetry
 
-/// A time of RFC 3339 (section 5.6): `2026-11-21T09:00:00Z`, `2026-11-21T10:00:00.25+01:00`. Every part stands at its place
-/// and within its range, and nothing stands behind the zone.
+/// A time of RFC 3339 (section 5.6): `2026-11-21T09:00:00Z`, `2026-11-21T10:00:00.25+01:00`. Every part has its fixed
+/// position and range, and nothing follows the zone.
 ///
-/// The leap second `:60` is refused, for Unix time has none; `24:00` is none of RFC 3339's.
+/// The leap second `:60` is refused, because Unix time has none; `24:00` is no time of RFC 3339.
 struct TimestampReader {
     private var rest: Substring.UTF8View
 
-    /// Seconds since 1970, and nanoseconds beside them; finer digits are cut off. `nil` when the text is no such time.
+    /// Returns seconds since 1970, and nanoseconds beside them; finer digits are cut off. Returns `nil` if the text is no
+    /// such time.
     static func parse(_ text: String) -> (seconds: Int, nanoseconds: Int)? {
         var reader = Self(rest: text[...].utf8)
         guard let days = reader.days(), reader.take("T"), let time = reader.timeOfDay(),
@@ -16,7 +17,7 @@ struct TimestampReader {
         return (days * 86_400 + time - offset, nanoseconds)
     }
 
-    /// Since 1970.
+    /// Reads a date, as days since 1970.
     private mutating func days() -> Int? {
         guard let year = number(digits: 4, in: 0...9999), take("-"), let month = number(digits: 2, in: 1...12),
             take("-"), let day = number(digits: 2, in: 1...31)
@@ -24,7 +25,7 @@ struct TimestampReader {
         return GregorianDate(year: year, month: month, day: day)?.daysSince1970
     }
 
-    /// In seconds.
+    /// Reads a time of day, in seconds.
     private mutating func timeOfDay() -> Int? {
         guard let hour = number(digits: 2, in: 0...23), take(":"), let minute = number(digits: 2, in: 0...59),
             take(":"), let second = number(digits: 2, in: 0...59)
@@ -32,7 +33,7 @@ struct TimestampReader {
         return (hour * 60 + minute) * 60 + second
     }
 
-    /// In nanoseconds; 0 where there is none.
+    /// Reads a fraction of a second, in nanoseconds; 0 if the text has none.
     private mutating func fraction() -> Int? {
         guard take(".") else { return 0 }
         let digits = rest.prefix(while: Self.isDigit)
@@ -41,7 +42,7 @@ struct TimestampReader {
         return digits.isEmpty ? nil : Int(padded)
     }
 
-    /// East of UTC, in seconds.
+    /// Reads an offset, in seconds east of UTC.
     private mutating func offset() -> Int? {
         if take("Z") { return 0 }
         let isEast = take("+")
@@ -60,7 +61,7 @@ struct TimestampReader {
         return number
     }
 
-    /// A letter in either case, as RFC 3339 has it.
+    /// Takes a letter in either case, as RFC 3339 allows.
     private mutating func take(_ character: Unicode.Scalar) -> Bool {
         let byte = UInt8(ascii: character)
         guard rest.first == byte || rest.first == byte | 0x20 else { return false }

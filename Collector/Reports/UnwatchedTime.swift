@@ -1,10 +1,10 @@
 import MartletStorage
 
-/// For how long agents did not look for requests, because capture was off.
+/// The time for which agents did not look for requests, because capture was off.
 package struct UnwatchedTime: Sendable, Equatable, Codable {
-    /// The longest that one instance was off.
+    /// The longest time that one instance was off, in seconds.
     package var seconds: Double
-    /// The length of the report.
+    /// The length of the report's window, in seconds.
     package var ofSeconds: Double
     package var instances: Int
     package var ofInstances: Int
@@ -15,7 +15,7 @@ package struct UnwatchedTime: Sendable, Equatable, Codable {
         case ofInstances = "of_instances"
     }
 
-    /// `nil` where none was off.
+    /// Returns `nil` if no instance was off.
     init?(_ account: WindowAccount) {
         guard account.unwatchedInstances > 0 else { return nil }
         seconds = account.longestUnwatched / 1e9

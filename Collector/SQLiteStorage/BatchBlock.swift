@@ -1,6 +1,6 @@
 import Foundation
 
-/// A run of sequences with a bit for each: whether its batch arrived.
+/// A run of sequences with a bit for each that tells whether its batch arrived.
 struct BatchBlock: Equatable {
     /// Sequences in one block: eleven hours of intervals of 10 s in 512 bytes.
     static let size: UInt64 = 4096
@@ -9,12 +9,12 @@ struct BatchBlock: Equatable {
 
     private var bits: [UInt8]
 
-    /// None has arrived.
+    /// Creates a block of which nothing arrived.
     init() {
         bits = Array(repeating: 0, count: Self.byteCount)
     }
 
-    /// Empty bytes stand for a block of which everything arrived: that is what most become.
+    /// Reads the bits of a row. Empty bytes stand for a block that arrived as a whole, as most do in the end.
     init(_ blob: Data) {
         bits = blob.isEmpty ? Array(repeating: .max, count: Self.byteCount) : Array(blob.prefix(Self.byteCount))
         bits += Array(repeating: 0, count: Self.byteCount - bits.count)
@@ -24,7 +24,7 @@ struct BatchBlock: Equatable {
         bits.allSatisfy { $0 == .max } ? Data() : Data(bits)
     }
 
-    /// How many of the positions, which are 0 to 4095, have arrived.
+    /// Counts the positions, from 0 to 4095, that have arrived.
     func count(in positions: ClosedRange<Int>) -> Int {
         positions.reduce(0) { $0 + (bits[$1 / 8] & 1 << ($1 % 8) == 0 ? 0 : 1) }
     }

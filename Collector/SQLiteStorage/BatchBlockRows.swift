@@ -2,16 +2,16 @@ import Foundation
 import GRDB
 import MartletTelemetry
 
-/// Which sequences of a stream arrived whole.
+/// The rows of the sequences of a stream that arrived whole.
 enum BatchBlockRows {
-    /// What some sequences are of one block that they touch.
+    /// The part of a range of sequences that lies in one block.
     struct Slice {
         let block: Int64
         let positions: ClosedRange<Int>
-        /// `nil` where nothing of the block arrived.
+        /// `nil` if nothing of the block arrived.
         var bits: BatchBlock?
 
-        /// How many of the sequences arrived.
+        /// The number of these sequences that arrived.
         var arrived: Int { bits?.count(in: positions) ?? 0 }
     }
 
@@ -27,7 +27,9 @@ enum BatchBlockRows {
         }
     }
 
-    /// - Parameter oldest: blocks of the stream of which nothing arrived since are forgotten where a new one begins.
+    /// Marks the sequences as arrived.
+    ///
+    /// - Parameter oldest: when a block begins, the stream's blocks that received nothing since this time are deleted.
     static func insert(
         _ slices: [Slice], stream: Int64, at now: Int64, forgetting oldest: Int64, in db: Database
     ) throws {

@@ -1,7 +1,7 @@
 import GRDB
 import MartletTelemetry
 
-/// The parts that arrived of batches of which others did not.
+/// The rows of the parts that arrived of incomplete batches.
 enum BatchPartRows {
     static func find(of batch: BatchID, stream: Int64, in db: Database) throws -> BatchParts {
         let statement = try db.cachedStatement(
@@ -9,9 +9,9 @@ enum BatchPartRows {
         return BatchParts(try String.fetchSet(statement, arguments: [stream] + range(of: batch)))
     }
 
-    /// A whole batch needs no row.
+    /// Replaces the rows of a batch; a whole batch needs none.
     ///
-    /// - Parameter oldest: parts of the stream that arrived before are forgotten.
+    /// - Parameter oldest: the stream's parts that arrived before this time are deleted.
     static func replace(
         with parts: BatchParts, of batch: BatchID, stream: Int64, at now: Int64, forgetting oldest: Int64,
         in db: Database

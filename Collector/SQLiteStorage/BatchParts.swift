@@ -1,6 +1,7 @@
-/// Which parts of a batch arrived. Two halves are what they are halves of, so that all parts are the part `""`, the whole.
+/// The parts of a batch that arrived. Two halves join to the part that they were cut from, so all parts together are the part
+/// `""`, the whole.
 struct BatchParts: Equatable {
-    /// None of them is within another.
+    /// The joined parts; no part lies within another.
     private(set) var parts: Set<String>
 
     init(_ parts: Set<String> = []) {
@@ -12,7 +13,7 @@ struct BatchParts: Equatable {
     /// Whether the part arrived, by itself or within a larger one.
     func contains(_ part: String) -> Bool { parts.contains { part.hasPrefix($0) } }
 
-    /// Whether something of it did.
+    /// Whether anything of the part arrived.
     func overlaps(_ part: String) -> Bool { contains(part) || parts.contains { $0.hasPrefix(part) } }
 
     mutating func insert(_ part: String) {

@@ -2,13 +2,14 @@ import GRDB
 import MartletStorage
 import MartletTelemetry
 
-/// The ids of the batches that are stored. A batch that arrived is known until `age` after it did, and longer while its
-/// instance goes on sending.
+/// The ids of the batches that are stored. The store knows a batch for `age` after its arrival, and longer while its instance
+/// goes on sending.
 ///
-/// Bounded by the instances of that time: an instance takes a few bytes for 4096 sequences of which all arrived, and 0.5 KiB
-/// where some did not, as is usual for details.
+/// The size is bounded by the number of instances in that time: an instance takes a few bytes for 4096 sequences if all
+/// arrived, and 0.5 KiB if some did not, as is usual for details.
 enum BatchRows {
-    /// Whether it is new. A sender that names no batch cannot be told from another, so all of its batches are.
+    /// Remembers a batch and returns whether it is new. A batch without an id counts as new, because it cannot be told from
+    /// another.
     static func remember(
         _ batch: BatchID?, at time: UnixNanoseconds, keeping age: UnixNanoseconds, in db: Database
     ) throws -> StoreOutcome {
@@ -40,7 +41,7 @@ enum BatchRows {
         return isOverlapping ? .overlapping : .stored
     }
 
-    /// For a migration: remembers what an earlier version did, in a table with a row for each batch.
+    /// For a migration: remembers the batches of an earlier version, whose table had a row for each.
     static func take(over table: String, in db: Database) throws {
         let rows = try Row.fetchCursor(db, sql: "SELECT * FROM \(table)")
         while let row = try rows.next() {

@@ -1,23 +1,22 @@
 import GRDB
 import MartletTelemetry
 
-/// What arrived of one instance and signal, in numbers; which batches it were is in ``BatchBlockRows`` and
-/// ``BatchPartRows``.
+/// The batches of one instance and signal, in numbers; ``BatchBlockRows`` and ``BatchPartRows`` tell which batches arrived.
 struct BatchStream {
     let id: Int64
     /// The latest sequence of which anything arrived.
     var highest: UInt64
     /// Sequences that arrived whole.
     var arrived: UInt64
-    /// Batches that arrived although some of what they stand for had arrived before.
+    /// Batches that arrived after some of their intervals had.
     var overlapping: UInt64
-    /// Whether there is any batch of which parts arrived and others did not.
+    /// Whether the stream has a batch that arrived only in part.
     let hasParts: Bool
 
-    /// Sequences that did not arrive although a later one did. They count from 1.
+    /// Sequences that did not arrive although a later one did. Sequences count from 1.
     var missing: UInt64 { highest > arrived ? highest - arrived : 0 }
 
-    /// `nil` for one that is not known, or not any more.
+    /// Returns `nil` if the stream is unknown or was forgotten.
     static func find(instance: String, _ signal: Signal, in db: Database) throws -> BatchStream? {
         let statement = try db.cachedStatement(
             sql: """
@@ -32,7 +31,8 @@ struct BatchStream {
         }
     }
 
-    /// Of a batch's sender. Where one begins, those of which nothing arrived since `oldest` are forgotten.
+    /// Returns the stream of a batch's sender. When a stream begins, all streams that received nothing since `oldest` are
+    /// deleted.
     static func findOrMake(
         for batch: BatchID, at now: Int64, forgetting oldest: Int64, in db: Database
     ) throws -> BatchStream {
@@ -52,7 +52,7 @@ struct BatchStream {
                 UPDATE batch_stream SET highest = ?, arrived = ?, overlapping = ?, received = max(received, ?)
                 WHERE id = ?
                 """)
-        // All 64 bits count: two sequences must never become one.
+        // The bit patterns keep all 64 bits: two sequences must never become one.
         try statement.execute(arguments: [
             Int64(bitPattern: highest), Int64(bitPattern: arrived), Int64(bitPattern: overlapping), now, id,
         ])

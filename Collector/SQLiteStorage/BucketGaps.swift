@@ -2,8 +2,8 @@ import MartletTelemetry
 
 /// The buckets of a sketch as varints: n > 0 is a bucket of n values, 0 and n are n + 1 empty buckets.
 ///
-/// One interval of one endpoint has clusters of neighbouring buckets with small counts, and gaps between them: a full
-/// bucket costs one byte and a gap of any length two or three, where index and count pairs would cost two for each bucket.
+/// One interval of one endpoint has clusters of neighbouring buckets with small counts, and gaps between them. A full bucket
+/// costs one byte and a gap of any length two or three; pairs of index and count would cost two for each bucket.
 enum BucketGaps {
     static func append(_ buckets: [UInt64], to writer: inout ByteWriter) {
         var gap: UInt64 = 0
@@ -19,8 +19,8 @@ enum BucketGaps {
         writer.append(gap: gap)
     }
 
-    /// Reads to the reader's end, from the first bucket's index on, into the room that there is. `false` when the bytes cannot
-    /// have come from ``append(_:to:)``.
+    /// Reads buckets to the reader's end into `sketch`, as many as it has room for; `offset` is the first bucket's index.
+    /// Returns `false` if the bytes cannot have come from ``append(_:to:)``.
     static func read(_ reader: ByteReader, from offset: Int32, into sketch: inout SparseHistogram) -> Bool {
         guard let count = readBuckets(reader, from: offset, into: &sketch.buckets) else { return false }
         sketch.bucketCount = count
@@ -33,17 +33,17 @@ enum BucketGaps {
         return !isTooLarge
     }
 
-    /// Reads to the reader's end into the room that there is, and returns how many they are.
+    /// Reads to the reader's end into `buckets`, as many as it has room for, and returns the number of buckets read.
     ///
-    /// No branch depends on what a byte stands for. Buckets and gaps alternate as chance has it, so that guessing which is
-    /// next, and guessing wrong, took longer than all else.
+    /// No branch depends on the meaning of a byte. Buckets and gaps alternate at random, and mispredicted branches took
+    /// longer than all else.
     @inline(never)
     private static func readBuckets(
         _ reader: ByteReader, from offset: Int32, into buckets: inout [SparseHistogram.Bucket]
     ) -> Int? {
         var reader = reader
         var (index, count) = (Int(offset), 0)
-        // 1 behind the 0 that a gap begins with: the next number is its length.
+        // 1 after the 0 that begins a gap: the next number is the gap's length.
         var isInGap = 0
         while count < buckets.count, let byte = reader.byte() {
             var value = UInt64(byte)

@@ -4,11 +4,12 @@ import MartletTelemetry
 ///
 ///     bits         1 byte, how many bits of a token are its count, 1...15
 ///     tokens       1 byte each, from 8 bits on 2, little-endian: in the low bits the count, in the others how far the bucket
-///                  is from the one before, 1 for a neighbour. Where one of both finds no room its bits are 0, and it follows
-///                  as a varint, the distance first.
+///                  is from the one before, 1 for a neighbour. A number that does not fit has 0 in its bits and follows as a
+///                  varint, the distance first.
 ///
-/// An hour of an endpoint that few call has single values far apart, one of many requests has neighbours with large counts: the
-/// bits are chosen for each sketch. Nobody who reads has to guess what comes next, for it is always a bucket.
+/// An hour of an endpoint with few requests has single values far apart; an hour of many requests has neighbours with large
+/// counts. The number of bits is therefore chosen for each sketch. A reader never has to guess: the next token is always a
+/// bucket.
 enum BucketTokens {
     private static let maxBits = 15
 
@@ -26,8 +27,8 @@ enum BucketTokens {
         }
     }
 
-    /// Reads to the reader's end, from the first bucket's index on, into the room that there is. `false` when the bytes cannot
-    /// have come from ``append(_:to:)``.
+    /// Reads buckets to the reader's end into `sketch`, as many as it has room for; `offset` is the first bucket's index.
+    /// Returns `false` if the bytes cannot have come from ``append(_:to:)``.
     static func read(_ reader: inout ByteReader, from offset: Int32, into sketch: inout SparseHistogram) -> Bool {
         guard let bits = reader.byte().map(Int.init), (1...maxBits).contains(bits),
             let (count, values) = read(reader, bits: bits, from: offset, into: &sketch.buckets)
@@ -37,7 +38,7 @@ enum BucketTokens {
         return true
     }
 
-    /// With a reader of its own, which the compiler keeps in registers.
+    /// Reads from its own copy of the reader, which the compiler keeps in registers.
     @inline(never)
     private static func read(
         _ reader: ByteReader, bits: Int, from offset: Int32, into buckets: inout [SparseHistogram.Bucket]
@@ -73,7 +74,7 @@ enum BucketTokens {
         return reader.isAtEnd && index <= Int(Int32.max) ? (read, values) : nil
     }
 
-    /// Those that have values, and how far each of them is from the one before.
+    /// Calls `body` for each bucket that has values, with its distance from the one before.
     private static func forEach(of buckets: [UInt64], _ body: (_ distance: UInt64, _ count: UInt64) -> Void) {
         var distance: UInt64 = 0
         for bucket in buckets {
@@ -86,14 +87,14 @@ enum BucketTokens {
 
     // MARK: Choosing
 
-    /// Those that take the fewest bytes.
+    /// Returns the number of bits for the count with which the tokens take the fewest bytes.
     private static func bits(for buckets: [UInt64]) -> Int {
         var (allDistances, allCounts) = (UInt64(0), UInt64(0))
         forEach(of: buckets) { distance, count in
             allDistances |= distance
             allCounts |= count
         }
-        // In most sketches each has room in one byte, and then there is nothing to weigh.
+        // Most sketches have tokens of one byte, and need no comparison.
         if width(of: allDistances) + width(of: allCounts) <= 8 { return max(1, width(of: allCounts)) }
         var (distances, counts) = (Widths(), Widths())
         forEach(of: buckets) { distance, count in
@@ -113,7 +114,7 @@ enum BucketTokens {
 
     private static func width(of number: UInt64) -> Int { UInt64.bitWidth - number.leadingZeroBitCount }
 
-    /// How many numbers have so many bits.
+    /// A count of numbers for each width in bits.
     private struct Widths {
         private(set) var count = 0
         private var counts = [Int](repeating: 0, count: UInt64.bitWidth + 2)
@@ -123,7 +124,7 @@ enum BucketTokens {
             counts[BucketTokens.width(of: number)] += 1
         }
 
-        /// What those take as varints that have at least so many bits.
+        /// The bytes of the numbers of at least each width, as varints.
         var bytesOfVarints: [Int] {
             var bytes = counts
             for width in (1...UInt64.bitWidth).reversed() {

@@ -1,4 +1,5 @@
-/// Reads what ``ByteWriter`` wrote. Every read is `nil` at the end of the bytes or on nonsense, and never traps.
+/// Reads the bytes that ``ByteWriter`` wrote. Every read returns `nil` at the end of the bytes or on nonsense, and never
+/// traps.
 struct ByteReader {
     let bytes: [UInt8]
     private(set) var position = 0
@@ -9,7 +10,7 @@ struct ByteReader {
         end = bytes.count
     }
 
-    // Inlined, as the varint: a month's report reads hundreds of millions.
+    // Inlined, like the varint: a month's report calls it hundreds of millions of times.
     @inline(__always) var isAtEnd: Bool { position >= end }
 
     var bytesLeft: Int { max(0, end - position) }
@@ -24,7 +25,7 @@ struct ByteReader {
         guard end - position >= 8 else { return nil }
         let start = position
         position += 8
-        // In one piece: a month's report reads tens of millions.
+        // One load for all 8 bytes: a month's report reads tens of millions of doubles.
         let bits = bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: start, as: UInt64.self) }
         return Double(bitPattern: UInt64(littleEndian: bits))
     }
@@ -36,7 +37,7 @@ struct ByteReader {
         return first < 0x80 ? UInt64(first) : longVarint(from: first)
     }
 
-    /// One that begins with this byte, which was read and is not all of it.
+    /// Reads the rest of a varint of several bytes; `first` is the byte that was read already.
     mutating func longVarint(from first: UInt8) -> UInt64? {
         var value = UInt64(first & 0x7f)
         for shift in stride(from: UInt64(7), through: 63, by: 7) {
@@ -54,14 +55,14 @@ struct ByteReader {
         return Int32(bitPattern: value >> 1) ^ -Int32(bitPattern: value & 1)
     }
 
-    /// Where the next `count` bytes are; passes over them.
+    /// Passes over the next `count` bytes and returns their range.
     mutating func range(of count: UInt64) -> Range<Int>? {
         guard count <= UInt64(end - position) else { return nil }
         defer { position += Int(count) }
         return position..<position + Int(count)
     }
 
-    /// Reads from within a range of the bytes, and nothing behind it.
+    /// Goes to a range of the bytes, which becomes the limit of all reads.
     mutating func enter(_ range: Range<Int>) {
         (position, end) = (min(range.lowerBound, bytes.count), min(range.upperBound, bytes.count))
     }

@@ -27,7 +27,7 @@ struct ByteWriter {
         append(varint: UInt64(UInt32(bitPattern: (value << 1) ^ (value >> 31))))
     }
 
-    /// Begins anew, in the same memory.
+    /// Begins anew in the same memory.
     mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
     }

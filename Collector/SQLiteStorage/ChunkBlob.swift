@@ -1,7 +1,7 @@
 import MartletTelemetry
 
-/// The points of one sender and one moment as the bytes of a BLOB column: entries in ascending order of their series, which
-/// may occur more than once.
+/// The points of one sender and one end of interval as the bytes of a BLOB column: entries in ascending order of their
+/// series, which may occur more than once.
 ///
 ///     series          varint, the difference to that of the entry before
 ///     length          varint, bytes of the rest of the entry
@@ -10,8 +10,8 @@ import MartletTelemetry
 ///     phases          varint, the length of a ``PhasesBlob``, and that
 ///     sketch          a ``SketchBlob``, to the end of the entry
 ///
-/// One row for a batch, where one for each of its points would cost the writer ten times as much. A checksum of the bytes and
-/// the number of entries stand in columns beside them.
+/// A batch takes one row; a row for each of its points would cost the writer ten times as much. Columns beside the bytes hold
+/// their checksum and the number of entries.
 struct ChunkBlob {
     private let form: SketchBlob.Form
     private(set) var count = 0
@@ -19,14 +19,14 @@ struct ChunkBlob {
     private var writer = ByteWriter()
     private var entry = ByteWriter()
 
-    /// - Parameter form: of the sketches that are added.
+    /// - Parameter form: the form of the sketches that are added.
     init(_ form: SketchBlob.Form = .gaps) {
         self.form = form
     }
 
     var bytes: [UInt8] { writer.bytes }
 
-    /// Adds a point of a series that does not come before the last one.
+    /// Adds a point. Its series must not come before the last one.
     mutating func append(_ statistics: RequestStatistics, series: Int64) {
         entry.removeAll()
         Self.begin(
@@ -36,7 +36,7 @@ struct ChunkBlob {
         append(entry: entry.bytes[...], series: series)
     }
 
-    /// An entry of what earlier versions kept in columns.
+    /// Returns an entry made of the columns that earlier versions had.
     static func entry(
         sent: UInt64, received: UInt64, phases: some Collection<UInt8>, sketch: some Collection<UInt8>
     ) -> [UInt8] {
@@ -55,7 +55,7 @@ struct ChunkBlob {
         entry.append(contentsOf: phases)
     }
 
-    /// The same for an entry as it stands in another chunk.
+    /// Adds an entry with the bytes that it has in another chunk. Its series must not come before the last one.
     mutating func append(entry: ArraySlice<UInt8>, series: Int64) {
         writer.append(varint: UInt64(clamping: series &- lastSeries))
         writer.append(varint: UInt64(entry.count))

@@ -1,11 +1,11 @@
-/// Tells bytes that the disk changed: SQLite has no checksum of its pages.
+/// A checksum that reveals bytes changed on the disk: SQLite has no checksum of its pages.
 ///
-/// Each step is a bijection of the state for a given word, so bytes that differ within one word of 8 never have the same 64
-/// bits at the end; two to the power of -32 of all others have the same 32 that are kept.
+/// Each step is a bijection of the state for a given word. Bytes that differ within one word of 8 therefore never have the
+/// same 64 bits at the end. Of all other changes a share of two to the power of -32 leaves the 32 kept bits the same.
 enum ChunkChecksum {
     static func of(_ bytes: [UInt8]) -> Int64 {
         var state: UInt64 = 0x9e37_79b9_7f4a_7c15 ^ UInt64(bytes.count)
-        // In words, of which the bytes need not begin on a boundary: byte by byte it would take as long as all else.
+        // The loop reads words, which may be unaligned: byte by byte it would take as long as all else.
         bytes.withUnsafeBytes { bytes in
             let words = bytes.count / 8 * 8
             for offset in stride(from: 0, to: words, by: 8) {

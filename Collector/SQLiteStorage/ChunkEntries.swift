@@ -1,17 +1,17 @@
 import MartletTelemetry
 
-/// Goes through the entries of a ``ChunkBlob``, one at a time. Nonsense ends it and is told apart from the end.
+/// Goes through the entries of a ``ChunkBlob``, one at a time. Nonsense ends it and sets ``isDamaged``.
 struct ChunkEntries {
-    /// Of the current entry.
+    /// The series of the current entry.
     private(set) var series: Int64 = 0
-    /// Where the current entry is in ``bytes``, behind its series and length; `nil` past the last one.
+    /// The range of the current entry in ``bytes``, without its series and length; `nil` past the last one.
     private(set) var entry: Range<Int>?
     private(set) var isDamaged = false
     private var heads: ByteReader
 
     var bytes: [UInt8] { heads.bytes }
 
-    /// Begins at the first entry.
+    /// Goes to the first entry.
     init(_ bytes: [UInt8]) {
         heads = ByteReader(bytes)
         next()
@@ -30,12 +30,12 @@ struct ChunkEntries {
     }
 }
 
-/// Reads entries and adds them up. What it reads into is used again and again.
+/// Reads entries and adds them up. All reads use the same memory.
 struct EntryReader {
     private var sketch = SparseHistogram()
     private var phases = PhasesBlob.room
 
-    /// `false`, and nothing is added, when the bytes are no entry.
+    /// Adds an entry. Returns `false`, and adds nothing, if the bytes are no entry.
     mutating func add(_ entry: Range<Int>, of reader: inout ByteReader, to statistics: inout RequestStatistics) -> Bool
     {
         reader.enter(entry)

@@ -1,11 +1,11 @@
 import MartletTelemetry
 
-/// Makes one chunk of many, series by series, so that it holds the bytes and one point, however many series there are.
+/// Merges many chunks into one, series by series. It holds their bytes and one point, however many series they have.
 struct ChunkMerge {
     private struct Source {
         var entries: ChunkEntries
         var reader: ByteReader
-        /// Entries that were not come to yet.
+        /// Entries that are still to be read.
         var left: Int
 
         mutating func add(
@@ -20,7 +20,7 @@ struct ChunkMerge {
         }
     }
 
-    /// Points that could not be read, of these and of what they were made of.
+    /// Points that could not be read, now or when the chunks themselves were made.
     private(set) var damaged = 0
     private var sources: [Source] = []
     private var entryReader = EntryReader()
@@ -34,7 +34,7 @@ struct ChunkMerge {
         sources.append(Source(entries: ChunkEntries(bytes), reader: ByteReader(bytes), left: chunk.count))
     }
 
-    /// The next points in the order of their series, at most `maxPoints` of them. Empty at the end.
+    /// Returns the next points in the order of their series, at most `maxPoints` of them. Empty at the end.
     mutating func next(maxPoints: Int) -> ChunkBlob {
         var blob = ChunkBlob(.tokens)
         while blob.count < maxPoints, let series = nextSeries() { append(series, to: &blob) }
@@ -52,7 +52,7 @@ struct ChunkMerge {
         return next
     }
 
-    /// A point that stands alone is taken as its bytes are.
+    /// Appends the sum of a series. The bytes of a series' only point are copied as they are.
     private mutating func append(_ series: Int64, to blob: inout ChunkBlob) {
         let alone = alone(in: series)
         if let alone, let entry = sources[alone].entries.entry {
@@ -70,7 +70,7 @@ struct ChunkMerge {
         if !statistics.isEmpty { blob.append(statistics, series: series) }
     }
 
-    /// The only source that has the series next.
+    /// Returns the index of the only source whose current entry is of the series, or `nil` if several have it.
     private func alone(in series: Int64) -> Int? {
         var found: Int?
         for (index, source) in sources.enumerated() where source.entries.entry != nil && source.entries.series == series

@@ -5,15 +5,14 @@ import GRDB
 struct ChunkRow {
     var tier: Tier
     var resource: Int64
-    /// When the points' intervals ended; for derived ones the end of their slot, or a time within it: see
-    /// ``RollUp``.
+    /// The end of the points' intervals; for derived chunks the end of their slot, or a time within it: see ``RollUp``.
     var end: Int64
-    /// Whether it was rolled up from the tier below, and not delivered as it is.
+    /// Whether it was rolled up from the tier below; `false` for points as they were delivered.
     var isDerived: Bool
-    /// Points of its sources that are not in it because they could not be read.
+    /// Points of its sources that are missing because they could not be read.
     var damaged: Int
 
-    /// Not rolled up yet.
+    /// Inserts the row, as not rolled up yet.
     func insert(_ blob: ChunkBlob, in db: Database) throws {
         let statement = try db.cachedStatement(
             sql: """
@@ -26,7 +25,7 @@ struct ChunkRow {
         ])
     }
 
-    /// Whether there is one that was delivered with the same points, rolled up or not.
+    /// Whether a chunk was delivered with the same points, rolled up or not.
     func isKnown(_ blob: ChunkBlob, in db: Database) throws -> Bool {
         let statement = try db.cachedStatement(
             sql: """
@@ -39,9 +38,9 @@ struct ChunkRow {
     }
 }
 
-/// What is read of a chunk: its points and how many of them there should be.
+/// A chunk as it was read: its points and the number that it should have.
 struct StoredChunk {
-    /// `nil` where the disk gave back something else than was written.
+    /// `nil` if the disk returned other bytes than were written.
     var bytes: [UInt8]?
     var count: Int
     var damaged: Int
@@ -53,14 +52,15 @@ struct StoredChunk {
             sql: "SELECT \(columns) FROM chunk WHERE id = ?")
         let rows = try Row.fetchCursor(statement, arguments: [id])
         var chunk: StoredChunk?
-        // The row is there as long as the cursor is.
+        // The row is valid as long as the cursor is.
         while let row = try rows.next() { chunk = try StoredChunk(row) }
         return chunk
     }
 
-    /// Of many at once, in this order: a statement for each takes as long as its points do where they are few.
+    /// Calls `body` for many chunks, in the order of `ids`. A statement for each would take as long as reading its points, if
+    /// they are few.
     ///
-    /// - Parameter body: gets the place of the chunk's id among `ids` too.
+    /// - Parameter body: takes the index of the chunk's id in `ids`, and the chunk.
     static func forEach(_ ids: [Int64], in db: Database, _ body: (Int, StoredChunk) throws -> Void) throws {
         let statement = try db.cachedStatement(
             sql: """
@@ -74,7 +74,7 @@ struct StoredChunk {
 
     private static let columns = "points, checksum, count, damaged, resource_id, end_time"
 
-    /// Of a row that begins with these columns.
+    /// Reads a row that begins with these columns.
     private init(_ row: Row) throws {
         let found = try row.withUnsafeData(atIndex: 0) { data in data.map { [UInt8]($0) } ?? [] }
         bytes = ChunkChecksum.of(found) == row[1] ? found : nil

@@ -1,15 +1,15 @@
 import GRDB
 
-/// The chunks of a range in the order in which they are best read: one piece of time after the other, and in each of them
-/// those of one service and sender together. What they count to stays in the processor's caches then; in the order of time
-/// alone a report of a month takes a third longer.
+/// The chunks of a range in the order that is fastest to read: one slice of time after the other, and within a slice by
+/// service and sender. The sums that the points are added to then stay in the processor's caches; in the order of time alone
+/// a report of a month takes a third longer.
 struct ChunkSlices {
     struct Place {
         var id: Int64
         var sender: SenderClasses.Sender
     }
 
-    /// Chunks of a piece, which are held at once: 24 bytes of each.
+    /// Chunks of a slice at most. They are held at once and take 24 bytes each.
     static let maxChunks = 10_000
 
     private let rows: RowCursor
@@ -25,9 +25,9 @@ struct ChunkSlices {
             arguments: [range.tier.rawValue, range.isRolled, range.from, range.to])
     }
 
-    /// The next piece; `nil` at the end.
+    /// Returns the next slice; `nil` at the end.
     ///
-    /// - Parameter sender: of a resource; chunks are left out where it is `nil`.
+    /// - Parameter sender: returns the sender of a resource; chunks are left out if it is `nil`.
     func next(sender: (_ resource: Int64) throws -> SenderClasses.Sender?) throws -> [Place]? {
         var places: [Place] = []
         while places.count < Self.maxChunks, let row = try rows.next() {

@@ -1,7 +1,7 @@
 import GRDB
 import MartletTelemetry
 
-/// Points on their way into chunks: one for each end and tier, which are usually the same for all points of a batch.
+/// Writes points into chunks, one for each end and tier. Usually all points of a batch share both.
 enum ChunkWriting {
     /// A larger batch becomes several chunks, so that a reader holds little at once.
     static let maxPoints = 10_000
@@ -15,9 +15,11 @@ enum ChunkWriting {
         func isInOneChunk(with other: Place) -> Bool { end == other.end && tier == other.tier }
     }
 
-    /// - Parameter unlessKnown: leaves out a chunk that is there already, byte for byte: a sender that does not number its
-    ///   batches may have sent it before. Two of one sender that end in the same nanosecond and have the same figures in
-    ///   every bit are the same.
+    /// Inserts the points of a sender.
+    ///
+    /// - Parameter unlessKnown: leaves out a chunk that is stored already, byte for byte: a sender that does not number its
+    ///   batches may have sent it before. Two chunks of one sender are the same if they end in the same nanosecond and have
+    ///   the same figures in every bit.
     /// - Returns: the points that were not left out.
     static func insert(
         _ points: [RequestPoint], of resource: Int64, service: String, unlessKnown: Bool = false,
@@ -41,7 +43,7 @@ enum ChunkWriting {
         return new
     }
 
-    /// By the chunks that they go to, and in these by their series.
+    /// Returns the points' indexes sorted by chunk, and within a chunk by series.
     private static func places(of points: [RequestPoint], series: [Int64]) -> [Place] {
         let places = points.indices.map { index in
             let (start, end) = (points[index].start, points[index].end)
@@ -53,7 +55,7 @@ enum ChunkWriting {
             if one.end != other.end { return one.end < other.end }
             if one.tier != other.tier { return one.tier.rawValue < other.tier.rawValue }
             if one.series != other.series { return one.series < other.series }
-            // The same points in the same order, so that the same batch makes the same bytes.
+            // Equal points need a fixed order, so that the same batch makes the same bytes.
             return points[one.index].statistics.isOrdered(before: points[other.index].statistics)
         }
     }

@@ -3,9 +3,9 @@ import GRDB
 import MartletStorage
 import Synchronization
 
-/// Joins what is stored at the same time into one transaction, so that many senders wait for one sync of the disk and not for
-/// one each. What comes while a transaction is being written is in the next one, which waits a moment for the others that are
-/// expected: under load much of what a small batch costs is its transaction. Safe to use from any task.
+/// Joins the batches that are stored at the same time into one transaction, so that many senders share one sync of the disk.
+/// Batches that come while a transaction is being written go into the next one, which waits a moment for others that are
+/// expected: under load the transaction is much of the cost of a small batch. Safe to use from any task.
 final class CommitQueue: Sendable {
     typealias Work = @Sendable (Database) throws -> StoreOutcome
 
@@ -24,7 +24,7 @@ final class CommitQueue: Sendable {
 
     private let pool: DatabasePool
     private let limits: SQLiteLimits
-    /// Called when a transaction was rolled back, before the next one.
+    /// Called after a transaction was rolled back, before the next one.
     private let onRollback: @Sendable () -> Void
     private let state = Mutex(State())
 
@@ -34,12 +34,12 @@ final class CommitQueue: Sendable {
         self.onRollback = onRollback
     }
 
-    /// Returns when the work's transaction is on disk, and throws what the work threw, of which nothing is. Throws
-    /// ``StorageBusy`` where it would have to wait behind more than the limits allow.
+    /// Stores a batch and returns once its transaction is on disk. Throws the error of `work`, whose changes are then rolled
+    /// back. Throws ``StorageBusy`` if more batches wait than the limits allow.
     ///
-    /// Goes on when its task is cancelled: others may be in the same transaction.
+    /// Goes on if its task is cancelled, because other batches may be in the same transaction.
     ///
-    /// - Parameter bytes: roughly what the work holds while it waits.
+    /// - Parameter bytes: roughly the memory that the work holds while it waits.
     func commit(bytes: Int, _ work: @escaping Work) async throws -> StoreOutcome {
         try await withCheckedThrowingContinuation { continuation in
             let job = Job(bytes: bytes, work: work, continuation: continuation)
@@ -51,7 +51,8 @@ final class CommitQueue: Sendable {
         }
     }
 
-    /// The writer's queue is first in, first out: what else is to be written gets its turn between two transactions.
+    /// Writes the waiting jobs as one transaction. The writer's queue is first in, first out, so other writes get their turn
+    /// between two transactions.
     private func write() {
         pool.asyncWriteWithoutTransaction { [self] db in
             if state.withLock({ $0.expected.areMore(than: $0.waiting.count) }) {
@@ -59,14 +60,14 @@ final class CommitQueue: Sendable {
             }
             let jobs = state.withLock { $0.takeAll() }
             let results = results(of: jobs, in: db)
-            // Before any sender is answered, which may be back at once and is no other.
+            // The senders have no answer yet. A sender that was answered may send at once, and would be counted twice.
             state.withLock { $0.expected = ExpectedBatches(after: jobs.count, with: $0.waiting.count) }
             for (job, result) in zip(jobs, results) { job.continuation.resume(with: result) }
             if state.withLock({ $0.isThereMore() }) { write() }
         }
     }
 
-    /// One that fails fails alone: the others are written again without it.
+    /// Runs the jobs in one transaction. If a job fails, the jobs are run one by one, so that it fails alone.
     private func results(of jobs: [Job], in db: Database) -> [Result<StoreOutcome, any Error>] {
         do {
             var outcomes: [StoreOutcome] = []
@@ -100,7 +101,7 @@ extension CommitQueue.State {
     }
 
     fileprivate mutating func add(_ job: CommitQueue.Job, _ limits: SQLiteLimits) -> Place {
-        // One alone is taken whatever its size: it would never fit.
+        // A job that is alone is taken even if it is too large, because it would never fit.
         let isAlone = waiting.isEmpty
         guard isAlone || (waiting.count < limits.maxWaitingBatches && bytes + job.bytes <= limits.maxWaitingBytes)
         else { return .busy }

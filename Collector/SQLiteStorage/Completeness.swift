@@ -2,18 +2,18 @@ import GRDB
 import MartletStorage
 import MartletTelemetry
 
-/// The share of the requests of a window that arrived, as the ledgers of agents tell, and for how long agents did not look.
+/// The share of a window's requests that arrived, according to the agents' ledgers, and how long capture was off.
 ///
-/// `captured` counts on from an instance's start, so a batch that never arrived leaves a gap between what the ledgers
-/// around it say and what the batches brought. An instance without a reading in the window is told of by the first one
-/// behind it: the window lies within the gap before that, or within the hour that one reading is left of.
+/// `captured` counts on from an instance's start, so a batch that never arrived leaves a gap between the ledgers around it
+/// and the requests in the batches. An instance without a reading in the window is judged by its first reading after the
+/// window: the window lies within the gap before that reading, or within the hour of which only that reading is left.
 enum Completeness {
-    /// Of the instances of `service`, or of all.
+    /// Returns the account of the instances of `service`, or of all if it is `nil`.
     static func account(in window: TimeWindow, service: String?, in db: Database) throws -> WindowAccount {
-        // Doubles, and total() where sum() would throw: a sender that lies about its numbers must not break a report.
-        // CROSS JOIN keeps the order of the tables: a search for each instance and no scan of all readings. The last line
-        // leaves out who began after the window, who may tell when: merged batches and thinned ledgers have a reading for each
-        // hour at least.
+        // The sums are doubles, and total() replaces sum(), which would throw: a sender that lies about its numbers must not
+        // break a report. CROSS JOIN keeps the order of the tables: a search for each instance and no scan of all readings.
+        // The HAVING clause leaves out instances that began after the window. Without an age, an instance counts as begun in
+        // the hour of its first reading: merged batches and thinned ledgers have a reading for each hour at least.
         let rows = try Row.fetchCursor(
             db,
             sql: """
@@ -43,7 +43,7 @@ enum Completeness {
         var account = WindowAccount(window)
         while let row = try rows.next() {
             let before: Double? = row["before"]
-            // Each instance for itself: one that reports too much must not fill another's gap.
+            // Each instance is added by itself: an instance that reports too much must not fill another's gap.
             account.add(
                 arrived: row["arrived"], captured: max(row["captured"] - (before ?? 0), 0),
                 time: watch(in: window, row))
@@ -51,8 +51,8 @@ enum Completeness {
         return account
     }
 
-    /// The time that an instance lived of the window, and that of it in which capture was off. Between two readings that is
-    /// spread evenly, as between its start and the first one.
+    /// Returns the time that an instance lived in the window, and the part of it in which capture was off. The time off
+    /// between two readings counts as spread evenly, as does the time off between the start and the first reading.
     private static func watch(in window: TimeWindow, _ row: Row) -> WindowAccount.Watch {
         let (first, last): (Double, Double) = (row["first"], row["last"])
         let (firstOff, lastOff, age): (Double, Double, Double) = (
@@ -73,12 +73,12 @@ enum Completeness {
         return watch
     }
 
-    /// An account's time, and the time without capture until then, in nanoseconds.
+    /// The time of an account, and the time without capture until then, in nanoseconds.
     private struct Reading {
         let time: Double
         let off: Double
 
-        /// The part of the time since `one` that lies in the window.
+        /// Returns the part of the time since `one` that lies in the window, 0...1.
         func share(since one: Reading, in window: TimeWindow) -> Double {
             guard time > one.time else { return 0 }
             return max(0, min(time, Double(window.to)) - max(one.time, Double(window.from))) / (time - one.time)

@@ -1,15 +1,15 @@
 import GRDB
 import MartletTelemetry
 
-/// Until when each process of a sender has told how far it counts, by the start that it counts from.
+/// The latest reports of a sender's processes, which are told apart by the start that they count from.
 struct CumulativeHistory {
-    /// In ascending order: the ends of each stream's last two requests. One does not do, as what a process collects at once
-    /// may come in several.
+    /// The ends of each stream's last two reports, by the process's start, in ascending order. The last report is not enough,
+    /// because a process may send one collection in several requests.
     private var ends: [UnixNanoseconds: [UnixNanoseconds]] = [:]
-    /// Until when those had told that are not remembered any more; 0 where all are.
+    /// The latest end among forgotten processes; 0 if none was forgotten.
     private var forgottenUntil: UnixNanoseconds = 0
 
-    /// Of a sender that is not known.
+    /// Creates an empty history.
     init() {}
 
     init(resource: Int64, in db: Database) throws {
@@ -30,20 +30,20 @@ struct CumulativeHistory {
         forgottenUntil = UInt64(clamping: forgotten ?? 0)
     }
 
-    /// Since when the first point of a stream tells something new; `nil` when it may tell of a time of which nobody wants to
-    /// read as if it had been now.
+    /// Returns the start of the interval that a stream's first point covers, or `nil` if its requests may be so old that they
+    /// must not count as new.
     ///
-    /// - Parameter length: what a sender of which nothing is known may count at once.
+    /// - Parameter length: the longest interval that is accepted from an unknown process, in nanoseconds.
     func start(ofFirst point: RequestPoint, atMost length: UnixNanoseconds) -> UnixNanoseconds? {
-        // A sender that does not know since when it counts begins with a point of no length (specification, "Metrics Data
+        // A sender that does not know the start of its count begins with a point of no length (specification, "Metrics Data
         // Model", section "Cumulative streams: handling unknown start time").
         guard point.start < point.end else { return nil }
-        // The same process was heard of when the series was not there yet: it counted nothing.
+        // An earlier report of the same process lacks this stream, so the stream had counted nothing by then.
         if let last = ends[point.start]?.last(where: { $0 < point.end }) { return max(last, point.start) }
-        // The process began after all that was ever heard of its service.
+        // The process began after every report of this sender.
         let last = max(ends.values.compactMap(\.last).max() ?? 0, forgottenUntil)
         if last > 0, last <= point.start { return point.start }
-        // It may be one that counted and was forgotten.
+        // A process that began earlier may have been counted and forgotten.
         guard point.start >= forgottenUntil else { return nil }
         return point.start > 0 && point.end - point.start <= length ? point.start : nil
     }

@@ -3,10 +3,10 @@ import GRDB
 import MartletStorage
 import MartletTelemetry
 
-/// The latest point of each stream that counts on: what came in since is the difference of the next one to it.
+/// The latest point of each cumulative stream; the next point's difference to it is the new requests.
 ///
-/// A stream is one of a resource, with one start: processes that share a resource, because it names no instance, have
-/// different ones, and so has a process that was started anew.
+/// A stream belongs to a resource and a start: processes that share a resource, because it names no instance, have different
+/// starts, and so has a process that was started anew.
 enum CumulativeRows {
     static let schema = """
         CREATE TABLE cumulative_series (
@@ -25,7 +25,7 @@ enum CumulativeRows {
 
         """
 
-    /// Before, durations were in seconds, whatever they had come in.
+    /// Earlier versions converted all durations to seconds.
     static let units = """
         -- Seconds that a value of the sketch is.
         ALTER TABLE cumulative_series ADD COLUMN unit REAL NOT NULL DEFAULT 1;
@@ -44,7 +44,8 @@ enum CumulativeRows {
 
         """
 
-    /// What the points tell that is new, and remembers them. Points that had counted no further tell nothing.
+    /// Returns the requests that are new in the points, and remembers the points. A point that counted no further adds
+    /// nothing.
     static func differences(
         of points: [CumulativePoint], resource: Int64, at now: UnixNanoseconds, _ limits: SQLiteLimits, in db: Database
     ) throws -> [RequestPoint] {
@@ -97,8 +98,8 @@ enum CumulativeRows {
 
         var inSeconds: RequestStatistics { statistics.inSeconds(from: unit) }
 
-        /// What came in since, in seconds; `nil` for a point that is late. What fell began anew without saying so, and what is
-        /// earlier although it counted further is of a clock that was set back.
+        /// Returns the requests since `last`, with durations in seconds; `nil` for a late point. If a count fell, the stream
+        /// began anew without a new start. If a point has an earlier end but counted further, its clock was set back.
         func new(since last: Reading) -> RequestStatistics? {
             let difference = difference(since: last)
             guard end <= last.end else { return difference ?? inSeconds }
@@ -115,7 +116,7 @@ enum CumulativeRows {
     private enum Found {
         case reading(Reading)
         case nothing
-        /// It was counted up to a point that nobody knows any more, so that its next point tells nothing.
+        /// The stored point cannot be read, so the next point tells nothing about new requests.
         case damaged
     }
 
@@ -157,8 +158,8 @@ enum CumulativeRows {
         ])
     }
 
-    /// Processes that were not heard of for the longest time go first, each with all its streams: of a process that is half
-    /// known, what is not would look new. A hundredth goes at once, because all have to be looked at.
+    /// Deletes the processes that were silent for the longest time, each with all its streams: if some were left, the others
+    /// would look new. Each call deletes an extra hundredth of the limit, because it has to read all rows.
     private static func prune(_ limits: SQLiteLimits, in db: Database) throws {
         let count = try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM cumulative_series")) ?? 0
         guard count > limits.maxCumulativeSeries else { return }
@@ -177,8 +178,9 @@ enum CumulativeRows {
         for process in oldest { try forget(process, in: db) }
     }
 
-    /// That there was one is remembered, so that it does not count from its start when it comes again: until when, but not
-    /// longer than by the collector's clock, or a sender whose clock is ahead would speak for all that share its resource.
+    /// Deletes a process but remembers its latest end, so that it does not count from its start if it comes back. The
+    /// collector's clock limits that end; otherwise a sender whose clock is ahead would affect all processes that share its
+    /// resource.
     private static func forget(_ process: Row, in db: Database) throws {
         let (resource, start, last): (Int64, Int64, Int64) = (
             process["resource_id"], process["start_time"], process["last"]
@@ -190,8 +192,8 @@ enum CumulativeRows {
     }
 }
 
-/// Adds up what belongs to one series and interval: streams differ in attributes that are no dimension, and durations and
-/// sizes are different metrics.
+/// Adds up the statistics of each series and interval: streams may differ in attributes that are no dimension, and durations
+/// and sizes are different metrics.
 private struct PointSum {
     private struct Key: Hashable {
         var dimensions: RequestDimensions

@@ -27,7 +27,7 @@ enum DetailRows {
         try statement.execute(arguments: [Int64(clamping: now), resource] + request + place + span)
     }
 
-    /// Of the same sender: a client and its server may share a span's id (Zipkin's "shared spans").
+    /// Whether the same sender's span is stored: a client and its server may share a span's id (Zipkin's "shared spans").
     static func contains(_ detail: SpanRecord, resource: Int64, in db: Database) throws -> Bool {
         let statement = try db.cachedStatement(
             sql: """
@@ -40,7 +40,7 @@ enum DetailRows {
         return try Bool.fetchOne(statement, arguments: arguments) ?? false
     }
 
-    /// `nil` for a row that is no span.
+    /// Returns `nil` for a row that is no span.
     static func decode(_ row: Row) throws -> SpanRecord? {
         let (trace, id, parent): (Data, Data, Data) = (row["trace_id"], row["span_id"], row["parent_span_id"])
         guard let traceID = TraceID(bytes: trace), let spanID = SpanID(bytes: id),
@@ -66,7 +66,7 @@ enum DetailRows {
         return span
     }
 
-    /// Deletes of the oldest rows those that the limits no longer keep, `rows` at most, and returns how many it deleted.
+    /// Deletes the oldest rows that are past the limits, `rows` at most, and returns the number deleted.
     static func prune(
         atMost rows: Int, at now: UnixNanoseconds, _ limits: SQLiteLimits, in db: Database
     ) throws -> Int {
@@ -83,7 +83,7 @@ enum DetailRows {
         return deleted + db.changesCount
     }
 
-    /// In the order of ``SeriesRows``.
+    /// Empty columns in the order of ``SeriesRows``.
     private static var noRequest: StatementArguments { ["", "", "", 0, "", 0, ""] }
 
     private static func unsigned(_ number: Int64) -> UInt64 { UInt64(clamping: number) }

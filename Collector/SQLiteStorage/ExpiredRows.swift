@@ -1,12 +1,12 @@
 import GRDB
 
-/// The table of how far retention has come. Never goes back, not even with the clock.
+/// The table of the times that retention has reached. They never go back, even if the clock does.
 enum ExpiredRows {
     static func times(in db: Database) throws -> ExpiredTimes {
         try ExpiredTimes(tenSeconds: time(of: .tenSeconds, in: db), minutes: time(of: .minute, in: db))
     }
 
-    /// What holds from now on.
+    /// Advances to the times and returns those that hold from now on.
     static func advance(to times: ExpiredTimes, in db: Database) throws -> ExpiredTimes {
         let known = try self.times(in: db)
         let later = ExpiredTimes(

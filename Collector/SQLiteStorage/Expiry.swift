@@ -1,21 +1,22 @@
 import GRDB
 import MartletTelemetry
 
-/// One step of deleting what the limits no longer keep. Short, so that what is to be stored does not wait for long.
+/// One step of deleting rows that are past the limits. A step is short, so that batches do not wait long to be stored.
 struct Expiry {
-    /// Rows that one step deletes of each table at most.
+    /// Rows of each table that one step deletes at most.
     static let maxRows = 256
 
     let limits: SQLiteLimits
     let now: Int64
 
     struct Outcome {
-        /// Called again and again, it comes to an end.
+        /// Whether another step is needed; the steps come to an end.
         var isThereMore: Bool
         var deletedSeries: Bool
     }
 
-    /// Readers stop counting what was rolled up before any of it goes, so a window is never half there.
+    /// Deletes rows and returns whether more are left. Readers stop counting expired chunks before the first is deleted, so a
+    /// window never has half of them.
     func step(in db: Database) throws -> Outcome {
         let expired = try ExpiredRows.advance(to: times, in: db)
         let series = try deleteSeries(in: db)
@@ -26,7 +27,7 @@ struct Expiry {
             deleteChunks(.hour, isRolled: false, until: before(limits.retention.age(.hour)), in: db),
             DetailRows.prune(atMost: Self.maxRows, at: UInt64(clamping: now), limits, in: db),
         ]
-        // Last, for all senders are looked at, and those that have something left stay.
+        // Senders come last, because each call searches all of them, and a sender with anything left stays.
         let isThereMore = try deleted.contains(Self.maxRows) || deleteResources(in: db)
         return Outcome(isThereMore: isThereMore, deletedSeries: series > 0)
     }
@@ -49,7 +50,7 @@ struct Expiry {
         return db.changesCount
     }
 
-    /// Those without a point that is left.
+    /// Deletes series without any point left, and returns the number deleted.
     private func deleteSeries(in db: Database) throws -> Int {
         let statement = try db.cachedStatement(
             sql: "DELETE FROM series WHERE id IN (SELECT id FROM series WHERE day < ? LIMIT \(Self.maxRows))")
@@ -57,10 +58,11 @@ struct Expiry {
         return db.changesCount
     }
 
-    /// A sender that has been silent for as long as points are kept and has none, with its ledger. `false` where there is none.
+    /// Deletes a sender that has been silent for as long as points are kept and has none, with its ledger. Returns `false` if
+    /// no sender is due.
     ///
-    /// What is rolled up ends with its hour, up to one later than its points. The number of the row may be given to another
-    /// sender, so none of it may be left.
+    /// A rolled-up chunk ends with its hour, up to an hour after its points. No chunk may be left, because the row's number
+    /// may be given to another sender.
     private func deleteResources(in db: Database) throws -> Bool {
         let old = try db.cachedStatement(
             sql: """

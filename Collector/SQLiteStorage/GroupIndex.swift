@@ -2,7 +2,7 @@ import MartletStorage
 
 /// The groups of a query, found by the values of its dimensions.
 struct GroupIndex {
-    /// As they were met.
+    /// The groups in the order of their first point.
     var groups: [RequestGroup] = []
     private var places: [[String?]: Int] = [:]
     private let maxGroups: Int
@@ -11,7 +11,7 @@ struct GroupIndex {
         self.maxGroups = maxGroups
     }
 
-    /// Where in ``groups`` the one of these values is, which is made where there is none.
+    /// Returns the index in ``groups`` of the group with these values, which is created if it is missing.
     mutating func place(of values: [String?]) throws(TooManyGroups) -> Int {
         if let known = places[values] { return known }
         guard groups.count < maxGroups else { throw TooManyGroups(limit: maxGroups) }

@@ -3,7 +3,8 @@ import GRDB
 import MartletTelemetry
 
 enum LedgerRows {
-    /// Of two batches of one instance and one moment the later account, and the requests of both.
+    /// A statement that adds a reading. If two batches of one instance have the same time, the row keeps the later account
+    /// and the sum of their requests.
     private static let upsert = """
         INSERT INTO ledger (resource_id, time, captured, delivered, waiting, dropped, requests, age, unwatched)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -25,10 +26,10 @@ enum LedgerRows {
         ])
     }
 
-    /// The latest account, brought up to date: it was written before its own batch and those waiting with it arrived. The
-    /// latest is the one that had captured most, for a sender's clock may be set back.
+    /// Returns the account with the most captured requests, brought up to date: it was written before its own batch and those
+    /// waiting with it arrived. The time does not tell the latest account, because a sender's clock may be set back.
     static func latest(of resource: Int64, in db: Database) throws -> LedgerReading? {
-        // Not sum(), which fails where it passes 63 bits: a sender that lies must not hide the others.
+        // The sum uses total(): sum() fails past 63 bits, and a sender that lies must not hide the others.
         let statement = try db.cachedStatement(
             sql: """
                 SELECT *, (SELECT CAST(min(total(requests), 9e18) AS INTEGER) FROM ledger
@@ -38,7 +39,7 @@ enum LedgerRows {
         return try Row.fetchOne(statement, arguments: ["resource": resource]).map(decode)
     }
 
-    /// Of what went to another collector only the agent's account tells.
+    /// Decodes an account. Only the agent's figure includes requests that went to another collector.
     private static func decode(_ row: Row) -> LedgerReading {
         let (time, captured, arrived): (Int64, Int64, Int64) = (row["time"], row["captured"], row["arrived"])
         let (delivered, requests): (Int64, Int64) = (row["delivered"], row["requests"])
@@ -55,7 +56,7 @@ enum LedgerRows {
     }
 
     private static func text(of dropped: [String: UInt64]) throws -> String {
-        // Of nearly all batches; making an encoder costs as much as a statement.
+        // Nearly all batches have no drops, and making an encoder costs as much as a statement.
         guard !dropped.isEmpty else { return "{}" }
         return String(decoding: try JSONEncoder().encode(dropped), as: UTF8.self)
     }

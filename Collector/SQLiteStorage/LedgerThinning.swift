@@ -1,21 +1,21 @@
 import GRDB
 
-/// One reading of a ledger for each hour, in place of one for each batch, once that resolution has expired: a sender that
-/// lives for a year would have three million.
+/// Reduces a ledger to one reading for each hour once the finest resolution has expired: with one for each batch, a sender
+/// that lives for a year would have three million.
 ///
-/// The one that had captured most stays, with the requests of all, so the share of requests that arrived is the same for
-/// windows of whole hours.
+/// The reading with the most captured requests stays and takes the requests of all, so the share of requests that arrived
+/// stays the same for windows of whole hours.
 enum LedgerThinning {
     /// Hours that one step thins at most.
     static let maxHours = 256
 
     struct Hour {
         let resource: Int64
-        /// The readings in `(end - hour, end]`.
+        /// The end of the hour; its readings have times in `(end - hour, end]`.
         let end: Int64
     }
 
-    /// Hours with several readings that end in `(from, to]`, both ends of hours.
+    /// Returns hours with several readings that lie in `(from, to]`, both of which are ends of hours.
     static func hours(from: Int64, to: Int64, in db: Database) throws -> [Hour] {
         let length = Tier.hour.length
         let rows = try Row.fetchAll(

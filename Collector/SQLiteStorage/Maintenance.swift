@@ -3,8 +3,8 @@ import MartletStorage
 import MartletTelemetry
 
 extension SQLiteStorage {
-    /// How long after a slot's end its points are waited for: an agent's batch is on its way for some seconds. What comes
-    /// later costs another row.
+    /// The time from a slot's end until it is rolled up, in nanoseconds: an agent's batch is on its way for some seconds. A
+    /// point that comes later costs another row.
     private static func grace(_ tier: Tier) -> Int64 {
         switch tier {
         case .tenSeconds: 60_000_000_000
@@ -22,7 +22,7 @@ extension SQLiteStorage {
         }
     }
 
-    /// Whether there may be more.
+    /// Rolls up some chunks and returns whether more may be due.
     private func rollUp(_ tier: Tier) async throws -> Bool {
         let due = max(0, Int64(clamping: now()) - Self.grace(tier))
         guard let step = try await pool.read({ try RollUp(tier, due: due, in: $0) }) else { return false }
@@ -39,7 +39,7 @@ extension SQLiteStorage {
         }
     }
 
-    /// Once an hour, and for all that there is after a start.
+    /// Thins ledgers once an hour; the first call after a start thins all of them.
     private func thinLedgers() async throws {
         let before = thinnedLedgers.load(ordering: .relaxed)
         let until = Tier.hour.slotEnd(

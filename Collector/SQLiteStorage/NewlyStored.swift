@@ -1,7 +1,7 @@
 import MartletTelemetry
 import Synchronization
 
-/// What a batch brings that was not known, for whoever is told of it once it is on the disk.
+/// The points and spans that a batch adds to the store, for the callback after the commit.
 final class NewlyStored: Sendable {
     private struct State {
         var points: [InstanceMetrics] = []
@@ -13,7 +13,7 @@ final class NewlyStored: Sendable {
     var points: [InstanceMetrics] { state.withLock { $0.points } }
     var spans: Int { state.withLock { $0.spans } }
 
-    /// To be called first by the work of a commit, which runs again when another's in the same transaction fails.
+    /// Empties it. A commit's work calls it first, because the work runs again if another's in the same transaction fails.
     func begin() {
         state.withLock { $0 = State() }
     }

@@ -9,7 +9,7 @@ import MartletTelemetry
 ///       seconds    8 bytes, the bits of a Double, little-endian
 enum PhasesBlob {
     private static let version: UInt8 = 1
-    /// Never changed, only added to: the store is read by later versions.
+    /// The phases in the order of their bits. New phases are only added at the end, because later versions read the store.
     private static let order: [RequestPhase] = [.queue, .dns, .connect, .tls, .firstByte, .transfer]
 
     typealias Phase = (phase: RequestPhase, total: PhaseTotals.Total)
@@ -28,7 +28,7 @@ enum PhasesBlob {
         return writer.bytes
     }
 
-    /// `nil` when the bytes cannot have come from ``encode(_:)``.
+    /// Returns `nil` if the bytes cannot have come from ``encode(_:)``.
     static func decode(_ bytes: [UInt8]) -> PhaseTotals? {
         var (reader, phases, totals) = (ByteReader(bytes), room, PhaseTotals())
         guard let count = read(&reader, into: &phases) else { return nil }
@@ -36,11 +36,11 @@ enum PhasesBlob {
         return totals
     }
 
-    /// What phases are read into.
+    /// An array with room for every phase, for ``read(_:into:)``.
     static var room: [Phase] { order.map { ($0, PhaseTotals.Total()) } }
 
-    /// Reads to the reader's end what is known of each phase, into ``room``, and returns how many they are: a list, because most
-    /// points have two of them. `nil` when the bytes cannot have come from ``encode(_:)``.
+    /// Reads the totals to the reader's end into `phases`, an array from ``room``, and returns their number. The result is a
+    /// list because most points have two phases. Returns `nil` if the bytes cannot have come from ``encode(_:)``.
     static func read(_ reader: inout ByteReader, into phases: inout [Phase]) -> Int? {
         guard !reader.isAtEnd else { return 0 }
         guard reader.byte() == version, let bits = reader.byte(), bits < 1 << order.count else { return nil }

@@ -2,14 +2,14 @@ import GRDB
 import MartletStorage
 import MartletTelemetry
 
-/// Goes through chunks once and adds each point to its group, from the bytes as they are read. Holds one chunk, the groups,
-/// and an entry for each series that it met.
+/// Goes through chunks once and adds each point to its group, from the bytes as they are read. It holds one chunk, the
+/// groups, and an entry for each series that it met.
 struct PointFolding {
     private(set) var damagedPoints = 0
     private var index: GroupIndex
     private var senders: SenderClasses
     private var entryReader = EntryReader()
-    /// Read when the first of spans is met.
+    /// Read when the first series of spans is met.
     private var overlaps: StatisticsCover.Overlaps?
 
     init(_ query: StatisticsQuery, maxGroups: Int) {
@@ -17,7 +17,7 @@ struct PointFolding {
         senders = SenderClasses(query)
     }
 
-    /// Those that were met, also where nothing was added to them.
+    /// The groups that were met, including empty ones.
     var groups: [RequestGroup] { index.groups }
 
     mutating func add(_ range: ChunkRange, in db: Database) throws {
@@ -52,7 +52,7 @@ struct PointFolding {
         damagedPoints += max(0, chunk.count - read)
     }
 
-    /// Whether these are requests of spans and the chunk of a time of which the same sender has metrics.
+    /// Whether the requests come from spans and the same sender's metrics cover the chunk's time.
     private mutating func isToldByMetrics(_ requests: RequestClass, in chunk: StoredChunk, _ db: Database) throws
         -> Bool
     {
@@ -62,7 +62,7 @@ struct PointFolding {
         return overlaps.contains(requests.kind, of: chunk.resource, end: chunk.end)
     }
 
-    /// `nil` for a series that is left out.
+    /// Returns `nil` for a series that is left out.
     private mutating func place(
         ofSeries series: Int64, sender: SenderClasses.Sender, in db: Database
     ) throws -> SeriesPlace? {

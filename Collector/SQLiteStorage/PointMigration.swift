@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import MartletTelemetry
 
-/// Makes chunks of the rows that earlier versions had, one for each point. Holds the points of one moment.
+/// Makes chunks of the rows of earlier versions, which had one for each point. It holds the points of one end of interval.
 enum PointMigration {
     static func run(in db: Database) throws {
         try db.execute(
@@ -40,7 +40,7 @@ enum PointMigration {
         let tier: Tier
         let end: Int64
         let series: Int64
-        /// `nil` when the row was damaged: its sketch disagrees with the count beside it.
+        /// `nil` if the row was damaged: its sketch disagrees with the count beside it.
         let entry: [UInt8]?
 
         init(_ row: Row) {

@@ -3,8 +3,8 @@ import MartletStorage
 import MartletTelemetry
 
 extension SQLiteStorage {
-    /// Goes through the rows of all senders and the ledgers of those that it answers with. 400,000 rows take 0.1 s; an index
-    /// would have to be written with every batch.
+    /// Reads the rows of all senders, and the ledgers of those in the answer. 400,000 rows take 0.1 s; an index would have to
+    /// be written with every batch.
     package func agents(seenSince time: UnixNanoseconds, limit: Int) async throws -> AgentsAnswer {
         let time = Int64(clamping: time)
         return try await pool.read { db in

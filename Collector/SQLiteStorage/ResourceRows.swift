@@ -2,9 +2,9 @@ import GRDB
 import MartletTelemetry
 
 enum ResourceRows {
-    /// The row of a sender, which is made or brought up to date.
+    /// Returns the row of a sender, which is made or brought up to date.
     ///
-    /// - Parameter end: the latest that its points end in.
+    /// - Parameter end: the latest end of its points.
     static func id(
         of resource: TelemetryResource, seenAt now: UnixNanoseconds, pointsUntil end: UnixNanoseconds,
         known: WriterResources, in db: Database
@@ -18,7 +18,9 @@ enum ResourceRows {
         return id
     }
 
-    /// - Returns: `false` where the row is not there, or is another sender's.
+    /// Updates a row that the writer remembers.
+    ///
+    /// - Returns: `false` if the row was deleted or belongs to another sender.
     private static func update(
         _ id: Int64, with resource: TelemetryResource, seenAt now: Int64, pointsUntil end: Int64, in db: Database
     ) throws -> Bool {
@@ -61,7 +63,7 @@ enum ResourceRows {
         ]
     }
 
-    /// What may change while a sender lives.
+    /// The columns that may change while a sender lives.
     private static func state(of resource: TelemetryResource) -> StatementArguments {
         [resource.captureMode ?? "", resource.captureReason ?? "", resource.agent ?? ""]
     }

@@ -1,18 +1,18 @@
 import MartletTelemetry
 
-/// How long points are kept at each resolution, by the end of their interval: first as they came, then a point for each
-/// minute, then one for each hour. Counts, sums and distributions merge without any error; what gets coarser is only where a
-/// window may begin and end.
+/// The ages up to which points are kept at each resolution, counted from the end of their interval: first as they came, then
+/// a point for each minute, then one for each hour. Counts, sums and distributions merge without any error; only the times at
+/// which a window may begin and end get coarser.
 package struct Retention: Sendable, Equatable {
     /// Nanoseconds.
     package var tenSeconds: UnixNanoseconds = 6 * 3_600_000_000_000
     package var minutes: UnixNanoseconds = 7 * 24 * 3_600_000_000_000
     package var hours: UnixNanoseconds = 400 * 24 * 3_600_000_000_000
 
-    /// Six hours, a week, and a year with room to compare it with the one before.
+    /// Keeps fine points for six hours, minutes for a week, and hours for a year with room to compare it with the one before.
     package init() {}
 
-    /// A coarser figure is made of finer ones and has to outlive them.
+    /// Whether no resolution expires before a finer one: coarser figures are made of finer ones.
     package var isOrdered: Bool { tenSeconds > 0 && tenSeconds <= minutes && minutes <= hours }
 
     func age(_ tier: Tier) -> Int64 {

@@ -1,22 +1,23 @@
 import GRDB
 import MartletTelemetry
 
-/// One step of rolling up: some chunks of a slot that is over, merged to chunks of the tier above. Read and merged in a
-/// reader's time; what the writer does is short.
+/// One step of rolling up: some chunks of a slot that is over are merged into chunks of the tier above. A reader reads and
+/// merges them; the writer's part is short.
 ///
-/// A chunk is rolled up once, and what comes late makes another one of the same slot, so nothing counts twice.
+/// A chunk is rolled up once, and late chunks make another one of the same slot, so nothing counts twice.
 ///
-/// Where metrics of the same requests begin or end within a slot, spans of before are not told of together with those of
-/// after, and their chunk ends where the last of them does: so ``StatisticsCover`` says the same of it as of its sources.
+/// Metrics of the same requests may begin or end within a slot. Spans before and after that time are then kept apart, and the
+/// earlier chunk ends with its last source: so ``StatisticsCover`` decides the same about it as about its sources.
 struct RollUp {
-    /// Chunks that one step merges at most, and their bytes: what is held in memory, and how long the writer is busy.
+    /// Chunks that one step merges at most, and their bytes. They limit the memory, and the time for which the writer is
+    /// busy.
     static let maxChunks = 512
     static let maxBytes = 16 * 1024 * 1024
 
     private var sources: [Int64] = []
     private var results: [(row: ChunkRow, blob: ChunkBlob)] = []
 
-    /// `nil` when nothing of `tier` is due.
+    /// Merges the chunks of the oldest slot that is due; `nil` if nothing of `tier` is due.
     ///
     /// - Parameter due: slots that end after it are left alone.
     init?(_ tier: Tier, due: Int64, in db: Database) throws {
@@ -28,7 +29,9 @@ struct RollUp {
         }
     }
 
-    /// - Throws: when a source has been rolled up in the meantime.
+    /// Marks the sources as rolled up and inserts the merged chunks.
+    ///
+    /// - Throws: if a source has been rolled up in the meantime.
     func write(in db: Database) throws {
         let mark = try db.cachedStatement(sql: "UPDATE chunk SET rolled = 1 WHERE id = ? AND rolled = 0")
         for source in sources {
@@ -54,13 +57,13 @@ struct RollUp {
         } while true
     }
 
-    // MARK: What is due
+    // MARK: Finding chunks that are due
 
     private struct Group {
         let resource: Int64
         /// See ``StatisticsCover/Overlaps/section(of:end:)``.
         let section: Int
-        /// Of what is made of it.
+        /// The end of the chunk that is made of the group.
         var end: Int64
         var chunks: [Int64] = []
     }
@@ -76,7 +79,7 @@ struct RollUp {
         return try Int64.fetchOne(statement, arguments: [tier.rawValue, latest]).map(target.slotEnd(of:))
     }
 
-    /// Chunks by their sender and section. What finds no room in this step is for the next one.
+    /// Groups chunks by their sender and section. Chunks past the limits are left for the next step.
     private static func groups(of tier: Tier, from: Int64, to: Int64, in db: Database) throws -> [Group] {
         let statement = try db.cachedStatement(
             sql: """
@@ -107,7 +110,8 @@ struct RollUp {
         return count < maxChunks ? groups : withoutLastOfMany(groups)
     }
 
-    /// The last one may have more chunks, which would become another chunk of the same slot: right, but one too many.
+    /// Drops the last group, some of whose chunks may be past the limit. They would make another chunk of the same slot:
+    /// correct, but one more than needed.
     private static func withoutLastOfMany(_ groups: [Group]) -> [Group] {
         groups.count > 1 ? groups.dropLast() : groups
     }

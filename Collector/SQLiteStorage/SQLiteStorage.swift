@@ -7,11 +7,12 @@ import Synchronization
 /// The embedded store: one SQLite file in WAL mode, one writer, readers that never wait for it.
 ///
 /// Durability: `synchronous = FULL`. `store` returns after its transaction was appended to the log and the log was synced
-/// (fsync), so what it returned for survives `kill -9`, for which the append alone would do, and a power cut, for which it
-/// would not. The price is one fsync for each transaction: 0.18 ms on the disk where it was measured, more on others. Batches
-/// that arrive at the same time share one (``CommitQueue``).
+/// (fsync). A stored batch therefore survives `kill -9`, for which the append alone would be enough, and a power cut, for
+/// which it would not. The price is one fsync for each transaction: 0.18 ms on the disk where it was measured, more on
+/// others. Batches that arrive at the same time share one (``CommitQueue``).
 package final class SQLiteStorage: Storage {
-    /// Told of the points that a batch of metrics or of spans brought, and of how many spans; what was known is not among them.
+    /// Takes the points that a batch of metrics or of spans added, and the number of spans; neither includes data stored
+    /// before.
     package typealias OnStored = @Sendable (_ points: [InstanceMetrics], _ spans: Int) -> Void
 
     let pool: DatabasePool
@@ -21,14 +22,15 @@ package final class SQLiteStorage: Storage {
     /// Used by the writer alone.
     let series: WriterSeries
     let resources = WriterResources()
-    /// Until when ledgers were thinned since the start; see ``LedgerThinning``.
+    /// The time up to which ledgers were thinned since the start, in nanoseconds since 1970; 0 before the first time. See
+    /// ``LedgerThinning``.
     let thinnedLedgers = Atomic<Int64>(0)
     /// The collector's clock.
     let now: @Sendable () -> UnixNanoseconds
     let onStored: OnStored
 
-    /// Opens the store at `path`, making file and folder where there are none. Throws ``StorageFailure`` when the file is
-    /// something else, newer or damaged; it is left as it is then.
+    /// Opens the store at `path`, and makes the file and its directory if they are missing. Throws ``StorageFailure`` if the
+    /// file is no store, newer or damaged, and then leaves it as it is.
     ///
     /// - Parameter onStored: called after each commit.
     package convenience init(
@@ -42,7 +44,8 @@ package final class SQLiteStorage: Storage {
             let pool = try DatabasePool(path: path, configuration: Self.configuration)
             try pool.writeWithoutTransaction { db in
                 try Pragmas.configureWriter(db)
-                // Before the first table, so that a process killed in between leaves no file that nobody owns up to.
+                // The mark precedes the first table, so that a process killed in between leaves a file that is known as
+                // Martlet's.
                 try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
             }
             try Schema.migrator.migrate(pool)
@@ -51,7 +54,7 @@ package final class SQLiteStorage: Storage {
         self.init(pool, path: path, limits: limits, now: now, onStored: onStored)
     }
 
-    /// Opens an existing store to read from it, also while a collector writes to it.
+    /// Opens an existing store for reading, even while a collector writes to it.
     package convenience init(readingFrom path: String) throws {
         try StoreFile.inspect(path, forReading: true)
         var configuration = Self.configuration
@@ -82,9 +85,9 @@ package final class SQLiteStorage: Storage {
         }
     }
 
-    /// Folds the log into the file and closes it; nothing may be asked of the store afterwards.
+    /// Folds the log into the file and closes it. The store must not be used afterwards.
     package func close() throws {
-        // GRDB closes its readers last, and those cannot fold the log themselves.
+        // GRDB closes its readers last, and readers cannot fold the log themselves.
         _ = try pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
         try pool.close()
     }

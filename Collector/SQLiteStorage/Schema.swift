@@ -1,8 +1,8 @@
 import GRDB
 
-/// The tables, as named migrations. A migration that was released is never changed; a new one is added behind it.
+/// The tables, as named migrations. A released migration is never changed; a new one is added after it.
 ///
-/// Text columns hold `''` and number columns 0 where a value is absent: SQLite's UNIQUE takes two NULLs for different.
+/// Text columns hold `''` and number columns 0 if a value is absent: SQLite's UNIQUE takes two NULLs for different.
 enum Schema {
     /// "MRTL": marks the file as Martlet's (SQLite file format, section 1.3.14).
     static let applicationID: Int64 = 0x4D52_544C
@@ -33,7 +33,8 @@ enum Schema {
         migrator.registerMigration("8 spans of one trace, resources of one instance") { db in
             try db.execute(sql: spanIndex + instanceIndex)
         }
-        // No table changes. Earlier versions would take what is written from now on for damaged, and refuse the store instead.
+        // No table changes. The migration makes earlier versions refuse the store, because they would take the new sketches
+        // for damaged.
         migrator.registerMigration("9 rolled up sketches as tokens") { _ in }
         migrator.registerMigration("10 spans of one resource") { try $0.execute(sql: resourceSpanIndex) }
         migrator.registerMigration("11 ends before the last of cumulative series") { db in
@@ -118,7 +119,7 @@ enum Schema {
         CREATE INDEX detail_by_received ON detail (received);
         """
 
-    /// Points of before have no phases.
+    /// Points of earlier versions have no phases.
     private static let phases = """
         ALTER TABLE point ADD COLUMN phases BLOB NOT NULL DEFAULT x'';
 
@@ -128,8 +129,8 @@ enum Schema {
         ALTER TABLE resource ADD COLUMN capture_reason TEXT NOT NULL DEFAULT '';
         """
 
-    /// Details are spans, also those that are no requests: these have `''` as their kind. What was kept before were
-    /// requests, and a client's kind of span is its kind of request.
+    /// Details are spans, including those that are no requests, whose kind is `''`. Earlier versions kept only requests, and
+    /// a client's kind of span is its kind of request.
     private static let spans = """
         ALTER TABLE detail ADD COLUMN name TEXT NOT NULL DEFAULT '';
         ALTER TABLE detail ADD COLUMN span_kind TEXT NOT NULL DEFAULT '';
@@ -147,14 +148,14 @@ enum Schema {
         CREATE INDEX detail_by_trace ON detail (trace_id);
         """
 
-    /// A trace may have thousands of spans, and each that comes is looked for among them.
+    /// A trace may have thousands of spans, and each new span is looked up among them.
     private static let spanIndex = """
         DROP INDEX detail_by_trace;
         CREATE INDEX detail_by_trace ON detail (trace_id, span_id);
 
         """
 
-    /// A sender goes when it has no spans left, which SQLite looks for as well, because they refer to it.
+    /// A sender is deleted once it has no spans left. SQLite searches for them as well, because they refer to the sender.
     private static let resourceSpanIndex = """
         CREATE INDEX detail_by_resource ON detail (resource_id);
 
@@ -166,7 +167,7 @@ enum Schema {
 
         """
 
-    /// In place of a row for each batch, of which an instance makes half a million in 30 days.
+    /// Replaces a row for each batch: an instance makes half a million batches in 30 days.
     private static let batchStreams = """
         CREATE TABLE batch_stream (
             id INTEGER PRIMARY KEY,
@@ -211,7 +212,7 @@ enum Schema {
 
         """
 
-    /// Accounts of before tell of no time without capture.
+    /// Accounts of earlier versions have no time without capture.
     private static let watch = """
         -- Nanoseconds since the instance's start: all of them, and those without capture.
         ALTER TABLE ledger ADD COLUMN age INTEGER NOT NULL DEFAULT 0;
@@ -219,7 +220,7 @@ enum Schema {
 
         """
 
-    /// Tells senders that have no points any more, whatever clocks say.
+    /// Shows which senders have no points any more, even if their clocks are wrong.
     private static let lastEnd = """
         -- The latest that a point ended in, the sender's clock.
         ALTER TABLE resource ADD COLUMN last_end INTEGER NOT NULL DEFAULT 0;

@@ -2,10 +2,10 @@ import GRDB
 import MartletStorage
 import MartletTelemetry
 
-/// Where a sender's series are counted. Senders that the query does not tell apart are one class, so that the series of a
-/// service are looked up once and not for each of its processes.
+/// The senders of a query in classes. Senders that the query does not tell apart are one class, so the series of a service
+/// are looked up once instead of for each of its processes.
 struct SenderClasses {
-    /// One that ``sender(ofResource:in:)`` returned. Those of one service stand beside each other.
+    /// A class of senders, from ``sender(ofResource:in:)``. The order keeps the classes of one service together.
     struct Sender: Comparable {
         fileprivate var service: Int
         fileprivate var index: Int
@@ -22,22 +22,22 @@ struct SenderClasses {
 
     private let query: StatisticsQuery
     private var classes: [Class] = []
-    /// `nil` for senders that the filter leaves out.
+    /// The class of each resource; `nil` for senders that the filter leaves out.
     private var classOfResource: [Int64: Sender?] = [:]
     private var services: [String: Int] = [:]
     private var classOfValues: [[String?]: Sender] = [:]
-    /// The class that was asked for last, for chunks of one are read one after the other.
+    /// The class that was asked for last: chunks of one class are read one after the other.
     private var current: Int?
-    /// Of its service.
+    /// The series of the current class's service.
     private var series: ServiceSeries?
-    /// Of each of their names, where it was asked for.
+    /// The group of each of the series' names; `nil` until it is asked for.
     private var groups: [Int?] = []
 
     init(_ query: StatisticsQuery) {
         self.query = query
     }
 
-    /// `nil` when the query is not about this sender.
+    /// Returns `nil` if the query leaves out this sender.
     mutating func sender(ofResource id: Int64, in db: Database) throws -> Sender? {
         if let known = classOfResource[id] { return known }
         let found = try ResourceRows.find(id, in: db).flatMap { sender(of: $0) }
@@ -45,7 +45,7 @@ struct SenderClasses {
         return found
     }
 
-    /// `nil` for a series that was not asked for yet.
+    /// Returns `nil` for a series that was not asked for yet, and `.some(nil)` for one that is left out.
     mutating func place(ofSeries series: Int64, sender: Sender) -> SeriesPlace?? {
         classes[sender.index].places.find(series)
     }
@@ -54,7 +54,8 @@ struct SenderClasses {
         classes[sender.index].places.insert(place, of: series)
     }
 
-    /// Where in `index` its requests are counted; `nil` for a series that the filter leaves out, or that has been deleted.
+    /// Returns the group in `index` that counts the series' requests; `nil` if the filter leaves the series out or it has
+    /// been deleted.
     mutating func readPlace(
         ofSeries series: Int64, sender: Sender, in index: inout GroupIndex, _ db: Database
     ) throws -> SeriesPlace? {
@@ -65,7 +66,7 @@ struct SenderClasses {
             groups[entry.name] = group
             return SeriesPlace(group: group, requests: entry.requests)
         }
-        // Names that Swift takes for the same may be spelled in other bytes, which SQLite tells apart.
+        // Swift takes some names for equal that have different bytes, which SQLite tells apart.
         guard let dimensions = try SeriesRows.find(series, in: db),
             query.filter.matches(dimensions, from: classes[sender.index].resource)
         else { return nil }
@@ -100,7 +101,7 @@ struct SenderClasses {
 }
 
 extension Dimension {
-    /// What of it the sender alone decides; `nil` where that is nothing.
+    /// The dimension's value if the sender alone decides it, otherwise `nil`.
     fileprivate func value(of resource: TelemetryResource) -> String? {
         switch self {
         case .version: resource.version

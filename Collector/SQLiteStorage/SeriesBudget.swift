@@ -1,11 +1,12 @@
 import MartletStorage
 import MartletTelemetry
 
-/// What a point counts to when its service has too many series: so that no sender that puts ids into its endpoints, its hosts
-/// or its errors can make the store and its reports grow without bound. Pure.
+/// The coarser series for points whose service has too many. A sender that puts ids into its endpoints, hosts or errors thus
+/// cannot make the store and its reports grow without bound. Pure.
 enum SeriesBudget {
-    /// From the finest to the coarsest, each with the number of series of the service from which on no more of its kind are
-    /// made. The last always are, for there are few: a kind, a status, and how the request ended.
+    /// Returns the series that a point may count to, from the finest to the coarsest. A series is made only while its service
+    /// has fewer series than its `limit`. The last is always made, because there are few: a kind, a status, and how the
+    /// request ended.
     static func candidates(
         for dimensions: RequestDimensions, limit: Int
     ) -> [(dimensions: RequestDimensions, limit: Int)] {

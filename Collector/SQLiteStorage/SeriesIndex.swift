@@ -2,10 +2,10 @@ import GRDB
 import MartletTelemetry
 import Synchronization
 
-/// The writer's memory of series: their rows by what they are. Knows what its transaction wrote, so it is to be forgotten
-/// when that is rolled back.
+/// The writer's memory of each series' row. It includes the rows of the current transaction, so it has to be emptied when
+/// that is rolled back.
 struct SeriesIndex {
-    /// Past it all are forgotten and read again as they come: some 20 MB.
+    /// Series at most, some 20 MB. Past it the index is emptied, and the rows are read when they are next needed.
     static let maxSeries = 50_000
 
     private struct Entry {
@@ -31,10 +31,10 @@ struct SeriesIndex {
         count = 0
     }
 
-    /// The row that each of the points counts to, which is made when it is the first one.
+    /// Returns the row that each point counts to. The first point of a series makes its row.
     mutating func ids(of points: [RequestPoint], service: String, in db: Database) throws -> [Int64] {
         if count >= Self.maxSeries { removeAll() }
-        // Taken out, so that it is changed where it is and not copied.
+        // The entry leaves the dictionary, so that it is changed in its memory and not copied.
         var known =
             try services.removeValue(forKey: service)
             ?? Service(count: SeriesRows.count(ofService: service, in: db))
@@ -43,7 +43,7 @@ struct SeriesIndex {
             count += known.entries.count - before
             services[service] = known
         }
-        // By their places: a copy of a point costs more than the look-up.
+        // The loop uses indexes: a copy of a point costs more than the look-up.
         return try points.indices.map { index in
             let series = points[index].series
             let day = SeriesDay.of(Int64(clamping: points[index].end))
@@ -73,7 +73,7 @@ struct SeriesIndex {
     }
 }
 
-/// The index of a store's writer. Its lock is never waited for: only one transaction is being written at a time.
+/// The index of a store's writer. Its lock is always free, because only one transaction is being written at a time.
 final class WriterSeries: Sendable {
     private let index: Mutex<SeriesIndex>
 

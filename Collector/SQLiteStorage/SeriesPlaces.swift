@@ -1,26 +1,26 @@
 import MartletStorage
 
-/// Where the requests of a series are counted.
+/// The group that a series' requests count to, and their class.
 struct SeriesPlace: Equatable {
     /// The index of the group.
     var group: Int
     var requests: RequestClass
 }
 
-/// The place of each series that was met, found fast where series are asked for in ascending order again and again, as chunks
-/// have them.
+/// The ``SeriesPlace`` of each series that was met. Searches are fast if series are asked for in ascending order repeatedly,
+/// as chunks have them.
 struct SeriesPlaces {
-    /// How many behind the last one are looked at before all are searched.
+    /// Series that are compared after the last one found, before a search of all.
     private static let reach = 8
 
-    /// In ascending order.
+    /// The series in ascending order.
     private var series: [Int64] = []
-    /// `nil` for those that are left out.
+    /// The value of each series; `nil` for a series that is left out.
     private var places: [SeriesPlace?] = []
-    /// Behind the last one that was found.
+    /// The index after the series that was found last.
     private var next = 0
 
-    /// `nil` for a series that was not met.
+    /// Returns `nil` for a series that was not met, and `.some(nil)` for one that is left out.
     mutating func find(_ wanted: Int64) -> SeriesPlace?? {
         var index = next
         let end = min(next + Self.reach, series.count)
@@ -31,7 +31,7 @@ struct SeriesPlaces {
         return .some(places[index])
     }
 
-    /// - Parameter new: one that was not found.
+    /// - Parameter new: a series that ``find(_:)`` did not find.
     mutating func insert(_ place: SeriesPlace?, of new: Int64) {
         let index = firstIndex(notBefore: new)
         series.insert(new, at: index)

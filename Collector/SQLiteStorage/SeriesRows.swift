@@ -1,8 +1,8 @@
 import GRDB
 import MartletTelemetry
 
-/// The table of what tells requests of one service apart. Senders share their service's series, so that processes which come
-/// and go add none.
+/// The table of series: the dimensions that tell requests of one service apart. Senders share their service's series, so
+/// processes that come and go add none.
 enum SeriesRows {
     static func find(_ dimensions: RequestDimensions, service: String, in db: Database) throws -> Row? {
         let statement = try db.cachedStatement(
@@ -35,7 +35,7 @@ enum SeriesRows {
         return try Int.fetchOne(statement, arguments: [service]) ?? 0
     }
 
-    /// In the order kind, method, host, port, endpoint, status, error.
+    /// Returns kind, method, host, port, endpoint, status and error, in this order.
     static func columns(of dimensions: RequestDimensions) -> StatementArguments {
         [
             text(of: dimensions.kind, dimensions.source), dimensions.method, dimensions.host, dimensions.port,
@@ -44,25 +44,25 @@ enum SeriesRows {
         ]
     }
 
-    /// `client`, and `client spans` for what is known from spans alone.
+    /// `client`, or `client spans` for requests that are known from spans alone.
     private static func text(of kind: RequestKind, _ source: StatisticsSource) -> String {
         source == .metrics ? kind.rawValue : "\(kind.rawValue) \(source.rawValue)"
     }
 
-    /// `nil` for one that has been deleted.
+    /// Returns `nil` for a series that has been deleted.
     static func find(_ id: Int64, in db: Database) throws -> RequestDimensions? {
         let statement = try db.cachedStatement(sql: "SELECT * FROM series WHERE id = ?")
         return try Row.fetchOne(statement, arguments: [id]).flatMap(decode)
     }
 
-    /// From the columns by their names; `nil` for a kind that is not known.
+    /// Reads the columns by their names. Returns `nil` for an unknown kind.
     static func decode(_ row: Row) -> RequestDimensions? {
         dimensions(
             kind: row["kind"], method: row["method"], host: row["host"], port: row["port"], endpoint: row["endpoint"],
             status: row["status"], error: row["error"])
     }
 
-    /// What ``columns(of:)`` were made of; `nil` for a kind that is not known.
+    /// Returns the dimensions that ``columns(of:)`` made the values from; `nil` for an unknown kind.
     static func dimensions(
         kind text: String, method: String, host: String, port: Int, endpoint: String, status: Int, error: String
     ) -> RequestDimensions? {
@@ -84,8 +84,8 @@ enum SeriesRows {
     }
 }
 
-/// The latest day that a point of a series ended in, in days since 1970: a series is written once a day, and not with each of
-/// its points.
+/// The latest day on which a point of a series ended, in days since 1970. A series is therefore written once a day instead of
+/// with each point.
 enum SeriesDay {
     static let length: Int64 = 24 * 3_600_000_000_000
 

@@ -2,20 +2,19 @@ import GRDB
 import MartletStorage
 import MartletTelemetry
 
-/// What the series of one service are to a query, all of them read at once: one by one, as they are met, takes five times as
-/// long.
+/// The series of one service, as a query sees them. All are read at once: reading each as it is met takes five times as long.
 struct ServiceSeries {
     struct Entry {
         let requests: RequestClass
-        /// A place in ``names``.
+        /// The index of its name in ``names``.
         let name: Int
     }
 
     let service: String
-    /// What tells groups apart, without status and error unless the query asks for them: most series differ in nothing else
-    /// from the one before.
+    /// The dimensions that tell groups apart, without status and error unless the query asks for them. Most series then have
+    /// the same name as the one before.
     private(set) var names: [RequestDimensions] = []
-    /// `nil` for those that the filter leaves out.
+    /// The entry of each series; `nil` for a series that the filter leaves out.
     private var entries: [Int64: Entry?] = [:]
 
     init(of resource: TelemetryResource, _ query: StatisticsQuery, in db: Database) throws {
@@ -43,7 +42,7 @@ struct ServiceSeries {
         }
     }
 
-    /// `nil` for a series that is not the service's.
+    /// `nil` for a series that is not the service's, and `.some(nil)` for one that is left out.
     subscript(series: Int64) -> Entry?? { entries[series] }
 
     private mutating func place(of name: RequestDimensions) -> Int {

@@ -10,12 +10,12 @@ import MartletTelemetry
 ///     offset       varint, zigzag
 ///     buckets      ``BucketGaps`` or ``BucketTokens``
 enum SketchBlob {
-    /// How the buckets are written. The raw value is the first byte.
+    /// The encoding of the buckets. The raw value is the first byte.
     enum Form: UInt8, CaseIterable {
-        /// Of what is delivered. Not to be changed: what is sent twice without an id is found by its bytes, which an earlier
-        /// version may have stored.
+        /// The form of delivered points. It must never change: points that are sent twice without an id are found by their
+        /// bytes, which an earlier version may have stored.
         case gaps = 1
-        /// Of what is rolled up, which is read again and again: fewer bytes and less work.
+        /// The form of rolled-up points, which are read repeatedly: fewer bytes and less work.
         case tokens = 2
     }
 
@@ -25,7 +25,7 @@ enum SketchBlob {
         return writer.bytes
     }
 
-    /// `nil` when the bytes cannot have come from ``encode(_:as:)``.
+    /// Returns `nil` if the bytes cannot have come from ``encode(_:as:)``.
     static func decode(_ bytes: [UInt8]) -> ExponentialHistogram? {
         var (reader, sketch) = (ByteReader(bytes), SparseHistogram())
         guard read(&reader, into: &sketch) else { return nil }
@@ -48,8 +48,8 @@ enum SketchBlob {
         }
     }
 
-    /// Reads to the reader's end. `false` when the bytes cannot have come from ``append(_:as:to:)``; what `sketch` holds then
-    /// is nothing to use.
+    /// Reads to the reader's end. Returns `false` if the bytes cannot have come from ``append(_:as:to:)``; `sketch` is then
+    /// unusable.
     static func read(_ reader: inout ByteReader, into sketch: inout SparseHistogram) -> Bool {
         guard let form = reader.byte().flatMap(Form.init), let bounds = reader.byte(), bounds < 4,
             let sum = reader.double()

@@ -1,7 +1,7 @@
 import Foundation
 import MartletTelemetry
 
-/// What of a span no column is for, as JSON; `''` stands for nothing.
+/// The attributes, events and links of a span as JSON; `''` stands for none.
 enum SpanJSON {
     static func encode(_ attributes: [String: SpanAttribute]) throws -> String {
         attributes.isEmpty ? "" : try text(attributes.mapValues(Value.init))
@@ -45,7 +45,8 @@ enum SpanJSON {
     }
 }
 
-/// Texts, integers, booleans and arrays as JSON has them; `{"double": 2}`, because JSON does not tell 2.0 from 2.
+/// An attribute's value: texts, integers, booleans and arrays as JSON has them; `{"double": 2}` for a double, because JSON
+/// does not tell 2.0 from 2.
 private struct Value: Codable {
     let attribute: SpanAttribute
 

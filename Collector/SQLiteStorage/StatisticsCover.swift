@@ -1,10 +1,11 @@
 import GRDB
 import MartletTelemetry
 
-/// When a sender told of a kind of requests in metrics, and when in spans. What its spans tell of the time of its metrics is
-/// not counted: these are the same requests. Decided when a report is made, because metrics come later than spans.
+/// The times for which a sender reported a kind of requests in metrics, and in spans. Its spans of a time that its metrics
+/// cover do not count, because they report the same requests. This is decided when a report is made, because metrics come
+/// later than spans.
 ///
-/// Martlet's agents need none, for their spans never count.
+/// Martlet's agents have no rows, because their spans never count.
 enum StatisticsCover {
     static let schema = """
         CREATE TABLE statistics_cover (
@@ -17,7 +18,7 @@ enum StatisticsCover {
 
         """
 
-    /// How much later the next metrics may come: longer than anyone's interval of export.
+    /// The longest time until the next metrics: longer than any interval of export.
     private static let patience: UnixNanoseconds = 3600 * 1_000_000_000
 
     private struct Key: Hashable {
@@ -32,9 +33,9 @@ enum StatisticsCover {
                 ON CONFLICT DO UPDATE SET
                     from_time = min(from_time, excluded.from_time), to_time = max(to_time, excluded.to_time)
                 """)
-        // By their places: a copy of a point costs more than what is done with it.
+        // The loop uses indexes: a copy of a point costs more than the work on it.
         var times: [Key: (from: UnixNanoseconds, to: UnixNanoseconds)] = [:]
-        // Sizes of bodies alone tell of no requests.
+        // Sizes of bodies alone report no requests.
         for index in points.indices where points[index].statistics.duration.count > 0 {
             let key = Key(kind: points[index].dimensions.kind, source: points[index].dimensions.source)
             let known = times[key] ?? (from: .max, to: 0)
@@ -47,25 +48,25 @@ enum StatisticsCover {
         }
     }
 
-    /// What each kind of a sender's requests is counted from.
+    /// Returns the source that each kind of a sender's requests is counted from.
     static func sources(of resource: Int64, in db: Database) throws -> [RequestKind: StatisticsSource] {
         let statement = try db.cachedStatement(
             sql: "SELECT kind, source FROM statistics_cover WHERE resource_id = ? ORDER BY source DESC")
         return try Row.fetchAll(statement, arguments: [resource]).reduce(into: [:]) { sources, row in
             guard let kind = RequestKind(rawValue: row["kind"]) else { return }
-            // Metrics come last, for they have what spans have.
+            // Rows of metrics come last and replace those of spans, because metrics report the same requests.
             sources[kind] = StatisticsSource(rawValue: row["source"])
         }
     }
 
-    /// Senders whose spans may tell of the same requests as metrics do, by their rows.
+    /// The times in which metrics cover the spans of a sender, by its row.
     struct Overlaps {
         private var ranges: [Int64: [RequestKind: ClosedRange<Int64>]] = [:]
 
-        /// The metrics are those of the same service and instance: metrics and spans of one process may differ in the rest of
-        /// their resources.
+        /// Reads the times of all senders' metrics of the same service and instance: metrics and spans of one process may
+        /// differ in the rest of their resources.
         ///
-        /// - Parameter resource: the only sender of spans that is asked for; `nil` for all.
+        /// - Parameter resource: the only sender of spans that is read; `nil` for all.
         init(ofSpansOf resource: Int64? = nil, in db: Database) throws {
             let statement = try db.cachedStatement(
                 sql: """
@@ -88,13 +89,13 @@ enum StatisticsCover {
             }
         }
 
-        /// Whether metrics have the requests that spans of the sender tell of in an interval that ended then.
+        /// Whether metrics cover the sender's spans of an interval that ended at `end`.
         func contains(_ kind: RequestKind, of resource: Int64, end: Int64) -> Bool {
             ranges[resource]?[kind]?.contains(end) ?? false
         }
 
-        /// The times at which metrics begin or end to have the requests of spans of the sender lie between these sections,
-        /// which are counted from 0.
+        /// Returns the section that `end` lies in, from 0. A new section begins whenever metrics begin or cease to cover the
+        /// sender's spans of one kind.
         func section(of resource: Int64, end: Int64) -> Int {
             ranges[resource]?.values.reduce(0) { $0 + (end >= $1.lowerBound ? 1 : 0) + (end > $1.upperBound ? 1 : 0) }
                 ?? 0

@@ -2,10 +2,10 @@ import Foundation
 import GRDB
 import MartletStorage
 
-/// What can be told about a store's file before it is opened for good.
+/// Makes and checks the file of a store before it is opened.
 enum StoreFile {
-    /// Makes folder and empty file where there are none, for the owner alone: endpoints and addresses are nobody else's
-    /// business. SQLite gives its log the rights of the file.
+    /// Makes the directory and an empty file if they are missing, for the owner alone: endpoints and addresses are private.
+    /// SQLite gives its log the rights of the file.
     static func make(_ path: String) throws {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         do {
@@ -20,9 +20,9 @@ enum StoreFile {
         }
     }
 
-    /// Throws when the file is no store of Martlet, one of a newer Martlet, or damaged. Changes nothing.
+    /// Throws if the file is no store of Martlet, a store of a newer Martlet, or damaged. Changes nothing.
     ///
-    /// - Parameter forReading: whether it has to be there with all its tables, for nobody will make them.
+    /// - Parameter forReading: whether the file and all its tables have to exist, because a reader cannot make them.
     static func inspect(_ path: String, forReading: Bool) throws {
         guard FileManager.default.fileExists(atPath: path) else {
             if forReading { throw StorageFailure("there is no store at \(path)") }
@@ -67,8 +67,8 @@ enum StoreFile {
         try readOneRowOfEachTable(db)
     }
 
-    /// Shows a damaged schema, and tables whose roots are. All that could be damaged is checked when it is read: going
-    /// through the file would take longer the larger it is.
+    /// Reveals a damaged schema and damaged roots of tables. Other damage is found when it is read: going through the file
+    /// would take longer the larger it is.
     private static func readOneRowOfEachTable(_ db: Database) throws {
         let tables = try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
         for table in tables { _ = try Row.fetchOne(db, sql: "SELECT * FROM \(table.quotedDatabaseIdentifier) LIMIT 1") }

@@ -2,8 +2,8 @@ import GRDB
 import MartletStorage
 import Synchronization
 
-/// Whether the file turned out to be damaged. From then on nothing is written to it any more, so that what is left can be
-/// saved, and senders keep what they have. Safe to use from any task.
+/// Whether the file turned out to be damaged. From then on nothing is written to it, so that the rest can be saved, and
+/// senders keep their batches. Safe to use from any task.
 final class StoreHealth: Sendable {
     private let failure = Mutex<StorageFailure?>(nil)
     private let path: String
@@ -17,7 +17,7 @@ final class StoreHealth: Sendable {
         if let failure = failure.withLock({ $0 }) { throw failure }
     }
 
-    /// Does `body` unless the file is damaged, and remembers when that shows it to be.
+    /// Runs `body` unless the file is damaged, and remembers an error of `body` that reveals damage.
     func watching<Value>(_ body: () async throws -> Value) async throws -> Value {
         try check()
         do {
@@ -32,6 +32,6 @@ final class StoreHealth: Sendable {
 }
 
 extension DatabaseError {
-    /// Of the file, and not of a disk that is full or of a lock.
+    /// Whether the error reveals a damaged file; a full disk and a lock do not.
     var tellsDamage: Bool { resultCode == .SQLITE_CORRUPT || resultCode == .SQLITE_NOTADB }
 }

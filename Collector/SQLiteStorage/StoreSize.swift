@@ -1,7 +1,7 @@
 import Foundation
 
 extension SQLiteStorage {
-    /// Of the file and its log; what is not there yet has none.
+    /// The bytes of the file and its log; a missing file counts as 0.
     package func size() async throws -> UInt64 {
         ["", "-wal", "-shm"].reduce(0) { total, suffix in
             let attributes = try? FileManager.default.attributesOfItem(atPath: pool.path + suffix)

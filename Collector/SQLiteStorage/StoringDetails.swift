@@ -17,7 +17,7 @@ extension SQLiteStorage {
                 var new = one
                 new.details = []
                 for detail in one.details {
-                    // A sender that does not number its batches may have sent it before.
+                    // A sender that does not number its batches may have sent the span before.
                     guard try batch != nil || !DetailRows.contains(detail, resource: resource, in: db) else { continue }
                     try DetailRows.insert(detail, resource: resource, at: now, in: db)
                     new.details.append(detail)
@@ -29,7 +29,8 @@ extension SQLiteStorage {
                 }
                 stored.add(points, spans: new.details.count, of: one.resource)
             }
-            // No more than what was stored took, or it would keep others waiting; ``Expiry`` deletes the rest.
+            // The batch prunes at most twice as many rows as it added, or it would keep others waiting; ``Expiry`` deletes
+            // the rest.
             _ = try DetailRows.prune(atMost: 2 * stored.spans, at: now, limits, in: db)
             return outcome
         }
@@ -45,7 +46,7 @@ extension DetailsBatch {
 }
 
 extension SpanRecord {
-    /// Roughly its memory.
+    /// Roughly the memory that it takes, in bytes.
     fileprivate var estimatedBytes: Int {
         let ofAttributes = attributes.reduce(0) { $0 + $1.key.utf8.count + $1.value.estimatedBytes }
         return 1024 + url.utf8.count + ofAttributes + 512 * (events.count + links.count)

@@ -3,7 +3,7 @@ import MartletStorage
 import MartletTelemetry
 
 extension SQLiteStorage {
-    /// In one transaction: the batch's id is there if and only if its points are.
+    /// Stores the batch's id and its points in one transaction, so that either both are stored or neither.
     package func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome {
         let (now, limits) = (now(), limits)
         let bytes = metrics.reduce(0) { $0 + $1.estimatedBytes }
@@ -23,7 +23,7 @@ extension SQLiteStorage {
                     var new = try ChunkWriting.insert(
                         one.points, of: resource, service: service,
                         unlessKnown: batch == nil && !one.resource.isMartlet, index: &index, in: db)
-                    // Without any, adding them would copy all points.
+                    // Even an empty addition would copy all points.
                     if !differences.isEmpty {
                         new += try ChunkWriting.insert(
                             differences, of: resource, service: service, index: &index, in: db)
@@ -49,7 +49,7 @@ extension InstanceMetrics {
         max(points.indices.reduce(0) { max($0, points[$1].end) }, cumulative.map(\.point.end).max() ?? 0)
     }
 
-    /// Roughly its memory.
+    /// Roughly the memory that it takes, in bytes.
     fileprivate var estimatedBytes: Int {
         points.indices.reduce(1024) { $0 + points[$1].statistics.estimatedBytes }
             + cumulative.reduce(0) { $0 + $1.point.statistics.estimatedBytes }

@@ -1,14 +1,14 @@
 import MartletTelemetry
 
-/// A resolution in time at which points are kept. The raw value is a column's.
+/// A resolution in time at which points are kept. The raw value is stored in columns.
 enum Tier: Int, CaseIterable {
-    /// As agents deliver: intervals shorter than a minute.
+    /// Points as agents deliver them: intervals shorter than a minute.
     case tenSeconds = 0
     case minute = 1
     case hour = 2
 
-    /// The tier of points that were delivered with intervals of this length: merged batches and senders with long intervals
-    /// have no finer figures.
+    /// Picks the tier of delivered points with intervals of this length: merged batches and senders with long intervals have
+    /// no finer figures.
     init(fitting nanoseconds: UInt64) {
         switch nanoseconds {
         case ..<UInt64(Self.minute.length): self = .tenSeconds
@@ -17,10 +17,10 @@ enum Tier: Int, CaseIterable {
         }
     }
 
-    /// What this one is rolled up to.
+    /// The tier that this one is rolled up to; `nil` for the coarsest.
     var next: Tier? { Tier(rawValue: rawValue + 1) }
 
-    /// Nanoseconds.
+    /// The length of a slot, in nanoseconds.
     var length: Int64 {
         switch self {
         case .tenSeconds: 10_000_000_000
@@ -29,13 +29,13 @@ enum Tier: Int, CaseIterable {
         }
     }
 
-    /// The slots of a tier follow each other without a gap, each of them `(end - length, end]`. This is the latest end that is
-    /// not after `time`.
+    /// Returns the latest end of a slot that is not after `time`. The slots of a tier follow each other without a gap, each
+    /// of them `(end - length, end]`.
     func slotEnd(notAfter time: Int64) -> Int64 {
         time - time % length
     }
 
-    /// The end of the slot that `time` lies in.
+    /// Returns the end of the slot that `time` lies in.
     func slotEnd(of time: Int64) -> Int64 {
         let before = slotEnd(notAfter: time)
         guard before < time else { return before }

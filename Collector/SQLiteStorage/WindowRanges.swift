@@ -4,20 +4,20 @@ import MartletStorage
 struct ChunkRange: Equatable {
     var tier: Tier
     var isRolled: Bool
-    /// Without those that were derived.
+    /// Whether derived chunks are left out.
     var onlyDelivered: Bool
     var from: Int64
     var to: Int64
 }
 
-/// Which chunks make up a window, so that each point that was delivered counts once and at the coarsest resolution that fits.
-/// Pure.
+/// The ranges of chunks that make up a window. Each delivered point counts once, at the coarsest resolution that fits. Pure.
 ///
-/// What is not rolled up is nowhere else and counts by its own end. What is rolled up is in the tier above as well: that
-/// counts where a slot lies wholly within the window, and the finer one at the window's edges. Where the finer one has
-/// expired, the window takes in the whole of the slots that it touches, so that its figures are of its time.
+/// A chunk that is not rolled up is the only copy of its points and counts by its own end. The points of a rolled-up chunk
+/// are in the tier above as well: the coarser chunk counts if its slot lies wholly within the window, and the finer one at
+/// the window's edges. If the finer one has expired, the window grows to the whole slots that it touches, so that its figures
+/// match its time.
 struct WindowRanges {
-    /// What was asked for, or a wider one.
+    /// The window of the query, or a wider one.
     let window: TimeWindow
     private let whole: Part
     private let expired: ExpiredTimes
@@ -50,12 +50,12 @@ struct WindowRanges {
 
     private typealias Part = (from: Int64, to: Int64)
 
-    /// The part of the window that is counted by slots of a tier; empty where `from` is not before `to`.
+    /// Returns the part of the window that is counted by slots of a tier; empty if `from` is not before `to`.
     private func core(of tier: Tier) -> Part {
         (tier.slotEnd(of: whole.from), tier.slotEnd(notAfter: whole.to))
     }
 
-    /// The window without a core.
+    /// Returns the window without a core.
     private func without(_ core: Part) -> [Part] {
         guard core.from < core.to else { return [whole] }
         return [(whole.from, core.from), (core.to, whole.to)]
@@ -77,18 +77,19 @@ struct WindowRanges {
     }
 }
 
-/// Up to when what was rolled up has been deleted, or may be at any moment: whole slots of the tier above.
+/// The times up to which rolled-up chunks have been deleted, or may be at any moment. Both are ends of slots of the tier
+/// above.
 struct ExpiredTimes: Equatable {
     var tenSeconds: Int64 = 0
     var minutes: Int64 = 0
 
-    /// `time`, or the start of the slot that it lies in where nothing finer is left.
+    /// Returns `time`, or the start of its slot if nothing finer is left.
     func slotStart(notAfter time: Int64) -> Int64 { finest(at: time)?.slotEnd(notAfter: time) ?? time }
 
-    /// `time`, or the end of the slot that it lies in where nothing finer is left.
+    /// Returns `time`, or the end of its slot if nothing finer is left.
     func slotEnd(notBefore time: Int64) -> Int64 { finest(at: time)?.slotEnd(of: time) ?? time }
 
-    /// `nil` where points are left as they came.
+    /// Returns the finest tier that is left at `time`; `nil` if points are left as they came.
     private func finest(at time: Int64) -> Tier? {
         if time < minutes { return .hour }
         return time < tenSeconds ? .minute : nil

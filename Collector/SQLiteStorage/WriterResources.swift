@@ -1,12 +1,12 @@
 import MartletTelemetry
 import Synchronization
 
-/// The writer's memory of senders: which row each has. May be wrong where a transaction was rolled back or a sender expired;
-/// ``ResourceRows`` looks whether it is.
+/// The writer's memory of each sender's row. It may be wrong after a transaction was rolled back or a sender expired;
+/// ``ResourceRows`` checks it.
 final class WriterResources: Sendable {
-    /// Past it all are forgotten and looked for as they come: 20 MB at most, and as a rule a quarter.
+    /// Senders at most: past it all are forgotten and looked up as they come. They take 20 MB at most, and usually a quarter.
     private static let maxResources = 10_000
-    /// Of its texts. What says more of itself is looked for each time.
+    /// Bytes of a sender's texts. A sender with longer ones is looked up each time.
     private static let maxBytes = 1024
 
     private let ids = Mutex<[TelemetryResource: Int64]>([:])

@@ -3,15 +3,16 @@ import MartletTelemetry
 /// A sender, as the collector knows it.
 package struct AgentRecord: Sendable, Equatable {
     package var resource: TelemetryResource
-    /// When the collector took something from it, by the collector's clock.
+    /// The first and the latest time that the collector stored something from it, by the collector's clock.
     package var firstSeen: UnixNanoseconds
     package var lastSeen: UnixNanoseconds
-    /// The latest; `nil` for senders that keep no ledger.
+    /// The latest reading; `nil` for senders that keep no ledger.
     package var ledger: LedgerReading?
-    /// Of metrics; `nil` for senders that do not number their batches, and after the numbers were forgotten.
+    /// The arrivals of its batches of metrics; `nil` for senders that do not number their batches, and after the numbers were
+    /// forgotten.
     package var arrivals: BatchArrivals?
-    /// What its requests are counted from. Kinds of which it told nothing are missing, and all of Martlet's agents, which
-    /// always send metrics.
+    /// The source that each kind of its requests is counted from. Kinds that it never reported are missing. Empty for
+    /// Martlet's agents, which always send metrics.
     package var statistics: [RequestKind: StatisticsSource]
 
     package init(
@@ -27,7 +28,7 @@ package struct AgentRecord: Sendable, Equatable {
     }
 }
 
-/// What the sequence of an instance's batches tells.
+/// The gaps and overlaps in the sequence of an instance's batches.
 package struct BatchArrivals: Sendable, Equatable {
     /// Intervals whose batch did not arrive, or not with all its parts, although a later one did. It may be on its way.
     package var missing: UInt64

@@ -1,7 +1,7 @@
 /// Senders, the most recently seen first.
 package struct AgentsAnswer: Sendable, Equatable {
     package var agents: [AgentRecord]
-    /// How many there are beside these.
+    /// The number of senders that were left out.
     package var more: Int
 
     package init(agents: [AgentRecord], more: Int) {

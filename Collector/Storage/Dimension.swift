@@ -1,6 +1,6 @@
 import MartletTelemetry
 
-/// What requests can be grouped by. The raw value is the name on the command line, in a query and in a report.
+/// A property that requests can be grouped by. The raw value is the name on the command line, in a query and in a report.
 package enum Dimension: String, Sendable, Hashable, CaseIterable {
     case service
     case kind
@@ -12,7 +12,7 @@ package enum Dimension: String, Sendable, Hashable, CaseIterable {
     case version
     case instance
 
-    /// `nil` where the request has none: no response, no error, a sender without a version.
+    /// Returns `nil` if the request has no value: no response, no error, a sender without a version.
     package func value(of dimensions: RequestDimensions, from resource: TelemetryResource) -> String? {
         switch self {
         case .service: resource.service

@@ -1,11 +1,11 @@
 import MartletTelemetry
 
 extension RequestDimensions {
-    /// Stands for the name of what has no series of its own.
+    /// The name that stands for all endpoints, hosts or services without a series of their own.
     package static let other = "{other}"
 
-    /// What a request counts to, of whichever host, where there is no room for its own series. It keeps how the request ended,
-    /// and nothing else that a sender may have many of.
+    /// The dimensions that a request counts to if there is no room for its own series. They keep how the request ended, and
+    /// drop the host and every other dimension that may have many values.
     package var overflow: RequestDimensions {
         let status = status.flatMap { (100..<600).contains($0) ? $0 : nil }
         var overflow = RequestDimensions(
@@ -15,7 +15,7 @@ extension RequestDimensions {
         return overflow
     }
 
-    /// One that keeps the request's outcome.
+    /// Returns an error of few possible values that keeps the request's outcome.
     private static func overflow(of error: String, status: Int?) -> String {
         let own = [RequestOutcome.hungError, RequestOutcome.cancelledError]
         return own.contains(error) ? error : status.map(String.init) ?? "_OTHER"

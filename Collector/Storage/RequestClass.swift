@@ -1,11 +1,11 @@
 import MartletTelemetry
 
-/// What of its dimensions decides how a request is counted.
+/// The properties of a request that decide how it is counted.
 package struct RequestClass: Sendable, Equatable {
     package let kind: RequestKind
     package let outcome: RequestOutcome
     package let isFailure: Bool
-    /// Whether it is known from spans alone.
+    /// Whether the requests are known from spans alone.
     package let isOfSpans: Bool
 
     package init(_ dimensions: RequestDimensions) {

@@ -1,10 +1,10 @@
 import MartletTelemetry
 
-/// Which requests a query is about; `nil` leaves a dimension open.
+/// The requests that a query selects; `nil` leaves a dimension open.
 package struct RequestFilter: Sendable, Equatable {
     package var service: String?
     package var kind: RequestKind?
-    /// With the port or without it.
+    /// The host, with the port or without it.
     package var host: String?
     package var endpoint: String?
     package var status: StatusFilter?
@@ -37,13 +37,13 @@ package struct RequestFilter: Sendable, Equatable {
     }
 }
 
-/// `404` or `5xx`.
+/// A status such as `404`, or a group of them such as `5xx`.
 package enum StatusFilter: Sendable, Equatable {
     case code(Int)
-    /// The first digit.
+    /// The first digit of the status.
     case group(Int)
 
-    /// `nil` when the text is neither.
+    /// Returns `nil` if the text is neither.
     package init?(_ text: String) {
         if let code = Int(text), (100...999).contains(code) {
             self = .code(code)

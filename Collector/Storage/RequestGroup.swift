@@ -1,7 +1,7 @@
 import MartletTelemetry
 
-/// The requests that have the values of a query's dimensions in common. Those that failed stand apart, for how long they took
-/// does not tell how satisfied their callers are. A plain value.
+/// The requests that have the values of a query's dimensions in common. Failed requests are kept apart, because their
+/// durations do not tell how satisfied the callers are. A plain value.
 package struct RequestGroup: Sendable, Equatable {
     /// A value for each dimension of the query, in its order.
     package var values: [String?]
@@ -11,14 +11,14 @@ package struct RequestGroup: Sendable, Equatable {
     /// Requests that are known from spans alone.
     package private(set) var fromSpans: UInt64 = 0
 
-    /// Without any requests.
+    /// Creates a group without requests.
     package init(values: [String?]) {
         self.values = values
     }
 
     package var count: UInt64 { unfailed.duration.count &+ failed.duration.count }
 
-    /// Of all of them.
+    /// The statistics of all requests, failed or not.
     package var statistics: RequestStatistics {
         var all = unfailed
         all.merge(failed)
@@ -27,7 +27,8 @@ package struct RequestGroup: Sendable, Equatable {
 
     package var isEmpty: Bool { unfailed.isEmpty && failed.isEmpty }
 
-    /// Adds requests of one class, which `body` adds to the statistics of those that are like them.
+    /// Adds requests of one class. `body` adds them to the statistics that it is given: those of failed or of unfailed
+    /// requests.
     package mutating func add<Result>(
         _ requests: RequestClass, _ body: (inout RequestStatistics) throws -> Result
     ) rethrows -> Result {

@@ -1,21 +1,21 @@
 import MartletTelemetry
 
-/// Statistics added up by keys, in memory that grows with how much was added and not with how far apart its values lie: a
-/// sketch has a place for each bucket between its values, so two of them can take 32 KiB.
+/// Sums of statistics by keys. Their memory grows with the amount that was added, however far apart its values lie: a sketch
+/// has every bucket between its smallest and its largest value, so a sketch of two values can take 32 KiB.
 package struct StatisticsSums<Key: Hashable> {
-    /// Buckets of the sums for what is added, beside its own.
+    /// Buckets of the sums that one addition allows beside its own.
     private static var bucketsOfOne: Int { 64 }
 
     private var sums: [Key: RequestStatistics] = [:]
-    /// What stands alone because the sums are large enough: a store takes several points of a series as well.
+    /// Statistics that were not added because the sums are large enough: a store takes several points of a series as well.
     private var others: [(key: Key, statistics: RequestStatistics)] = []
     private var buckets = 0
-    /// Buckets that there may be: from the outset two of the largest sketches.
+    /// Buckets that the sums may have: at first those of two of the largest sketches.
     private var room = 2 * ExponentialHistogram.maxBuckets
 
     package init() {}
 
-    /// In no order; a key may be there more than once.
+    /// The sums in no particular order; a key may occur more than once.
     package var all: [(key: Key, statistics: RequestStatistics)] {
         sums.map { (key: $0, statistics: $1) } + others
     }

@@ -1,4 +1,5 @@
-/// The store has as much waiting to be written as it holds. Nothing was stored; the same a moment later may be.
+/// The error of a store with as much waiting to be written as its limits allow. Nothing was stored; a later attempt may
+/// succeed.
 package struct StorageBusy: Error {
     package init() {}
 }

@@ -1,6 +1,6 @@
 import MartletTelemetry
 
-/// A kept span and who sent it.
+/// A kept span and its sender.
 package struct StoredSpan: Sendable, Equatable {
     package var resource: TelemetryResource
     package var span: SpanRecord

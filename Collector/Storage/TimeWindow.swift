@@ -1,6 +1,6 @@
 import MartletTelemetry
 
-/// `(from, to]`: a point belongs to it when its interval's end does.
+/// The times in `(from, to]`. A point belongs to the window if its interval ends in it.
 package struct TimeWindow: Sendable, Equatable {
     package var from: UnixNanoseconds
     package var to: UnixNanoseconds

@@ -1,6 +1,6 @@
-/// A query has more groups than the store puts together for one answer.
+/// The error of a query with more groups than the store puts together for one answer.
 package struct TooManyGroups: Error, Equatable, CustomStringConvertible {
-    /// Groups that there may be.
+    /// Groups that an answer may have.
     package var limit: Int
 
     package init(limit: Int) {

@@ -1,18 +1,18 @@
 import MartletTelemetry
 
-/// The sum of agents' accounts over a window: which share of its requests arrived, and for how long agents did not look.
+/// The sum of agents' accounts over a window: the share of its requests that arrived, and how long capture was off.
 package struct WindowAccount: Sendable, Equatable {
     package let window: TimeWindow
-    /// Instances of which an account tells.
+    /// Instances with an account of the window.
     package private(set) var instances = 0
     /// Instances whose capture was off for a time.
     package private(set) var unwatchedInstances = 0
-    /// The longest that one of them was off, in nanoseconds.
+    /// The longest time that one of them was off, in nanoseconds.
     package private(set) var longestUnwatched = 0.0
     private var (arrived, captured) = (0.0, 0.0)
     private var total = Watch(lived: 0, off: 0)
 
-    /// How long an instance lived of the window, and was off, in nanoseconds.
+    /// The time that an instance lived in the window, and the part of it in which capture was off, in nanoseconds.
     package struct Watch: Sendable, Equatable {
         package var lived: Double
         package var off: Double
@@ -30,8 +30,9 @@ package struct WindowAccount: Sendable, Equatable {
     /// Adds an instance.
     ///
     /// - Parameters:
-    ///   - arrived: its requests that arrived, which count up to those that it captured.
-    ///   - captured: its requests.
+    ///   - arrived: its requests that arrived, which count up to `captured`.
+    ///   - captured: the requests that it captured.
+    ///   - time: its time in the window.
     package mutating func add(arrived: Double, captured: Double, time: Watch) {
         instances += 1
         self.arrived += min(arrived, captured)
@@ -44,7 +45,7 @@ package struct WindowAccount: Sendable, Equatable {
     }
 
     /// The share of captured requests that arrived, 0...1, times the share of the instances' time in which capture was on.
-    /// `nil` where no account tells of the window.
+    /// `nil` if no account covers the window.
     package var completeness: Double? {
         guard instances > 0 else { return nil }
         let watched = total.lived > 0 ? 1 - total.off / total.lived : 1
