@@ -18,7 +18,7 @@ package struct BatchID: Sendable, Hashable, CustomStringConvertible {
     package static let maxInstanceLength = 64
     /// The longest part, in characters; a longer one is refused.
     package static let maxPartLength = 16
-    /// The most intervals that a merged batch may stand for; an hour has 36,000 intervals of 100 ms.
+    /// The maximum number of intervals that a merged batch stands for; an hour has 36,000 intervals of 100 ms.
     package static let maxIntervals: UInt64 = 1 << 20
 
     /// `service.instance.id` of the process that recorded the batch: letters, digits, `-`, `_` and `.`.

@@ -19,8 +19,8 @@ package struct ExponentialHistogram: Sendable, Equatable {
     /// The scale at which Martlet records: a quantile is within 0.28 % of the exact value.
     package static let defaultScale: Int32 = 7
 
-    /// The most buckets that a histogram has. Past it the scale is lowered, as the specification has it. At the default
-    /// scale only values more than 32 binary orders of magnitude apart reach it.
+    /// The maximum number of buckets. Beyond it the scale is lowered, as the specification has it. At the default scale
+    /// only values more than 32 binary orders of magnitude apart reach it.
     package static let maxBuckets = 4096
 
     /// The scales that senders use according to the specification.
@@ -199,7 +199,8 @@ package struct ExponentialHistogram: Sendable, Equatable {
     }
 
     /// Returns the histogram in another unit. Each bucket moves to the nearest bucket of the new unit, which at most
-    /// doubles the error of a quantile. The move depends on the scale, so a difference of two states is taken before it.
+    /// doubles the error of a quantile. The move depends on the scale, so the difference of two states must be taken
+    /// first.
     ///
     /// - Parameter factor: positive and finite; with any other factor the histogram stays unchanged.
     package func multiplied(by factor: Double) -> ExponentialHistogram {

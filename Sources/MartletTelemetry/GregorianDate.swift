@@ -1,5 +1,5 @@
 /// A day of the Gregorian calendar. It uses arithmetic alone: Foundation's formatters read the locale and the time zone
-/// of the process, and crash it with an odd `LANG` or `TZ`.
+/// of the process, and end the process if `LANG` or `TZ` is odd.
 package struct GregorianDate: Equatable, Sendable {
     package let year: Int
     /// 1...12.

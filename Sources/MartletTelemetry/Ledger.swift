@@ -32,7 +32,7 @@ public enum DropReason: String, Sendable, Hashable, CaseIterable {
     /// The batch's file differs from the bytes that were written, because the disk lost or changed some. The file is in
     /// `quarantine/`.
     case corrupt
-    /// The collector took no batch of that size, and it could not be divided any further.
+    /// The collector refused a batch of that size, and the batch could not be divided any further.
     case tooLarge = "too_large"
     /// An upload had begun, and its outcome stayed unknown for so long that the collector may have forgotten the batch.
     /// Sent once more, the batch might count twice.
