@@ -101,7 +101,7 @@ extension AgentTests {
 
         @Test func aRequestIsCountedWithItsSizesWhereItIsNothingButCounted() async throws {
             try await withAgent { agent, collector, base in
-                Capture.recorder?.allow(.countsOnly)
+                CaptureSwitch.recorder?.allow(.countsOnly)
                 for _ in 0..<3 {
                     var request = URLRequest(url: base / "echo")
                     (request.httpMethod, request.httpBody) = ("POST", Data(repeating: 1, count: 1000))
@@ -161,8 +161,8 @@ extension AgentTests {
     }
 }
 
-extension AgentBudget.Terms {
+extension BudgetTerms {
     /// Each look at the agent's cost is a judgement, whatever it uses is too much, and nothing comes back within a test.
-    fileprivate static let impatient = AgentBudget.Terms(
+    fileprivate static let impatient = BudgetTerms(
         window: .zero, freeCore: 0, costlyTime: .zero, firstPause: .seconds(3600), longestPause: .seconds(3600))
 }

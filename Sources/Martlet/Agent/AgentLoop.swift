@@ -2,12 +2,13 @@ import Foundation
 import MartletTelemetry
 
 /// What the shipping thread does, in its order: seal when the interval is over, upload what waits, answer who asked.
-struct ShippingLoop: ~Copyable {
+struct AgentLoop: ~Copyable {
     private let interval: UInt64
     private let checkInterval: UInt64
     private var nextSeal: UInt64
     private var nextCheck: UInt64
-    private let shipper: Shipper
+    private let requests: FlushRequests
+    private let board: StatusBoard
     private let recorder: Recorder
     private let keeper: JournalKeeper
     private let capture: CaptureState
@@ -23,24 +24,25 @@ struct ShippingLoop: ~Copyable {
 
     init(
         _ configuration: MartletConfiguration, resource: TelemetryResource, capture: CaptureState, recorder: Recorder,
-        log: AgentLog, shipper: Shipper
+        log: AgentLog, requests: FlushRequests, board: StatusBoard
     ) {
         interval = configuration.interval.nanoseconds
         let checkInterval = min(configuration.interval, configuration.hung, MartletLimits.budgetWindow)
         self.checkInterval = max(checkInterval, MartletLimits.shortestInterval).nanoseconds
         nextCheck = Clock.monotonic() &+ self.checkInterval
         nextSeal = Clock.monotonic() &+ interval
-        self.shipper = shipper
+        self.requests = requests
+        self.board = board
         self.recorder = recorder
         self.capture = capture
         self.log = log
-        budget = BudgetWatch(configuration, recorder: recorder, shipper: shipper, log: log)
+        budget = BudgetWatch(configuration, recorder: recorder, board: board, log: log)
         let keeper = JournalKeeper(recorder.journal)
         self.keeper = keeper
         sealer = Sealer(
-            configuration, resource: resource, capture: capture, recorder: recorder, log: log, shipper: shipper,
+            configuration, resource: resource, capture: capture, recorder: recorder, log: log, board: board,
             keeper: keeper)
-        delivery = Delivery(configuration, log: log, shipper: shipper) { _ = keeper.makeRoom() }
+        delivery = Delivery(configuration, log: log, requests: requests, board: board) { _ = keeper.makeRoom() }
         outbox = nil
         former = nil
         let share = Int(Double(configuration.maxMemory) * MartletLimits.memoryOutbox)
@@ -56,9 +58,9 @@ struct ShippingLoop: ~Copyable {
         if recorder.hasUnjournaled { seal(isAsked: true) }
         deliver(isAsked: false)
         while true {
-            shipper.waitForRequest(until: min(nextSeal, delivery.nextAttempt, nextCheck))
-            let flushes = shipper.takeFlushes()
-            let isStopping = shipper.stopBy != nil
+            requests.waitForRequest(until: min(nextSeal, delivery.nextAttempt, nextCheck))
+            let flushes = requests.takeFlushes()
+            let isStopping = requests.stopBy != nil
             let isAsked = !flushes.isEmpty || isStopping
             if keeper.makeRoom() { nextSeal = 0 }
             if isAsked || budget.isSwitched || Clock.monotonic() >= min(nextSeal, nextCheck) { check() }
@@ -67,7 +69,7 @@ struct ShippingLoop: ~Copyable {
             deliver(isAsked: isAsked)
             if isStopping { reportLosses() }
             if isStopping { close() }
-            shipper.update { $0.threadCPU = Clock.threadCPU() }
+            board.update { $0.threadCPU = Clock.threadCPU() }
             for done in flushes { done() }
             if isStopping { return }
         }
@@ -77,7 +79,7 @@ struct ShippingLoop: ~Copyable {
     /// judgement.
     private mutating func check() {
         nextCheck = Clock.monotonic() &+ checkInterval
-        Capture.countHung(into: recorder)
+        URLSessionCapture.countHung(into: recorder)
         if budget.check() { nextSeal = 0 }
         keeper.noteUnwatched(recorder.unwatched.nanoseconds())
         checkHooks()
@@ -219,7 +221,7 @@ struct ShippingLoop: ~Copyable {
         }
         delivery.end()
         let bytes = memory.bytes
-        shipper.update { $0.memoryBatchBytes = bytes }
+        board.update { $0.memoryBatchBytes = bytes }
     }
 
     private mutating func deliverUntilNextSeal(isAsked: Bool) -> Bool {

@@ -3,58 +3,61 @@ import MartletTelemetry
 /// Holds the agent to its budget, from its own thread: measures, judges, and carries out the judgement.
 struct BudgetWatch {
     private let recorder: Recorder
-    private let shipper: Shipper
+    private let board: StatusBoard
     private let log: AgentLog
     private var budget: AgentBudget
-    private var last = CaptureSwitch.on
-    private var switches = Capture.switches.load(ordering: .relaxed)
+    private var last = CaptureSwitchState.on
+    private var switches = CaptureSwitch.switches.load(ordering: .relaxed)
 
-    init(_ configuration: MartletConfiguration, recorder: Recorder, shipper: Shipper, log: AgentLog) {
+    init(_ configuration: MartletConfiguration, recorder: Recorder, board: StatusBoard, log: AgentLog) {
         self.recorder = recorder
-        self.shipper = shipper
+        self.board = board
         self.log = log
         budget = AgentBudget(
             maxCPU: configuration.maxCPU, maxMemory: configuration.maxMemory, terms: configuration.budgetTerms,
-            start: Self.cost(of: recorder, shipper))
+            start: Self.cost(board))
     }
 
     /// Whether somebody has switched capture since the last check.
-    var isSwitched: Bool { isSwitchedOn || Capture.state.isOn != last.isOn }
+    var isSwitched: Bool { isSwitchedOn || CaptureSwitch.state.isOn != last.isOn }
 
     /// Also where it was on.
-    private var isSwitchedOn: Bool { Capture.switches.load(ordering: .relaxed) != switches }
+    private var isSwitchedOn: Bool { CaptureSwitch.switches.load(ordering: .relaxed) != switches }
 
     /// Returns whether a step was taken or came back, or somebody switched capture: something to tell the collector soon.
     mutating func check() -> Bool {
         let (before, isSwitched, isSwitchedOn) = (budget.allowance, isSwitched, isSwitchedOn)
-        switches = Capture.switches.load(ordering: .relaxed)
-        switch Capture.state {
+        switches = CaptureSwitch.switches.load(ordering: .relaxed)
+        switch CaptureSwitch.state {
         // Somebody switched it on: with all that it may do.
         case .on where isSwitchedOn: restart()
         case .on, .paused: judge()
         case .off: break
         case .failed(let reason): log.once(.off, "Capture is off: \(reason)")
         }
-        last = Capture.state
+        last = CaptureSwitch.state
         return isSwitched || budget.allowance != before
     }
 
     private mutating func restart() {
         if budget.allowance != .everything { log.warning("Capture is switched on, with all that it may do") }
-        budget.restart(at: Self.cost(of: recorder, shipper))
+        budget.restart(at: Self.cost(board))
         recorder.allow(.everything)
         log.again(.off, "Capture is on again")
     }
 
     private mutating func judge() {
         let before = budget.allowance
-        budget.judge(Self.cost(of: recorder, shipper))
+        budget.judge(Self.cost(board))
         let allowance = budget.allowance
         guard allowance != before else { return }
         let reason = budget.pause.map { Self.reason(of: $0, at: allowance) }
         recorder.allow(allowance, because: reason)
-        if allowance == .nothing { Capture.pause(because: reason ?? "") }
-        if before == .nothing { Capture.resume() }
+        if allowance == .nothing { CaptureSwitch.pause(because: reason ?? "") }
+        if before == .nothing {
+            URLSessionCapture.forgetWaiting()
+            CaptureSwitch.resume()
+        }
         log.warning(sentence(from: before))
     }
 
@@ -95,9 +98,9 @@ struct BudgetWatch {
         "; that is tried again in \(pause.length.components.seconds) s"
     }
 
-    private static func cost(of recorder: Recorder, _ shipper: Shipper) -> AgentBudget.Cost {
+    private static func cost(_ board: StatusBoard) -> AgentBudget.Cost {
         AgentBudget.Cost(
             time: Clock.monotonic(), agentCPU: Clock.threadCPU() &+ AgentCost.nanoseconds,
-            processCPU: Clock.processCPU(), memoryBytes: shipper.takeMostMemory(of: recorder))
+            processCPU: Clock.processCPU(), memoryBytes: board.takeMostMemory())
     }
 }

@@ -57,10 +57,10 @@ public final class MartletAgent: Service {
         let log = AgentLog(configuration)
         if isNew {
             core.startShipping(log)
-        } else if core.shipper != nil {
+        } else if core.thread != nil {
             log.warning("An agent is running already; its configuration stays in force")
         }
-        core.shipper?.awaitOpening()
+        core.thread?.awaitOpening()
         return MartletAgent(core)
     }
 
@@ -79,15 +79,15 @@ public final class MartletAgent: Service {
     public var status: MartletStatus {
         let core = core
         let recorder = core.recorder
-        let shipping = core.shipper?.status ?? ShippingAccount()
+        let shipping = core.thread?.status ?? ShippingStatus()
         let capture = core.capture.now(keeping: recorder)
-        let (inFlight, oldest) = Capture.inFlight(in: core.scope)
+        let (inFlight, oldest) = URLSessionCapture.inFlight(in: core.scope)
         return MartletStatus(
             captureMode: capture.mode, captureReason: capture.reason, captureLimits: capture.limits,
             unwatched: .nanoseconds(Int64(clamping: recorder.unwatched.nanoseconds())), inFlight: inFlight,
-            oldestInFlight: oldest, internalErrors: Capture.faults,
+            oldestInFlight: oldest, internalErrors: CaptureSwitch.faults,
             cpuTime: .nanoseconds(Int64(clamping: shipping.threadCPU &+ AgentCost.nanoseconds)),
-            memoryBytes: AgentMemory.bytes(recorder, shipping),
+            memoryBytes: AgentMemory.bytes(of: recorder) + shipping.heldBytes,
             ledger: shipping.ledger(captured: recorder.captured), droppedDetails: recorder.droppedDetails,
             bufferedBytes: shipping.bufferedBytes, waitingElsewhere: shipping.waitingElsewhere,
             bufferDirectory: shipping.bufferDirectory,
@@ -98,9 +98,9 @@ public final class MartletAgent: Service {
     /// Returns when everything recorded so far is at the collector, or if it cannot be delivered now in the outbox (in memory
     /// where that cannot be written, ``MartletStatus/bufferError``). At once for an agent in memory.
     public func flush() async {
-        guard let shipper = core.shipper else { return }
+        guard let thread = core.thread else { return }
         await withCheckedContinuation { continuation in
-            shipper.flush { continuation.resume() }
+            thread.requests.flush { continuation.resume() }
         }
     }
 
@@ -112,12 +112,12 @@ public final class MartletAgent: Service {
         guard !isShutDown.exchange(true, ordering: .relaxed) else { return }
         let core = core
         let isLast = RunningAgents.release(core, isOwner: isOwner)
-        guard let shipper = core.shipper else { return }
+        guard let thread = core.thread else { return }
         let once = Once()
         await withCheckedContinuation { continuation in
             let resume: @Sendable () -> Void = { if once.isFirst() { continuation.resume() } }
             // The thread gets a little less, so that it can still note what became of the last upload.
-            isLast ? shipper.stop(within: limit * 0.9, resume) : shipper.flush(resume)
+            isLast ? thread.requests.stop(within: limit * 0.9, resume) : thread.requests.flush(resume)
             // A queue of its own: the global one may be full of the service's work.
             DispatchQueue(label: "martlet.shutdown").asyncAfter(deadline: .now() + limit.seconds, execute: resume)
         }

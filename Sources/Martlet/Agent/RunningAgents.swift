@@ -6,7 +6,7 @@ import Synchronization
 final class AgentCore: Sendable {
     let recorder: Recorder
     /// `nil` for one in memory, and where the agent is switched off.
-    let shipper: Shipper?
+    let thread: AgentThread?
     let capture: CaptureState
     /// The scope of an agent in memory that sees nothing else.
     let scope: CaptureScope?
@@ -22,9 +22,7 @@ final class AgentCore: Sendable {
     init(_ configuration: MartletConfiguration, installing install: (MartletConfiguration.Capture) -> CaptureState) {
         self.configuration = configuration
         origin = nil
-        let shipper = configuration.isEnabled ? Shipper() : nil
-        self.shipper = shipper
-        recorder = Recorder(configuration, onFullSegment: { [weak shipper] in shipper?.signal() })
+        (recorder, thread) = Self.shipping(configuration, isEnabled: configuration.isEnabled)
         capture = configuration.isEnabled ? install(configuration.capture) : .switchedOff
         isEnabled = configuration.isEnabled
         scope = nil
@@ -34,7 +32,7 @@ final class AgentCore: Sendable {
     init(inMemory configuration: MartletConfiguration, scope: CaptureScope? = nil) {
         self.configuration = configuration
         origin = nil
-        shipper = nil
+        thread = nil
         self.scope = scope
         recorder = Recorder(configuration, memory: RequestMemory(configuration))
         isEnabled = configuration.isEnabled
@@ -56,16 +54,25 @@ final class AgentCore: Sendable {
         let holders = parent.holders.load(ordering: .relaxed)
         self.holders.store(holders, ordering: .relaxed)
         isEnabled = parent.isEnabled && parent.scope == nil && holders > 0
-        let shipper = isEnabled && parent.shipper != nil ? Shipper() : nil
-        self.shipper = shipper
-        recorder = Recorder(
-            configuration, memory: parent.recorder.memory == nil ? nil : RequestMemory(configuration),
-            onFullSegment: { [weak shipper] in shipper?.signal() })
+        (recorder, thread) = Self.shipping(
+            configuration, isEnabled: isEnabled && parent.thread != nil,
+            memory: parent.recorder.memory == nil ? nil : RequestMemory(configuration))
+    }
+
+    /// A recorder and, where it is enabled, the thread that ships what it records.
+    private static func shipping(
+        _ configuration: MartletConfiguration, isEnabled: Bool, memory: RequestMemory? = nil
+    ) -> (Recorder, AgentThread?) {
+        guard isEnabled else { return (Recorder(configuration, memory: memory), nil) }
+        let requests = FlushRequests()
+        let recorder = Recorder(configuration, memory: memory, onFullSegment: { requests.signal() })
+        let board = StatusBoard(heldByOthers: { AgentMemory.bytes(of: recorder) })
+        return (recorder, AgentThread(requests: requests, board: board))
     }
 
     /// The first use of one that ships, when it has its place.
     func startShipping(_ log: AgentLog) {
-        guard shipper != nil else { return }
+        guard thread != nil else { return }
         if let reason = capture.reason { log.warning("Capture is \(capture.mode.rawValue): \(reason)") }
         for limit in capture.limits { log.warning(limit) }
         if configuration.bootstrapsTracing { TracingBootstrap.install(log) }
@@ -73,7 +80,7 @@ final class AgentCore: Sendable {
     }
 
     private func ship(_ log: AgentLog) {
-        shipper?.start(
+        thread?.start(
             configuration, resource: TelemetryResource(configuration), capture: capture, recorder: recorder, log: log)
     }
 
@@ -81,29 +88,34 @@ final class AgentCore: Sendable {
     fileprivate func goOnShipping() { ship(AgentLog(configuration)) }
 
     var isCapturing: Bool {
-        get { scope?.isOn ?? (Capture.isConnected(to: recorder) && Capture.isOn.load(ordering: .relaxed)) }
+        get { scope?.isOn ?? (CaptureSwitch.isConnected(to: recorder) && CaptureSwitch.isOn.load(ordering: .relaxed)) }
         set {
             if let scope {
                 scope.isOn = newValue
-            } else if Capture.isConnected(to: recorder) {
-                newValue ? Capture.switchOn() : Capture.switchOff()
+            } else if CaptureSwitch.isConnected(to: recorder) {
+                if newValue { URLSessionCapture.forgetWaiting() }
+                newValue ? CaptureSwitch.switchOn() : CaptureSwitch.switchOff()
                 // The collector is told soon.
-                shipper?.signal()
+                thread?.requests.signal()
             }
         }
     }
 
     fileprivate func connect() {
-        if let scope { return scope.open(for: isEnabled ? recorder : nil) }
-        Capture.isExplicit.store(capture.mode == .explicit, ordering: .relaxed)
-        if origin == nil { Capture.connect(to: recorder) } else { Capture.goOn(with: recorder) }
+        if let scope {
+            URLSessionCapture.forgetAbandoned()
+            return scope.open(for: isEnabled ? recorder : nil)
+        }
+        URLSessionCapture.forgetWaiting()
+        CaptureSwitch.isExplicit.store(capture.mode == .explicit, ordering: .relaxed)
+        if origin == nil { CaptureSwitch.connect(to: recorder) } else { CaptureSwitch.goOn(with: recorder) }
     }
 
     /// - Parameter next: the agent whose place it took.
     fileprivate func disconnect(inFavourOf next: AgentCore?) {
         if let scope { return scope.close() }
-        guard Capture.isConnected(to: recorder) else { return }
-        if let next { next.connect() } else { Capture.disconnect() }
+        guard CaptureSwitch.isConnected(to: recorder) else { return }
+        if let next { next.connect() } else { CaptureSwitch.disconnect() }
     }
 }
 
@@ -127,7 +139,7 @@ enum RunningAgents {
     static func hold(orMake make: () -> AgentCore) -> (core: AgentCore, isNew: Bool) {
         ForkedChild.prepare()
         return state.withLock { state in
-            let scope = Capture.scope
+            let scope = CaptureSwitch.scope
             // A task may outlive its scope; then it is outside.
             let known = state.cores.last { $0.scope === scope } ?? state.cores.last { $0.scope == nil }
             if let known {

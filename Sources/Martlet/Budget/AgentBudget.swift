@@ -15,19 +15,9 @@ struct AgentBudget: Sendable {
         var memoryBytes: Int
     }
 
-    /// The figures that are no settings. Tests have others.
-    struct Terms: Sendable {
-        var window = MartletLimits.budgetWindow
-        var freeCore = MartletLimits.freeCore
-        var costlyTime = MartletLimits.costlyTime
-        var firstPause = MartletLimits.firstPause
-        var longestPause = MartletLimits.longestPause
-        var calm = MartletLimits.calm
-    }
-
     private let maxCPU: Double
     private let maxMemory: Int
-    private let terms: Terms
+    private let terms: BudgetTerms
     private var windowStart: Cost
     /// One for each step, in their order.
     private var pauses: [StepPause]
@@ -39,7 +29,7 @@ struct AgentBudget: Sendable {
     /// The figures of the last judgement, in words.
     private(set) var figures = ""
 
-    init(maxCPU: Double, maxMemory: Int, terms: Terms = Terms(), start: Cost) {
+    init(maxCPU: Double, maxMemory: Int, terms: BudgetTerms = BudgetTerms(), start: Cost) {
         self.maxCPU = maxCPU
         self.maxMemory = maxMemory
         self.terms = terms

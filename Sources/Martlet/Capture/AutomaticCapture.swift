@@ -85,7 +85,7 @@ enum AutomaticCapture {
     }
 
     private static let before: martlet_before = { hook, object in
-        guard Capture.isActive, let object else { return }
+        guard CaptureSwitch.isActive, let object else { return }
         switch hook {
         case MARTLET_HOOK_RESUME: resumed(Unmanaged.fromOpaque(object).takeUnretainedValue())
         case MARTLET_HOOK_START_LOADING: startsLoading(Unmanaged.fromOpaque(object).takeUnretainedValue())
@@ -95,16 +95,16 @@ enum AutomaticCapture {
 
     /// In a scope every session is seen, whatever mode the process's agent has.
     private static func isInForce(in scope: CaptureScope?) -> Bool {
-        scope != nil || (Capture.isOn.load(ordering: .relaxed) && !Capture.isExplicit.load(ordering: .relaxed))
+        scope != nil || (CaptureSwitch.isOn.load(ordering: .relaxed) && !CaptureSwitch.isExplicit.load(ordering: .relaxed))
     }
 
     /// On the caller's thread. Foundation lets a task that was cancelled before rest.
     private static func resumed(_ task: URLSessionTask) {
         // Foundation resumes a task after a challenge on a queue of its own, outside the scope in which it began.
-        guard isInForce(in: Capture.scope ?? InFlightRequests.scope(of: task)) else { return }
+        guard isInForce(in: CaptureSwitch.scope ?? InFlightRequests.scope(of: task)) else { return }
         AgentCost.measure {
             guard task.state == .suspended, let leftOver = InFlightRequests.resume(task) else { return }
-            if let answer = leftOver.unseenEnd, let recorder = Capture.recorder(in: leftOver.start.scope) {
+            if let answer = leftOver.unseenEnd, let recorder = CaptureSwitch.recorder(in: leftOver.start.scope) {
                 RequestInstrument(recorder: recorder).endUnseen(leftOver, with: answer)
             }
         }
@@ -123,7 +123,7 @@ enum AutomaticCapture {
         guard let task = loader.task else { return }
         let scope = InFlightRequests.scope(of: task)
         if scope != nil, scope?.recorder == nil { InFlightRequests.remove(task) }
-        guard isInForce(in: scope), let recorder = Capture.recorder(in: scope), let client = loader.client,
+        guard isInForce(in: scope), let recorder = CaptureSwitch.recorder(in: scope), let client = loader.client,
             !(client is RequestObserver), isDue(task)
         else { return }
         _ = AgentCost.measure { RequestInstrument(recorder: recorder).observe(loader, of: task, for: client) }

@@ -2,32 +2,7 @@
 import FoundationNetworking
 #endif
 
-/// The mode in force and, where it is not the one that was asked for, why.
-struct CaptureState: Sendable {
-    var mode: CaptureMode
-    var reason: String?
-    /// What capture cannot do here, a sentence each.
-    var limits: [String] = []
-
-    static let switchedOff = CaptureState(mode: .off, reason: "MARTLET_ENABLED is false")
-
-    /// As it is now: the agent may have switched itself off, or do less than it can.
-    func now(keeping recorder: Recorder) -> CaptureState {
-        if let reason = Capture.state.reason { return CaptureState(mode: .off, reason: reason, limits: limits) }
-        let reasons = [reason, loss, recorder.restriction].compactMap(\.self)
-        return CaptureState(
-            mode: mode, reason: reasons.isEmpty ? nil : reasons.joined(separator: "; "), limits: limits)
-    }
-
-    /// Why requests may be missed since; `nil` where they are not.
-    var loss: String? {
-        #if os(Linux)
-        mode == .automatic ? AutomaticCapture.loss : nil
-        #else
-        nil
-        #endif
-    }
-
+extension CaptureState {
     /// Installs what the mode needs; where automatic capture cannot be, it is explicit and says so.
     static func install(_ capture: MartletConfiguration.Capture) -> CaptureState {
         #if os(Linux)
@@ -87,7 +62,7 @@ struct CaptureState: Sendable {
     private static func automatic(_ install: () throws(AutomaticCapture.Failure) -> Void) -> CaptureState {
         do {
             try install()
-            return CaptureState(mode: .automatic)
+            return CaptureState(mode: .automatic, loss: { AutomaticCapture.loss })
         } catch {
             return CaptureState(
                 mode: .explicit, reason: "\(error.rawValue); sessions need configuration.captureWithMartlet()")

@@ -88,7 +88,7 @@ struct EasyHandle {
     /// Adds the headers to what is about to be written. The list belongs to Foundation, is made anew for every transfer,
     /// and is never empty: the loader sets headers of its own.
     func addTraceHeaders(_ context: TraceContext) {
-        guard let list = Self.headerList(of: object) else { return Capture.note(.noHeaders) }
+        guard let list = Self.headerList(of: object) else { return CaptureSwitch.note(.noHeaders) }
         let (trace, span) = (context.traceID, context.spanID)
         guard !context.traceState.isEmpty else {
             _ = martlet_add_trace_headers(list, trace.high, trace.low, span.value, context.isSampled, nil)

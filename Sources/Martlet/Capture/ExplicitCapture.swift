@@ -27,7 +27,7 @@ final class ObservedProtocol: URLProtocol {
 
     /// Called under a lock of Foundation's: it reads flags and nothing else.
     override static func canInit(with request: URLRequest) -> Bool {
-        guard Capture.isExplicit.load(ordering: .relaxed), Capture.isOn.load(ordering: .relaxed),
+        guard CaptureSwitch.isExplicit.load(ordering: .relaxed), CaptureSwitch.isOn.load(ordering: .relaxed),
             let scheme = request.url?.scheme
         else { return false }
         // As Foundation's loader compares it: what that does not load is not to be loaded because of the agent.
@@ -55,7 +55,7 @@ final class ObservedProtocol: URLProtocol {
         self.loader = loader
         // In a scope the native loader is seen by itself.
         guard InFlightRequests.scope(of: task) == nil,
-            let recorder = Capture.recorder
+            let recorder = CaptureSwitch.recorder
         else { return }
         observer = AgentCost.measure { RequestInstrument(recorder: recorder).observe(loader, of: task, for: client) }
     }

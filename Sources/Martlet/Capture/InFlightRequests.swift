@@ -76,7 +76,7 @@ enum InFlightRequests {
 
     /// The scope in which the task was resumed.
     static func scope(of task: URLSessionTask) -> CaptureScope? {
-        guard Capture.scopes.load(ordering: .relaxed) > 0 else { return nil }
+        guard CaptureSwitch.scopes.load(ordering: .relaxed) > 0 else { return nil }
         return known(at: key(task))?.start.scope
     }
 

@@ -30,7 +30,7 @@ struct RequestInstrument: Sendable {
     }
 
     /// Told by its delegate, which nobody else can have: properties of a request do not survive its copies on Linux.
-    private func isOwnUpload(_ task: URLSessionTask) -> Bool { task.delegate is UploadDelegate }
+    private func isOwnUpload(_ task: URLSessionTask) -> Bool { task.delegate is OwnUploadDelegate }
 
     func end(
         _ observation: RequestObservation, of task: URLSessionTask, with answer: RequestAnswer, handle: EasyHandle?
@@ -68,7 +68,7 @@ struct RequestInstrument: Sendable {
         _ handle: EasyHandle?
     ) {
         // The agent that runs now: the one that saw the request begin may have been shut down, and would keep it.
-        guard let recorder = Capture.recorder(in: start.scope) else { return }
+        guard let recorder = CaptureSwitch.recorder(in: start.scope) else { return }
         let duration = answer.time &- start.monotonic
         var request = CapturedRequest(
             method: HTTPMethod.name(end.request.httpMethod ?? "GET"), destination: .url(end.url), status: answer.status,

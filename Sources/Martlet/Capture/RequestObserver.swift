@@ -37,7 +37,7 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
         handle = EasyHandle(of: loader)
         super.init()
         guard let handle else {
-            if EasyHandle.isAvailable { Capture.note(.noHandle) }
+            if EasyHandle.isAvailable { CaptureSwitch.note(.noHandle) }
             return
         }
         guard instrument.recorder.allowance.traces else { return }
@@ -101,7 +101,7 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
 
     func end(_ task: URLSessionTask?, error: (any Error)?) {
         guard observation.isOfThisProcess else { return }
-        guard let task else { return Capture.note(.noTask) }
+        guard let task else { return CaptureSwitch.note(.noTask) }
         AgentCost.measure {
             // A task answers on a queue of its own, for which one would have to wait.
             if sendsBody { handle?.ignoreHead() }
@@ -128,7 +128,7 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
     }
 
     private var isEveryLoaderSeen: Bool {
-        observation.start.scope != nil || !Capture.isExplicit.load(ordering: .relaxed)
+        observation.start.scope != nil || !CaptureSwitch.isExplicit.load(ordering: .relaxed)
     }
 
     /// libcurl is about to write a request, the first or that of a redirect. Always 0, which lets it.

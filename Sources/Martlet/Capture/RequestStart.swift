@@ -9,7 +9,7 @@ struct RequestStart: Sendable {
     /// The span of the caller's that is not to be counted as well, where it is a client's request.
     let enclosing: SpanRecording?
     /// The agent in memory that it belongs to; `nil` for the process's.
-    let scope = Capture.scope
+    let scope = CaptureSwitch.scope
 
     init() {
         let context = ServiceContext.current

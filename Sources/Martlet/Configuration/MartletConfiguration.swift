@@ -74,7 +74,7 @@ public struct MartletConfiguration: Sendable {
     /// default 32 MiB.
     public var maxMemory = 32 << 20
     /// No setting: who tests the budget need not wait.
-    var budgetTerms = AgentBudget.Terms()
+    var budgetTerms = BudgetTerms()
     /// How often a batch is sealed. `MARTLET_INTERVAL`, default 10 s, at least 100 ms.
     public var interval = Duration.seconds(10) {
         didSet { interval = max(interval, MartletLimits.shortestInterval) }

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Ties requests and spans to the agent in memory in whose scope they begin. Thread-safe.
 final class CaptureScope: Sendable {
-    /// The scope of the Swift task that runs; ``Capture/scope`` is cheaper where there is none.
+    /// The scope of the Swift task that runs; ``CaptureSwitch/scope`` is cheaper where there is none.
     @TaskLocal static var current: CaptureScope?
 
     private let state = Lock(State())
@@ -23,13 +23,12 @@ final class CaptureScope: Sendable {
 
     /// - Parameter recorder: `nil` where its agent is switched off: what is in the scope is seen by nobody then.
     func open(for recorder: Recorder?) {
-        Capture.forgetAbandoned()
         state.withLock { $0.recorder = recorder }
-        Capture.scopes.add(1, ordering: .relaxed)
+        CaptureSwitch.scopes.add(1, ordering: .relaxed)
     }
 
     func close() {
         state.withLock { $0.recorder = nil }
-        Capture.scopes.subtract(1, ordering: .relaxed)
+        CaptureSwitch.scopes.subtract(1, ordering: .relaxed)
     }
 }

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Where every instrument of the process finds the agent that runs, and the switch that all of them read. There is one
 /// for the process because a hook in a class is one for the process.
-enum Capture {
+enum CaptureSwitch {
     /// Read at the start and the end of every request: off, instruments see nothing, and what they stand in front of
     /// goes on unchanged.
     static let isOn = Atomic<Bool>(false)
@@ -13,7 +13,7 @@ enum Capture {
 
     private static let connected = ProcessLock<Recorder?>(nil)
     private static let faultCount = Atomic<Int>(0)
-    private static let ownSwitch = ProcessLock(CaptureSwitch.off)
+    private static let ownSwitch = ProcessLock(CaptureSwitchState.off)
     /// The service's own word, which a forked child's agent follows too.
     private static let isOffByService = Atomic<Bool>(false)
 
@@ -47,13 +47,6 @@ enum Capture {
 
     static func isConnected(to recorder: Recorder) -> Bool { connected.withLock { $0 === recorder } }
 
-    /// Counts requests that are in flight for too long.
-    static func countHung(into recorder: Recorder) {
-        #if os(Linux)
-        RequestInstrument(recorder: recorder).countHung()
-        #endif
-    }
-
     static func connect(to recorder: Recorder) {
         replace(by: recorder)
         switchOn()
@@ -79,7 +72,7 @@ enum Capture {
 
     // MARK: The switch
 
-    static var state: CaptureSwitch { ownSwitch.withLock { $0 } }
+    static var state: CaptureSwitchState { ownSwitch.withLock { $0 } }
 
     /// How often it was switched on, by the service or by an agent that took its place.
     static let switches = Atomic<Int>(0)
@@ -87,7 +80,6 @@ enum Capture {
     /// The service's word.
     static func switchOn() {
         switches.wrappingAdd(1, ordering: .relaxed)
-        forgetWaiting()
         faultCount.store(0, ordering: .relaxed)
         change { $0 = .on }
     }
@@ -102,17 +94,10 @@ enum Capture {
 
     /// Goes on where the agent has paused, and nobody else switched since.
     static func resume() {
-        forgetWaiting()
         change { $0.resume() }
     }
 
-    private static func forgetWaiting() {
-        #if os(Linux)
-        if !isOn.load(ordering: .relaxed) { InFlightRequests.forgetWaiting() }
-        #endif
-    }
-
-    private static func change(_ change: (inout CaptureSwitch) -> Void) {
+    private static func change(_ change: (inout CaptureSwitchState) -> Void) {
         ownSwitch.withLock { state in
             change(&state)
             isOn.store(state.isOn, ordering: .releasing)
@@ -121,38 +106,6 @@ enum Capture {
             guard let recorder = connected.withLock({ $0 }), recorder.memory == nil else { return }
             if state.isOn { recorder.unwatched.end() } else { recorder.unwatched.begin() }
         }
-    }
-
-    /// Forgets tasks that were resumed long ago and never loaded. The agent's thread does it now and then; an agent in memory has none.
-    static func forgetAbandoned() {
-        #if os(Linux)
-        InFlightRequests.forgetAbandoned()
-        #endif
-    }
-
-    /// How many requests have begun and not ended in the scope, or outside any, and the age of the oldest.
-    static func inFlight(in scope: CaptureScope?) -> (count: Int, oldest: Duration) {
-        #if os(Linux)
-        InFlightRequests.summary(in: scope)
-        #else
-        (0, .zero)
-        #endif
-    }
-
-    /// In a forked child.
-    static func beginAnew() {
-        #if os(Linux)
-        InFlightRequests.beginAnew()
-        #endif
-    }
-
-    /// Roughly what is held of requests that have not ended.
-    static var inFlightBytes: Int {
-        #if os(Linux)
-        InFlightRequests.estimatedBytes
-        #else
-        0
-        #endif
     }
 
     /// Internal errors since capture was switched on.

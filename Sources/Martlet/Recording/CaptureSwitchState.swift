@@ -1,5 +1,5 @@
 /// Whether capture is on, and if not, who switched it off. A pure value: the service's word is above the agent's own.
-enum CaptureSwitch: Sendable, Equatable {
+enum CaptureSwitchState: Sendable, Equatable {
     case on
     /// By the service, until it switches it on.
     case off

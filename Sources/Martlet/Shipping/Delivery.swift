@@ -8,7 +8,8 @@ import MartletTelemetry
 struct Delivery {
     private let configuration: MartletConfiguration
     private let uploader: Uploader
-    private let shipper: Shipper
+    private let requests: FlushRequests
+    private let board: StatusBoard
     private let log: AgentLog
     private let timeout: UInt64
     private let recovery: JournalRecovery
@@ -31,16 +32,18 @@ struct Delivery {
 
     /// - Parameter whileWaiting: called now and then during an upload, which may take its time.
     init(
-        _ configuration: MartletConfiguration, log: AgentLog, shipper: Shipper, whileWaiting: @escaping () -> Void
+        _ configuration: MartletConfiguration, log: AgentLog, requests: FlushRequests, board: StatusBoard,
+        whileWaiting: @escaping () -> Void
     ) {
         self.configuration = configuration
         uploader = Uploader(configuration, log: log)
         let transport = uploader.transport
-        shipper.update { $0.transport = transport }
+        board.update { $0.transport = transport }
         timeout = configuration.exportTimeout.nanoseconds
         recovery = JournalRecovery(configuration)
         self.whileWaiting = whileWaiting
-        self.shipper = shipper
+        self.requests = requests
+        self.board = board
         self.log = log
         news = DeliveryNews(own: configuration.endpoint, log: log)
         if transport == .urlSession { wait(until: Clock.monotonic() &+ configuration.interval.nanoseconds) }
@@ -79,7 +82,7 @@ struct Delivery {
 
     /// Delivers this instance's own batches, those of one of its stores.
     mutating func deliver(own store: inout some BatchStore & ~Copyable) {
-        store.follow(shipper.status.account)
+        store.follow(board.status.account)
         deliverAll(of: &store, to: configuration.endpoint, isOwn: true)
     }
 
@@ -119,7 +122,7 @@ struct Delivery {
         if isPaused || isHoldingUp() { return }
         let requests = left.values.joined().reduce(0) { $0 &+ $1.requests }
         // A round that the collector cut short has not found all of them.
-        if !isOver { shipper.update { $0.waitingElsewhere = requests } }
+        if !isOver { board.update { $0.waitingElsewhere = requests } }
         for (destination, files) in left where !files.isEmpty {
             news.note(files, for: destination, isLocked: locked.contains(destination))
         }
@@ -130,7 +133,7 @@ struct Delivery {
     /// Whether somebody has waited for long enough, who asked ahead of the round or during it.
     private mutating func isHoldingUp() -> Bool {
         let now = Clock.monotonic()
-        if shipper.isAsked { patience = min(patience, now &+ MartletLimits.elsewhere.nanoseconds) }
+        if requests.isAsked { patience = min(patience, now &+ MartletLimits.elsewhere.nanoseconds) }
         return now >= patience
     }
 
@@ -155,7 +158,7 @@ struct Delivery {
             }
             isPaused = Clock.monotonic() >= pause
             let isLate = endpoint != configuration.endpoint && isHoldingUp()
-            if isPaused || isLate || Clock.monotonic() >= shipper.stopBy ?? .max { return }
+            if isPaused || isLate || Clock.monotonic() >= requests.stopBy ?? .max { return }
             rest = deliver(batch, of: &outbox, over: line) + rest
             note(outbox, isOwn: isOwn)
         }
@@ -164,7 +167,7 @@ struct Delivery {
     private func note(_ outbox: borrowing some BatchStore & ~Copyable, isOwn: Bool) {
         guard isOwn else { return }
         let account = outbox.account
-        shipper.update { $0.account = account }
+        board.update { $0.account = account }
     }
 
     /// Returns the parts that have taken its place, if it was too large.
@@ -205,7 +208,7 @@ struct Delivery {
         _ batch: StoredBatch, as settlement: Settlement, in outbox: inout some BatchStore & ~Copyable
     ) {
         outbox.settle(batch.file, as: settlement)
-        shipper.update { $0.bufferedBytes = max(0, $0.bufferedBytes - batch.size) }
+        board.update { $0.bufferedBytes = max(0, $0.bufferedBytes - batch.size) }
     }
 
     private mutating func split(
@@ -223,7 +226,7 @@ struct Delivery {
             postpone(line, .backOff, "\(reason), and its parts cannot be stored")
             return []
         }
-        shipper.update { $0.bufferedBytes += parts.reduce(-batch.size) { $0 + $1.body.count } }
+        board.update { $0.bufferedBytes += parts.reduce(-batch.size) { $0 + $1.body.count } }
         return parts.map { StoredBatch(file: $0.file, size: $0.body.count, modified: Clock.wall()) }
     }
 
@@ -244,7 +247,7 @@ struct Delivery {
         while true {
             if let outcome = uploader.proceed(for: MartletLimits.uploadStep) { return outcome }
             let now = Clock.monotonic()
-            if now >= deadline || now >= shipper.stopBy ?? .max {
+            if now >= deadline || now >= requests.stopBy ?? .max {
                 return UploadOutcome(transportError: "no answer in time")
             }
             if !isOwn(line.endpoint), isHoldingUp() { return nil }
@@ -256,7 +259,7 @@ struct Delivery {
         circuits[line] = nil
         news.succeed(line)
         guard isOwn(line.endpoint) else { return }
-        shipper.update {
+        board.update {
             $0.lastUpload = Date()
             $0.uploadError = nil
         }
@@ -273,11 +276,11 @@ struct Delivery {
         }
         pending.insert(line)
         news.fail(line, time, reason)
-        if isOwn { shipper.update { $0.uploadError = reason } }
+        if isOwn { board.update { $0.uploadError = reason } }
     }
 
     private func refuse(_ reason: String) {
-        shipper.update { $0.uploadError = reason }
+        board.update { $0.uploadError = reason }
         log.once(.rejected, "The collector refused a batch or a part of it, which is lost: \(reason)")
     }
 }

@@ -12,7 +12,7 @@ struct Sealer: ~Copyable {
     private var lastReason: String?
     private let recorder: Recorder
     private let log: AgentLog
-    private let shipper: Shipper
+    private let board: StatusBoard
     private let keeper: JournalKeeper
     private var pending: Pending?
     /// Bytes of the batches that were made of it and have no place yet.
@@ -32,7 +32,7 @@ struct Sealer: ~Copyable {
 
     init(
         _ configuration: MartletConfiguration, resource: TelemetryResource, capture: CaptureState, recorder: Recorder,
-        log: AgentLog, shipper: Shipper, keeper: JournalKeeper
+        log: AgentLog, board: StatusBoard, keeper: JournalKeeper
     ) {
         self.configuration = configuration
         identity = resource
@@ -41,7 +41,7 @@ struct Sealer: ~Copyable {
         lastReason = capture.reason
         self.recorder = recorder
         self.log = log
-        self.shipper = shipper
+        self.board = board
         self.keeper = keeper
         places = BufferDirectory.candidates(
             for: configuration, environment: ProcessInfo.processInfo.environment)
@@ -51,7 +51,7 @@ struct Sealer: ~Copyable {
     ///
     /// - Parameter failed: places where a batch could not be stored just now.
     mutating func makeOutbox(except failed: Set<URL> = []) -> Outbox? {
-        let account = shipper.status.account
+        let account = board.status.account
         for candidate in places where !failed.contains(candidate) {
             do {
                 let outbox = try Outbox.create(instance: identity.instance, in: candidate, account: account)
@@ -73,14 +73,14 @@ struct Sealer: ~Copyable {
 
     /// Takes note of what the outbox leaves behind that can be used no more.
     func leave(_ outbox: inout Outbox) {
-        outbox.follow(shipper.status.account)
+        outbox.follow(board.status.account)
         _ = outbox.batches()
         note(outbox.account)
     }
 
     /// Goes on with one that was left: what became of requests since then is in the account.
     mutating func takeBack(_ outbox: inout Outbox) {
-        outbox.follow(shipper.status.account)
+        outbox.follow(board.status.account)
         use(outbox.service)
     }
 
@@ -144,7 +144,7 @@ struct Sealer: ~Copyable {
         guard let pending else { return nil }
         encoded = 0
         let interval = pending.interval
-        let ledger = shipper.status.ledger(captured: pending.captured)
+        let ledger = board.status.ledger(captured: pending.captured)
         let metrics = MetricsBatch(
             resource: pending.resource, start: interval.start, end: interval.end, series: interval.series,
             instanceStart: recorder.start, ledger: ledger, unwatched: interval.unwatched)
@@ -170,10 +170,10 @@ struct Sealer: ~Copyable {
     ) throws -> SealedInterval.Batch {
         let isCompressed = configuration.compression == .gzip
         // The compressed bytes may be as many.
-        shipper.noteEncoding(encoded + (isCompressed ? 2 : 1) * bytes.count, of: recorder)
+        board.noteEncoding(encoded + (isCompressed ? 2 : 1) * bytes.count)
         let body = isCompressed ? try Gzip.compress(bytes) : bytes
         encoded += body.count
-        shipper.noteEncoding(encoded, of: recorder)
+        board.noteEncoding(encoded)
         let file = BatchFile(
             sequence: sequence, signal: signal, requests: requests, isCompressed: isCompressed, body: body)
         return (file, body)
@@ -185,13 +185,13 @@ struct Sealer: ~Copyable {
     mutating func store(
         _ interval: SealedInterval, in outbox: inout Outbox, after memory: inout MemoryOutbox
     ) throws(WholeFile.Failure) {
-        outbox.follow(shipper.status.account)
+        outbox.follow(board.status.account)
         defer { note(outbox.account) }
         try memory.move(to: &outbox)
         let (file, body) = interval.metrics
         if makeRoom(for: body.count, in: &outbox) {
             try outbox.store(body, as: file)
-            shipper.update { $0.bufferedBytes += body.count }
+            board.update { $0.bufferedBytes += body.count }
         } else {
             outbox.drop(file.requests, .bufferFull, sequence: file.sequence)
         }
@@ -199,7 +199,7 @@ struct Sealer: ~Copyable {
         storeDetails(of: interval, in: &outbox)
         keeper.release()
         finish(interval)
-        shipper.update { $0.bufferError = nil }
+        board.update { $0.bufferError = nil }
         log.again(.buffer, "Batches are stored again")
     }
 
@@ -209,12 +209,12 @@ struct Sealer: ~Copyable {
         guard let (file, body) = interval.details, makeRoom(for: body.count, in: &outbox),
             (try? outbox.store(body, as: file)) != nil
         else { return recorder.countDroppedDetails(interval.detailCount) }
-        shipper.update { $0.bufferedBytes += body.count }
+        board.update { $0.bufferedBytes += body.count }
     }
 
     /// Where no directory takes them.
     mutating func store(_ interval: SealedInterval, in memory: inout MemoryOutbox) {
-        memory.follow(shipper.status.account)
+        memory.follow(board.status.account)
         let before = memory.bytes
         let isStored = memory.store(interval.metrics.body, as: interval.metrics.file)
         if !isStored { memory.drop(interval.metrics.file) }
@@ -225,7 +225,7 @@ struct Sealer: ~Copyable {
         if isStored, keeper.isClosedOnDisk { memory.hold(interval.sequence) } else { keeper.release() }
         finish(interval)
         let bytes = memory.bytes
-        shipper.update {
+        board.update {
             $0.bufferedBytes = max(0, $0.bufferedBytes + bytes - before)
             $0.memoryBatchBytes = bytes
         }
@@ -234,11 +234,11 @@ struct Sealer: ~Copyable {
 
     /// Whether batches can be stored again, and what waits in memory with them: only a write can tell.
     mutating func move(_ memory: inout MemoryOutbox, to outbox: inout Outbox) {
-        guard shipper.status.bufferError != nil || !memory.isEmpty else { return }
+        guard board.status.bufferError != nil || !memory.isEmpty else { return }
         do {
             try outbox.keep(owner)
             try memory.move(to: &outbox)
-            shipper.update { $0.bufferError = nil }
+            board.update { $0.bufferError = nil }
             noteJournal()
         } catch {
             problems[outbox.service] = Self.sentence(error)
@@ -248,7 +248,7 @@ struct Sealer: ~Copyable {
     private mutating func finish(_ interval: SealedInterval) {
         pending = nil
         recorder.noteReleased()
-        shipper.noteEncoding(0, of: recorder)
+        board.noteEncoding(0)
         reportedLosses = interval.dropped
         noteJournal()
         ShippingStep.released.reach()
@@ -263,7 +263,7 @@ struct Sealer: ~Copyable {
         keeper.beginInMemory()
         let problem = places.compactMap { place in problems[place].map { "\(place.path): \($0)" } }
             .joined(separator: "; ")
-        shipper.update { $0.bufferError = problem }
+        board.update { $0.bufferError = problem }
         let kill = keeper.problem == nil ? "stays in the journal" : "is lost with a killed process"
         log.once(
             .buffer,
@@ -276,7 +276,7 @@ struct Sealer: ~Copyable {
         guard let room, Clock.hasPassed(MartletLimits.bufferMeasure, since: lastMeasure) else { return }
         lastMeasure = Clock.monotonic()
         let bytes = room.size
-        shipper.update { $0.bufferedBytes = bytes + $0.memoryBatchBytes }
+        board.update { $0.bufferedBytes = bytes + $0.memoryBatchBytes }
     }
 
     /// Segments are made in the outbox's directory from now on.
@@ -307,12 +307,12 @@ struct Sealer: ~Copyable {
 
     private func noteJournal() {
         let (bytes, problem) = (keeper.memoryBytes, keeper.problem)
-        shipper.update {
+        board.update {
             $0.journalBytes = bytes
             $0.journalError = problem
         }
         // That batches cannot be stored has been said with it.
-        guard shipper.status.bufferError == nil else { return }
+        guard board.status.bufferError == nil else { return }
         if let problem {
             log.once(.journal, "A killed process loses what it recorded since the last interval: \(problem)")
         } else {
@@ -321,27 +321,27 @@ struct Sealer: ~Copyable {
     }
 
     /// Whether the account has a loss that no batch's ledger has.
-    var hasUnreportedLoss: Bool { shipper.status.account.dropped != reportedLosses }
+    var hasUnreportedLoss: Bool { board.status.account.dropped != reportedLosses }
 
     private func isHeartbeatDue(isAsked: Bool) -> Bool {
         !isAsked && Clock.hasPassed(MartletLimits.heartbeat, since: lastSeal)
     }
 
     private func note(_ account: OutboxAccount) {
-        if account.dropped[.bufferFull] != shipper.status.account.dropped[.bufferFull] {
+        if account.dropped[.bufferFull] != board.status.account.dropped[.bufferFull] {
             log.once(.bufferFull, "The buffer is full (MARTLET_BUFFER_MAX); the oldest batches make room")
         }
-        shipper.update { $0.account = account }
+        board.update { $0.account = account }
     }
 
     /// Looks at the files only when the count says that room is short.
     private mutating func makeRoom(for bytes: Int, in outbox: inout Outbox) -> Bool {
         // The journal's part is the buffer's too; where that is very small, no more than a quarter.
         let bytes = bytes + min(keeper.fileBytes, configuration.bufferMax / 4)
-        guard var room, room.isShort(at: shipper.status.bufferedBytes + bytes) else { return true }
+        guard var room, room.isShort(at: board.status.bufferedBytes + bytes) else { return true }
         let isThere = room.make(for: bytes, own: &outbox)
         let left = room.size
-        shipper.update { $0.bufferedBytes = left }
+        board.update { $0.bufferedBytes = left }
         self.room = room
         return isThere
     }
@@ -349,7 +349,7 @@ struct Sealer: ~Copyable {
     private mutating func use(_ directory: URL) {
         room = BufferRoom(service: directory, limit: configuration.bufferMax)
         problems[directory] = nil
-        shipper.update {
+        board.update {
             $0.bufferDirectory = directory
             $0.bufferError = nil
         }

@@ -2,7 +2,7 @@ import Foundation
 import MartletTelemetry
 
 /// What shipping knows of itself, for `status` and for the ledger.
-struct ShippingAccount: Sendable {
+struct ShippingStatus: Sendable {
     /// Of this instance, as its outbox has it.
     var account = OutboxAccount()
     var bufferedBytes = 0
@@ -12,8 +12,6 @@ struct ShippingAccount: Sendable {
     var memoryBatchBytes = 0
     /// Bytes of the batch that is being encoded and has no place yet.
     var encodingBytes = 0
-    /// The most memory that the agent held at once since that was last asked for.
-    var mostMemory = 0
     /// Why a killed process would lose its last interval; `nil` where it would not.
     var journalError: String?
     /// CPU time of the agent's thread, in nanoseconds.
@@ -28,6 +26,9 @@ struct ShippingAccount: Sendable {
     var uploadError: String?
     /// Why batches cannot be stored; `nil` while they can.
     var bufferError: String?
+
+    /// An estimate of the memory that shipping holds, in bytes.
+    var heldBytes: Int { journalBytes + memoryBatchBytes + encodingBytes }
 
     /// `captured = delivered + waiting + dropped`, by construction.
     func ledger(captured: UInt64) -> Ledger { account.ledger(captured: captured) }

@@ -9,7 +9,7 @@ import FoundationNetworking
 
 /// Hears what becomes of an upload over `URLSession`, and wakes the agent's thread at its end. One upload at a time: what
 /// is told of an earlier one is passed by.
-final class UploadDelegate: NSObject, URLSessionDataDelegate {
+final class UploadDelegate: OwnUploadDelegate, URLSessionDataDelegate {
     private struct State {
         var number: UInt64 = 0
         var task: URLSessionTask?

@@ -119,7 +119,7 @@ final class SpanRecording: Sendable {
             content: ended.content)
         // Also from what is no request itself, but lies around one.
         if let kind = kind.request, span.isRequest || ended.content.encloses { ended.enclosing?.noteRequest(kind) }
-        if let recorder = Capture.recorder(in: scope) { span.record(in: recorder) }
+        if let recorder = CaptureSwitch.recorder(in: scope) { span.record(in: recorder) }
     }
 
     private func change(_ body: (inout SpanContent) -> Void) {

@@ -3,7 +3,7 @@ import Testing
 @testable import Martlet
 
 @Suite struct CaptureSwitchTests {
-    private var state = CaptureSwitch.on
+    private var state = CaptureSwitchState.on
 
     @Test mutating func aPauseEndsWithTheAgentsOwnWord() {
         state.pause(because: "cost")

@@ -135,10 +135,11 @@ extension AgentTests {
             var configuration = MartletConfiguration()
             configuration.maxMemory = 1 << 20
             let recorder = Recorder(configuration)
-            Capture.connect(to: recorder)
-            defer { Capture.disconnect() }
+            CaptureSwitch.connect(to: recorder)
+            defer { CaptureSwitch.disconnect() }
             var watch = BudgetWatch(
-                configuration, recorder: recorder, shipper: Shipper(), log: AgentLog(configuration))
+                configuration, recorder: recorder, board: StatusBoard(heldByOthers: { recorder.estimatedBytes }),
+                log: AgentLog(configuration))
             var request = RecorderTests.request("http://host/a")
             request.detailBytes = 2 << 20
             request.makeSpan = { dimensions in
@@ -147,12 +148,12 @@ extension AgentTests {
                     kind: .client, start: 0, durationNanoseconds: 1)
             }
             recorder.record(request)
-            while Capture.state == .on { _ = watch.check() }
+            while CaptureSwitch.state == .on { _ = watch.check() }
             #expect(recorder.allowance == .nothing)
             _ = recorder.drain()
             recorder.noteReleased()
             #expect(!recorder.keepsDetails(isSampled: true, isFailure: false, nanoseconds: 1))
-            Capture.switchOn()
+            CaptureSwitch.switchOn()
             let isNews = watch.check()
             #expect(isNews)
             #expect(recorder.keepsDetails(isSampled: true, isFailure: false, nanoseconds: 1))
@@ -160,9 +161,9 @@ extension AgentTests {
 
         @Test func theTenthInternalErrorSwitchesCaptureOffAndIsSaid() async throws {
             try await withAgent { agent, collector, base in
-                for _ in 1..<MartletLimits.faults { Capture.note(.noHandle) }
+                for _ in 1..<MartletLimits.faults { CaptureSwitch.note(.noHandle) }
                 #expect(agent.isCapturing)
-                Capture.note(.noHandle)
+                CaptureSwitch.note(.noHandle)
                 #expect(!agent.isCapturing)
                 #expect(agent.status.captureMode == .off)
                 #expect(agent.status.internalErrors == 10)

@@ -114,7 +114,7 @@ extension AgentTests {
 
         /// Foundation's loader has its answer, and is let go.
         private static func challenge(_ task: URLSessionTask) throws -> RequestObserver? {
-            let (type, recorder) = (try #require(NativeLoader.type), try #require(Capture.recorder))
+            let (type, recorder) = (try #require(NativeLoader.type), try #require(CaptureSwitch.recorder))
             let loader = type.init(task: task, cachedResponse: nil, client: Nobody())
             let observer = RequestInstrument(recorder: recorder).observe(loader, of: task, for: Nobody())
             let url = try #require(task.originalRequest?.url)

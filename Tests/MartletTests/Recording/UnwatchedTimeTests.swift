@@ -65,7 +65,7 @@ extension AgentTests {
 
         @Test func internalErrorsAreATimeWithoutCaptureToo() async throws {
             try await withAgent { agent, collector, _ in
-                for _ in 0..<MartletLimits.faults { Capture.note(.noHandle) }
+                for _ in 0..<MartletLimits.faults { CaptureSwitch.note(.noHandle) }
                 await agent.flush()
                 let told = try collector.unwatched()
                 #expect(told[0] > 0)

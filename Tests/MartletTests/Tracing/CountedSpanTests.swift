@@ -11,7 +11,7 @@ extension AgentTests {
 
         private func counted(_ body: () -> Void) async -> SpanFixture {
             await recorded {
-                Capture.recorder?.allow(.countsOnly)
+                CaptureSwitch.recorder?.allow(.countsOnly)
                 body()
             }
         }
@@ -58,9 +58,9 @@ extension AgentTests {
 
         @Test func aSpanThatBeganAsNothingButACountIsNotKeptWhenDetailsAreBack() async {
             let found = await recorded {
-                Capture.recorder?.allow(.countsOnly)
+                CaptureSwitch.recorder?.allow(.countsOnly)
                 let span = tracer.startSpan("GET", ofKind: .client)
-                Capture.recorder?.allow(.everything)
+                CaptureSwitch.recorder?.allow(.everything)
                 span.attributes["http.request.method"] = "GET"
                 span.attributes["url.full"] = "https://\(SpanFixture.host)/users/7"
                 span.attributes["http.status_code"] = 503

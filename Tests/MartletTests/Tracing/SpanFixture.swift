@@ -14,8 +14,8 @@ func recorded(
     configuration.sampleRate = 1
     change(&configuration)
     let recorder = Recorder(configuration)
-    Capture.connect(to: recorder)
-    defer { Capture.disconnect() }
+    CaptureSwitch.connect(to: recorder)
+    defer { CaptureSwitch.disconnect() }
     try await body()
     let interval = recorder.drain().interval
     return SpanFixture(

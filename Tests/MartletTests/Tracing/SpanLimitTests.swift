@@ -88,7 +88,7 @@ extension AgentTests {
         @Test func spansPastTheIntervalsLimitAreDroppedAndCounted() async {
             let found = await recorded {
                 for _ in 0..<MartletLimits.sampledDetails + 10 { tracer.withSpan("span") { _ in } }
-                #expect(Capture.recorder?.droppedDetails == 10)
+                #expect(CaptureSwitch.recorder?.droppedDetails == 10)
             }
             #expect(found.spans.count == MartletLimits.sampledDetails)
         }

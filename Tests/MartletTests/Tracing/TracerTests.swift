@@ -138,13 +138,13 @@ extension AgentTests {
 
         @Test func whileCaptureIsOffNothingIsRecordedAndTheContextPassesThrough() async {
             let found = await recorded {
-                Capture.isOn.store(false, ordering: .relaxed)
+                CaptureSwitch.isOn.store(false, ordering: .relaxed)
                 let span = tracer.startSpan("GET", context: extracted(parent), ofKind: .client)
                 #expect(injected(span.context) == parent)
                 span.end()
-                Capture.isOn.store(true, ordering: .relaxed)
-                tracer.request("/a") { _ in Capture.isOn.store(false, ordering: .relaxed) }
-                Capture.isOn.store(true, ordering: .relaxed)
+                CaptureSwitch.isOn.store(true, ordering: .relaxed)
+                tracer.request("/a") { _ in CaptureSwitch.isOn.store(false, ordering: .relaxed) }
+                CaptureSwitch.isOn.store(true, ordering: .relaxed)
             }
             #expect(found.requests.isEmpty && found.spans.isEmpty)
         }
