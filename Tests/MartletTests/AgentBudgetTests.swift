@@ -41,7 +41,7 @@ import Testing
         #expect(budget.allowance == .nothing)
     }
 
-    @Test mutating func aBurstWithinAWindowIsNoMatter() {
+    @Test mutating func aBurstWithinAWindowIsAllowed() {
         window(agent: 0.4, seconds: 1)
         window(agent: 0.05, seconds: 9)
         #expect(budget.allowance == .everything)
@@ -102,7 +102,7 @@ import Testing
         #expect(budget.allowance == .everything)
     }
 
-    @Test mutating func afterACalmTimeThePauseIsTheFirstAgain() {
+    @Test mutating func thePauseIsAsShortAsTheFirstAfterACalmTime() {
         for _ in 0..<3 {
             window(agent: 0.6)
             while budget.allowance != .everything { window(agent: 0.1) }
@@ -112,7 +112,7 @@ import Testing
         #expect(budget.pause?.length == .seconds(10))
     }
 
-    @Test mutating func aSwitchThatIsTurnedOnForgetsAll() {
+    @Test mutating func turningTheSwitchOnForgetsAllSteps() {
         for _ in 0..<8 { window(agent: 2.1) }
         budget.restart(at: cost)
         #expect(budget.allowance == .everything)
@@ -134,7 +134,7 @@ import Testing
         #expect(budget.allowance == .everything)
     }
 
-    @Test mutating func aCounterThatGoesBackIsNoUse() {
+    @Test mutating func aCounterThatGoesBackIsNoCost() {
         window(agent: 0.4)
         cost.agentCPU = 0
         cost.processCPU = 0
@@ -154,7 +154,7 @@ import Testing
         #expect(budget.pause?.reason == "1001 bytes of memory are more than MARTLET_MAX_MEMORY, 1000")
     }
 
-    @Test mutating func whatMemoryTookComesBackWhenThereIsRoom() {
+    @Test mutating func stepsGivenUpForMemoryComeBackWhenThereIsRoom() {
         for _ in 0..<3 { window(agent: 0, memory: 1001) }
         for expected in [Allowance.countsOnly, .withoutDetails, .everything] {
             window(agent: 0, memory: 1000)

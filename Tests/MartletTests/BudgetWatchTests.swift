@@ -81,7 +81,7 @@ extension AgentTests {
             }
         }
 
-        @Test func theServicesWordIsAboveTheBudgets() async throws {
+        @Test func theServicesSwitchOverridesTheBudget() async throws {
             try await withAgent({
                 $0.maxCPU = 1e-9
                 $0.budgetTerms = .impatient
@@ -99,7 +99,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aRequestIsCountedWithItsSizesWhereItIsNothingButCounted() async throws {
+        @Test func aRequestIsCountedWithItsSizesWhenOnlyCountsAreAllowed() async throws {
             try await withAgent { agent, collector, base in
                 Capture.recorder?.allow(.countsOnly)
                 for _ in 0..<3 {

@@ -170,7 +170,7 @@ extension AgentTests {
         }
 
         @Test(arguments: [MartletConfiguration.Capture.automatic, .explicit])
-        func whatIsExcludedIsNotCountedAndUnharmed(capture: MartletConfiguration.Capture) async throws {
+        func anExcludedRequestIsNotCountedAndUnharmed(capture: MartletConfiguration.Capture) async throws {
             try await withAgent({
                 $0.capture = capture
                 $0.include = ["127.0.0.1/hello/*"]

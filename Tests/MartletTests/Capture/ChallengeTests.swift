@@ -66,7 +66,7 @@ extension AgentTests {
             }
         }
 
-        @Test func whatCountedAsHungIsNotCountedAgainWhenItsChallengeIsAnswered() async throws {
+        @Test func aHungRequestIsNotCountedAgainWhenItsChallengeIsAnswered() async throws {
             try await withAgent(Self.onlyBasic) { agent, collector, base in
                 let hesitating = Hesitating()
                 let session = URLSession(configuration: .ephemeral, delegate: hesitating, delegateQueue: nil)

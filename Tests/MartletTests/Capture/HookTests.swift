@@ -33,7 +33,7 @@ extension AgentTests {
             }
         }
 
-        @Test func whatWasWrittenIsPutBackWhereALaterSlotCannotBe() throws {
+        @Test func writtenSlotsAreRestoredWhenALaterOneCannotBeWritten() throws {
             try withoutHooks {
                 let code = try Self.code("malloc")
                 let fixed = try Self.readOnlySlot(code)
@@ -51,7 +51,7 @@ extension AgentTests {
             }
         }
 
-        @Test func theProofOfTheHooksIsNoRequest() async throws {
+        @Test func theProofOfTheHooksIsNotCounted() async throws {
             try await withAgent { agent, _, _ in
                 martlet_remove()
                 try AutomaticCapture.attempt().get()
@@ -61,7 +61,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aHookThatSomebodyTookOutIsToldAndLeftOut() async throws {
+        @Test func aHookThatAnotherLibraryRemovedIsReportedAndLeftOut() async throws {
             let log = InMemoryLogHandler()
             try await withAgent({ $0.logger = Logger(label: "test", factory: { _ in log }) }) {
                 agent, collector, base in

@@ -8,7 +8,7 @@ extension AgentTests {
     /// Since 6.3.2 Foundation ends a task whose challenge nobody answers within the client of its loader, and the loader's
     /// client is not told. What it does there is done here, so that it is seen on every release.
     @Suite struct UnseenEndTests {
-        @Test func aRequestWhoseLoaderIsLetGoBehindAChallengeEndedWithThatAnswer() async throws {
+        @Test func aRequestEndsWithItsChallengeWhenItsLoaderIsReleased() async throws {
             try await withAgent({ $0.include = ["*/basic"] }) { agent, collector, base in
                 let task = Self.task(to: base / "basic")
                 try Self.challenge(task).map { observer in
@@ -25,7 +25,7 @@ extension AgentTests {
         }
 
         /// A delegate that keeps what it is to answer with keeps the loader.
-        @Test func aRequestWhoseLoaderIsKeptBehindAChallengeEndedWithItsTask() async throws {
+        @Test func aRequestEndsWithItsTaskWhenItsLoaderIsKeptAfterAChallenge() async throws {
             try await withAgent({ $0.include = ["*/basic"] }) { agent, collector, base in
                 let (ends, end) = AsyncStream.makeStream(of: Never.self)
                 let task = Self.task(to: base / "basic") { end.finish() }
@@ -46,7 +46,7 @@ extension AgentTests {
         }
 
         /// Foundation does so with a task that it is about to give another loader, which sends the credentials.
-        @Test func aRequestWhoseLoaderIsLetGoWhileItIsSuspendedGoesOn() async throws {
+        @Test func aSuspendedRequestGoesOnWhenItsLoaderIsReleased() async throws {
             try await withAgent({ $0.include = ["*/basic"] }) { agent, collector, base in
                 let (ends, end) = AsyncStream.makeStream(of: Never.self)
                 let task = Self.task(to: base / "basic") { end.finish() }
@@ -64,7 +64,7 @@ extension AgentTests {
         }
 
         @Test(.timeLimit(.minutes(1)))
-        func aRequestAtTheAddressOfOneThatEndedUnseenIsAnother() async throws {
+        func aTaskAtTheAddressOfAnUnseenEndIsAnotherRequest() async throws {
             try await withAgent({ $0.include = ["*/basic", "*/hello/*"] }) { agent, collector, base in
                 let (answers, answer) = AsyncStream.makeStream(of: Never.self)
                 let session = URLSession(configuration: .ephemeral)

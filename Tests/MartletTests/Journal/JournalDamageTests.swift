@@ -22,7 +22,7 @@ import Testing
         return statistics.take(at: nil).requests
     }
 
-    @Test func aSegmentCutAtEveryLengthGivesWhatLiesBeforeTheCut() throws {
+    @Test func aSegmentCutAtEveryLengthGivesTheRecordsBeforeTheCut() throws {
         let bytes = try Self.segment()
         #expect(count(bytes) == 40)
         let used = try #require(bytes.lastIndex { $0 != 0 }) + 1

@@ -46,7 +46,7 @@ import Testing
         return names.filter { $0.hasSuffix(".journal") }
     }
 
-    @Test func whatADeadInstanceDidNotSealBecomesABatchOfItsOwn() throws {
+    @Test func aDeadInstancesUnsealedIntervalBecomesABatchOfItsOwn() throws {
         let directory = try leaveInstance(requests: 40)
         let recovered = try recover()
         #expect(recovered.batches.map(\.requests) == [40])
@@ -57,7 +57,7 @@ import Testing
         #expect(try recover().batches.map(\.requests) == [40])
     }
 
-    @Test func aSegmentWhoseBatchIsThereIsNotCountedAgain() throws {
+    @Test func aSegmentWithABatchIsNotCountedAgain() throws {
         let directory = try leaveInstance(requests: 40, sealed: true)
         #expect(try recover().batches.map(\.requests) == [40])
         #expect(journals(in: directory).isEmpty)

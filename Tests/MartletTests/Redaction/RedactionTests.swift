@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: [String(repeating: "x", count: 65), "507f1f77bcf86cd799439011", "V1StGXR8Z5jdHi6BmyT12"])
-    func aParameterWhoseNameLooksLikeAValueIsTakenOut(name: String) {
+    func aParameterWithANameLikeAValueIsTakenOut(name: String) {
         #expect(redaction.url("https://host/?\(name)=1") == "https://host/?REDACTED")
     }
 
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: [String(repeating: "hunter2", count: 40), "ada:" + String(repeating: "4711", count: 70)])
-    func whatIsTooLongForAHostIsASecret(user: String) {
+    func aTextTooLongForAHostIsASecret(user: String) {
         #expect(redaction.url("https://" + user) == "https://REDACTED")
     }
 

@@ -48,7 +48,7 @@ import Testing
     }
 
     /// A value may look like a name as far as it goes.
-    @Test func ofASegmentThatIsCutOffNothingIsKept() {
+    @Test func nothingIsKeptOfASegmentThatIsCutOff() {
         let text = "https://host/users/jane@example.com"
         for length in 20...text.utf8.count {
             let kept = redaction.body(text.utf8.prefix(length), contentType: "text/plain", isTruncated: true)
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func whatIsAskedForStays() {
+    @Test func segmentsStayWhenTheyAreAskedFor() {
         let redaction = Redaction(keepsSegments: true)
         let url = "https://host/bot123456:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw/sendMessage"
         #expect(redaction.url(url) == url)

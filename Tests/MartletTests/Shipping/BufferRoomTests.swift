@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func whatMayHaveArrivedIsNeverMergedNorMergedAcross() throws {
+    @Test func aBatchThatMayHaveArrivedIsNeverMergedNorMergedAcross() throws {
         var sample = SampleBatch(seed: 3)
         try open { outbox in
             try fill(&outbox, &sample, count: 6)
@@ -134,7 +134,7 @@ import Testing
         #expect(sequences(of: &living)?.count == 6)
     }
 
-    @Test func whereNothingCanBeMergedTheOldestOfAllMakesRoomAndIsAccountedFor() throws {
+    @Test func theOldestBatchMakesRoomWhenNothingCanBeMergedAndIsAccountedFor() throws {
         var dead = try Outbox.create(instance: "dead", in: temporary.url)
         try dead.store(Self.details, as: Self.file(1, .metrics, requests: 7, body: Self.details))
         try Self.age(Self.file(1, .metrics, requests: 7, body: Self.details), at: 1_000_000, in: dead.directory)
@@ -155,7 +155,7 @@ import Testing
         #expect(sequences(of: &adopted) == [3])
     }
 
-    @Test func whatMayHaveArrivedIsDroppedLast() throws {
+    @Test func aBatchThatMayHaveArrivedIsDroppedLast() throws {
         try open { own in
             try own.store(Self.details, as: Self.file(1, .metrics, requests: 5, body: Self.details))
             let sent = own.mark(Self.file(1, .metrics, requests: 5, body: Self.details))

@@ -130,7 +130,7 @@ extension AgentTests {
             }
         }
 
-        @Test(arguments: BatchPlace.allCases) func whatIsTooLargeInOnePieceIsDroppedAndCounted(place: BatchPlace)
+        @Test(arguments: BatchPlace.allCases) func anIndivisibleLargeBatchIsDroppedAndCounted(place: BatchPlace)
             async throws
         {
             try await place.withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
@@ -142,7 +142,7 @@ extension AgentTests {
             }
         }
 
-        @Test(arguments: BatchPlace.allCases) func whatTheCollectorDidNotTakeOfABatchIsCountedAsRejected(
+        @Test(arguments: BatchPlace.allCases) func theRejectedPartOfABatchIsCountedAsRejected(
             place: BatchPlace
         ) async throws {
             try await place.withAgent({ $0.sampleRate = 0 }) { agent, collector, base in

@@ -64,7 +64,7 @@ extension AgentTests {
             #expect(lines.count == 2)
         }
 
-        @Test func aSignalThatIsRefusedIsAMatterOfItsOwn() async throws {
+        @Test func aRefusedSignalHasAWarningOfItsOwn() async throws {
             try await withLog { agent, collector, base in
                 collector.tracesStatus.store(404, ordering: .relaxed)
                 for _ in 1...3 {

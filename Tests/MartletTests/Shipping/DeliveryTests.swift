@@ -75,7 +75,7 @@ extension AgentTests {
             }
         }
 
-        @Test func whatIsMergedIsDeliveredWithAllItsCounts() async throws {
+        @Test func mergedBatchesAreDeliveredWithAllTheirCounts() async throws {
             try await withAgent({
                 $0.bufferMax = 4000
                 $0.sampleRate = 0
@@ -113,7 +113,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aBatchThatAnotherInstanceMadeRoomWithIsCountedAsDropped() async throws {
+        @Test func aBatchThatAnotherInstanceRemovedForRoomIsCountedAsDropped() async throws {
             let directory = try TemporaryFolder()
             try await withAgent({
                 $0.bufferDirectory = directory.url
@@ -154,7 +154,7 @@ extension AgentTests {
             #expect(directory.contents().contains("shop/dead/\(unreadable)"))
         }
 
-        @Test func whatAnEarlierProcessLeftIsSentFirstUnderItsOwnName() async throws {
+        @Test func anEarlierProcesssBatchesAreSentFirstUnderItsOwnName() async throws {
             let directory = try TemporaryFolder()
             try Self.leaveBatch(in: directory.url.appendingPathComponent("shop"))
             try await withAgent({
@@ -171,7 +171,7 @@ extension AgentTests {
             #expect(directory.contents() == ["shop"])
         }
 
-        @Test func shutdownLeavesInTheOutboxWhatCannotBeDeliveredAndTheNextStartDeliversIt() async throws {
+        @Test func shutdownLeavesUndeliveredBatchesInTheOutboxAndTheNextStartDeliversThem() async throws {
             let directory = try TemporaryFolder()
             let first = Mutex<[URL]>([])
             try await withAgent({ $0.bufferDirectory = directory.url }) { agent, collector, base in
@@ -223,7 +223,7 @@ extension AgentTests {
             #expect(log.entries.filter { "\($0.message)".contains("Batches are kept in") }.count == 1)
         }
 
-        @Test func everyTimeThatStoringFailsIsSaidAndSoIsItsEnd() async throws {
+        @Test func everyFailureToStoreIsLoggedAndSoIsItsEnd() async throws {
             let directory = try TemporaryFolder()
             let log = InMemoryLogHandler()
             try await withAgentInOnePlace(
@@ -259,7 +259,7 @@ extension AgentTests {
             #expect(said.filter { $0.contains("stored again") }.count == 2)
         }
 
-        @Test func switchedOffTheAgentDoesNothingAtAll() async throws {
+        @Test func anAgentThatIsSwitchedOffDoesNothingAtAll() async throws {
             let directory = try TemporaryFolder()
             var configuration = MartletConfiguration()
             configuration.isEnabled = false
@@ -273,7 +273,7 @@ extension AgentTests {
             #expect(directory.contents() == [])
         }
 
-        @Test func whoStartedTheAgentASecondTimeDoesNotEndItForTheFirst() async throws {
+        @Test func theSecondStartersShutdownDoesNotEndTheAgentForTheFirst() async throws {
             try await withAgent { agent, collector, base in
                 let second = MartletAgent.start(Self.quiet)
                 #expect(second.status.bufferDirectory == agent.status.bufferDirectory)
@@ -290,7 +290,7 @@ extension AgentTests {
             }
         }
 
-        @Test func whicheverIsShutDownFirstTheLastOneEndsTheAgent() async throws {
+        @Test func theLastShutdownEndsTheAgentInAnyOrder() async throws {
             try await withAgent { agent, collector, base in
                 let second = MartletAgent.start(Self.quiet)
                 await agent.shutdown()
@@ -367,7 +367,7 @@ extension AgentTests {
             #expect(directory.contents().filter { $0.hasSuffix(".sent.otlp.gz") }.count == 1)
         }
 
-        @Test func aDeadInstancesLedgerIsKeptByWhoeverDeliversItsBatches() async throws {
+        @Test func aDeadInstancesLedgerIsKeptByTheInstanceThatDeliversItsBatches() async throws {
             let directory = try TemporaryFolder()
             let service = directory.url.appendingPathComponent("shop")
             do {

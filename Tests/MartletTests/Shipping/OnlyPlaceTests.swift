@@ -12,7 +12,7 @@ extension AgentTests {
         private let service = "only-\(UUID().uuidString)"
 
         @Test(.enabled(if: SmallDisk.isPossible, "a file system of a given size can only be mounted by root"))
-        func itIsUsedAgainWhenItCanBeWrittenAgain() async throws {
+        func theBufferIsUsedAgainWhenItCanBeWrittenAgain() async throws {
             let disk = try SmallDisk(bytes: 16 << 20)
             try await withAgentInOnePlace(disk.url, service: service) { agent, _, base in
                 _ = try await URLSession.shared.data(from: base / "hello/before")
@@ -31,7 +31,7 @@ extension AgentTests {
             }
         }
 
-        @Test func anUploadThatIsDueMakesNobodyBusyWhileThereIsNone() async throws {
+        @Test func aDueUploadCostsNoCPUWhileThereIsNoDirectory() async throws {
             let folder = try TemporaryFolder()
             let buffer = folder.url.appendingPathComponent("buffer")
             try await withAgentInOnePlace(buffer, service: service) { agent, collector, base in

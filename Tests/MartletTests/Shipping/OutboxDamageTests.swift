@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: 1...60 as ClosedRange<UInt64>)
-    func whateverIsDamagedTheLedgerIsWhole(seed: UInt64) throws {
+    func theLedgerIsWholeUnderAnyDamage(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let scene = try Scene()
         try scene.fill(&random)

@@ -68,7 +68,7 @@ import Testing
     }
 
     /// The place that the agent moved to has no such file.
-    @Test func aFileThatIsAccountedForStaysSoAfterThePlaceWasLeft() throws {
+    @Test func aFileThatIsAccountedForStaysSoAfterAMoveToAnotherDirectory() throws {
         let stuck = Self.file(1, requests: 10)
         try open { outbox in
             try Self.makeUnremovable(url(stuck.name))
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test(.enabled(if: SmallDisk.isPossible, "a file system of a given size can only be mounted by root"))
-    func onADiskThatIsFullDeliveryMakesRoom() throws {
+    func deliveryMakesRoomOnAFullDisk() throws {
         let disk = try SmallDisk(bytes: 64 << 10)
         var outbox = try Outbox.create(instance: "a", in: disk.url.appendingPathComponent("shop"))
         let body = [UInt8](repeating: 7, count: 5000)
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test(.enabled(if: SmallDisk.isPossible, "a file system of a given size can only be mounted by root"))
-    func onADiskThatTurnsReadOnlyNothingIsStoredOrMarked() throws {
+    func nothingIsStoredOrMarkedOnADiskThatTurnsReadOnly() throws {
         let disk = try SmallDisk(bytes: 64 << 10)
         let service = disk.url.appendingPathComponent("shop")
         var outbox = try Outbox.create(instance: "a", in: service)
@@ -133,7 +133,7 @@ import Testing
         #expect(!isMade)
     }
 
-    @Test func aFileThatIsNotWhatWasWrittenGoesToQuarantineAndIsCounted() throws {
+    @Test func aChangedFileGoesToQuarantineAndIsCounted() throws {
         try open { outbox in
             try outbox.store([1], as: Self.file(1, requests: 10))
             try outbox.store([1], as: Self.file(2, requests: 5))
@@ -178,7 +178,7 @@ import Testing
         #expect(temporary.contents().contains("a/quarantine/account"))
     }
 
-    @Test func whatSomebodyElseRemovedIsGoneUntilItIsThereAgain() throws {
+    @Test func aFileThatAnotherProcessRemovedIsGoneUntilItIsBack() throws {
         try open { outbox in
             try outbox.store([1], as: Self.file(1, requests: 10))
             try FileManager.default.removeItem(at: url(Self.file(1, requests: 10).name))
@@ -192,7 +192,7 @@ import Testing
 
     // MARK: Leftovers of merging and splitting
 
-    @Test func whatAMergedBatchStandsForIsRemoved() throws {
+    @Test func theSourcesOfAMergedBatchAreRemoved() throws {
         let merged = BatchFile(sequence: 4, first: 2, signal: .metrics, requests: 30, isCompressed: false, body: [7])
         try open { outbox in
             for sequence in 1...4 as ClosedRange<UInt64> {
@@ -207,7 +207,7 @@ import Testing
         }
     }
 
-    @Test func aMergedBatchThatIsNotWholeStandsForNothing() throws {
+    @Test func anIncompleteMergedBatchReplacesNothing() throws {
         let merged = BatchFile(sequence: 3, first: 2, signal: .metrics, requests: 20, isCompressed: false, body: [7])
         try open { outbox in
             for sequence in 2...3 as ClosedRange<UInt64> {
@@ -221,7 +221,7 @@ import Testing
         }
     }
 
-    @Test func aMergedBatchIsNotSentBesideWhatItStandsFor() throws {
+    @Test func aMergedBatchIsNotSentBesideItsSources() throws {
         let merged = BatchFile(sequence: 3, first: 2, signal: .metrics, requests: 20, isCompressed: false, body: [7])
         try open { outbox in
             try Self.makeUnremovable(url(Self.file(2, requests: 10).name))
@@ -287,7 +287,7 @@ import Testing
 
     // MARK: Directories and locks
 
-    @Test func whatIsLeftOfAnInstanceWithNothingToSendIsRemoved() throws {
+    @Test func theDirectoryOfAnInstanceWithNothingToSendIsRemoved() throws {
         try open { outbox in
             try outbox.store([1], as: Self.file(1, requests: 1))
             outbox.settle(Self.file(1, requests: 1), as: .delivered(rejected: 0))
@@ -305,7 +305,7 @@ import Testing
         #expect(temporary.contents().contains("a.lock"))
     }
 
-    @Test func aLockWithoutADirectoryIsRemovedWhenItIsNoNewOne() throws {
+    @Test func anOldLockWithoutADirectoryIsRemoved() throws {
         let instance = UUID().uuidString.lowercased()
         for name in ["\(instance).lock", "somebody-elses.lock"] {
             try Data().write(to: temporary.url.appendingPathComponent(name))

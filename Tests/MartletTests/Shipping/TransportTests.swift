@@ -80,7 +80,7 @@ extension AgentTests {
         }
 
         @Test(arguments: Transport.allCases)
-        func ofALongAnswerOnlySoMuchIsKept(transport: Transport) async throws {
+        func aLongAnswerIsKeptUpToALimit(transport: Transport) async throws {
             try await withAgent { _, collector, base in
                 collector.answer(200, body: Array(repeating: 7, count: 1 << 20))
                 let end = await Self.post(to: base, over: transport, timeout: .seconds(10))

@@ -26,13 +26,13 @@ import Testing
         #expect(address(configuration("http://a:4318"), for: configuration("http://a:4318/")) == "http://a:4318/")
     }
 
-    @Test func withTheSameCredentialsAnotherAddressIsReachedWhereItWas() {
+    @Test func aBatchWithTheSameCredentialsGoesToItsOldAddress() {
         #expect(address(configuration("http://a"), for: configuration("http://b")) == "http://a")
         #expect(
             address(configuration("http://a", token: "t"), for: configuration("http://b", token: "t")) == "http://a")
     }
 
-    @Test func withOtherCredentialsNothingIsSent() {
+    @Test func nothingIsSentWithOtherCredentials() {
         let present = configuration("http://a", token: "t")
         for recorded in [
             configuration("http://a"), configuration("http://a", token: "u"), configuration("http://b", token: "u"),
@@ -45,7 +45,7 @@ import Testing
         #expect(address(configuration("http://user:p@a"), for: configuration("http://user:p@b")) == nil)
     }
 
-    @Test func whatIsAdoptedIsSentToThePresentAddress() {
+    @Test func adoptedBatchesAreSentToThePresentAddress() {
         let present = configuration("http://b", token: "t", adopt: ["http://c", "http://a/"])
         #expect(address(configuration("http://a", token: "u"), for: present) == "http://b")
         #expect(address(configuration("http://d", token: "u"), for: present) == nil)

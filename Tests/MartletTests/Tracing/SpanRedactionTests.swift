@@ -83,7 +83,7 @@ extension AgentTests {
             #expect(!String(describing: found.spans).contains("secr"))
         }
 
-        @Test func whatAnErrorSaysIsKeptWithoutItsSecrets() async throws {
+        @Test func anErrorsTextIsKeptWithoutItsSecrets() async throws {
             let found = await recorded {
                 let span = tracer.startSpan("span")
                 span.recordError(

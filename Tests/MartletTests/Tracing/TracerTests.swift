@@ -60,7 +60,7 @@ extension AgentTests {
             #expect(found.requests.isEmpty)
         }
 
-        @Test func theSpanThatRunsIsTheParentOfThoseWithinIt() async throws {
+        @Test func aRunningSpanIsTheParentOfSpansWithinIt() async throws {
             let found = await recorded {
                 await tracer.withSpan("outer", context: extracted(parent), ofKind: .server) { _ in
                     await tracer.withSpan("middle") { _ in
@@ -91,7 +91,7 @@ extension AgentTests {
         }
 
         @Test(arguments: [["traceparent": "00-nonsense", "tracestate": "a=1"], ["tracestate": "a=1"], [:]])
-        func headersThatAreNoneChangeNothing(headers: [String: String]) {
+        func invalidHeadersChangeNothing(headers: [String: String]) {
             #expect(extracted(headers).traceContext == nil)
         }
 
@@ -102,7 +102,7 @@ extension AgentTests {
         }
 
         @Test(arguments: [true, false])
-        func theParentsDecisionHoldsWhateverTheRate(isSampled: Bool) async {
+        func theParentsDecisionHoldsAtAnyRate(isSampled: Bool) async {
             let header = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-0\(isSampled ? 1 : 0)"
             let found = await recorded({ $0.sampleRate = isSampled ? 0 : 1 }) {
                 tracer.withSpan("child", context: extracted(["traceparent": header])) { _ in }
@@ -127,7 +127,7 @@ extension AgentTests {
             #expect(found.spans.isEmpty)
         }
 
-        @Test func withoutAnAgentNothingIsRecordedAndTheContextPassesThrough() {
+        @Test func nothingIsRecordedWithoutAnAgentAndTheContextPassesThrough() {
             let span = tracer.startSpan("work", context: extracted(parent), ofKind: .client)
             span.attributes["http.request.method"] = "GET"
             #expect(!span.isRecording)
@@ -136,7 +136,7 @@ extension AgentTests {
             span.end()
         }
 
-        @Test func whileCaptureIsOffNothingIsRecordedAndTheContextPassesThrough() async {
+        @Test func nothingIsRecordedWhileCaptureIsOffAndTheContextPassesThrough() async {
             let found = await recorded {
                 Capture.isOn.store(false, ordering: .relaxed)
                 let span = tracer.startSpan("GET", context: extracted(parent), ofKind: .client)
