@@ -82,8 +82,7 @@ extension FaultTests {
         /// trouble began, so they hold every request that the collector may lack. A request that the collector has counts
         /// once.
         @Test(arguments: Trouble.allCases, [ShippingStep.stored, .marked, .answered, .settled, .removed])
-        func aServiceKilledWhileItSendsFromMemoryIsCountedOnce(trouble: Trouble, step: ShippingStep) async throws
-        {
+        func aServiceKilledWhileItSendsFromMemoryIsCountedOnce(trouble: Trouble, step: ShippingStep) async throws {
             try await Scene.run { scene in
                 try await Mount.run(in: scene) { mount in
                     let collector = try await scene.collector()
