@@ -2,8 +2,8 @@ import Testing
 
 @testable import Martlet
 
-/// Sequences of costs, and what is left of the agent after each. The process uses a whole core unless a test says otherwise,
-/// so that the budget of 5 % is 0.5 s in a window of 10 s.
+/// Sequences of costs, with the steps that the agent has left after each. The process uses a whole core unless a test
+/// says otherwise, so that the budget of 5 % is 0.5 s in a window of 10 s.
 @Suite struct AgentBudgetTests {
     private var budget = AgentBudget(maxCPU: 0.05, maxMemory: 1000, start: Cost())
     private var cost = Cost()
@@ -147,7 +147,7 @@ import Testing
     @Test mutating func memoryIsJudgedAtOnceAndOneStepAtATime() {
         for expected in [Allowance.withoutDetails, .countsOnly, .nothing, .nothing] {
             window(agent: 0, memory: 1001)
-            // A step needs its time.
+            // A second later is too soon for the next step.
             window(agent: 0, seconds: 1, memory: 1001)
             #expect(budget.allowance == expected)
         }
@@ -170,8 +170,8 @@ import Testing
     }
 
     /// - Parameters:
-    ///   - agent: CPU seconds of the agent's in it.
-    ///   - process: CPU seconds of the whole process.
+    ///   - agent: The agent's CPU seconds in the window.
+    ///   - process: The CPU seconds of the whole process.
     private mutating func window(
         agent: Double, process: Double = 10, seconds: UInt64 = 10, memory: Int = 0
     ) {

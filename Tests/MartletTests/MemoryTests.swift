@@ -9,7 +9,7 @@ import Tracing
 extension AgentTests {
     /// `MARTLET_MAX_MEMORY` while spans come in.
     @Suite struct MemoryTests {
-        /// 28 KiB of its attributes are kept.
+        /// Records spans with 28 KiB of kept attributes each.
         private static func end(spans number: Int) {
             for _ in 0..<number {
                 let span = MartletTracer().startSpan("large", context: .topLevel)

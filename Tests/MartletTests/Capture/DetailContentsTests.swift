@@ -78,7 +78,8 @@ extension AgentTests {
             }
         }
 
-        /// Secrets in every place, every option on, and a collector that takes nothing at first, so that files are there.
+        /// Every part of a request has a secret and every option is on. The collector takes nothing at first, so that
+        /// files are written.
         @Test func noSecretReachesAFileAnUploadOrTheLog() async throws {
             let log = InMemoryLogHandler()
             let folder = try #require(FileManager.default.temporaryDirectory.path as String?)

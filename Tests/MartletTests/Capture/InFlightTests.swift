@@ -106,7 +106,7 @@ extension AgentTests {
             }
         }
 
-        /// What other tests of this process request meanwhile is not in flight.
+        /// Captures only requests that match `pattern`, because other tests of this process make requests meanwhile.
         private static func only(
             _ pattern: String, _ capture: MartletConfiguration.Capture, _ configuration: inout MartletConfiguration
         ) {

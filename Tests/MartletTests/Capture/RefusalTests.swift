@@ -206,7 +206,7 @@ private final class Holder {
     var address: UnsafeRawPointer { UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()) }
 }
 
-/// Makes sure of an agent before it writes, as a service's handler might.
+/// A log handler that starts the agent before it writes, as a service's handler might.
 private struct StartingHandler: LogHandler {
     static let started = Mutex<[MartletAgent]>([])
     var metadata: Logger.Metadata = [:]

@@ -5,8 +5,8 @@ import Testing
 @testable import Martlet
 
 extension AgentTests {
-    /// Since 6.3.2 Foundation ends a task whose challenge nobody answers within the client of its loader, and the loader's
-    /// client is not told. What it does there is done here, so that it is seen on every release.
+    /// Since 6.3.2 Foundation ends a task within the client of its loader when nobody answers the task's challenge, and
+    /// does not tell that client. These tests do the same, so that the case is tested on every release.
     @Suite struct UnseenEndTests {
         @Test func aRequestEndsWithItsChallengeWhenItsLoaderIsReleased() async throws {
             try await withAgent({ $0.include = ["*/basic"] }) { agent, collector, base in
@@ -24,7 +24,7 @@ extension AgentTests {
             }
         }
 
-        /// A delegate that keeps what it is to answer with keeps the loader.
+        /// A delegate that keeps a challenge's completion handler keeps the loader alive.
         @Test func aRequestEndsWithItsTaskWhenItsLoaderIsKeptAfterAChallenge() async throws {
             try await withAgent({ $0.include = ["*/basic"] }) { agent, collector, base in
                 let (ends, end) = AsyncStream.makeStream(of: Never.self)
@@ -45,7 +45,8 @@ extension AgentTests {
             }
         }
 
-        /// Foundation does so with a task that it is about to give another loader, which sends the credentials.
+        /// Foundation releases a suspended task's loader when it is about to give the task another loader, which sends
+        /// the credentials.
         @Test func aSuspendedRequestGoesOnWhenItsLoaderIsReleased() async throws {
             try await withAgent({ $0.include = ["*/basic"] }) { agent, collector, base in
                 let (ends, end) = AsyncStream.makeStream(of: Never.self)
@@ -70,7 +71,7 @@ extension AgentTests {
                 let session = URLSession(configuration: .ephemeral)
                 var observers: [RequestObserver?] = []
                 var second: URLSessionTask?
-                // Another thread may take the room that a task leaves.
+                // Another thread may take the memory that a task leaves.
                 while second == nil, observers.count < 100 {
                     let (ends, end) = AsyncStream.makeStream(of: Never.self)
                     var first: URLSessionTask? = Self.task(to: base / "basic") { end.finish() }
@@ -92,7 +93,8 @@ extension AgentTests {
             }
         }
 
-        /// Another task at the address of one that nobody else holds: what a thread gives back is what it mostly gets next.
+        /// Releases a task that nobody else holds and makes another one at its address: a thread's next allocation mostly
+        /// gets the memory that the thread has just freed.
         private static func replace(
             _ task: inout URLSessionTask?, by make: () -> URLSessionTask
         ) -> URLSessionTask? {
@@ -103,7 +105,7 @@ extension AgentTests {
             return others.last.map(InFlightRequests.key) == address ? others.last : nil
         }
 
-        /// One that is in flight, and that nobody loads.
+        /// Makes a task that is in flight and that no loader loads.
         private static func task(to url: URL, onEnd end: @escaping @Sendable () -> Void = {}) -> URLSessionTask {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.protocolClasses = [IdleProtocol.self]
@@ -112,7 +114,7 @@ extension AgentTests {
             return task
         }
 
-        /// Foundation's loader has its answer, and is let go.
+        /// Gives a loader of Foundation's a challenge as its answer, and releases the loader.
         private static func challenge(_ task: URLSessionTask) throws -> RequestObserver? {
             let (type, recorder) = (try #require(NativeLoader.type), try #require(Capture.recorder))
             let loader = type.init(task: task, cachedResponse: nil, client: Nobody())

@@ -8,7 +8,7 @@ import Tracing
 @testable import Martlet
 
 extension AgentTests {
-    /// An agent in memory in the place of the process's.
+    /// An agent in memory that replaces the process's agent.
     @Suite struct InMemoryAgentTests {
         @Test func aRequestIsThereBeforeItsCallerHasItsAnswer() async throws {
             try await Self.serve { base in
@@ -196,7 +196,7 @@ extension AgentTests {
             }
         }
 
-        /// Between its resume and its loader's start.
+        /// The other agent starts between the task's resume and its loader's start.
         @Test func anAgentThatStartsMeanwhileDoesNotTakeAScopesRequest() async throws {
             try await Self.serve { base in
                 let task = URLSession.shared.dataTask(with: base / "hello/x")

@@ -67,7 +67,7 @@ extension AgentTests {
             }
         }
 
-        /// The task belongs to the scope in which it was resumed, wherever it was made and whenever it ends.
+        /// A task belongs to the scope in which it was resumed, independent of its creation and its end.
         @Test func aRequestThatEndsAfterItsScopeBelongsToNoAgent() async throws {
             try await Self.serve { base in
                 let (ends, end) = AsyncStream.makeStream(of: Never.self)

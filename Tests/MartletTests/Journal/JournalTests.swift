@@ -78,7 +78,7 @@ import Testing
         for _ in 0..<5_000 { fixture.recorder.record(request) }
         #expect(fixture.recorder.captured == 5_000)
         #expect(fixture.recorder.journal.count < 5_000)
-        // One thread alone fills all lanes, but for what is too short for a record at the end of each.
+        // A single thread fills all lanes, except for a rest at the end of each that is too short for a record.
         #expect(fixture.recorder.journal.count > 2 * (MartletLimits.smallestSegment - 4 * 256) / 128)
         #expect(try fixture.endInterval().requests == 5_000)
         for _ in 0..<20_000 {

@@ -27,7 +27,7 @@ import Testing
         #expect(keeps(&sampler, isSampled: false, isFailure: true, nanoseconds: 1))
     }
 
-    /// A macro cannot call a mutating method itself.
+    /// Calls the sampler outside the macro, which cannot call a mutating method itself.
     private func keeps(
         _ sampler: inout DetailSampler, isSampled: Bool, isFailure: Bool, nanoseconds: UInt64
     ) -> Bool {

@@ -66,7 +66,7 @@ import Testing
 
     // MARK: - Messages
 
-    /// At every length of what stands before it.
+    /// The text before the secret has every length.
     @Test(arguments: [
         "https://hunter2hunter2hunter2@host/", "https://hun'hunter2hunter2@host/", "Bearer hunter2hunter2",
     ])
@@ -233,7 +233,7 @@ import Testing
         #expect(redaction.body([0xff, 0x61], contentType: "text/plain", isTruncated: true) == "\u{fffd}a")
     }
 
-    /// A piece of six characters gives a secret away.
+    /// Six characters of a secret are enough to give it away.
     @Test(arguments: 1...9 as ClosedRange<UInt64>)
     func noPieceOfASecretIsLeftWhereverJSONIsCutOff(seed: UInt64) {
         let json = SecretJSON(seed: seed)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Martlet
 
-/// What goes when room is short: details, resolution in time, and only then requests.
+/// The order of losses when room is short: first details, then resolution in time, and only then requests.
 @Suite struct BufferRoomTests {
     let temporary: TemporaryFolder
 
@@ -201,7 +201,7 @@ import Testing
         try body(&outbox)
     }
 
-    /// Intervals that end a second before each tenth.
+    /// Stores consecutive intervals of 10 s, and dates each batch 1 s before its interval's end.
     private func fill(_ outbox: inout Outbox, _ sample: inout SampleBatch, count: Int, from first: UInt64 = 1) throws {
         for offset in 0..<UInt64(count) {
             let batch = sample.next()

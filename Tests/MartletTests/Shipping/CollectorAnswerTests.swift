@@ -12,7 +12,7 @@ import Testing
 @testable import Martlet
 
 extension AgentTests {
-    /// What becomes of a batch when the collector has answered.
+    /// The fate of a batch after the collector's answer.
     @Suite struct CollectorAnswerTests {
         @Test(arguments: BatchPlace.allCases) func aBatchThatWasPutOffIsSentAgainUnderTheSameID(place: BatchPlace)
             async throws

@@ -141,7 +141,7 @@ extension AgentTests {
             let unreadable = BatchFile(
                 sequence: 2, signal: .metrics, requests: 3, isCompressed: false, body: []
             ).name
-            // A link to itself: there, and cannot be opened, not even by root.
+            // A link to itself exists and cannot be opened, not even by root.
             try FileManager.default.createSymbolicLink(
                 atPath: service.appendingPathComponent("dead/\(unreadable)").path, withDestinationPath: unreadable)
             try await withAgent({
@@ -183,7 +183,7 @@ extension AgentTests {
             }
             try await withAgent({
                 $0.bufferDirectory = directory.url
-                // Each has a port of its own.
+                // The second collector has another port, so the agent has to adopt the first one's batches.
                 $0.bufferAdopt = first.withLock { $0 }
             }) { agent, collector, _ in
                 await agent.flush()
@@ -236,7 +236,7 @@ extension AgentTests {
             ) { agent, _, base in
                 await agent.flush()
                 for sequence in 1...2 as ClosedRange<UInt64> {
-                    // A file that stands where batches will be written.
+                    // A file replaces the directory in which batches will be written.
                     let instance = try #require(directory.contents().first { $0.hasSuffix(".lock") }?.dropLast(5))
                     let place = directory.url.appendingPathComponent(String(instance))
                     let aside = directory.url.appendingPathComponent("aside")
@@ -307,7 +307,7 @@ extension AgentTests {
                 let second = MartletAgent.start(Self.quiet)
                 collector.isSilent.store(true, ordering: .relaxed)
                 _ = try await URLSession.shared.data(from: base / "hello/x")
-                // The collector never answers: the limit alone ends it.
+                // The collector never answers, so the limit alone ends the shutdown.
                 await second.shutdown(within: .milliseconds(300))
                 #expect(agent.isCapturing)
                 #expect(agent.status.ledger == Ledger(captured: 1, waiting: 1))
@@ -336,7 +336,7 @@ extension AgentTests {
                 }
                 try dead.store([], as: Self.file(9))
                 _ = dead.mark(Self.file(9))
-                // Something that keeps the directory, and its account.
+                // Another file keeps the directory and its account from being removed.
                 try Data().write(to: dead.directory.appendingPathComponent("kept"))
             }
             try await withAgent({
@@ -374,7 +374,7 @@ extension AgentTests {
                 var dead = try Outbox.create(instance: "dead", in: service)
                 for sequence in 1...3 as ClosedRange<UInt64> { try dead.store([], as: Self.file(sequence)) }
                 dead.settle(Self.file(1), as: .delivered(rejected: 1))
-                // Something that keeps the directory, and its account.
+                // Another file keeps the directory and its account from being removed.
                 try Data().write(to: dead.directory.appendingPathComponent("kept"))
             }
             try await withAgent({
@@ -394,7 +394,7 @@ extension AgentTests {
             BatchFile(sequence: sequence, signal: .metrics, requests: 3, isCompressed: false, body: [])
         }
 
-        /// A batch of an instance that died before it could send it.
+        /// Leaves a batch of an instance that died before it could send it.
         private static func leaveBatch(_ sequence: UInt64 = 7, in service: URL) throws {
             var outbox = try Outbox.create(instance: "dead", in: service)
             try outbox.store([], as: file(sequence))

@@ -7,7 +7,7 @@ import Testing
 @testable import Martlet
 
 extension AgentTests {
-    /// There is one place for the buffer, because the temporary directory cannot be used.
+    /// An agent with a single directory for its buffer, because the temporary directory cannot be used.
     @Suite struct OnlyPlaceTests {
         private let service = "only-\(UUID().uuidString)"
 
@@ -44,7 +44,7 @@ extension AgentTests {
                 await agent.flush()
                 #expect(agent.status.bufferError != nil)
                 let before = agent.status.cpuTime
-                // Past the time of the next attempt, which is not made and so cannot be awaited.
+                // The agent skips the next attempt, so the test cannot await it and sleeps past its time.
                 try await Task.sleep(for: MartletLimits.firstRetry * 2)
                 await agent.flush()
                 #expect(agent.status.cpuTime - before < MartletLimits.firstRetry / 4)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Martlet
 
-/// The order of account and files, and what is made of what a crash leaves.
+/// The order in which account and files change, and the recovery of the state that a crash leaves.
 @Suite struct SettlingTests {
     let temporary: TemporaryFolder
 
@@ -43,7 +43,7 @@ import Testing
             try outbox.store([1], as: Self.file(1, requests: 10))
             outbox.settle(Self.file(1, requests: 10), as: .delivered(rejected: 0))
         }
-        // As it is between the two steps: the account knows, and the file is still there.
+        // Between the two steps the account knows of the batch, and the file still exists.
         if step == .settled { try Data([1]).write(to: url(Self.file(1, requests: 10).name)) }
         try open { outbox in
             #expect(sequences(of: &outbox) == [])
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    /// The place that the agent moved to has no such file.
+    /// The directory that the agent moved to has no such file.
     @Test func aFileThatIsAccountedForStaysSoAfterAMoveToAnotherDirectory() throws {
         let stuck = Self.file(1, requests: 10)
         try open { outbox in
@@ -338,7 +338,7 @@ import Testing
 
     private func url(_ name: String) -> URL { temporary.url.appendingPathComponent("a/\(name)") }
 
-    /// A directory with something in it in the file's place: not even root can unlink it.
+    /// Makes a directory with a file in it at the batch's path: not even root can unlink it.
     private static func makeUnremovable(_ url: URL) throws {
         try FileManager.default.createDirectory(
             at: url.appendingPathComponent("in the way"), withIntermediateDirectories: true)

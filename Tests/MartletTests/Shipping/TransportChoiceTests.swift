@@ -41,7 +41,7 @@ import Testing
 }
 
 extension TransportChoice {
-    /// Nothing is said about it.
+    /// A choice without a warning.
     fileprivate init(_ transport: Transport) {
         self.init(asked: transport, hasLibcurl: true, variables: [], isURLSessionSound: true)
     }

@@ -41,7 +41,7 @@ import Testing
             #expect(address(recorded, for: present) == nil)
             #expect(address(present, for: recorded) == nil)
         }
-        // A user is one of his own address.
+        // A user's name is valid at one address only.
         #expect(address(configuration("http://user:p@a"), for: configuration("http://user:p@b")) == nil)
     }
 
@@ -68,7 +68,7 @@ import Testing
         let owner = OutboxOwner(TelemetryResource(service: "shop", instance: "i"), configuration)
         let text = String(decoding: try JSONEncoder().encode(owner), as: UTF8.self)
         for secret in ["ada", "lovelace", "s3cret-token", "client.pem"] { #expect(!text.contains(secret), "\(text)") }
-        // The same token in two processes has two digests.
+        // Each process has its own digest of a token.
         #expect(owner.destination != UploadDestination(configuration))
     }
 

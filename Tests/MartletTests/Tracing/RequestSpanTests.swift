@@ -120,7 +120,7 @@ extension AgentTests {
             #expect(found.requests.keys.map(\.error) == ["MartletTests.Hidden.Inner"])
         }
 
-        /// As AsyncHTTPClient and NIO say it.
+        /// The error texts are those of AsyncHTTPClient and NIO.
         @Test(arguments: [
             ("HTTPClientError.connectTimeout", "timeout"), ("HTTPClientError.deadlineExceeded", "timeout"),
             ("connection reset (error set): Connection refused) (errno: 111)", "connection_refused"),
@@ -157,7 +157,7 @@ extension AgentTests {
         @Test func anExcludedRequestIsNeitherCountedNorKept() async {
             let found = await recorded({ $0.exclude = ["spans.example/health"] }) {
                 tracer.request("/health")
-                // Of an instrument that names no URL.
+                // This instrument sets no URL.
                 span(
                     .client,
                     [
@@ -211,7 +211,7 @@ extension AgentTests {
             }
         }
 
-        /// The span of a library between them: kind client, and not of HTTP.
+        /// The span between them is a library's, of kind client and not of HTTP.
         @Test func aSpanAroundARequestIsNotCountedWithAnotherSpanBetween() async throws {
             let found = await recorded {
                 tracer.withSpan("outer", ofKind: .client) { outer in

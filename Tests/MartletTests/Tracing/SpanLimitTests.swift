@@ -5,7 +5,7 @@ import Tracing
 @testable import Martlet
 
 extension AgentTests {
-    /// What is too much is left out and counted.
+    /// Values past a limit are left out and counted.
     @Suite struct SpanLimitTests {
         private let tracer = MartletTracer()
 

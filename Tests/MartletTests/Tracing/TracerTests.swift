@@ -5,7 +5,7 @@ import Tracing
 @testable import Martlet
 
 extension AgentTests {
-    /// Spans and their place in a trace.
+    /// Spans and their position in a trace.
     @Suite struct TracerTests {
         private let tracer = MartletTracer()
         private let parent = [
@@ -201,7 +201,7 @@ extension AgentTests {
             }
             let span = try #require(found.span("then"))
             #expect(span.start == start.nanosecondsSinceEpoch)
-            // What passed in between by the clock is in neither.
+            // The clock's time between the two calls is in neither figure.
             #expect(abs(Double(span.durationNanoseconds) - 2e9) < 1e9)
             #expect(found.span("backwards")?.durationNanoseconds == 0)
         }
@@ -246,7 +246,7 @@ extension AgentTests {
     }
 }
 
-/// Tells a span of its own end.
+/// A value that changes its span when the value is released.
 private final class Farewell: CustomStringConvertible, Sendable {
     private let span: MartletSpan
 
