@@ -32,7 +32,7 @@ import Testing
         #expect(Self.properties(of: configuration) == Self.properties(of: MartletConfiguration()))
     }
 
-    @Test func emptyMeansUnset() {
+    @Test func anEmptyVariableCountsAsUnset() {
         let environment = Dictionary(uniqueKeysWithValues: Self.variables.map { ($0, "") })
         #expect(MartletConfiguration.fromEnvironment(environment).warnings.isEmpty)
     }

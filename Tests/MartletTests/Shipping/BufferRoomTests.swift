@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func aGapIsNotMergedAcross() throws {
+    @Test func batchesAreNotMergedAcrossAGap() throws {
         var sample = SampleBatch(seed: 5)
         try open { outbox in
             try fill(&outbox, &sample, count: 2)
