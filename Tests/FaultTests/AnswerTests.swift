@@ -10,7 +10,7 @@ extension FaultTests {
             .cutAnswer(0), .cutHead(10), .duplicate, .answer(429), .answer(502), .answer(503), .answer(504),
         ]
 
-        /// Each treatment befalls the first uploads; later uploads pass, and everything arrives.
+        /// The first uploads get the treatments; later uploads pass, and everything arrives.
         @Test(arguments: isFull ? passing.map { Array(repeating: $0, count: 10) } + [passing] : [passing])
         func aPassingFaultLosesNothingAndCountsNothingTwice(treatments: [Treatment]) async throws {
             try await Scene.run { scene in

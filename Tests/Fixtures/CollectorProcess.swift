@@ -40,7 +40,7 @@ package final class CollectorProcess: Sendable {
         try await post(body, headers: ["Content-Type": "application/x-protobuf", "Martlet-Batch": batch])
     }
 
-    /// Posts metrics.
+    /// Posts a body to the route of metrics.
     ///
     /// - Returns: The status of the answer.
     package func post(_ body: [UInt8], headers: [String: String]) async throws -> Int {

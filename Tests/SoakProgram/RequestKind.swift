@@ -106,8 +106,8 @@ struct RequestKind: Sendable {
 }
 
 extension URLSession {
-    /// Makes a request of a task with a completion handler and waits for its end; `meddle` is called as soon as the task
-    /// was resumed.
+    /// Makes a request by a task with a completion handler, and waits for its end. Calls `meddle` right after the task's
+    /// resume.
     fileprivate func answer(
         to request: URLRequest, _ meddle: @escaping @Sendable (URLSessionTask) async -> Void = { _ in }
     ) async {

@@ -5,8 +5,9 @@ import Testing
 @testable import Martlet
 
 extension AgentTests {
-    /// Since 6.3.2 Foundation ends a task within the client of its loader when nobody answers the task's challenge, and
-    /// does not tell that client. These tests do the same, so that the case is tested on every release.
+    /// When nobody answers a task's challenge, Foundation since 6.3.2 ends the task within its own client of the loader.
+    /// The agent's observer, which stands before that client, is not told. The tests do the same as Foundation, so that
+    /// every release covers the case.
     @Suite struct UnseenEndTests {
         @Test func aRequestEndsWithItsChallengeWhenItsLoaderIsReleased() async throws {
             try await withAgent({ $0.include = ["*/basic"] }) { agent, collector, base in

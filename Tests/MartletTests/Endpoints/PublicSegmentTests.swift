@@ -2,8 +2,8 @@ import Testing
 
 @testable import Martlet
 
-/// Path segments of public interfaces. For each there is the segment in the endpoint's name, and whether kept details
-/// have it.
+/// Path segments of public interfaces. The tests state the segment that each becomes in the endpoint's name, and the part
+/// of it that kept details have.
 @Suite struct PublicSegmentTests {
     @Test func segmentsOfChatAndSocialNetworks() {
         expectNames([

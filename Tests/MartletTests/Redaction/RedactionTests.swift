@@ -66,7 +66,7 @@ import Testing
 
     // MARK: - Messages
 
-    /// The text before the secret has every length.
+    /// The text before the secret has every length at which the limit may cut the secret.
     @Test(arguments: [
         "https://hunter2hunter2hunter2@host/", "https://hun'hunter2hunter2@host/", "Bearer hunter2hunter2",
     ])
