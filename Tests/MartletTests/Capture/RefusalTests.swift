@@ -17,13 +17,13 @@ extension AgentTests {
             #expect(state.reason?.hasPrefix(failure.rawValue) == true)
         }
 
-        @Test func withoutFoundationsLoaderCaptureIsOff() {
+        @Test func captureIsOffWithoutFoundationsLoader() {
             let state = CaptureState.install(.automatic, loader: nil) { () throws(AutomaticCapture.Failure) in }
             #expect(state.mode == .off)
             #expect(state.reason == AutomaticCapture.Failure.noNativeLoader.rawValue)
         }
 
-        @Test func whatLibcurlCannotDoIsALimit() {
+        @Test func eachShortcomingOfLibcurlIsALimit() {
             let (all, tooOld, noHandle, noLibcurl) = (
                 CaptureState.limits(findsLibcurl: true, findsHandle: true, callsBeforeRequest: true),
                 CaptureState.limits(findsLibcurl: true, findsHandle: true, callsBeforeRequest: false),
@@ -36,7 +36,7 @@ extension AgentTests {
             #expect(noLibcurl.map { $0.hasPrefix("libcurl was not found: ") } == [true])
         }
 
-        @Test func anAgentWhoseHookIsRefusedIsExplicitAndSaysSo() async throws {
+        @Test func anAgentWithARefusedHookIsExplicitAndSaysSo() async throws {
             let log = InMemoryLogHandler()
             try await withAgent(
                 { $0.logger = Logger(label: "test", factory: { _ in log }) },
@@ -98,7 +98,7 @@ extension AgentTests {
             }
         }
 
-        @Test func whatCaptureCannotDoIsInStatusAndLog() async throws {
+        @Test func theLimitsOfCaptureAreInStatusAndLog() async throws {
             let log = InMemoryLogHandler()
             let limits = CaptureState.limits(findsLibcurl: false, findsHandle: true, callsBeforeRequest: false)
             try await withAgent(
@@ -207,7 +207,7 @@ private final class Holder {
     var address: UnsafeRawPointer { UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()) }
 }
 
-/// Makes sure of an agent before it writes, as a service's handler might.
+/// A log handler that starts the agent before it writes, as a service's handler might.
 private struct StartingHandler: LogHandler {
     static let started = Mutex<[MartletAgent]>([])
     var metadata: Logger.Metadata = [:]

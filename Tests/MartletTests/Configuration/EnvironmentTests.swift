@@ -32,7 +32,7 @@ import Testing
         #expect(Self.properties(of: configuration) == Self.properties(of: MartletConfiguration()))
     }
 
-    @Test func emptyMeansUnset() {
+    @Test func anEmptyVariableCountsAsUnset() {
         let environment = Dictionary(uniqueKeysWithValues: Self.variables.map { ($0, "") })
         #expect(MartletConfiguration.fromEnvironment(environment).warnings.isEmpty)
     }
@@ -183,7 +183,7 @@ import Testing
     }
 
     @Test(arguments: ["MARTLET_BODY_LIMIT": "2MiB", "MARTLET_MAX_MEMORY": "0", "MARTLET_HUNG": "0"])
-    func whatIsBeyondALimitKeepsTheDefault(variable: String, value: String) {
+    func aValueBeyondALimitKeepsTheDefault(variable: String, value: String) {
         let (configuration, warnings) = MartletConfiguration.fromEnvironment([variable: value])
         #expect(Self.properties(of: configuration) == Self.properties(of: MartletConfiguration()))
         #expect(warnings.count == 1)
@@ -208,7 +208,7 @@ import Testing
     }
 
     @Test(arguments: ["-1", "1e400", "nan", "64QB", "MiB", "0x10", "9999999999GiB"])
-    func whatIsNoSizeKeepsTheDefault(text: String) {
+    func aTextThatIsNoSizeKeepsTheDefault(text: String) {
         let (configuration, warnings) = MartletConfiguration.fromEnvironment(["MARTLET_BUFFER_MAX": text])
         #expect(configuration.bufferMax == 64 << 20)
         #expect(warnings.count == 1)

@@ -5,7 +5,7 @@ import Tracing
 @testable import Martlet
 
 extension AgentTests {
-    /// Spans while the agent does nothing but count, because of its cost.
+    /// Spans while the agent only counts, because of its cost.
     @Suite struct CountedSpanTests {
         private let tracer = MartletTracer()
 
