@@ -1,6 +1,6 @@
 import MartletTelemetry
 
-/// Holds the agent to its budget, from its own thread: measures, judges, and carries out the judgement.
+/// Holds the agent to its budget, on the agent's thread: measures, judges, and carries out the judgement.
 struct BudgetWatch {
     private let recorder: Recorder
     private let shipper: Shipper
@@ -18,18 +18,21 @@ struct BudgetWatch {
             start: Self.cost(of: recorder, shipper))
     }
 
-    /// Whether somebody has switched capture since the last check.
+    /// Whether capture was switched on or off since the last check.
     var isSwitched: Bool { isSwitchedOn || Capture.state.isOn != last.isOn }
 
-    /// Also where it was on.
+    /// Whether capture was switched on since the last check, even if it was on before.
     private var isSwitchedOn: Bool { Capture.switches.load(ordering: .relaxed) != switches }
 
-    /// Returns whether a step was taken or came back, or somebody switched capture: something to tell the collector soon.
+    /// Judges the agent's cost and carries out the judgement.
+    ///
+    /// - Returns: whether a step was given up or taken back, or capture was switched: changes that the collector should hear
+    ///   of soon.
     mutating func check() -> Bool {
         let (before, isSwitched, isSwitchedOn) = (budget.allowance, isSwitched, isSwitchedOn)
         switches = Capture.switches.load(ordering: .relaxed)
         switch Capture.state {
-        // Somebody switched it on: with all that it may do.
+        // The service switched capture on: all work is allowed again.
         case .on where isSwitchedOn: restart()
         case .on, .paused: judge()
         case .off: break
@@ -64,7 +67,7 @@ struct BudgetWatch {
         return "\(step): \(budget.figures)" + (isLess ? budget.pause.map(Self.next) ?? "" : "")
     }
 
-    /// In `status` and at the collector.
+    /// The reason as `status` and the collector have it.
     private static func reason(of pause: StepPause, at allowance: Allowance) -> String {
         switch allowance {
         case .everything, .withoutDetails: "no details are kept: \(pause.reason)"
