@@ -2,20 +2,21 @@ import CMartletHooks
 import ServiceContextModule
 import Synchronization
 
-/// A process that was forked from one with an agent, and executes no other program: a worker of a server that forks ahead of
-/// its requests, a daemon behind `daemon()`.
+/// A forked child of a process with an agent, if it executes no other program: a worker of a server that forks ahead of its
+/// requests, a daemon behind `daemon()`.
 ///
-/// It has its parent's memory, and of its threads the one that forked. So nothing of the parent's agent is used in it: neither a
-/// lock, which a thread that is gone may hold, nor a file. What the process has one of is in a ``ProcessLock`` or made anew
-/// here, the journal's memory is not the child's (``SegmentMemory``), and requests and spans that were under way know their
-/// process and rest. An agent of its own takes the place of the parent's as soon as there is something to see.
+/// The child has its parent's memory and, of its threads, only the one that forked. So it uses nothing of the parent's agent:
+/// no lock, which a thread that is gone may hold, and no file. Values that a process has one of are in a ``ProcessLock`` or
+/// made anew here. The journal's memory is not the child's (``SegmentMemory``). Requests and spans under way know their
+/// process, and the child passes them by. An agent of the child's own replaces the parent's as soon as the child has a
+/// request or a span to see.
 enum ForkedChild {
-    /// The process that this was done for.
+    /// The last process in which ``beginOnce()`` has run; at first 0, the process that nobody forked.
     private static let done = Atomic<UInt32>(0)
     private static let isDone = ProcessLock(false)
 
-    /// Makes what is made at its first use, ahead of the first request. Where a thread of the parent's is in the middle of that
-    /// at a fork, it is never made in the child, and the child waits for it: Swift's statics know nothing of forks.
+    /// Initializes statics ahead of the first request. If a thread of the parent's is in the middle of an initialization at a
+    /// fork, the child waits for it forever: Swift's statics know nothing of forks.
     static func prepare() {
         martlet_count_forks()
         begin()
@@ -31,13 +32,14 @@ enum ForkedChild {
         #endif
     }
 
-    /// To be called ahead of all that an agent does for its service. Two loads, and no more where the process was not forked.
+    /// Makes sure that the process is done with its parent's agent. To be called ahead of all work that an agent does for its
+    /// service. Costs a few loads in a process that was not forked.
     @inline(__always)
     static func begin() {
         if done.load(ordering: .acquiring) != martlet_process() { beginOnce() }
     }
 
-    /// Says nothing in the log: the service's handler may come back here.
+    /// Logs nothing, because the service's log handler may call ``begin()`` again.
     @inline(never)
     private static func beginOnce() {
         isDone.withLock { isDone in
