@@ -5,9 +5,9 @@ import Logging
 import MartletTelemetry
 import Synchronization
 
-/// The agent's one thread, seen from outside: it seals what was recorded every interval and uploads it, and does both at
-/// once when it is asked to flush or to stop. A thread of its own, so that a service whose task pool is busy or blocked
-/// does not hold it up.
+/// The agent's one thread, seen from outside. It seals the recorded requests every interval and uploads them, and does both
+/// at once when it is asked to flush or to stop. The agent has a thread of its own, so that a service whose task pool is busy
+/// or blocked does not hold it up.
 final class Shipper: Sendable {
     private let mailbox = Lock(Mailbox())
     private let account = Lock(ShippingAccount())
@@ -16,7 +16,7 @@ final class Shipper: Sendable {
 
     private struct Mailbox {
         var flushes: [@Sendable () -> Void] = []
-        /// By the monotonic clock: when the thread must be done.
+        /// The time by which the thread must be done, in nanoseconds of the monotonic clock; `nil` until it is to stop.
         var stopBy: UInt64?
         var isFinished = false
     }
@@ -27,7 +27,7 @@ final class Shipper: Sendable {
     ) {
         opening.enter()
         let thread = Thread { [self] in
-            // Not by `Thread.name`: on Linux that takes the thread from a field that its creator may not have set yet.
+            // `Thread.name` would not do: on Linux it takes the thread from a field that its creator may not have set yet.
             martlet_name_thread("martlet")
             blockSignals()
             martlet_begin_work()
@@ -42,8 +42,8 @@ final class Shipper: Sendable {
         thread.start()
     }
 
-    /// Waits until the journal is open, for ``MartletLimits/opening`` at most: what is recorded before does not survive a
-    /// killed process.
+    /// Waits until the journal is open, for ``MartletLimits/opening`` at most. A killed process loses the requests that were
+    /// recorded before.
     func awaitOpening() { _ = opening.wait(timeout: .now() + MartletLimits.opening.seconds) }
 
     var status: ShippingAccount { account.withLock { $0 } }
@@ -57,7 +57,7 @@ final class Shipper: Sendable {
         if isFinished { done() } else { wake.signal() }
     }
 
-    /// The same, and shipping ends, at the latest after `limit`.
+    /// Flushes like ``flush(_:)``, and ends shipping, after `limit` at the latest.
     func stop(within limit: Duration, _ done: @escaping @Sendable () -> Void) {
         let stopBy = Clock.monotonic() &+ limit.nanoseconds
         mailbox.withLock { $0.stopBy = min(stopBy, $0.stopBy ?? .max) }
@@ -73,8 +73,8 @@ final class Shipper: Sendable {
         for done in waiting { done() }
     }
 
-    /// A signal for the service must not land on this thread. Those that tell of a fault of the thread itself are let in: blocked,
-    /// they would end the process without a word and without a handler.
+    /// Blocks signals, because a signal for the service must not land on this thread. Signals of a fault of the thread itself
+    /// stay open: blocked, they would end the process without a message and without a handler.
     private func blockSignals() {
         var signals = sigset_t()
         sigfillset(&signals)
@@ -84,16 +84,16 @@ final class Shipper: Sendable {
 
     // MARK: For the thread alone
 
-    /// Waits until somebody asks for something, or until `deadline`. A signal may have been taken by ``wait(until:)``
-    /// during an upload, so the mailbox is asked first.
+    /// Waits for a signal, or until `deadline`; returns at once if a flush or the end is asked for. The mailbox is asked
+    /// first, because ``wait(until:)`` may have taken the signal during an upload.
     func waitForRequest(until deadline: UInt64) {
         if !isAsked { wait(until: deadline) }
     }
 
-    /// Somebody waits for a flush or for the end.
+    /// Whether a caller waits for a flush or for the end.
     var isAsked: Bool { mailbox.withLock { !$0.flushes.isEmpty || $0.stopBy != nil } }
 
-    /// Waits until something happened, or until `deadline` or the time to stop has come.
+    /// Waits for a signal, or until `deadline` or the time to stop has come.
     func wait(until deadline: UInt64) {
         let now = Clock.monotonic()
         let until = min(deadline, stopBy ?? .max)
@@ -120,14 +120,14 @@ final class Shipper: Sendable {
         account.withLock { change(&$0) }
     }
 
-    /// Notes what encoding holds beside what it encodes, which is there for a moment only.
+    /// Notes the bytes that encoding holds for a moment, beside those of its input.
     func noteEncoding(_ bytes: Int, of recorder: Recorder) {
         update { $0.encodingBytes = bytes }
         let held = AgentMemory.bytes(recorder, status)
         update { $0.mostMemory = max($0.mostMemory, held) }
     }
 
-    /// The most memory that the agent held since the last call, or holds now.
+    /// Returns the most memory that the agent held since the last call, or holds now, in bytes.
     func takeMostMemory(of recorder: Recorder) -> Int {
         let held = AgentMemory.bytes(recorder, status)
         return account.withLock { account in
