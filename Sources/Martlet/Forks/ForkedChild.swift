@@ -8,7 +8,7 @@ import Synchronization
 /// The child has its parent's memory and, of its threads, only the one that forked. So it uses nothing of the parent's agent:
 /// no lock, which a thread that is gone may hold, and no file. Values that a process has one of are in a ``ProcessLock`` or
 /// made anew here. The journal's memory is not the child's (``SegmentMemory``). Requests and spans under way know their
-/// process, and the child passes them by. An agent of the child's own replaces the parent's as soon as the child has a
+/// process, and the child ignores them. An agent of the child's own replaces the parent's as soon as the child has a
 /// request or a span to see.
 enum ForkedChild {
     /// The last process in which ``beginOnce()`` has run; at first 0, the process that nobody forked.

@@ -46,8 +46,9 @@ struct Delivery {
         if transport == .urlSession { wait(until: Clock.monotonic() &+ configuration.interval.nanoseconds) }
     }
 
-    /// Delays uploads over a session until the first interval's end, those of earlier processes' batches included. The first
-    /// session of a process settles which protocols `URLSession.shared` has, and the service is to decide that.
+    /// Delays all uploads to the agent's own address, those of earlier processes' batches included. Over a session they must
+    /// not come too early: the first session of a process settles which protocols `URLSession.shared` has, and the service is
+    /// to decide that.
     private mutating func wait(until time: UInt64) {
         for line in ownLines { circuits[line] = UploadCircuit(notBefore: time) }
         pending = Set(ownLines)
@@ -98,9 +99,9 @@ struct Delivery {
         }
     }
 
-    /// Delivers those batches to the addresses that they were recorded for, as far as possible, and warns of the rest. The
-    /// last step of a round. It takes at most ``MartletLimits/elsewhere`` while a caller waits, because a collector that is
-    /// gone takes its time.
+    /// Delivers batches for other collectors to the addresses that they were recorded for, as far as possible, and warns of
+    /// the rest. The last step of a round. It takes at most ``MartletLimits/elsewhere`` while a caller waits, because a
+    /// collector that is gone takes its time.
     mutating func deliverElsewhere() {
         if isPaused { return }
         news.endRound(waiting: Set(ownLines.filter(pending.contains).map(\.signal)))
@@ -120,7 +121,7 @@ struct Delivery {
         }
         if isPaused || isHoldingUp() { return }
         let requests = left.values.joined().reduce(0) { $0 &+ $1.requests }
-        // A round that the collector cut short has not seen all of them.
+        // A round that the collector cut short has not seen all instances.
         if !isOver { shipper.update { $0.waitingElsewhere = requests } }
         for (destination, files) in left where !files.isEmpty {
             news.note(files, for: destination, isLocked: locked.contains(destination))

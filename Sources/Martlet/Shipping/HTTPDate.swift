@@ -19,7 +19,7 @@ enum HTTPDate {
         return date.daysSince1970 * 86_400 + time
     }
 
-    /// Returns the seconds of the day. `:60` is a leap second, which Unix time has not, and counts as the next second.
+    /// Returns the seconds of the day. `:60` is a leap second, which Unix time lacks, and counts as the next second.
     private static func timeOfDay(_ text: String) -> Int? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map { number(String($0), digits: 2) }
         guard parts.count == 3, let hour = parts[0], let minute = parts[1], let second = parts[2], hour < 24,

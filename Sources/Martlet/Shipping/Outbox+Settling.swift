@@ -30,7 +30,7 @@ extension Outbox {
         conclude(file)
     }
 
-    /// Counts requests that were never stored as dropped.
+    /// Counts requests as dropped that were never stored.
     ///
     /// - Parameter sequence: the sequence of their interval, so that nobody makes a batch of the interval's records in the
     ///   journal.

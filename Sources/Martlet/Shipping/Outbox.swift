@@ -78,8 +78,8 @@ struct Outbox: BatchStore, ~Copyable {
     /// Whether the directory exists, writable or not.
     var isThere: Bool { !Self.isMissing(directory.path) }
 
-    /// Whether the directory and its lock exist and are this process's: not after they were removed, or the service closed
-    /// the lock's descriptor. Only a write can tell whether the directory can be written.
+    /// Whether the directory and its lock exist and the lock is held: not after either was removed, or the service closed the
+    /// lock's descriptor. Only a write can tell whether the directory can be written.
     var isInPlace: Bool {
         lock.isHeld && access(directory.path, F_OK) == 0 && access(Self.lockPath(of: instance, in: service), F_OK) == 0
     }

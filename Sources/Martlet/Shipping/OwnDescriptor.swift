@@ -1,12 +1,12 @@
 import CMartletHooks
 import Foundation
 
-/// A file that is open until the value goes. If the service closed its number, the value leaves the number alone, which may
-/// stand for a file of the service's. Thread-safe.
+/// A file that is open until the value goes. If the service closed its number, the value no longer uses that number, which
+/// may stand for a file of the service's. Thread-safe.
 final class OwnDescriptor: Sendable {
     private let file: martlet_descriptor
 
-    /// Opens a file, which stays closed in another program; `nil`, with the reason in `errno`, if that fails.
+    /// Opens a file, which programs that the process executes do not get; `nil`, with the reason in `errno`, if that fails.
     init?(path: String, _ flags: Int32) {
         let number = open(path, flags | O_CLOEXEC, 0o600)
         guard number >= 0 else { return nil }

@@ -88,7 +88,7 @@ struct Sealer: ~Copyable {
     /// its requests stay in the journal until the next call.
     ///
     /// - Parameters:
-    ///   - isAsked: a caller waits, so that the length of a time without capture is reported, and no heartbeat.
+    ///   - isAsked: a caller waits: the length of a time without capture is reported then, and a heartbeat is not due.
     ///   - isLast: no other batch can report a loss.
     mutating func seal(isAsked: Bool, isLast: Bool = false) -> SealedInterval? {
         if pending == nil {
@@ -145,8 +145,8 @@ struct Sealer: ~Copyable {
         }
     }
 
-    /// Returns the batches of the pending interval; `nil` if they cannot be encoded, for which the one reason is a lack of
-    /// memory.
+    /// Returns the batches of the pending interval; `nil` if they cannot be encoded, which only a lack of memory can
+    /// cause.
     private mutating func encodePending() -> SealedInterval? {
         guard let pending else { return nil }
         encoded = 0

@@ -49,7 +49,7 @@ struct ShippingLoop: ~Copyable {
             instance: resource.instance, limit: min(share, configuration.bufferMax), keeper: keeper)
     }
 
-    /// Opens the outbox, and with it the journal. The first call of all.
+    /// Opens the outbox, and with it the journal. To be called ahead of ``run()``.
     mutating func open() { openOutbox() }
 
     mutating func run() {
@@ -93,7 +93,7 @@ struct ShippingLoop: ~Copyable {
         }
     }
 
-    /// Delivers one more batch if the last delivery found a loss: no other batch would report it.
+    /// Seals and delivers one more interval if the last delivery found a loss, which no other batch would report.
     private mutating func reportLosses() {
         guard sealer.hasUnreportedLoss else { return }
         sealAndStore(isAsked: true, isLast: true)

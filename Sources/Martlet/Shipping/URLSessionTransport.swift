@@ -46,7 +46,7 @@ final class URLSessionTransport: UploadTransport {
         queue.async { task.cancel() }
     }
 
-    /// Does nothing: the session closes its connections when it likes to.
+    /// Does nothing: the session itself decides when it closes its connections.
     func rest() {}
 
     private static func makeSession(_ delegate: UploadDelegate) -> URLSession {

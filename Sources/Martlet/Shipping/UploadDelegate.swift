@@ -7,8 +7,8 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// Hears of the events of an upload over `URLSession`, and wakes the agent's thread at its end. It knows one upload at a
-/// time, and passes events of an earlier one by.
+/// Receives the events of an upload over `URLSession`, and wakes the agent's thread at its end. It follows one upload at a
+/// time, and ignores events of an earlier one.
 final class UploadDelegate: NSObject, URLSessionDataDelegate {
     private struct State {
         var number: UInt64 = 0
