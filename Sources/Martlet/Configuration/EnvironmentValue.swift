@@ -71,7 +71,7 @@ enum EnvironmentValue {
             ? text : nil
     }
 
-    /// A bearer token: visible ASCII (RFC 6750, section 2.1, and what servers accept beyond it).
+    /// A bearer token: visible ASCII (RFC 6750, section 2.1, and further characters that servers accept).
     static func token(_ text: String) -> String? {
         text.utf8.allSatisfy { (0x21...0x7e).contains($0) } ? text : nil
     }

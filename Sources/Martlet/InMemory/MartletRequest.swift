@@ -23,7 +23,7 @@ public struct MartletRequest: Sendable, Hashable {
     /// The URL without user, password, query and fragment. For a span that names no URL, the parts that it names: host, port
     /// and path, or the path.
     public var url: String
-    /// The final response's status; `nil` if there was none.
+    /// The final response's status; `nil` if none came.
     public var status: Int?
     /// The cause of a failure (`error.type`): a transport error's name, or the status as text; `nil` for a success.
     public var errorType: String?

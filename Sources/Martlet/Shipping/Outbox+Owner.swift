@@ -55,9 +55,9 @@ extension Outbox {
         }
     }
 
-    /// Returns the address that the batches were recorded for, `nil` if it cannot be read, and the one that a process with
-    /// this configuration sends them to, `nil` if it does not. A version that kept no address had one collector for a
-    /// service's name, so its batches go to the configuration's endpoint.
+    /// Returns two addresses: the one that the batches were recorded for, `nil` if it cannot be read or was not kept, and the
+    /// one that a process with this configuration sends them to, `nil` if it does not. A version that kept no address had one
+    /// collector for a service's name, so its batches go to the configuration's endpoint.
     func addresses(for configuration: MartletConfiguration) -> (recorded: URL?, present: URL?) {
         do {
             guard let destination = try owner?.destination else { return (nil, configuration.endpoint) }

@@ -30,7 +30,7 @@ final class UploadDelegate: NSObject, URLSessionDataDelegate {
         }
     }
 
-    /// Returns the task if it has not ended.
+    /// Stops following the upload under way, and returns its task if it has not ended.
     func forget() -> URLSessionTask? {
         state.withLock { state in
             defer { state = State(number: state.number + 1) }
@@ -75,7 +75,7 @@ final class UploadDelegate: NSObject, URLSessionDataDelegate {
         completionHandler(nil)
     }
 
-    /// A challenge counts as the answer too: there are no other credentials than the token.
+    /// A challenge counts as the answer too: the agent has no other credentials than the token.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

@@ -6,7 +6,7 @@ protocol UploadTransport: AnyObject {
     /// Goes on with the upload, for `duration` at most; returns `nil` while it is under way.
     func proceed(for duration: Duration) -> UploadEnd?
 
-    /// Gives up the upload under way, if there is one. It may or may not have arrived.
+    /// Gives up the upload under way, if any. It may or may not have arrived.
     func cancel()
 
     /// Lets go of connections and other means that only the next upload needs.

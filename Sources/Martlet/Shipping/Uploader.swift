@@ -51,7 +51,7 @@ final class Uploader {
         way.proceed(for: duration).map { UploadOutcome($0, signal: signal) }
     }
 
-    /// Gives up the upload under way, if there is one. It may or may not have arrived.
+    /// Gives up the upload under way, if any. It may or may not have arrived.
     func cancel() { way.cancel() }
 
     /// Closes connections. To be called when no other upload follows at once.
