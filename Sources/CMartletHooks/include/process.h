@@ -5,8 +5,7 @@
 // to 0 in a child whose fork runs no handlers.
 extern uint32_t *martlet_word;
 
-// Returns the number of this process among its ancestors; a forked child has another one than they. Thread-safe; costs two
-// loads.
+// Returns the number of this process among its ancestors, which no ancestor has. Thread-safe; costs two loads.
 static inline uint32_t martlet_process(void) {
     return __atomic_load_n(__atomic_load_n(&martlet_word, __ATOMIC_RELAXED), __ATOMIC_RELAXED) ^ 1;
 }

@@ -88,7 +88,7 @@ struct Sealer: ~Copyable {
     /// its requests stay in the journal until the next call.
     ///
     /// - Parameters:
-    ///   - isAsked: a caller waits: the length of a time without capture is reported then, and a heartbeat is not due.
+    ///   - isAsked: a caller waits. The length of a time without capture is reported then, and a heartbeat is not due.
     ///   - isLast: no other batch can report a loss.
     mutating func seal(isAsked: Bool, isLast: Bool = false) -> SealedInterval? {
         if pending == nil {
