@@ -14,7 +14,7 @@ final class AgentCore: Sendable {
     /// The number of values that hold the agent; 0 once it has ended.
     fileprivate let holders = Atomic<Int>(0)
     fileprivate let process = martlet_process()
-    /// In a forked child: the agent that this one replaces, from the process in which both began; `nil` otherwise.
+    /// The agent that this one replaces in a forked child, from the process in which both began; `nil` otherwise.
     fileprivate let origin: AgentCore?
     private let configuration: MartletConfiguration
 
