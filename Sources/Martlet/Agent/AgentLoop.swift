@@ -1,7 +1,8 @@
 import Foundation
 import MartletTelemetry
 
-/// What the shipping thread does, in its order: seal when the interval is over, upload what waits, answer who asked.
+/// The work of the shipping thread, in its order: seal when the interval is over, upload the batches that wait, answer the
+/// callers that asked.
 struct AgentLoop: ~Copyable {
     private let interval: UInt64
     private let checkInterval: UInt64
@@ -17,7 +18,7 @@ struct AgentLoop: ~Copyable {
     private var budget: BudgetWatch
     private var delivery: Delivery
     private var outbox: Outbox?
-    /// The one before, whose lock is held as long as there are batches or something of the journal in it.
+    /// The outbox before the current one. Its lock is held as long as it has batches or segments of the journal.
     private var former: Outbox?
     /// The batches that no directory takes.
     private var memory: MemoryOutbox
@@ -50,11 +51,11 @@ struct AgentLoop: ~Copyable {
             instance: resource.instance, limit: min(share, configuration.bufferMax), keeper: keeper)
     }
 
-    /// First of all: the journal is open with it.
+    /// Opens the outbox, and with it the journal. To be called ahead of ``run()``.
     mutating func open() { openOutbox() }
 
     mutating func run() {
-        // What was recorded before there was a journal is in memory alone.
+        // Requests recorded before the journal was open are in memory alone.
         if recorder.hasUnjournaled { seal(isAsked: true) }
         deliver(isAsked: false)
         while true {
@@ -75,8 +76,8 @@ struct AgentLoop: ~Copyable {
         }
     }
 
-    /// The work that does not wait for the end of an interval, which may be long. To be done once ahead of a seal: each is a
-    /// judgement.
+    /// Does the work that does not wait for the end of an interval, which may be long. To be called once ahead of a seal,
+    /// because each call is a judgement.
     private mutating func check() {
         nextCheck = Clock.monotonic() &+ checkInterval
         URLSessionCapture.countHung(into: recorder)
@@ -85,7 +86,7 @@ struct AgentLoop: ~Copyable {
         checkHooks()
     }
 
-    /// Tells of a hook that another library has taken out, and leaves it as it is.
+    /// Warns of a hook that another library has taken out, and leaves it as it is.
     private func checkHooks() {
         if let loss = capture.loss {
             log.once(.hooks, "Capture: \(loss)")
@@ -94,14 +95,15 @@ struct AgentLoop: ~Copyable {
         }
     }
 
-    /// What was found lost on the last way through the buffer goes with no batch any more, but for this one.
+    /// Seals and delivers one more interval if the last delivery found a loss, which no other batch would report.
     private mutating func reportLosses() {
         guard sealer.hasUnreportedLoss else { return }
         sealAndStore(isAsked: true, isLast: true)
         deliver(isAsked: true)
     }
 
-    /// Ahead of the answer to who asked for it: the process may end with that.
+    /// Closes the journal and the outbox. Called before the callers are answered, because the process may end with the
+    /// answer.
     private mutating func close() {
         sealer.close(losing: memory.losable)
         outbox.take()?.close()
@@ -116,7 +118,8 @@ struct AgentLoop: ~Copyable {
 
     // MARK: Where batches wait
 
-    /// Tried again at every seal, so that a disk that comes back is used, and a directory that was removed is made anew.
+    /// Opens another outbox if the current one is out of its directory. Called at every seal, so that a disk that comes back
+    /// is used, and a directory that was removed is made anew.
     private mutating func openOutbox() {
         if let open = outbox.take() {
             if open.isInPlace { outbox = consume open } else { leave(open) }
@@ -127,7 +130,7 @@ struct AgentLoop: ~Copyable {
     }
 
     private mutating func use(_ new: consuming Outbox) {
-        // Its lock was removed, and a new one made for the same directory.
+        // A former outbox of the same directory has lost its lock, and the new one has made another.
         if let place = former.take(), place.service != new.service { former = consume place }
         sealer.keepJournal(in: new)
         outbox = consume new
@@ -139,7 +142,8 @@ struct AgentLoop: ~Copyable {
         if former == nil, outbox.isThere { former = consume outbox }
     }
 
-    /// This process has its lock, so nobody could make it anew.
+    /// Takes the former outbox back into use, if its directory is there. No process could make it anew, because this one has
+    /// its lock.
     private mutating func takeBackFormer() {
         guard var place = former.take() else { return }
         guard place.isInPlace else { return former = consume place }
@@ -147,7 +151,7 @@ struct AgentLoop: ~Copyable {
         use(place)
     }
 
-    /// A place that was left, or a new one; not one of `failed`.
+    /// Returns the former outbox or a new one, in no directory of `failed`; `nil` if none can be used.
     private mutating func otherPlace(except failed: Set<URL>) -> Outbox? {
         if var place = former.take() {
             if !failed.contains(place.service), place.isInPlace {
@@ -159,7 +163,7 @@ struct AgentLoop: ~Copyable {
         return sealer.makeOutbox(except: failed)
     }
 
-    /// Somebody else may have it, when nothing of this process waits there any more.
+    /// Closes the former outbox when nothing of this process waits in it, so that another process may have it.
     private mutating func closeFormer() {
         guard outbox != nil, !sealer.isJournalMoving, var place = former.take() else { return }
         sealer.leave(&place)
@@ -167,7 +171,7 @@ struct AgentLoop: ~Copyable {
     }
 
     private mutating func sealAndStore(isAsked: Bool, isLast: Bool = false) {
-        // Its interval is still in the journal, and there is no room for another one beside it.
+        // The batch's interval is still in the journal, which has no room for another one beside it.
         if memory.held != nil { moveToDisk() }
         guard memory.held == nil else { return }
         if let interval = sealer.seal(isAsked: isAsked, isLast: isLast) { store(interval) } else { moveToDisk() }
@@ -180,7 +184,7 @@ struct AgentLoop: ~Copyable {
         outbox = consume open
     }
 
-    /// In the outbox, in the first other place that takes it, or else in memory.
+    /// Stores an interval in the outbox, in the first other directory that takes it, or else in memory.
     private mutating func store(_ interval: SealedInterval) {
         var failed: Set<URL> = []
         while var open = outbox.take() {
@@ -207,13 +211,13 @@ struct AgentLoop: ~Copyable {
     private mutating func deliver(isAsked: Bool) {
         let held = memory.held
         deliverAll(isAsked: isAsked)
-        // The flush is for the requests that came after it, too.
+        // The flush is also for the requests that came after the held interval.
         guard isAsked, held != nil, memory.held == nil else { return }
         sealAndStore(isAsked: true)
         deliverAll(isAsked: true)
     }
 
-    /// A long way through the buffer is interrupted where the next interval ends.
+    /// Delivers the batches that wait. A long delivery is interrupted when the next interval ends, to seal it.
     private mutating func deliverAll(isAsked: Bool) {
         while !deliverUntilNextSeal(isAsked: isAsked) {
             check()

@@ -1,7 +1,7 @@
-/// An estimate of the memory that the agent holds beside shipping's (``ShippingStatus/heldBytes``): both together are
-/// `memoryBytes` of the status and limited by `MARTLET_MAX_MEMORY`.
+/// The bytes that the agent holds in memory beside shipping's (``ShippingStatus/heldBytes``), roughly. `MARTLET_MAX_MEMORY`
+/// limits both together, and `status` shows them.
 ///
-/// The journal's files are not in it: they are on the disk, and counted to `MARTLET_BUFFER_MAX`.
+/// The journal's files do not count: they are on the disk, and `MARTLET_BUFFER_MAX` counts them.
 enum AgentMemory {
     static func bytes(of recorder: Recorder) -> Int { recorder.estimatedBytes + URLSessionCapture.inFlightBytes }
 }

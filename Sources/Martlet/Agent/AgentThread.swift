@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 import MartletTelemetry
 
-/// The agent's one thread, seen from outside: it seals the recorded requests every interval and uploads them, and does both
+/// The agent's one thread, seen from outside. It seals the recorded requests every interval and uploads them, and does both
 /// at once when it is asked to flush or to stop. A service whose task pool is busy or blocked does not hold it up.
 final class AgentThread: Sendable {
     let requests: FlushRequests
@@ -21,7 +21,7 @@ final class AgentThread: Sendable {
     ) {
         opening.enter()
         let thread = Thread { [self] in
-            // Not by `Thread.name`: on Linux that takes the thread from a field that its creator may not have set yet.
+            // `Thread.name` would not do: on Linux it takes the thread from a field that its creator may not have set yet.
             martlet_name_thread("martlet")
             blockSignals()
             martlet_begin_work()
@@ -43,8 +43,8 @@ final class AgentThread: Sendable {
 
     var status: ShippingStatus { board.status }
 
-    /// Keeps a signal for the service from this thread. Signals of a fault of the thread itself are let in: blocked, they
-    /// would end the process without a word and without a handler.
+    /// Blocks signals, because a signal for the service must not land on this thread. Signals of a fault of the thread itself
+    /// stay open: blocked, they would end the process without a message and without a handler.
     private func blockSignals() {
         var signals = sigset_t()
         sigfillset(&signals)

@@ -1,6 +1,6 @@
 import MartletTelemetry
 
-/// Holds the agent to its budget, from its own thread: measures, judges, and carries out the judgement.
+/// Holds the agent to its budget, on the agent's thread: measures, judges, and carries out the judgement.
 struct BudgetWatch {
     private let recorder: Recorder
     private let board: StatusBoard
@@ -18,18 +18,21 @@ struct BudgetWatch {
             start: Self.cost(board))
     }
 
-    /// Whether somebody has switched capture since the last check.
+    /// Whether capture was switched on or off since the last check.
     var isSwitched: Bool { isSwitchedOn || CaptureSwitch.state.isOn != last.isOn }
 
-    /// Also where it was on.
+    /// Whether capture was switched on since the last check, even if it was on before.
     private var isSwitchedOn: Bool { CaptureSwitch.switches.load(ordering: .relaxed) != switches }
 
-    /// Returns whether a step was taken or came back, or somebody switched capture: something to tell the collector soon.
+    /// Judges the agent's cost and carries out the judgement.
+    ///
+    /// - Returns: whether a step was given up or taken back, or capture was switched: changes that the collector should hear
+    ///   of soon.
     mutating func check() -> Bool {
         let (before, isSwitched, isSwitchedOn) = (budget.allowance, isSwitched, isSwitchedOn)
         switches = CaptureSwitch.switches.load(ordering: .relaxed)
         switch CaptureSwitch.state {
-        // Somebody switched it on: with all that it may do.
+        // The service switched capture on: all work is allowed again.
         case .on where isSwitchedOn: restart()
         case .on, .paused: judge()
         case .off: break
@@ -67,7 +70,7 @@ struct BudgetWatch {
         return "\(step): \(budget.figures)" + (isLess ? budget.pause.map(Self.next) ?? "" : "")
     }
 
-    /// In `status` and at the collector.
+    /// The reason as `status` and the collector have it.
     private static func reason(of pause: StepPause, at allowance: Allowance) -> String {
         switch allowance {
         case .everything, .withoutDetails: "no details are kept: \(pause.reason)"

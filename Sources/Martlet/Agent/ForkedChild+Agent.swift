@@ -2,10 +2,8 @@ import CMartletHooks
 import ServiceContextModule
 
 extension ForkedChild {
-    /// Makes the values that are made at their first use, ahead of the first request, and says what a child does.
-    ///
-    /// Where a thread of the parent's is making such a value at a fork, it is never made in the child, and the child waits
-    /// for it: Swift's statics know nothing of forks.
+    /// Sets the work of a child, and initializes statics ahead of the first request. If a thread of the parent's is in the
+    /// middle of an initialization at a fork, the child waits for it forever: Swift's statics know nothing of forks.
     static func prepare() {
         martlet_count_forks()
         _ = restart.storeIfNil(Restart(beginAnew))
@@ -23,7 +21,7 @@ extension ForkedChild {
         URLSessionCapture.prepare()
     }
 
-    /// An agent of the child's own takes the place of the parent's.
+    /// Forgets the parent's requests, and starts an agent of the child's own in place of the parent's.
     private static func beginAnew() {
         TraceIDs.seedAnew()
         AgentCost.reset()

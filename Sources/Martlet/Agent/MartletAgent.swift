@@ -4,27 +4,29 @@ import MartletTelemetry
 public import ServiceLifecycle
 import Synchronization
 
-/// Martlet in a service: start it first thing, and every HTTP request that the service makes over `URLSession` is counted,
-/// timed and reported to the collector.
+/// Application performance monitoring for a service. Started before anything else, the agent counts and times every HTTP
+/// request that the service makes over `URLSession`, and reports it to the collector.
 ///
 ///     let agent = MartletAgent.start()
 ///
-/// Nothing here throws, traps or waits for a disk or a network, ``flush()`` and ``shutdown(within:)`` excepted, which
-/// exist to wait, and the start, which waits until its journal on disk is open, a few milliseconds and never more than
-/// 200. All of it may be called from any thread.
+/// No member throws or traps. ``flush()`` and ``shutdown(within:)`` wait for disk and network. The start waits until its
+/// journal on disk is open, a few milliseconds and never more than 200. No other member waits for a disk or a network. All
+/// members may be called from any thread.
 ///
-/// A child that the process forks, and that executes no other program, has an agent of its own, which begins when something
-/// is first to be seen or asked for. A value from before the fork stands in the child for the child's.
+/// A forked child that executes no other program has an agent of its own, which begins with the first request or span to
+/// record, or with the first use of a member. In the child, a value from before the fork stands for the child's agent.
 ///
-/// A process has one agent. Each start returns a value of its own that holds it, and the last of them that is shut down ends
-/// it: neither a library nor another test can end what somebody else still uses. For tests there is ``inMemory(_:)``.
+/// A process has one agent. Each start returns a value of its own that holds it, and the agent ends when the last of these
+/// values is shut down. So neither a library nor a test can end an agent that other code still uses. Tests have
+/// ``inMemory(_:)``.
 public final class MartletAgent: Service {
     private let started: AgentCore
-    /// Shared by all that hold it. In a forked child it is another one than in the parent.
+    /// The agent that all holders share; in a forked child, the child's own.
     var core: AgentCore { RunningAgents.own(started) }
     private let isShutDown = Atomic<Bool>(false)
 
-    /// One in memory ends with what it was made as.
+    /// Whether the shutdown of this value ends the agent even while others hold it: `true` for the value that
+    /// ``inMemory(_:)`` returned.
     private let isOwner: Bool
 
     init(_ core: AgentCore, isOwner: Bool = false) {
@@ -43,13 +45,14 @@ public final class MartletAgent: Service {
         return start(configuration)
     }
 
-    /// Starts with a configuration made in code. While an agent runs, it goes on with its own configuration, with a warning
-    /// where it is not one in memory, and what is returned holds it as well: it ends when all that hold it were shut down.
+    /// Starts with a configuration made in code. While an agent runs, it keeps its own configuration, the returned value
+    /// holds it as well, and a warning is logged unless that agent is in memory. The agent ends when all values that hold it
+    /// were shut down.
     public static func start(_ configuration: MartletConfiguration) -> MartletAgent {
         start(configuration, installing: CaptureState.install)
     }
 
-    /// - Parameter install: What puts capture in place, and tells how far it came.
+    /// - Parameter install: installs capture and returns the state that it reached.
     static func start(
         _ configuration: MartletConfiguration, installing install: (MartletConfiguration.Capture) -> CaptureState
     ) -> MartletAgent {
@@ -64,13 +67,13 @@ public final class MartletAgent: Service {
         return MartletAgent(core)
     }
 
-    /// The backend of swift-distributed-tracing that the start installed, unless it was told not to
-    /// (``MartletConfiguration/bootstrapsTracing``) or the service had another.
+    /// The agent's backend of swift-distributed-tracing. The start installs it, unless
+    /// ``MartletConfiguration/bootstrapsTracing`` is off or the service had another.
     public var tracer: MartletTracer { MartletTracer() }
 
-    /// The switch: `false`, and no request is seen until it is `true` again. Requests go on as they would; one that ends
-    /// while it is off is not counted. `true` also switches on what the agent has switched off itself
-    /// (``MartletStatus/captureReason``), at once; `false` is above its decision to go on.
+    /// Whether requests are seen. While it is `false`, requests go on as they would, and one that ends then is not counted.
+    /// `true` also switches on, at once, the work that the agent has given up itself (``MartletStatus/captureReason``).
+    /// `false` takes precedence over the agent's own decision to resume.
     public var isCapturing: Bool {
         get { isRunning && core.isCapturing }
         set { if isRunning { core.isCapturing = newValue } }
@@ -95,8 +98,8 @@ public final class MartletAgent: Service {
             lastUpload: shipping.lastUpload, uploadError: shipping.uploadError)
     }
 
-    /// Returns when everything recorded so far is at the collector, or if it cannot be delivered now in the outbox (in memory
-    /// where that cannot be written, ``MartletStatus/bufferError``). At once for an agent in memory.
+    /// Returns when everything recorded so far is at the collector or, if it cannot be delivered now, in the outbox (in
+    /// memory where the outbox cannot be written, ``MartletStatus/bufferError``). Returns at once for an agent in memory.
     public func flush() async {
         guard let thread = core.thread else { return }
         await withCheckedContinuation { continuation in
@@ -104,10 +107,10 @@ public final class MartletAgent: Service {
         }
     }
 
-    /// Stops seeing requests, flushes and ends; never takes longer than `limit`. What could not be delivered by then is
-    /// in the outbox, and the service's next start delivers it. Where the agent was started more than once, the last shutdown
-    /// does that, and one before flushes; one in memory ends with that of what ``inMemory(_:)`` returned. Later calls return
-    /// at once.
+    /// Stops seeing requests, flushes and ends; never takes longer than `limit`. Batches that could not be delivered by then
+    /// are in the outbox, and the service's next start delivers them. If the agent was started more than once, only the last
+    /// shutdown ends it, and earlier ones flush. An agent in memory ends with the shutdown of the value that ``inMemory(_:)``
+    /// returned. Later calls return at once.
     public func shutdown(within limit: Duration = .seconds(5)) async {
         guard !isShutDown.exchange(true, ordering: .relaxed) else { return }
         let core = core
@@ -116,9 +119,9 @@ public final class MartletAgent: Service {
         let once = Once()
         await withCheckedContinuation { continuation in
             let resume: @Sendable () -> Void = { if once.isFirst() { continuation.resume() } }
-            // The thread gets a little less, so that it can still note what became of the last upload.
+            // The thread gets a little less, so that it can still note the outcome of the last upload.
             isLast ? thread.requests.stop(within: limit * 0.9, resume) : thread.requests.flush(resume)
-            // A queue of its own: the global one may be full of the service's work.
+            // The queue is the agent's own, because the global one may be full of the service's work.
             DispatchQueue(label: "martlet.shutdown").asyncAfter(deadline: .now() + limit.seconds, execute: resume)
         }
     }

@@ -2,23 +2,23 @@ import CMartletHooks
 import MartletTelemetry
 import Synchronization
 
-/// A running agent, which all share who started it.
+/// A running agent, shared by all values that hold it.
 final class AgentCore: Sendable {
     let recorder: Recorder
     /// `nil` for one in memory, and where the agent is switched off.
     let thread: AgentThread?
     let capture: CaptureState
-    /// The scope of an agent in memory that sees nothing else.
+    /// The scope of an agent in memory that sees nothing else; `nil` for an agent that sees the whole process.
     let scope: CaptureScope?
     let isEnabled: Bool
-    /// How many hold it; none, and it has ended.
+    /// The number of values that hold the agent; 0 once it has ended.
     fileprivate let holders = Atomic<Int>(0)
     fileprivate let process = martlet_process()
-    /// In a forked child the one in whose place it stands, that of the process in which both began.
+    /// The agent that this one replaces in a forked child, from the process in which both began; `nil` otherwise.
     fileprivate let origin: AgentCore?
     private let configuration: MartletConfiguration
 
-    /// One that ships what it captures.
+    /// Makes an agent that ships the requests that it captures.
     init(_ configuration: MartletConfiguration, installing install: (MartletConfiguration.Capture) -> CaptureState) {
         self.configuration = configuration
         origin = nil
@@ -28,7 +28,7 @@ final class AgentCore: Sendable {
         scope = nil
     }
 
-    /// One that keeps it.
+    /// Makes an agent that keeps the requests that it captures in memory.
     init(inMemory configuration: MartletConfiguration, scope: CaptureScope? = nil) {
         self.configuration = configuration
         origin = nil
@@ -44,8 +44,8 @@ final class AgentCore: Sendable {
         if configuration.bootstrapsTracing { TracingBootstrap.install(AgentLog(configuration)) }
     }
 
-    /// In a forked child: one as `parent`, held by as many, with nothing of what that has seen. It reads what never changes,
-    /// and no lock.
+    /// Makes a forked child's agent, with the configuration and the number of holders of `parent` and none of its records.
+    /// Takes no lock of the parent's.
     fileprivate init(inPlaceOf parent: AgentCore) {
         origin = parent.origin ?? parent
         configuration = parent.configuration
@@ -70,7 +70,7 @@ final class AgentCore: Sendable {
         return (recorder, AgentThread(requests: requests, board: board))
     }
 
-    /// The first use of one that ships, when it has its place.
+    /// Logs the state of capture, installs tracing and starts shipping. For an agent that ``RunningAgents`` has already.
     func startShipping(_ log: AgentLog) {
         guard thread != nil else { return }
         if let reason = capture.reason { log.warning("Capture is \(capture.mode.rawValue): \(reason)") }
@@ -84,7 +84,7 @@ final class AgentCore: Sendable {
             configuration, resource: TelemetryResource(configuration), capture: capture, recorder: recorder, log: log)
     }
 
-    /// The same in a forked child, where what the start has to say was said.
+    /// Starts shipping in a forked child. The parent has logged the messages of a start.
     fileprivate func goOnShipping() { ship(AgentLog(configuration)) }
 
     var isCapturing: Bool {
@@ -111,7 +111,7 @@ final class AgentCore: Sendable {
         if origin == nil { CaptureSwitch.connect(to: recorder) } else { CaptureSwitch.goOn(with: recorder) }
     }
 
-    /// - Parameter next: the agent whose place it took.
+    /// - Parameter next: the agent that sees requests from now on; `nil` if none runs.
     fileprivate func disconnect(inFavourOf next: AgentCore?) {
         if let scope { return scope.close() }
         guard CaptureSwitch.isConnected(to: recorder) else { return }
@@ -121,26 +121,26 @@ final class AgentCore: Sendable {
 
 /// The agents of the process that have not ended, the newest last. Thread-safe.
 ///
-/// A service has one. A test may have more: one of its own in memory takes the place of the process's until it ends.
+/// A service has one. A test may have more: its agent in memory replaces the process's until it ends.
 enum RunningAgents {
     private struct State {
         var cores: [AgentCore] = []
-        /// In a forked child: those that stand in the place of the parent's, whether they have ended or not.
+        /// The agents of a forked child that replace its parent's, ended ones included.
         var heirs: [AgentCore] = []
     }
 
     private static let state = ProcessLock(State())
 
-    /// The process's own one, the newest. A forked child, which must not wait for a lock of its parent's, finds it here.
+    /// The newest agent without a scope. A forked child, which must not wait for a lock of its parent's, finds it here.
     private static let newest = Atomic<Unmanaged<AgentCore>?>(nil)
 
-    /// Holds the agent that runs where this is called, that of the scope or the process's; where there is none, the one
-    /// that `make` makes.
+    /// Holds the agent that runs for the caller, that of its scope or the process's; if neither runs, the one that `make`
+    /// returns.
     static func hold(orMake make: () -> AgentCore) -> (core: AgentCore, isNew: Bool) {
         ForkedChild.prepare()
         return state.withLock { state in
             let scope = CaptureSwitch.scope
-            // A task may outlive its scope; then it is outside.
+            // A task that has outlived its scope is outside.
             let known = state.cores.last { $0.scope === scope } ?? state.cores.last { $0.scope == nil }
             if let known {
                 known.holders.add(1, ordering: .relaxed)
@@ -164,9 +164,9 @@ enum RunningAgents {
         return core
     }
 
-    /// One who held it lets it go; its owner ends it, whoever else holds it.
+    /// Lets go of one hold on the agent. The agent ends with the last hold, or at once if its owner lets go.
     ///
-    /// - Returns: whether the agent has ended with that.
+    /// - Returns: whether the agent has ended.
     @discardableResult
     static func release(_ core: AgentCore, isOwner: Bool) -> Bool {
         state.withLock { state in
@@ -183,7 +183,8 @@ enum RunningAgents {
 
     static func isRunning(_ core: AgentCore) -> Bool { state.withLock { $0.cores.contains { $0 === core } } }
 
-    /// Under the lock. The old one goes when the new one is there: a fork may come between.
+    /// Publishes the newest agent; called under the lock. The old one is released after the new one is stored, because a fork
+    /// may come between.
     private static func publishNewest(of state: State) {
         let new = state.cores.last { $0.scope == nil }.map { Unmanaged.passRetained($0) }
         newest.exchange(new, ordering: .acquiringAndReleasing)?.release()
@@ -191,13 +192,13 @@ enum RunningAgents {
 
     // MARK: In a forked child
 
-    /// The agent that stands in this process for one that was started: itself, or in a forked child one of the child's own.
+    /// Returns the agent that stands for `core` in this process: `core` itself or, in a forked child, the child's own.
     static func own(_ core: AgentCore) -> AgentCore {
         ForkedChild.begin()
         return core.process == martlet_process() ? core : heir(of: core)
     }
 
-    /// Goes on in the child as the parent does.
+    /// Starts the child's own agent, if the parent had one.
     static func goOn() {
         guard let core = newest.load(ordering: .acquiring)?.takeUnretainedValue() else { return }
         if core.process != martlet_process() { _ = heir(of: core) }

@@ -3,16 +3,16 @@ import Logging
 import MartletTelemetry
 import Synchronization
 
-/// The agent's words in the service's log: few, and each matter once until it has changed.
+/// The agent's messages in the service's log: few, and one for each condition until it changes.
 final class AgentLog: Sendable {
-    /// What the agent may have to say, told once until ``again(_:_:)``.
+    /// A condition that the agent warns of once, until ``again(_:_:)``.
     enum Matter: Hashable {
         case directory
         case buffer
         case bufferFull
         case encoding
         case journal
-        /// No answer for any signal, or one that asks for patience.
+        /// The collector answers for no signal, or asks the agent to wait.
         case collector
         case upload(Signal)
         /// Batches that wait for another address than the agent's own.
@@ -31,8 +31,8 @@ final class AgentLog: Sendable {
         level = configuration.logLevel
     }
 
-    /// Something that the service has to know though nothing is wrong. At the default of `MARTLET_LOG_LEVEL` too, at a stricter
-    /// one not; the service's own level holds.
+    /// Logs a fact that the service should know though nothing is wrong. The default of `MARTLET_LOG_LEVEL` lets it through,
+    /// a stricter level does not. The service's own level applies as well.
     func notice(_ message: String) {
         if level <= .warning { (given ?? Logger(label: "martlet")).notice("\(message)") }
     }
@@ -43,12 +43,12 @@ final class AgentLog: Sendable {
         if told.withLock({ $0.insert(matter).inserted }) { log(.warning, message) }
     }
 
-    /// Ends what `once` began, so loud as that; says nothing if it did not.
+    /// Logs the end of a condition, at the same level as ``once(_:_:)``; does nothing if that logged no warning.
     func again(_ matter: Matter, _ message: String) {
         if told.withLock({ $0.remove(matter) != nil }) { log(.warning, message) }
     }
 
-    /// The logger is made anew because the service may bootstrap its logging after it started the agent.
+    /// Logs over a logger made anew, because the service may bootstrap its logging after it started the agent.
     private func log(_ level: Logger.Level, _ message: String) {
         guard level >= self.level else { return }
         var logger = given ?? Logger(label: "martlet")

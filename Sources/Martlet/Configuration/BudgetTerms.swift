@@ -1,4 +1,4 @@
-/// The figures of the budget that are no settings. Tests have others.
+/// The figures of the budget that are not settings. Tests pass others.
 struct BudgetTerms: Sendable {
     var window = MartletLimits.budgetWindow
     var freeCore = MartletLimits.freeCore

@@ -2,11 +2,11 @@ import Foundation
 import Logging
 
 extension MartletConfiguration {
-    /// The configuration that an environment asks for. Never fails: what cannot be read is reported in `warnings`, one
-    /// sentence a variable, and keeps its default.
+    /// Returns the configuration that an environment asks for. Never fails: a variable that cannot be read keeps its default,
+    /// and adds a sentence to `warnings`.
     ///
-    /// An empty variable is an unset one. Where a `MARTLET_*` variable is unset, the `OTEL_*` variable beside it is
-    /// used with the meaning of the OpenTelemetry specification ("Environment Variable Specification").
+    /// An empty variable counts as unset. Where a `MARTLET_*` variable is unset, the `OTEL_*` variable beside it is used with
+    /// the meaning of the OpenTelemetry specification ("Environment Variable Specification").
     public static func fromEnvironment(
         _ environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> (configuration: MartletConfiguration, warnings: [String]) {

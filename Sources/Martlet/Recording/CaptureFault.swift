@@ -1,5 +1,5 @@
-/// Something that is not as it was when capture checked it. The service does not notice; at the tenth the agent switches
-/// itself off.
+/// A condition that held when capture was installed and holds no longer. The service does not notice; at the tenth fault the
+/// agent switches capture off.
 enum CaptureFault: String {
     case noTask = "a loader had no task at its end"
     case noHandle = "a loader had no libcurl handle"

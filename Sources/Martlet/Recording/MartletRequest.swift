@@ -1,9 +1,9 @@
 public import Foundation
 import MartletTelemetry
 
-/// A request as an agent in memory has it (``MartletAgent/requests``): what a test can assert on. A plain value.
+/// A request that an agent in memory has captured (``MartletAgent/requests``), for a test to assert on. A plain value.
 public struct MartletRequest: Sendable, Hashable {
-    /// Which side of a request was seen.
+    /// The side of a request that was seen.
     public enum Kind: String, Sendable, CaseIterable {
         /// The service made it.
         case client
@@ -12,30 +12,31 @@ public struct MartletRequest: Sendable, Hashable {
     }
 
     public var kind: Kind
-    /// In upper case; `_OTHER` for one that no RFC names.
+    /// The method in upper case; `_OTHER` for one that no RFC names.
     public var method: String
-    /// The server's name or address, in lower case; empty where it is not known.
+    /// The server's name or address, in lower case; empty if it is not known.
     public var host: String
-    /// The scheme's own where the URL names none; 0 where it is not known.
+    /// The server's port, the scheme's own if the URL names none; 0 if it is not known.
     public var port: Int
-    /// The name that it counts to: the path with its changing parts named, `/users/{id}`.
+    /// The name that the request counts to: the path with its changing parts named, `/users/{id}`.
     public var endpoint: String
-    /// Without user, password, query and fragment. Of a span that names no URL, as much as it names: host, port and path,
-    /// or the path.
+    /// The URL without user, password, query and fragment. For a span that names no URL, the parts that it names: host, port
+    /// and path, or the path.
     public var url: String
-    /// The final response's status; `nil` when there was none.
+    /// The final response's status; `nil` if none came.
     public var status: Int?
     /// The cause of a failure (`error.type`): a transport error's name, or the status as text; `nil` for a success.
     public var errorType: String?
-    /// Whether it counts as a failure: a transport error, a 5xx, of a client also a 4xx. What its caller cancelled does not.
+    /// Whether the request counts as a failure: a transport error, a 5xx, and for a client a 4xx. A request that its caller
+    /// cancelled does not.
     public var isFailure: Bool
-    /// By the wall clock.
+    /// The start, by the wall clock.
     public var start: Date
-    /// By the monotonic clock.
+    /// The duration, by the monotonic clock.
     public var duration: Duration
-    /// Bytes of the body.
+    /// Bytes of the body that the service sent.
     public var bytesSent: UInt64
-    /// Bytes of the body.
+    /// Bytes of the body that the service received.
     public var bytesReceived: UInt64
 
     init(_ request: CapturedRequest, _ dimensions: RequestDimensions) {

@@ -5,7 +5,7 @@ final class RequestMemory: Sendable {
     private let state: Lock<State>
 
     private struct State {
-        /// Only for the names of endpoints.
+        /// Only the names of endpoints come from it.
         var names: SeriesStatistics
         var requests: [MartletRequest] = []
     }

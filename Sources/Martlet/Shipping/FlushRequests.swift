@@ -1,13 +1,13 @@
 import CMartletHooks
 
-/// Wishes of other threads to the agent's thread: to flush, or to flush and stop. Thread-safe.
+/// Requests of other threads to the agent's thread: to flush, or to flush and stop. Thread-safe.
 final class FlushRequests: Sendable {
     private let state = Lock(State())
     private let wake = Wake()
 
     private struct State {
         var flushes: [@Sendable () -> Void] = []
-        /// By the monotonic clock: when the thread must be done.
+        /// The time by which the thread must be done, in nanoseconds of the monotonic clock; `nil` until it is to stop.
         var stopBy: UInt64?
         var isFinished = false
     }
@@ -21,7 +21,7 @@ final class FlushRequests: Sendable {
         if isFinished { done() } else { wake.signal() }
     }
 
-    /// The same, and shipping ends, at the latest after `limit`.
+    /// Flushes like ``flush(_:)``, and ends shipping, after `limit` at the latest.
     func stop(within limit: Duration, _ done: @escaping @Sendable () -> Void) {
         let stopBy = Clock.monotonic() &+ limit.nanoseconds
         state.withLock { $0.stopBy = min(stopBy, $0.stopBy ?? .max) }
@@ -33,13 +33,13 @@ final class FlushRequests: Sendable {
 
     // MARK: For the agent's thread alone
 
-    /// Waits for a request, or until `deadline`. A signal may have been taken by ``wait(until:)`` during an upload, so the
-    /// requests are looked at first.
+    /// Waits for a signal, or until `deadline`; returns at once if a flush or the end is asked for. The requests are looked at
+    /// first, because ``wait(until:)`` may have taken the signal during an upload.
     func waitForRequest(until deadline: UInt64) {
         if !isAsked { wait(until: deadline) }
     }
 
-    /// Whether somebody waits for a flush or for the end.
+    /// Whether a caller waits for a flush or for the end.
     var isAsked: Bool { state.withLock { !$0.flushes.isEmpty || $0.stopBy != nil } }
 
     /// Waits for a signal, or until `deadline` or the time to stop has come. A fork may happen meanwhile.
@@ -54,7 +54,7 @@ final class FlushRequests: Sendable {
         }
     }
 
-    /// By the monotonic clock: when the thread must be done; `nil` while nobody has asked it to stop.
+    /// The time by which the thread must be done, in nanoseconds of the monotonic clock; `nil` until it is to stop.
     var stopBy: UInt64? { state.withLock { $0.stopBy } }
 
     func takeFlushes() -> [@Sendable () -> Void] {

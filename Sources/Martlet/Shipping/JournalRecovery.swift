@@ -2,7 +2,7 @@ import Foundation
 import MartletOTLP
 import MartletTelemetry
 
-/// Makes batches of what a dead instance recorded and did not seal, under its own identity.
+/// Makes batches of the requests that a dead instance recorded and did not seal, under its own identity.
 struct JournalRecovery {
     private let configuration: MartletConfiguration
 
@@ -10,7 +10,8 @@ struct JournalRecovery {
         self.configuration = configuration
     }
 
-    /// What cannot be read or stored now stays where it is, for the next time.
+    /// Seals the journal's segments in an outbox and removes them. Segments that cannot be read or stored now stay for the
+    /// next time.
     func recover(_ outbox: inout Outbox) {
         guard let sealed = outbox.sealed, let found = segments(in: outbox) else { return }
         for (sequence, segments) in found.sorted(by: { $0.key < $1.key }) {
@@ -23,8 +24,8 @@ struct JournalRecovery {
         }
     }
 
-    /// By the sequence of their interval. Those that nothing was begun in are removed, damaged ones put aside. `nil` where
-    /// one cannot be read now: without it, its interval would be sealed for good.
+    /// Returns the segments by the sequence of their interval. Blank ones are removed, damaged ones go to quarantine. `nil`
+    /// if one cannot be read now: its interval would be sealed without it for good.
     private func segments(in outbox: borrowing Outbox) -> [UInt64: [RecoveredSegment]]? {
         var segments: [UInt64: [RecoveredSegment]] = [:]
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: outbox.directory.path) else {
@@ -46,7 +47,7 @@ struct JournalRecovery {
     private func seal(_ segments: [RecoveredSegment], _ sequence: UInt64, in outbox: inout Outbox) throws {
         let owner = try? outbox.owner
         var configuration = configuration
-        // Not its own: what others call an endpoint is theirs to say.
+        // The dead instance's templates name its endpoints.
         if let templates = owner?.endpoints { configuration.endpoints = templates }
         var statistics = SeriesStatistics(configuration, start: segments.map(\.header.start).min() ?? Clock.wall())
         for segment in segments { segment.count(into: &statistics) }
@@ -63,7 +64,7 @@ struct JournalRecovery {
         var file = BatchFile(
             sequence: sequence, signal: .metrics, requests: batch.requests, isCompressed: isCompressed, body: body)
         file.isSent = segments.contains(where: \.isSent)
-        // At the latest it was sent soon after.
+        // The interval's end stands for the time of the upload, which came soon after at the latest.
         try outbox.store(body, as: file, modified: file.isSent ? interval.end : nil)
     }
 }
@@ -80,7 +81,7 @@ struct RecoveredSegment {
         case damaged
     }
 
-    /// `nil` where it cannot be read now.
+    /// Returns the segment of a file; `nil` if the file cannot be read now.
     static func read(_ path: String) -> Reading? {
         guard let bytes = FileManager.default.contents(atPath: path) else { return nil }
         return switch bytes.withUnsafeBytes({ JournalHeader.read($0) }) {
@@ -90,10 +91,10 @@ struct RecoveredSegment {
         }
     }
 
-    /// A batch of its interval was sent from memory, and may have arrived.
+    /// Whether a batch of the segment's interval was sent from memory, and may have arrived.
     var isSent: Bool { bytes.withUnsafeBytes { JournalHeader.isSent($0) } }
 
-    /// Nanoseconds without capture, since the dead instance's start.
+    /// Nanoseconds for which capture was off since the dead instance's start.
     var unwatched: UInt64 { bytes.withUnsafeBytes { JournalHeader.unwatched($0) } }
 
     func count(into statistics: inout SeriesStatistics) {

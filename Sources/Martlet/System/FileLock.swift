@@ -3,24 +3,24 @@ import Foundation
 
 /// An advisory lock on a file (`flock`), held until the value goes or the process dies, however it dies.
 ///
-/// The lock is the open file's, and a mapping keeps a file open. So one that is held for long takes no descriptor, which the
-/// service may close or be short of, and a forked child, which does not get the mapping, does not hold it as well. Where the
-/// file system maps another file than the one that was opened (overlayfs), the descriptor stays.
+/// The lock is the open file's, and a mapping keeps a file open. So a lock that is held for long takes no descriptor, which
+/// the service may close or be short of. A forked child does not get the mapping, and so does not hold the lock. If the file
+/// system maps another file than the one that was opened (overlayfs), the descriptor stays.
 struct FileLock: ~Copyable {
     private let descriptor: OwnDescriptor?
     private let mapping: FileMapping?
 
-    /// `nil` when another process holds it, or the file cannot be made or is not there. Never waits.
+    /// Takes the lock; `nil` if another process holds it, or the file cannot be made or does not exist. Never waits.
     ///
-    /// - Parameter isNew: nobody else locks the file yet, for none knows of it.
+    /// - Parameter isNew: nobody else locks the file yet, because nobody knows of it.
     init?(path: String, isNew: Bool) {
         mapping = isNew ? Self.lock(path, isNew: true).flatMap(FileMapping.init) : nil
-        // Where the mapping holds it, nobody gets it any more.
+        // If the mapping holds the lock, this attempt fails, and no descriptor stays open.
         descriptor = Self.lock(path, isNew: isNew)
         if mapping == nil, descriptor == nil { return nil }
     }
 
-    /// `false` where the service closed its descriptor, and another process may have it.
+    /// Whether the lock is held. `false` if the service closed its descriptor, and another process may have the lock.
     var isHeld: Bool { descriptor?.isOurs ?? (mapping != nil) }
 
     private static func lock(_ path: String, isNew: Bool) -> OwnDescriptor? {
@@ -33,15 +33,16 @@ struct FileLock: ~Copyable {
         return file
     }
 
-    /// Unlocked ahead of closing: a child that was forked just now has the descriptor too, until it executes its program.
+    /// Unlocks ahead of closing, because a child that was forked just now has the descriptor too, until it executes its
+    /// program.
     deinit {
         if let number = descriptor?.number { flock(number, LOCK_UN) }
     }
 }
 
-/// A file's mapping that is there to keep the file open, and has nothing that could be read.
+/// A file's mapping that keeps the file open, and that nothing can be read from.
 ///
-/// `@unchecked Sendable`: it never changes.
+/// `@unchecked Sendable`: the value never changes.
 private final class FileMapping: @unchecked Sendable {
     private let address: UnsafeMutableRawPointer
     private let process = martlet_process()
@@ -61,7 +62,7 @@ private final class FileMapping: @unchecked Sendable {
         #endif
     }
 
-    /// A forked child has nothing there, or something of its own.
+    /// A forked child has another mapping at that address, or none.
     deinit {
         if process == martlet_process() { munmap(address, Self.length) }
     }

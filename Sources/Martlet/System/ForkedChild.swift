@@ -1,40 +1,43 @@
 import CMartletHooks
 import Synchronization
 
-/// A process that was forked from one with an agent, and executes no other program: a worker of a server that forks ahead of
-/// its requests, a daemon behind `daemon()`.
+/// A forked child of a process with an agent, if it executes no other program: a worker of a server that forks ahead of its
+/// requests, a daemon behind `daemon()`.
 ///
-/// It has its parent's memory, and of its threads the one that forked. So it uses nothing of the parent's agent: neither a
-/// lock, which a thread that is gone may hold, nor a file. Values of the process are in a ``ProcessLock`` or made anew by
-/// ``restart``, the journal's memory is not mapped in the child (``SegmentMemory``), and requests and spans that were under
-/// way know their process and rest.
+/// The child has its parent's memory and, of its threads, only the one that forked. So it uses nothing of the parent's agent:
+/// no lock, which a thread that is gone may hold, and no file. Values that a process has one of are in a ``ProcessLock`` or
+/// made anew by ``restart``. The journal's memory is not the child's (``SegmentMemory``). Requests and spans under way know
+/// their process, and the child ignores them.
 enum ForkedChild {
-    /// The work that a child does once, ahead of its first request. The agent sets it at its start; never removed.
+    /// The work that a child does ahead of its first request or span, once. The agent sets it at its start.
     static let restart = AtomicLazyReference<Restart>()
 
     final class Restart: Sendable {
         let run: @Sendable () -> Void
 
-        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+        init(_ run: @escaping @Sendable () -> Void) {
+            self.run = run
+        }
     }
 
-    /// The process that has been restarted.
+    /// The last process in which ``restart`` has run; at first 0, the process that nobody forked.
     private static let done = Atomic<UInt32>(0)
     private static let isDone = ProcessLock(false)
 
-    /// Restarts in a child. Called ahead of all that an agent does for its service: two loads, and no more where the process
-    /// was not forked.
+    /// Makes sure that the process is done with its parent's agent. To be called ahead of all work that an agent does for its
+    /// service. Costs a few loads in a process that was not forked.
     @inline(__always)
     static func begin() {
         if done.load(ordering: .acquiring) != martlet_process() { beginOnce() }
     }
 
-    /// Says nothing in the log: the service's handler may come back here.
+    /// Logs nothing, because the service's log handler may call ``begin()`` again.
     @inline(never)
     private static func beginOnce() {
+        guard let restart = restart.load() else { return }
         isDone.withLock { isDone in
             guard !isDone else { return }
-            restart.load()?.run()
+            restart.run()
             isDone = true
             done.store(martlet_process(), ordering: .releasing)
         }

@@ -1,13 +1,13 @@
 import CMartletHooks
 import Synchronization
 
-/// A value of the process, and the lock on it: a forked child has one of its own. Thread-safe.
+/// A value of the process and its lock; a forked child has its own. Thread-safe.
 ///
-/// At the moment of the fork another thread may have held the parent's lock, which nobody will open in the child, and the value
-/// may have been in the middle of a change. So the child never looks at it, and it stays where it is: memory that the child does
-/// not write to costs nothing.
+/// At the moment of the fork another thread may hold the parent's lock, which nobody opens in the child, and the value may be
+/// in the middle of a change. So the child never looks at it. The memory is not freed: a child pays nothing for memory that
+/// it does not write to.
 ///
-/// `@unchecked Sendable`: the pointer is exchanged whole, and what is there has a lock.
+/// `@unchecked Sendable`: the pointer is exchanged as a whole, and the memory behind it has a lock.
 package struct ProcessLock<Value: Sendable>: ~Copyable, @unchecked Sendable {
     private struct Place: ~Copyable {
         let process: UInt32
@@ -15,15 +15,16 @@ package struct ProcessLock<Value: Sendable>: ~Copyable, @unchecked Sendable {
     }
 
     private let first: Value
-    /// Unsafe memory, so that those who take the lock count no references; never freed.
+    /// The value of the process that used it last. Unsafe memory, so that threads that take the lock count no references;
+    /// never freed.
     private let place = Atomic<UnsafeMutablePointer<Place>?>(nil)
 
-    /// - Parameter first: with which it begins, in a forked child too.
+    /// - Parameter first: the initial value, in a forked child too.
     package init(_ first: Value) {
         self.first = first
     }
 
-    /// Runs `body` alone with the value of this process.
+    /// Runs `body` with the value of this process, under the lock.
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
@@ -32,7 +33,7 @@ package struct ProcessLock<Value: Sendable>: ~Copyable, @unchecked Sendable {
         return try make(after: known).pointee.lock.withLock(body)
     }
 
-    /// The first use in a process.
+    /// Makes the value at its first use in a process.
     private borrowing func make(after known: UnsafeMutablePointer<Place>?) -> UnsafeMutablePointer<Place> {
         let new = UnsafeMutablePointer<Place>.allocate(capacity: 1)
         new.initialize(to: Place(process: martlet_process(), lock: Lock(first)))

@@ -13,7 +13,7 @@ enum SHA256 {
         return state.map { String(String(0x1_0000_0000 | UInt64($0), radix: 16).dropFirst()) }.joined()
     }
 
-    /// Section 6.2.2.
+    /// Compresses a block (section 6.2.2).
     private static func compress(_ block: ArraySlice<UInt8>, into state: inout [UInt32]) {
         let w = schedule(block)
         var (a, b, c, d) = (state[0], state[1], state[2], state[3])

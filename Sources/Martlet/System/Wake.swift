@@ -3,7 +3,7 @@ import Synchronization
 
 /// Wakes the one thread that waits. A signal that comes while it does not wait is kept.
 ///
-/// Not a `DispatchSemaphore`: on Linux that one waits by the wall clock (`sem_timedwait`), and a clock that is set back an
+/// A `DispatchSemaphore` would not do: on Linux it waits by the wall clock (`sem_timedwait`), and a clock that is set back an
 /// hour makes it wait an hour longer. A `DispatchGroup` waits for a length of time.
 final class Wake: Sendable {
     private let state = Lock(State())
@@ -21,9 +21,9 @@ final class Wake: Sendable {
         }
     }
 
-    /// For one thread alone. Returns at a signal or after `nanoseconds`.
+    /// Waits for a signal, for `nanoseconds` at most. For one thread alone.
     ///
-    /// - Parameter around: runs what it is given, in which the thread sleeps and does nothing else.
+    /// - Parameter around: runs the closure that it gets, in which the thread sleeps and does nothing else.
     func wait(nanoseconds: UInt64, around: (_ sleep: () -> Void) -> Void = { $0() }) {
         if let sleeper = fallAsleep() {
             let end = DispatchTime.now() + .nanoseconds(Int(clamping: nanoseconds))

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Writes files so that a crash at any moment leaves the whole file under its name or nothing: a temporary file beside
-/// it, synced, renamed, and the directory synced.
+/// Writes files so that a crash at any moment leaves the whole file under its name or nothing: a temporary file beside it is
+/// synced and renamed, and the directory synced.
 enum WholeFile {
     static let temporarySuffix = ".tmp"
 
@@ -11,23 +11,23 @@ enum WholeFile {
         var description: String { "\(operation): \(String(cString: strerror(code)))" }
     }
 
-    /// A new file: where it fails, nothing is there.
+    /// Writes a new file. If that fails, no file is left.
     static func write(_ bytes: [UInt8], to path: String, in directory: String) throws(Failure) {
         do throws(Failure) {
             try put(bytes, at: path, in: directory)
         } catch {
-            // A file that is there after all would be uploaded beside what its content was put back into.
+            // A file that exists after a failure would be uploaded beside the batch that its content goes into instead.
             unlink(path)
             throw error
         }
     }
 
-    /// In the place of the one that is there, which stays where it fails.
+    /// Replaces a file. If that fails, the old one stays.
     static func replace(_ path: String, with bytes: [UInt8], in directory: String) throws(Failure) {
         try put(bytes, at: path, in: directory)
     }
 
-    /// So that what was renamed or removed in it stays so.
+    /// Syncs a directory, so that renames and removals in it last.
     static func sync(directory: String) throws(Failure) {
         guard let file = OwnDescriptor(path: directory, O_RDONLY | O_DIRECTORY) else {
             throw failure("open the directory")
