@@ -2,16 +2,16 @@
 import FoundationNetworking
 #endif
 
-/// The mode in force and, where it is not the one that was asked for, why.
+/// The capture mode in force, and the reason where it is not the configured mode.
 struct CaptureState: Sendable {
     var mode: CaptureMode
     var reason: String?
-    /// What capture cannot do here, a sentence each.
+    /// The limits of capture in this process, a sentence each.
     var limits: [String] = []
 
     static let switchedOff = CaptureState(mode: .off, reason: "MARTLET_ENABLED is false")
 
-    /// As it is now: the agent may have switched itself off, or do less than it can.
+    /// Returns the state at this moment: the agent may have switched itself off, or may do less than it can.
     func now(keeping recorder: Recorder) -> CaptureState {
         if let reason = Capture.state.reason { return CaptureState(mode: .off, reason: reason, limits: limits) }
         let reasons = [reason, loss, recorder.restriction].compactMap(\.self)
@@ -19,7 +19,7 @@ struct CaptureState: Sendable {
             mode: mode, reason: reasons.isEmpty ? nil : reasons.joined(separator: "; "), limits: limits)
     }
 
-    /// Why requests may be missed since; `nil` where they are not.
+    /// The reason why requests may be missed since the installation; `nil` where none are.
     var loss: String? {
         #if os(Linux)
         mode == .automatic ? AutomaticCapture.loss : nil
@@ -28,17 +28,18 @@ struct CaptureState: Sendable {
         #endif
     }
 
-    /// Installs what the mode needs; where automatic capture cannot be, it is explicit and says so.
+    /// Installs the hooks that the mode needs. Where automatic capture is not possible, the state is explicit and gives the
+    /// reason.
     static func install(_ capture: MartletConfiguration.Capture) -> CaptureState {
         #if os(Linux)
         return install(capture, automatic: AutomaticCapture.install)
         #else
-        // Written for services that are developed on a Mac; it has not been tried there.
+        // This branch is for services that are developed on a Mac. It has not been tried there.
         return CaptureState(mode: .off, reason: "URLSession capture is for Linux")
         #endif
     }
 
-    /// Installs what is needed to see every session in a scope, whatever mode the process's agent has.
+    /// Installs the hooks that capture every session in a scope, regardless of the mode of the process's agent.
     static func installForScope() -> CaptureState {
         #if os(Linux)
         var state = automatic(AutomaticCapture.install)
@@ -51,8 +52,8 @@ struct CaptureState: Sendable {
 
     #if os(Linux)
     /// - Parameters:
-    ///   - loader: Foundation's own, where it was found.
-    ///   - automatic: What installs the hook, or fails.
+    ///   - loader: Foundation's own loader; `nil` where it was not found.
+    ///   - automatic: the function that installs the hooks.
     static func install(
         _ capture: MartletConfiguration.Capture, loader: URLProtocol.Type? = NativeLoader.type,
         automatic install: () throws(AutomaticCapture.Failure) -> Void
@@ -71,7 +72,7 @@ struct CaptureState: Sendable {
             callsBeforeRequest: EasyHandle.canCallBeforeRequest)
     }
 
-    /// What capture cannot do, a sentence each.
+    /// Returns the limits of capture, a sentence each.
     static func limits(findsLibcurl: Bool, findsHandle: Bool, callsBeforeRequest: Bool) -> [String] {
         guard findsLibcurl else {
             return [
