@@ -2,7 +2,7 @@
 import Foundation
 import FoundationNetworking
 
-/// The rule by which `URLSession` on Linux takes an answer for a question for credentials. It then asks its delegate or its
+/// The rule by which `URLSession` on Linux treats an answer as a question for credentials. It then asks its delegate or its
 /// storage, and without credentials the task never ends (6.3.1).
 ///
 /// This type reads the header field as Foundation does (`HTTPMessage.swift`, `_Challenge`), mistakes included. A difference
@@ -32,7 +32,7 @@ enum AuthenticationChallenge {
         return false
     }
 
-    /// Returns whether the parameters have a realm before the first one that cannot be read.
+    /// Returns whether the parameters have a realm before the first parameter that cannot be read.
     private static func hasRealm(_ parameters: Text) -> Bool {
         var rest = parameters
         repeat {

@@ -4,8 +4,8 @@ import Synchronization
 /// The recorder of the process's agent, and the switch that every instrument reads. Both exist once in a process, because a
 /// hook in a class applies to the whole process.
 enum Capture {
-    /// Whether capture is on, read at the start and the end of every request. While it is off, instruments record nothing
-    /// and change nothing.
+    /// Whether capture is on, read at the start and the end of every request. While it is off, the process's agent observes
+    /// no new request and records none, and observed requests go on unchanged.
     static let isOn = Atomic<Bool>(false)
 
     /// Whether sessions are captured one by one. Only one of the two modes is in force, so that no request is captured
