@@ -100,8 +100,7 @@ enum AutomaticCapture {
         scope != nil || (Capture.isOn.load(ordering: .relaxed) && !Capture.isExplicit.load(ordering: .relaxed))
     }
 
-    /// Notes that a task is resumed, on the caller's thread. Foundation does not start a task that was cancelled before, so
-    /// such a task is left out.
+    /// Notes that a task is resumed, on the caller's thread. Foundation does not start a task that was cancelled before.
     private static func resumed(_ task: URLSessionTask) {
         // Foundation resumes a task after a challenge on a queue of its own, outside the scope in which it began.
         guard isInForce(in: Capture.scope ?? InFlightRequests.scope(of: task)) else { return }

@@ -4,8 +4,8 @@ import Synchronization
 /// The recorder of the process's agent, and the switch that every instrument reads. Both exist once in a process, because a
 /// hook in a class applies to the whole process.
 enum Capture {
-    /// Whether capture is on, read at the start and the end of every request. While it is off, the process's agent observes
-    /// no new request and records none, and observed requests go on unchanged.
+    /// Whether capture is on, read at the start and the end of every request. While it is off, requests are not recorded
+    /// and go on unchanged.
     static let isOn = Atomic<Bool>(false)
 
     /// Whether sessions are captured one by one. Only one of the two modes is in force, so that no request is captured
@@ -86,7 +86,7 @@ enum Capture {
     /// The number of times that capture was switched on, by the service or by an agent that connected.
     static let switches = Atomic<Int>(0)
 
-    /// Switches capture on, at the service's request or for an agent that connects.
+    /// Switches capture on, for the service or for an agent that connects.
     static func switchOn() {
         switches.wrappingAdd(1, ordering: .relaxed)
         forgetWaiting()
@@ -94,7 +94,7 @@ enum Capture {
         change { $0 = .on }
     }
 
-    /// Switches capture off, at the service's request or for an agent that ends.
+    /// Switches capture off, for the service or for an agent that ends.
     static func switchOff() { change { $0 = .off } }
 
     /// Pauses capture by the agent's own decision, until ``resume()``.

@@ -111,7 +111,7 @@ struct EasyHandle {
         return type.init(request: URLRequest(url: url), cachedResponse: nil, client: nil)
     }
 
-    /// The fields that lead from a loader to its handle, found in a loader that never loads; `nil` if they were not found.
+    /// The fields from a loader to its handle, found in a loader that never loads; `nil` if they are missing.
     private static let fields: Fields? = {
         guard let loader = makeIdleLoader(), let object = StoredField.value(of: "easyHandle", in: loader),
             Swift.type(of: object) is AnyClass,
@@ -126,8 +126,7 @@ struct EasyHandle {
         let raw: StoredField
     }
 
-    /// The fields that lead from a handle to its header list, found in the first handle that has one. Only a success is
-    /// remembered.
+    /// The fields from a handle to its header list, found in the first handle that has one. Only a success is remembered.
     private static let listFields = ProcessLock<ListFields?>(nil)
 
     private static func headerList(of object: UnsafeRawPointer) -> UnsafeMutableRawPointer? {

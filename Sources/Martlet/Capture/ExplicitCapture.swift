@@ -25,8 +25,8 @@ final class ObservedProtocol: URLProtocol {
     private var loader: URLProtocol?
     private var observer: RequestObserver?
 
-    /// Returns whether the request is captured explicitly. Foundation calls it under a lock of its own, so it reads the
-    /// URL's scheme and flags and does nothing else.
+    /// Returns whether the request is captured explicitly. Foundation calls it under a lock of its own, so it reads no
+    /// state but flags.
     override static func canInit(with request: URLRequest) -> Bool {
         guard Capture.isExplicit.load(ordering: .relaxed), Capture.isOn.load(ordering: .relaxed),
             let scheme = request.url?.scheme

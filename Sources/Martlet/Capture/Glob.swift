@@ -8,8 +8,7 @@ struct Glob: Sendable, Equatable {
         pattern = Array(text.utf8)
     }
 
-    /// Returns whether the pattern matches the whole text. The time is linear in the text for each star: after a mismatch
-    /// only the last star is tried again, one byte further.
+    /// Takes time linear in the text for each star: after a mismatch only the last star is tried again, one byte further.
     func matches(_ text: String) -> Bool {
         let text = Array(text.utf8)
         var (p, t) = (0, 0)

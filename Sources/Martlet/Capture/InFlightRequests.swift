@@ -41,8 +41,7 @@ enum InFlightRequests {
     /// Notes that a task is resumed, on the caller's thread. A task that is resumed after a pause, or after an answered
     /// challenge, continues its request.
     ///
-    /// - Returns: the observation that a new one replaced, which may be of an earlier task at this address that ended
-    ///   unseen; `nil` if none was replaced.
+    /// - Returns: the replaced observation, perhaps of an earlier task at this address that ended unseen; `nil` for none.
     static func resume(_ task: URLSessionTask) -> RequestObservation? {
         let (key, new) = (key(task), RequestObservation())
         let (known, goesOn) = part(of: key).requests.withLock { requests -> (RequestObservation?, Bool) in
@@ -127,8 +126,8 @@ enum InFlightRequests {
         }
     }
 
-    /// Returns the number of requests of a scope that a loader has started, and the age of the oldest, 0 for none. Requests
-    /// that counted as hung are left out.
+    /// Returns the number of the scope's requests that a loader has started, and the age of the oldest, without hung
+    /// requests.
     ///
     /// - Parameter scope: `nil` for requests that began outside any scope.
     static func summary(in scope: CaptureScope?) -> (count: Int, oldest: Duration) {

@@ -42,8 +42,8 @@ final class RequestAnswer: Sendable {
         body = challenge?.body
     }
 
-    /// The status of the response; `nil` where an error came instead of it or in the middle of it. A hung request may have
-    /// had a response.
+    /// The response's status; `nil` where an error came instead of the response or during it. A hung request may have a
+    /// response.
     var status: Int? { error == nil || error == .hung ? response?.statusCode : nil }
 
     /// The attribute `error.type`; `nil` for a success. A status of 4xx or 5xx is its own type (semantic conventions, "HTTP

@@ -5,11 +5,10 @@ import FoundationNetworking
 
 /// The body that is sent with a request, if it is in memory. A body from a file or a stream is not read.
 enum RequestBody {
-    /// Returns the beginning of the body, at most `bytes` bytes; `nil` if the body is not in memory. To be called on the
-    /// session's queue, because Foundation changes the body only there.
+    /// Returns at most the first `bytes` bytes of a body in memory; `nil` for any other. To be called on the session's
+    /// queue, because Foundation changes the body only there.
     ///
-    /// - Parameter task: `nil` outside that queue. The result is `nil` then, because the task may send another body than
-    ///   the request's.
+    /// - Parameter task: `nil` outside that queue. The result is `nil` then, because the task may send another body.
     static func beginning(of request: URLRequest, _ task: URLSessionTask?, bytes: Int) -> Data? {
         guard let task else { return nil }
         guard let upload = task as? URLSessionUploadTask else { return request.httpBody?.prefix(bytes) }

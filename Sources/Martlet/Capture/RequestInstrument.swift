@@ -7,8 +7,8 @@ import MartletTelemetry
 struct RequestInstrument: Sendable {
     let recorder: Recorder
 
-    /// Puts an observer between a loader that is about to start and its client. Returns `nil` for a request that is not
-    /// captured, because the patterns leave it out or the agent made it.
+    /// Puts an observer between a loader that is about to start and its client. Returns `nil` for a request that the
+    /// patterns leave out or the agent made.
     func observe(_ loader: URLProtocol, of task: URLSessionTask, for client: any URLProtocolClient) -> RequestObserver?
     {
         let request = loader.request
@@ -30,8 +30,8 @@ struct RequestInstrument: Sendable {
         return observer
     }
 
-    /// Returns whether the task is an upload of the agent's own, by the type of its delegate, which no other task has.
-    /// Properties of a request cannot mark it, because copies on Linux lose them.
+    /// Returns whether the agent made the task: only its own tasks have such a delegate. Properties of a request do not
+    /// survive its copies on Linux.
     private func isOwnUpload(_ task: URLSessionTask) -> Bool { task.delegate is UploadDelegate }
 
     func end(

@@ -67,8 +67,8 @@ final class RequestObservation: Sendable {
     /// Whether the request may wait for a loader: no loader has started yet, or the server asked for credentials.
     var waitsForLoader: Bool { state.withLock { $0.challenge != nil || ($0.request == nil && !$0.isEnded) } }
 
-    /// Ends the request and returns its values. A cancelled task fails twice, through its loader and through its session,
-    /// so later callers get `nil`. So do callers for a request without a loader.
+    /// Ends the request and returns its values; `nil` for later callers, and without a loader. A cancelled task fails
+    /// twice, through its loader and through its session.
     func end() -> End? {
         state.withLock { state in
             guard let (request, url) = state.request.take(), let context = state.context else { return nil }

@@ -41,8 +41,8 @@ struct EndpointBudget: Sendable {
         return dimensions
     }
 
-    /// Forgets the endpoints and hosts that were not seen for ``MartletLimits/unusedEndpoint``, where their limit is
-    /// reached. To be called now and then.
+    /// Forgets endpoints and hosts not seen for ``MartletLimits/unusedEndpoint``, once their limit is reached. To be called
+    /// now and then.
     mutating func forgetUnused(at now: UnixNanoseconds) {
         for keys in [\EndpointBudget.named, \.overflowHosts] where self[keyPath: keys].count >= limit {
             self[keyPath: keys] = self[keyPath: keys].filter { _, seen in

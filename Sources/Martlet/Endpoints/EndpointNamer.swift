@@ -20,8 +20,6 @@ struct EndpointNamer: Sendable {
         self.templates = templates.compactMap(EndpointTemplate.init)
     }
 
-    /// Returns the name of a path's endpoint.
-    ///
     /// - Parameter path: the path as it stands in the URL, percent-encoded.
     func endpoint(ofPath path: String) -> String {
         let bytes = Array(path.utf8)

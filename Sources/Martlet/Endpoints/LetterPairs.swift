@@ -34,11 +34,7 @@ enum LetterPairs {
         htutcuuufutksujruuuupssumh
         """.utf8.filter { $0 >= UInt8(ascii: "a") })
 
-    /// Returns the surprise of the letter `second` behind the letter `first`, in half bits.
-    ///
-    /// - Parameters:
-    ///   - second: the letter behind, 0 for `a`.
-    ///   - first: the letter ahead, 0 for `a`.
+    /// Returns the surprise in half bits. Both parameters are letters, 0 for `a`.
     static func surprise(of second: Int, after first: Int) -> Int {
         let cell = first * 26 + second
         return table.indices.contains(cell) ? Int(table[cell] - UInt8(ascii: "a")) : 0

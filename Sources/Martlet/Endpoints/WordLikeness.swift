@@ -35,8 +35,6 @@ struct WordLikeness {
     private var separators = 0
     private var isHexadecimal = true
 
-    /// Returns whether random text explains a segment better than words.
-    ///
     /// - Parameter segment: ASCII letters and digits; any other byte separates words.
     static func isRandom(_ segment: ArraySlice<UInt8>) -> Bool {
         var likeness = WordLikeness()

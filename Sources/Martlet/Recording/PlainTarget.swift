@@ -44,7 +44,7 @@ struct PlainTarget {
         return end
     }
 
-    /// Returns the number in `digits`; 0 where they are not a number of at most five digits.
+    /// Returns the number in `digits`; 0 if they form none or are more than five.
     private static func number(_ url: UnsafeBufferPointer<UInt8>, _ digits: Range<Int>) -> Int {
         guard digits.count <= 5 else { return 0 }
         var number = 0

@@ -161,8 +161,8 @@ final class Recorder: Sendable {
 
     /// Closes segments and notes the number of requests in them.
     ///
-    /// - Parameter close: closes the segments and returns the number of their requests; `nil` if it closed none. It must
-    ///   not wait for anything.
+    /// - Parameter close: closes the segments and returns that number, or `nil` if it closed none. It must not wait for
+    ///   anything.
     /// - Returns: whether `close` closed segments.
     func noteClosed(_ close: () -> Int?) -> Bool {
         state.withLock { state in

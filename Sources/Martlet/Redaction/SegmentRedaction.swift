@@ -9,13 +9,13 @@ enum SegmentRedaction {
         return isNumber(value) || isUUID(value) ? nil : Redaction.placeholderBytes + suffix
     }
 
-    /// Returns whether a value is a plain number, no longer than the largest number of 64 bits, and not a payment card's.
+    /// Returns whether a value is a number of at most 20 digits (64 bits), and not a payment card's.
     private static func isNumber(_ value: ArraySlice<UInt8>) -> Bool {
         value.count <= 20 && value.allSatisfy(\.isASCIIDigit) && !isCardNumber(value)
     }
 
-    /// Returns whether the digits may be a payment card's number: 14 to 16 digits of the ranges of payment cards with the
-    /// right check digit (ISO/IEC 7812-1, annex B).
+    /// Returns whether the digits may be a payment card's: 14 to 16 digits in the cards' ranges with the right check digit
+    /// (ISO/IEC 7812-1, annex B).
     private static func isCardNumber(_ digits: ArraySlice<UInt8>) -> Bool {
         guard (14...16).contains(digits.count), let first = digits.first, "3456".utf8.contains(first) else {
             return false

@@ -24,9 +24,7 @@ struct SensitiveNames: Sendable {
         wholes = Set((Self.wholes + adding).map { Self.plain(Array($0.utf8)[...]) }.filter { !$0.isEmpty })
     }
 
-    /// Returns whether a name is sensitive.
-    ///
-    /// - Parameter name: the name, which may be percent-encoded.
+    /// - Parameter name: a name, which may be percent-encoded.
     func contain(_ name: ArraySlice<UInt8>) -> Bool {
         let name = Self.plain(name)
         return wholes.contains(name)

@@ -44,7 +44,7 @@ extension TextRedaction {
         default:
             replace(to: endOfBare(value), with: quoted(for: value.end))
         }
-        // The meaning of the quotes in `name: "a" b` is unknown, so the rest of the line goes as well.
+        // The meaning of the quotes in `name: "a" b` is unknown, so the whole line goes.
         if value.end == .line { position = endOfLine }
     }
 

@@ -71,7 +71,7 @@ struct TextRedaction {
 
     mutating func write(_ bytes: some Sequence<UInt8>) { output += bytes }
 
-    /// Replaces the text from ``position`` to `end`. Writes nothing where that text is empty.
+    /// Replaces the text from ``position`` to `end`, if there is any.
     mutating func replace(to end: Int, with replacement: [UInt8] = Redaction.placeholderBytes) {
         if end > position { output += replacement }
         position = end
@@ -127,7 +127,7 @@ struct TextRedaction {
     private mutating func replaceCredentials(from start: Int) {
         copy(to: start)
         replace(to: end(from: start) { $0.isASCIIWhitespace || "\"'<>,;&".utf8.contains($0) })
-        // A name may follow the scheme: `Bearer token: …`. The rest of the line goes as well.
+        // A name may follow the scheme: `Bearer token: …`. The whole line goes then.
         if text[position - 1] == UInt8(ascii: ":") || value(behind: position) != nil { position = endOfLine }
     }
 

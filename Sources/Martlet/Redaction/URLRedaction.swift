@@ -20,8 +20,8 @@ struct URLRedaction {
         return String(decoding: location(path) + Self.query(reference[path.endIndex...]), as: UTF8.self)
     }
 
-    /// Returns whether the URL has the form `scheme://host:port/path` and needs no redaction. It must not contain any
-    /// character that begins, ends or separates a secret. Most URLs are plain; any other is redacted part by part.
+    /// Returns whether the URL has the form `scheme://host:port/path` and no character that begins, ends or separates a
+    /// secret. Most URLs are plain; any other is redacted part by part.
     private func isPlain(_ url: String) -> Bool {
         url.utf8.withContiguousStorageIfAvailable { url in
             guard let colon = url.firstIndex(where: { !$0.isASCIIAlphanumeric }), colon > 0,

@@ -84,8 +84,8 @@ extension SpanAttribute {
         }
     }
 
-    /// Returns the value's description, or an `Int` as a number: the tracing API takes an `Int` in an array for a value
-    /// that it can only describe.
+    /// Returns the value's description, or an `Int` as a number, because the tracing API passes an `Int` in an array in
+    /// this way.
     private static func described(
         _ value: any CustomStringConvertible & Sendable, _ kept: (String) -> String
     ) -> SpanAttribute {
