@@ -3,17 +3,18 @@ import FoundationNetworking
 #endif
 
 extension CaptureState {
-    /// Installs what the mode needs; where automatic capture cannot be, it is explicit and says so.
+    /// Installs the hooks that the mode needs. Where automatic capture is not possible, the state is explicit and gives the
+    /// reason.
     static func install(_ capture: MartletConfiguration.Capture) -> CaptureState {
         #if os(Linux)
         return install(capture, automatic: AutomaticCapture.install)
         #else
-        // Written for services that are developed on a Mac; it has not been tried there.
+        // This branch is for services that are developed on a Mac. It has not been tried there.
         return CaptureState(mode: .off, reason: "URLSession capture is for Linux")
         #endif
     }
 
-    /// Installs what is needed to see every session in a scope, whatever mode the process's agent has.
+    /// Installs the hooks that capture every session in a scope, regardless of the mode of the process's agent.
     static func installForScope() -> CaptureState {
         #if os(Linux)
         var state = automatic(AutomaticCapture.install)
@@ -26,8 +27,8 @@ extension CaptureState {
 
     #if os(Linux)
     /// - Parameters:
-    ///   - loader: Foundation's own, where it was found.
-    ///   - automatic: What installs the hook, or fails.
+    ///   - loader: Foundation's own loader; `nil` where it was not found.
+    ///   - automatic: the function that installs the hooks.
     static func install(
         _ capture: MartletConfiguration.Capture, loader: URLProtocol.Type? = NativeLoader.type,
         automatic install: () throws(AutomaticCapture.Failure) -> Void
@@ -46,7 +47,7 @@ extension CaptureState {
             callsBeforeRequest: EasyHandle.canCallBeforeRequest)
     }
 
-    /// What capture cannot do, a sentence each.
+    /// Returns the limits of capture, a sentence each.
     static func limits(findsLibcurl: Bool, findsHandle: Bool, callsBeforeRequest: Bool) -> [String] {
         guard findsLibcurl else {
             return [

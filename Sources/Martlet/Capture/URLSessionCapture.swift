@@ -1,4 +1,4 @@
-/// The instrument of `URLSession`, as the agent sees it; without effect where that is not Linux's. Thread-safe.
+/// The requests of `URLSession`, for the agent. Has no effect on other systems than Linux. Thread-safe.
 enum URLSessionCapture {
     /// Counts requests that are in flight for too long.
     static func countHung(into recorder: Recorder) {
@@ -7,22 +7,22 @@ enum URLSessionCapture {
         #endif
     }
 
-    /// Forgets tasks that wait for their loader, while capture is off: to be called before it is switched on.
+    /// Forgets tasks that wait for their loader, if capture is off. To be called before it is switched on.
     static func forgetWaiting() {
         #if os(Linux)
         if !CaptureSwitch.isOn.load(ordering: .relaxed) { InFlightRequests.forgetWaiting() }
         #endif
     }
 
-    /// Forgets tasks that were resumed long ago and never loaded. ``countHung(into:)`` does it too; an agent in memory has no
-    /// thread that calls that.
+    /// Forgets tasks that were resumed long ago and never loaded. ``countHung(into:)`` does so too, but an agent in memory has
+    /// no thread that calls it.
     static func forgetAbandoned() {
         #if os(Linux)
         InFlightRequests.forgetAbandoned()
         #endif
     }
 
-    /// How many requests have begun and not ended in the scope, or outside any, and the age of the oldest.
+    /// Returns the number of requests in flight in a scope, or outside any for `nil`, and the age of the oldest.
     static func inFlight(in scope: CaptureScope?) -> (count: Int, oldest: Duration) {
         #if os(Linux)
         InFlightRequests.summary(in: scope)
@@ -31,7 +31,7 @@ enum URLSessionCapture {
         #endif
     }
 
-    /// An estimate of the memory of requests that have not ended, in bytes.
+    /// An estimate of the memory for requests in flight, in bytes.
     static var inFlightBytes: Int {
         #if os(Linux)
         InFlightRequests.estimatedBytes
@@ -40,14 +40,14 @@ enum URLSessionCapture {
         #endif
     }
 
-    /// Makes the values that are made at their first use, ahead of the first request.
+    /// Initializes statics ahead of the first request.
     static func prepare() {
         #if os(Linux)
         EasyHandle.prepare()
         #endif
     }
 
-    /// Forgets the parent's requests, in a forked child.
+    /// Forgets the parent's requests in flight, in a forked child.
     static func beginAnew() {
         #if os(Linux)
         InFlightRequests.beginAnew()

@@ -1,7 +1,7 @@
 /// A path template of the user's: `/users/{id}/orders/*`.
 ///
-/// `{name}` and `*` match one segment, a `*` at the end all that follow (at least one). The endpoint's name is the
-/// template as it was written.
+/// `{name}` and `*` match one segment, and a `*` at the end matches all remaining segments (at least one). The endpoint's
+/// name is the template as it was written.
 struct EndpointTemplate: Sendable {
     let name: String
     private let segments: [Segment]
@@ -12,8 +12,8 @@ struct EndpointTemplate: Sendable {
         case rest
     }
 
-    /// `nil` unless the text starts with a slash, has no query, fragment or control character, and every brace stands
-    /// around a whole segment.
+    /// Parses a template; `nil` unless the text starts with a slash, has no query, fragment or control character, and every
+    /// brace stands around a whole segment.
     init?(_ text: String) {
         guard text.hasPrefix("/"), text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7f }),
             !text.contains("?"), !text.contains("#")

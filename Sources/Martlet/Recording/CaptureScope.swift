@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Ties requests and spans to the agent in memory in whose scope they begin. Thread-safe.
+/// The scope of an agent in memory: requests and spans that begin in it belong to that agent. Thread-safe.
 final class CaptureScope: Sendable {
-    /// The scope of the Swift task that runs; ``CaptureSwitch/scope`` is cheaper where there is none.
+    /// The scope of the current Swift task; `nil` outside any. ``CaptureSwitch/scope`` is cheaper where no scope is open.
     @TaskLocal static var current: CaptureScope?
 
     private let state = Lock(State())
@@ -12,8 +12,8 @@ final class CaptureScope: Sendable {
         var isOn = true
     }
 
-    /// `nil` before its agent runs and after its end, and while it is switched off: what is in the scope is seen by nobody
-    /// then.
+    /// The recorder of the scope's agent; `nil` before the agent runs, after its end and while it is switched off. Requests
+    /// and spans in the scope are not captured then.
     var recorder: Recorder? { state.withLock { $0.isOn ? $0.recorder : nil } }
 
     var isOn: Bool {
@@ -21,7 +21,8 @@ final class CaptureScope: Sendable {
         set { state.withLock { $0.isOn = newValue } }
     }
 
-    /// - Parameter recorder: `nil` where its agent is switched off: what is in the scope is seen by nobody then.
+    /// - Parameter recorder: the recorder of the scope's agent; `nil` for an agent that is switched off, whose scope
+    ///   captures nothing.
     func open(for recorder: Recorder?) {
         state.withLock { $0.recorder = recorder }
         CaptureSwitch.scopes.add(1, ordering: .relaxed)

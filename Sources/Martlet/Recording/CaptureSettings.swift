@@ -1,14 +1,14 @@
-/// What of the configuration an instrument has to know.
+/// The part of the configuration that instruments need.
 struct CaptureSettings: Sendable {
-    /// Which requests are seen.
+    /// The patterns that select the captured requests.
     let selection: RequestSelection
-    /// Which traces' details are kept.
+    /// The sampler that decides which traces' details are kept.
     let sampler: TraceSampler
-    /// Whether `traceparent` and `tracestate` go out.
+    /// Whether requests carry `traceparent` and `tracestate`.
     let propagates: Bool
-    /// What kept details have of a request beside its figures.
+    /// The header fields and bodies that kept details contain.
     let contents: DetailContents
-    /// A request in flight for longer counts as hung.
+    /// The time in flight after which a request counts as hung.
     let hung: Duration
 
     init(_ configuration: MartletConfiguration) {

@@ -1,15 +1,15 @@
-/// The mode in force and, where it is not the one that was asked for, why.
+/// The capture mode in force, and the reason where it is not the configured mode.
 struct CaptureState: Sendable {
     var mode: CaptureMode
     var reason: String?
-    /// What capture cannot do here, a sentence each.
+    /// The limits of capture in this process, a sentence each.
     var limits: [String] = []
-    /// Says why requests may be missed since the start; `nil` where they are not. Capture knows.
+    /// Returns the reason why requests may be missed since the installation; `nil` where none are.
     var loss: @Sendable () -> String? = { nil }
 
     static let switchedOff = CaptureState(mode: .off, reason: "MARTLET_ENABLED is false")
 
-    /// As it is now: the agent may have switched itself off, or do less than it can.
+    /// Returns the state at this moment: the agent may have switched itself off, or may do less than it can.
     func now(keeping recorder: Recorder) -> CaptureState {
         if let reason = CaptureSwitch.state.reason { return CaptureState(mode: .off, reason: reason, limits: limits) }
         let reasons = [reason, loss(), recorder.restriction].compactMap(\.self)

@@ -1,45 +1,46 @@
 import Foundation
 import Synchronization
 
-/// Where every instrument of the process finds the agent that runs, and the switch that all of them read. There is one
-/// for the process because a hook in a class is one for the process.
+/// The recorder of the process's agent, and the switch that every instrument reads. Both exist once in a process, because a
+/// hook in a class applies to the whole process.
 enum CaptureSwitch {
-    /// Read at the start and the end of every request: off, instruments see nothing, and what they stand in front of
-    /// goes on unchanged.
+    /// Whether capture is on, read at the start and the end of every request. While it is off, requests are not recorded
+    /// and go on unchanged.
     static let isOn = Atomic<Bool>(false)
 
-    /// Set where sessions are captured one by one: of the two ways only one is in force, so that no request is seen twice.
+    /// Whether sessions are captured one by one. Only one of the two modes is in force, so that no request is captured
+    /// twice.
     static let isExplicit = Atomic<Bool>(false)
 
     private static let connected = ProcessLock<Recorder?>(nil)
     private static let faultCount = Atomic<Int>(0)
     private static let ownSwitch = ProcessLock(CaptureSwitchState.off)
-    /// The service's own word, which a forked child's agent follows too.
+    /// Whether the service switched capture off. The agent of a forked child follows it too.
     private static let isOffByService = Atomic<Bool>(false)
 
-    /// How many scopes are open: as long as there are none, nobody has to look for one.
+    /// The number of open scopes. While it is 0, no request has to look for its scope.
     static let scopes = Atomic<Int>(0)
 
-    /// The scope of the task that runs.
+    /// The scope of the current Swift task; `nil` outside any.
     static var scope: CaptureScope? {
         guard scopes.load(ordering: .relaxed) > 0 else { return nil }
         ForkedChild.begin()
         return scopes.load(ordering: .relaxed) > 0 ? CaptureScope.current : nil
     }
 
-    /// Whether anybody sees anything.
+    /// Whether an agent may capture requests: the process's, or one in memory.
     static var isActive: Bool {
         ForkedChild.begin()
         return isOn.load(ordering: .relaxed) || scopes.load(ordering: .relaxed) > 0
     }
 
-    /// The process's; `nil` while no agent runs, or it is switched off.
+    /// The recorder of the process's agent; `nil` while no agent runs, or capture is off.
     static var recorder: Recorder? {
         ForkedChild.begin()
         return isOn.load(ordering: .relaxed) ? connected.withLock { $0 } : nil
     }
 
-    /// That of what began in a scope, or outside any.
+    /// Returns the recorder for requests and spans that began in a scope, or outside any for `nil`.
     static func recorder(in scope: CaptureScope?) -> Recorder? {
         guard let scope else { return recorder }
         return scope.recorder
@@ -52,7 +53,8 @@ enum CaptureSwitch {
         switchOn()
     }
 
-    /// In a forked child: off where the service had switched its parent's off. A scope is its parent's.
+    /// Connects a forked child's recorder. Capture stays off if the service had switched it off in the parent. Open scopes
+    /// are the parent's, so the child starts with none.
     static func goOn(with recorder: Recorder) {
         scopes.store(0, ordering: .relaxed)
         isOn.store(false, ordering: .relaxed)
@@ -61,7 +63,7 @@ enum CaptureSwitch {
         switchOff()
     }
 
-    /// The one before is told that its time without capture is over: it has none of its own until it is connected again.
+    /// Replaces the connected recorder. The former one stops counting time without capture, until it is connected again.
     private static func replace(by recorder: Recorder?) {
         let former = connected.withLock { connected in
             defer { connected = recorder }
@@ -74,25 +76,25 @@ enum CaptureSwitch {
 
     static var state: CaptureSwitchState { ownSwitch.withLock { $0 } }
 
-    /// How often it was switched on, by the service or by an agent that took its place.
+    /// The number of times that capture was switched on, by the service or by an agent that connected.
     static let switches = Atomic<Int>(0)
 
-    /// The service's word.
+    /// Switches capture on, for the service or for an agent that connects.
     static func switchOn() {
         switches.wrappingAdd(1, ordering: .relaxed)
         faultCount.store(0, ordering: .relaxed)
         change { $0 = .on }
     }
 
-    /// The service's word.
+    /// Switches capture off, for the service or for an agent that ends.
     static func switchOff() { change { $0 = .off } }
 
-    /// The agent's own decision, until ``resume()``.
+    /// Pauses capture by the agent's own decision, until ``resume()``.
     ///
-    /// - Parameter reason: for `status`, the log and the collector.
+    /// - Parameter reason: a text for `status`, the log and the collector.
     static func pause(because reason: String) { change { $0.pause(because: reason) } }
 
-    /// Goes on where the agent has paused, and nobody else switched since.
+    /// Ends the agent's own pause. Has no effect if capture was switched since.
     static func resume() {
         change { $0.resume() }
     }
@@ -108,10 +110,11 @@ enum CaptureSwitch {
         }
     }
 
-    /// Internal errors since capture was switched on.
+    /// The number of internal errors since capture was switched on.
     static var faults: Int { faultCount.load(ordering: .relaxed) }
 
-    /// Counts something that should not be. Never called under a lock.
+    /// Counts an internal error, and switches capture off when they reach ``MartletLimits/faults``. Never called under a
+    /// lock.
     static func note(_ fault: CaptureFault) {
         let count = faultCount.wrappingAdd(1, ordering: .relaxed).newValue
         guard count == MartletLimits.faults else { return }

@@ -1,16 +1,17 @@
-/// Whether capture is on, and if not, who switched it off. A pure value: the service's word is above the agent's own.
+/// The state of capture: on, or switched off by the service or by the agent. A pure value. The service's decision has
+/// priority over the agent's.
 enum CaptureSwitchState: Sendable, Equatable {
     case on
-    /// By the service, until it switches it on.
+    /// Switched off by the service, until the service switches it on.
     case off
-    /// By the agent, because of what it costs, until it goes on.
+    /// Paused by the agent because of its cost, until the agent resumes.
     case paused(String)
-    /// By the agent, because of internal errors, until the service switches it on.
+    /// Switched off by the agent because of internal errors, until the service switches it on.
     case failed(String)
 
     var isOn: Bool { self == .on }
 
-    /// Why the agent switched itself off; `nil` where it did not.
+    /// The reason why the agent switched capture off; `nil` where it did not.
     var reason: String? {
         switch self {
         case .on, .off: nil

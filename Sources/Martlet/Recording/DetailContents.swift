@@ -1,10 +1,10 @@
 import Foundation
 
-/// Which header fields and bodies kept details have, and how secrets are taken out of them.
+/// The header fields and bodies that kept details contain, and the redaction that takes secrets out of them.
 struct DetailContents: Sendable {
     let headers: CapturedHeaders
     let redaction: Redaction
-    /// Bytes that are kept of a body. One more tells that it goes on.
+    /// The number of bytes kept of a body. One more byte is read, which shows whether the body goes on.
     let bodyLimit: Int
     private let bodies: CapturedBodies
 
@@ -15,10 +15,11 @@ struct DetailContents: Sendable {
         bodyLimit = configuration.bodyLimit
     }
 
-    /// Whether bodies may be asked for.
+    /// Whether details of some requests contain bodies.
     var hasBodies: Bool { bodies != .none }
 
-    /// The fields that were asked for, in the order of their names, as far as they find room.
+    /// Returns the header fields that the configuration names, in the order of their names, within
+    /// ``MartletLimits/headerBytes``.
     func fields(of all: @autoclosure () -> [AnyHashable: Any]?) -> HeaderFields {
         var fields = HeaderFields()
         guard headers != .none, let all = all() else { return fields }
@@ -29,7 +30,8 @@ struct DetailContents: Sendable {
         return fields
     }
 
-    /// The beginning of a body, copied, so that no more of it stays in memory; `nil` where it is not asked for.
+    /// Returns a copy of a body's beginning, so that the rest can leave memory; `nil` for an empty body, or one that the
+    /// configuration does not ask for.
     func sample(
         _ body: @autoclosure () -> Data?, contentType: @autoclosure () -> String?, isFailure: Bool
     ) -> BodySample? {
@@ -43,7 +45,7 @@ struct DetailContents: Sendable {
 struct HeaderFields: Sendable {
     private(set) var kept: [(name: String, value: String)] = []
     private(set) var bytes = 0
-    /// Fields that found no room.
+    /// The number of fields that exceeded the limit.
     private(set) var dropped: UInt32 = 0
 
     fileprivate mutating func add(_ field: (name: String, value: String)) {

@@ -1,4 +1,4 @@
-/// A pattern on bytes in which `*` stands for any run of them, also an empty one.
+/// A pattern on bytes in which `*` stands for any run of bytes, also an empty one.
 struct Glob: Sendable, Equatable {
     private let pattern: [UInt8]
 
@@ -8,7 +8,7 @@ struct Glob: Sendable, Equatable {
         pattern = Array(text.utf8)
     }
 
-    /// Linear in the text for each star: after a mismatch only the last star is tried again, one byte further.
+    /// Takes time linear in the text for each star: after a mismatch only the last star is tried again, one byte further.
     func matches(_ text: String) -> Bool {
         let text = Array(text.utf8)
         var (p, t) = (0, 0)

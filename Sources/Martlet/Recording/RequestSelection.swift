@@ -1,6 +1,7 @@
 import Foundation
 
-/// Which requests are seen: those that an include pattern names (all, when there is none) and no exclude pattern does.
+/// The patterns that select the captured requests. A request is captured if an include pattern matches or there is none,
+/// and if no exclude pattern matches.
 struct RequestSelection: Sendable {
     private let include: [Pattern]
     private let exclude: [Pattern]
@@ -19,7 +20,7 @@ struct RequestSelection: Sendable {
         return isIncluded && !exclude.contains { $0.matches(target) }
     }
 
-    /// `host[:port][/path]`, each part a glob; a part that is left out matches everything.
+    /// A pattern `host[:port][/path]`. Each part is a glob, and a missing part matches everything.
     private struct Pattern {
         let host: Glob
         let port: Glob?
@@ -29,7 +30,7 @@ struct RequestSelection: Sendable {
             let slash = text.firstIndex(of: "/") ?? text.endIndex
             let authority = text[..<slash]
             path = slash == text.endIndex ? nil : Glob(text[slash...])
-            // The last colon, unless it belongs to an IPv6 address: `[::1]`.
+            // The last colon begins the port, unless it belongs to an IPv6 address: `[::1]`.
             let colon = authority.hasSuffix("]") ? nil : authority.lastIndex(of: ":")
             host = Glob(authority[..<(colon ?? authority.endIndex)].lowercased())
             port = colon.map { Glob(authority[authority.index(after: $0)...]) }

@@ -1,12 +1,12 @@
-/// Where a URL's text has its host, port and path, found without taking the URL apart: this runs in the time of a service's
-/// request. No user, password, query or fragment lies in any of them.
+/// The positions of the host and the path in a URL's text, and its port. They are found without a URL parser, because this
+/// runs in the time of a service's request. None of them contains a user, password, query or fragment.
 struct PlainTarget {
     private(set) var host = 0..<0
-    /// 0 where it cannot be read.
+    /// The port; the default of `http` or `https` where the text has none that can be read.
     private(set) var port = 80
     private(set) var path = 0..<0
 
-    /// Empty where the text is no URL with an authority.
+    /// Reads a URL's text. Host and path are empty where it has no authority.
     init(of url: UnsafeBufferPointer<UInt8>) {
         guard let colon = url.firstIndex(of: UInt8(ascii: ":")), colon + 2 < url.count,
             url[colon + 1] == UInt8(ascii: "/"), url[colon + 2] == UInt8(ascii: "/")
@@ -15,17 +15,17 @@ struct PlainTarget {
         var end = start
         while end < url.count, url[end] != UInt8(ascii: "?"), url[end] != UInt8(ascii: "#") { end += 1 }
         path = start..<end
-        // "https" is the one scheme of five letters.
+        // The only scheme of five letters is "https".
         if port == 0 { port = colon == 5 ? 443 : 80 }
     }
 
-    /// Returns where it ends. What stands before its last `@` is user and password; an IPv6 address has brackets, which are
-    /// no part of it.
+    /// Reads host and port. Returns the index at which the authority ends. The text before its last `@` is user and
+    /// password. The brackets of an IPv6 address are not part of the host.
     private mutating func takeAuthority(_ url: UnsafeBufferPointer<UInt8>, from first: Int) -> Int {
         var (start, end, colon) = (first, first, -1)
         while end < url.count {
             let byte = url[end]
-            // Letters and digits, in one comparison each.
+            // This comparison skips lower-case letters and digits at once.
             if byte > UInt8(ascii: "]") || byte &- UInt8(ascii: "0") < 10 {
                 end += 1
                 continue
@@ -44,7 +44,7 @@ struct PlainTarget {
         return end
     }
 
-    /// 0 where it is none.
+    /// Returns the number in `digits`; 0 if they form none or are more than five.
     private static func number(_ url: UnsafeBufferPointer<UInt8>, _ digits: Range<Int>) -> Int {
         guard digits.count <= 5 else { return 0 }
         var number = 0

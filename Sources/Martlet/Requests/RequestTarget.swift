@@ -1,12 +1,12 @@
 import Foundation
 
-/// Where a request goes; no user, no password, no query, no fragment.
+/// The host, port and path that a request goes to, without user, password, query and fragment.
 struct RequestTarget: Sendable {
-    /// In lower case, an IPv6 address without brackets. Empty where it is not known.
+    /// The host in lower case, an IPv6 address without brackets; empty where it is unknown.
     let host: String
-    /// The scheme's own where the URL names none; 0 where it is not known.
+    /// The port: the scheme's default where the URL names none, and 0 where it is unknown.
     let port: Int
-    /// Percent-encoded, as it stands in the URL.
+    /// The path as it stands in the URL, percent-encoded.
     let path: String
 
     init(host: String, port: Int, path: String) {
@@ -25,12 +25,12 @@ struct RequestTarget: Sendable {
         }
     }
 
-    /// As a URL writes it.
+    /// The host as a URL writes it, an IPv6 address in brackets.
     var bracketedHost: String { host.contains(":") ? "[\(host)]" : host }
 }
 
-/// A target as an instrument has it: a URL is taken apart only when the request is folded into the statistics, away from
-/// the thread that made it.
+/// A request's target as its instrument has it. A URL becomes a ``RequestTarget`` when the request is folded into the
+/// statistics, away from the thread that made it, or earlier where a pattern needs it.
 enum RequestDestination: Sendable {
     case url(URL)
     case target(RequestTarget)

@@ -5,10 +5,10 @@ extension UInt8 {
 
     var isASCIIAlphanumeric: Bool { isASCIIDigit || isASCIILetter }
 
-    /// Blank, tab, line feed or carriage return.
+    /// Whether the byte is a blank, tab, line feed or carriage return.
     var isASCIIWhitespace: Bool { self == 0x20 || self == 0x09 || self == 0x0a || self == 0x0d }
 
-    /// The value of a hexadecimal digit; `nil` for what is none.
+    /// The value of a hexadecimal digit; `nil` for any other byte.
     var hexadecimalValue: UInt8? {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
@@ -18,7 +18,7 @@ extension UInt8 {
         }
     }
 
-    /// In upper case, of the lower four bits.
+    /// Returns the hexadecimal digit of the lower four bits, in upper case.
     static func hexadecimalDigit(of value: UInt8) -> UInt8 {
         let value = value & 0xf
         return value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10

@@ -8,19 +8,20 @@ import Musl
 import Darwin
 #endif
 
-/// Durations come from the monotonic clock and only time stamps from the wall clock, which may jump.
+/// The system's clocks, in nanoseconds. Durations come from the monotonic clock and only time stamps from the wall clock,
+/// which may jump.
 enum Clock {
     static func monotonic() -> UInt64 { read(CLOCK_MONOTONIC) }
 
-    /// What the calling thread has used of a CPU.
+    /// Returns the CPU time of the calling thread.
     static func threadCPU() -> UInt64 { read(CLOCK_THREAD_CPUTIME_ID) }
 
-    /// CPU time of all threads of the process.
+    /// Returns the CPU time of all threads of the process.
     static func processCPU() -> UInt64 { read(CLOCK_PROCESS_CPUTIME_ID) }
 
     static func wall() -> UnixNanoseconds { read(CLOCK_REALTIME) }
 
-    /// Whether so much time went by since `start`, by the monotonic clock; always since never.
+    /// Returns whether `duration` has passed since `start`, by the monotonic clock; always `true` where `start` is `nil`.
     static func hasPassed(_ duration: Duration, since start: UInt64?) -> Bool {
         start.map { monotonic() &- $0 >= duration.nanoseconds } ?? true
     }
@@ -33,7 +34,8 @@ enum Clock {
 }
 
 extension Duration {
-    /// 0 for what is negative, and 285 years at most, so that a deadline made of it does not overflow.
+    /// The duration in nanoseconds: 0 if it is negative, and 285 years at most, so that a deadline made of it does not
+    /// overflow.
     var nanoseconds: UInt64 {
         let (seconds, attoseconds) = components
         return UInt64(clamping: min(seconds, 9_000_000_000)) &* 1_000_000_000

@@ -1,7 +1,7 @@
 import MartletTelemetry
 import Synchronization
 
-/// Makes the ids of traces and spans. Thread-safe without a lock and without a system call: each word is a step of its
+/// The source of ids for traces and spans. Thread-safe without a lock and without a system call: each word is a step of its
 /// own SplitMix64 sequence, seeded from the system once.
 enum TraceIDs {
     private struct Words: ~Copyable {
@@ -12,14 +12,14 @@ enum TraceIDs {
 
     private static let words = Words()
 
-    /// In a forked child, which would make the same ids as its parent.
+    /// Seeds the sequences anew in a forked child, which would otherwise make the same ids as its parent.
     static func seedAnew() {
         words.high.store(.random(in: .min ... .max), ordering: .relaxed)
         words.low.store(.random(in: .min ... .max), ordering: .relaxed)
         words.span.store(.random(in: .min ... .max), ordering: .relaxed)
     }
 
-    /// All 16 bytes are random (W3C Trace Context Level 2, "Random Trace ID Flag").
+    /// Returns a new trace id. All 16 bytes are random (W3C Trace Context Level 2, "Random Trace ID Flag").
     static func nextTrace() -> TraceID {
         while true {
             if let id = TraceID(high: SplitMix64.next(of: words.high), low: SplitMix64.next(of: words.low)) {

@@ -9,9 +9,9 @@ struct TraceParent: Sendable, Equatable {
     var spanID: SpanID
     var isSampled: Bool
 
-    /// `nil` for a header that the specification says to ignore.
+    /// Parses a header; `nil` for a header that the specification says to ignore.
     ///
-    /// A version that is not known yet is read as far as version 00 goes (section 4.3, "Versioning of traceparent").
+    /// A later version is read as far as version 00 goes (section 4.3, "Versioning of traceparent").
     init?(_ header: String) {
         let fields = header.utf8.trimmingBlanks.split(
             separator: UInt8(ascii: "-"), maxSplits: 4, omittingEmptySubsequences: false)
@@ -33,12 +33,13 @@ struct TraceParent: Sendable, Equatable {
         self.isSampled = isSampled
     }
 
-    /// Version 00. All flags but `sampled` are zero, as the specification wants what is not defined.
+    /// The header's value in version 00. All flags but `sampled` are zero, as the specification requires of undefined
+    /// flags.
     var text: String { "00-\(traceID)-\(spanID)-\(isSampled ? "01" : "00")" }
 }
 
 extension BidirectionalCollection<UInt8> {
-    /// Without blanks and tabs at both ends, which belong to no header's value (RFC 9110, section 5.5).
+    /// The bytes without blanks and tabs at both ends, which do not belong to a header's value (RFC 9110, section 5.5).
     var trimmingBlanks: SubSequence {
         let isBlank: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
         guard let last = lastIndex(where: { !isBlank($0) }) else { return self[endIndex...] }

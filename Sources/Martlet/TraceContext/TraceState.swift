@@ -1,17 +1,19 @@
-/// The header `tracestate` (W3C Trace Context, section 3.3). Martlet adds nothing of its own and passes on what others
-/// put there, in their order.
+/// The header `tracestate` (W3C Trace Context, section 3.3). Martlet adds no member of its own and passes on the members of
+/// others in their order.
 enum TraceState {
     static let headerName = "tracestate"
-    /// List members (section 3.3.1.1).
+    /// The largest number of list members (section 3.3.1.1).
     static let maxMembers = 32
-    /// Characters that are passed on at least (section 3.3.1.5); Martlet passes on no more.
+    /// The number of characters that must at least be passed on (section 3.3.1.5). Martlet passes on no more.
     static let maxLength = 512
-    /// Where the list is too long, members longer than this go first (section 3.3.1.5).
+    /// The length of a member in characters. Longer members are dropped first from a list that is too long (section
+    /// 3.3.1.5).
     private static let longMember = 128
 
-    /// The list to pass on; empty where there is none, or it breaks a rule: an invalid list is dropped as a whole.
+    /// Returns the list to pass on. It is empty where the header is empty or breaks a rule: an invalid list is dropped as a
+    /// whole.
     ///
-    /// - Parameter header: the value, several headers' joined by commas (RFC 9110, section 5.3).
+    /// - Parameter header: the header's value, or the values of several headers joined by commas (RFC 9110, section 5.3).
     static func passedOn(_ header: String) -> String {
         let members = header.utf8.split(separator: UInt8(ascii: ",")).map(\.trimmingBlanks).filter { !$0.isEmpty }
         let keys = members.compactMap(key)
@@ -27,7 +29,7 @@ enum TraceState {
         return members
     }
 
-    /// `nil` unless the member is `key=value`, both of the characters that they may have.
+    /// Returns the key of a member; `nil` unless the member is `key=value` and both have allowed characters only.
     private static func key(of member: Substring.UTF8View) -> Substring? {
         guard let equals = member.firstIndex(of: UInt8(ascii: "=")) else { return nil }
         let (key, value) = (member[..<equals], member[member.index(after: equals)...])
@@ -41,7 +43,8 @@ enum TraceState {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
 
-    /// Level 2's characters; level 1 allows the same but in a narrower order.
+    /// Returns whether a key may contain the byte, by level 2 of the specification. Level 1 allows the same characters in a
+    /// narrower order.
     private static func isKeyByte(_ byte: UInt8) -> Bool { isLowerCaseOrDigit(byte) || "_-*/@".utf8.contains(byte) }
 
     private static func isValueByte(_ byte: UInt8) -> Bool {
