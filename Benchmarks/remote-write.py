@@ -3,8 +3,8 @@
 
 usage: remote-write.py FOLDER POINTS INTERVALS
 
-Writes the files 0.snappy, 1.snappy, …: one of each of eight senders for each interval of 10 s, in order of time. The messages are
-those of https://buf.build/prometheus/prometheus (prompb: WriteRequest, TimeSeries, Histogram). Needs cramjam from PyPI.
+Writes the files 0.snappy, 1.snappy, …: one of each of eight senders for each interval of 10 s, in order of time. Its messages are
+defined at https://buf.build/prometheus/prometheus (prompb: WriteRequest, TimeSeries, Histogram). Needs cramjam from PyPI.
 """
 import os
 import struct

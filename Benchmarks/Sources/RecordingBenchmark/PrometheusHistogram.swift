@@ -1,7 +1,7 @@
 #if canImport(Prometheus)
 import Prometheus
 
-/// swift-prometheus as an instrument uses it that has only a request's labels: it finds a histogram by them and records a
+/// swift-prometheus, used by an instrument that has only a request's labels. It finds a histogram by them and records a
 /// value. That is a count and ten buckets; a record of Martlet has all fields of the request. The benchmark measures it if
 /// the package has been added to this one (README).
 final class PrometheusHistogram: Contender {
