@@ -45,6 +45,7 @@ fuzz:
 check: setup
 	@swift format lint --strict --parallel $(sources)
 	scripts/check-sources.sh
+	scripts/check-rooms.py
 	scripts/check-consumer-graph.sh
 	scripts/check-build.sh
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes sure that the needs of the build are installed, and installs missing ones with apt-get.
+# Makes sure that the needs of the build and its checks are installed, and installs missing ones with apt-get.
 # With `test`, it adds the needs of the tests: libcurl (for a statically linked service), curl, the servers of the parity
 # tests, a list of English words, in .build/python the OpenTelemetry SDK for Python and PyYAML, and in .build/prometheus
 # Debian's Prometheus.
@@ -24,15 +24,17 @@ has_header() {
 }
 
 missing_packages() {
-    command -v make >/dev/null || echo make
+    local program
+    for program in make python3; do
+        command -v "$program" >/dev/null || echo "$program"
+    done
     has_header zlib.h || echo zlib1g-dev
     has_header sqlite3.h || echo libsqlite3-dev
     [[ $1 == test ]] || return 0
     has_header curl/curl.h || echo libcurl4-openssl-dev
     [[ -r /usr/share/dict/words ]] || echo wamerican
     python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
-    local program
-    for program in python3 curl openssl nginx; do
+    for program in curl openssl nginx; do
         PATH=$PATH:/usr/sbin command -v "$program" >/dev/null || echo "${program/nginx/nginx-light}"
     done
 }
