@@ -63,7 +63,7 @@ func withAgent(
     let changed = configuration
     try await LoopbackServer.run(service(with: collector)) { base in
         var configuration = changed
-        configuration.endpoint = base
+        configuration.collector = base
         collector.port.store(base.port ?? 0, ordering: .relaxed)
         let agent = MartletAgent.start(configuration, installing: install)
         do { try await body(agent, collector, base) } catch {

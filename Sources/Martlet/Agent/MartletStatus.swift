@@ -7,53 +7,53 @@ public struct MartletStatus: Sendable {
     public typealias DropReason = MartletTelemetry.DropReason
 
     /// The way in which requests of `URLSession` are seen.
-    public var captureMode: CaptureMode
+    public internal(set) var captureMode: CaptureMode
     /// The reason why the mode is not the requested one, or the work that the agent does not do at the moment because of its
     /// cost, with the reason (``MartletConfiguration/maxCPU``, ``MartletConfiguration/maxMemory``); `nil` if neither applies.
-    public var captureReason: String?
+    public internal(set) var captureReason: String?
     /// The parts of capture that do not work with this Foundation or libcurl, a sentence each; empty if all do.
-    public var captureLimits: [String]
+    public internal(set) var captureLimits: [String]
     /// The time for which capture was off since the agent's start, by the monotonic clock: paused because of the agent's
     /// cost, ended by internal errors, or switched off by the service. Requests of that time are not counted. Each batch
     /// tells the collector of it. Zero for an agent in memory.
-    public var unwatched: Duration
+    public internal(set) var unwatched: Duration
     /// Requests of `URLSession` that have begun and not ended, and do not count as hung yet (`MARTLET_HUNG`).
-    public var inFlight: Int
+    public internal(set) var inFlight: Int
     /// The age of the oldest request in flight, by the monotonic clock; 0 if none is.
-    public var oldestInFlight: Duration
+    public internal(set) var oldestInFlight: Duration
     /// Conditions that capture relies on and found broken since it was switched on; the tenth switches it off.
-    public var internalErrors: Int
+    public internal(set) var internalErrors: Int
     /// CPU time that the agent has taken since its start: that of its own thread, and an estimate of its work on the
     /// service's threads, including the starts and ends of spans. `MARTLET_MAX_CPU` limits it.
-    public var cpuTime: Duration
+    public internal(set) var cpuTime: Duration
     /// Bytes that the agent holds in memory, roughly: statistics and kept details, also while batches are made of them,
     /// requests in flight, and batches and the journal where they cannot be in files. `MARTLET_MAX_MEMORY` limits it.
     ///
     /// The journal's files do not count: the kernel writes them out when memory is short. They are mapped, 2 MiB as a rule
     /// and 16 MiB at most, and `MARTLET_BUFFER_MAX` counts them. Spans that have not ended do not count either: their callers
     /// hold them.
-    public var memoryBytes: Int
+    public internal(set) var memoryBytes: Int
     /// `captured = delivered + waiting + dropped`, in requests of this process.
-    public var ledger: Ledger
+    public internal(set) var ledger: Ledger
     /// Details that were not kept because of a limit, or could not be stored. Counts do not depend on them.
-    public var droppedDetails: UInt64
+    public internal(set) var droppedDetails: UInt64
     /// Bytes of all batches of the service that wait on this host, in files or in this process's memory.
-    public var bufferedBytes: Int
+    public internal(set) var bufferedBytes: Int
     /// Requests of earlier processes on this host that were recorded for another collector, or under another token, and wait
     /// for it: `MARTLET_BUFFER_ADOPT` sends them to this one. They are not in ``ledger``.
-    public var waitingElsewhere: UInt64
+    public internal(set) var waitingElsewhere: UInt64
     /// The directory in which batches wait; `nil` while they have none.
-    public var bufferDirectory: URL?
+    public internal(set) var bufferDirectory: URL?
     /// The reason why batches cannot be stored and are sent from memory; `nil` while they can be stored. If ``journalError``
     /// is not `nil` either, a killed process loses the batches that wait in memory.
-    public var bufferError: String?
+    public internal(set) var bufferError: String?
     /// The reason why a process that is killed now would lose the requests recorded since the last interval and the batches
     /// that wait in memory; `nil` if it would lose none.
-    public var journalError: String?
+    public internal(set) var journalError: String?
     /// The transport of uploads; `nil` until the agent has started, and while it is off.
-    public var transport: MartletConfiguration.Transport?
+    public internal(set) var transport: MartletConfiguration.Transport?
     /// The time when the collector last acknowledged a batch.
-    public var lastUpload: Date?
+    public internal(set) var lastUpload: Date?
     /// The reason why the last upload failed or was refused; `nil` after a success.
-    public var uploadError: String?
+    public internal(set) var uploadError: String?
 }

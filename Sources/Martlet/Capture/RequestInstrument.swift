@@ -32,7 +32,7 @@ struct RequestInstrument: Sendable {
 
     /// Returns whether the agent made the task: only its own tasks have such a delegate. Properties of a request do not
     /// survive its copies on Linux.
-    private func isOwnUpload(_ task: URLSessionTask) -> Bool { task.delegate is OwnUploadDelegate }
+    private func isOwnUpload(_ task: URLSessionTask) -> Bool { task.delegate is any OwnUploadDelegate }
 
     func end(
         _ observation: RequestObservation, of task: URLSessionTask, with answer: RequestAnswer, handle: EasyHandle?

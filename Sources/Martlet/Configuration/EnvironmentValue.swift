@@ -103,16 +103,16 @@ enum EnvironmentValue {
     }
 
     /// An absolute http or https URL with a host, without query and fragment.
-    static func endpoint(_ text: String) -> URL? {
+    static func address(_ text: String) -> URL? {
         guard name(text) != nil, let parts = URLComponents(string: text), let host = parts.host, !host.isEmpty,
             ["http", "https"].contains(parts.scheme?.lowercased()), parts.query == nil, parts.fragment == nil
         else { return nil }
         return parts.url
     }
 
-    /// Comma-separated URLs, each as ``endpoint(_:)`` reads it.
-    static func endpoints(_ text: String) -> [URL]? {
-        list(text) { endpoint($0) != nil }?.compactMap(endpoint)
+    /// Comma-separated URLs, each as ``address(_:)`` reads it.
+    static func addresses(_ text: String) -> [URL]? {
+        list(text) { address($0) != nil }?.compactMap(address)
     }
 
     /// A directory's path that begins with `/`, `./` or `../`.

@@ -100,11 +100,11 @@ extension MartletConfiguration {
     }
 
     private mutating func readShipping(_ reader: inout EnvironmentReader) {
-        endpoint =
-            reader.value("MARTLET_ENDPOINT", default: "http://127.0.0.1:4318", as: EnvironmentValue.endpoint)
+        collector =
+            reader.value("MARTLET_ENDPOINT", default: "http://127.0.0.1:4318", as: EnvironmentValue.address)
             ?? reader.fallback(
                 "OTEL_EXPORTER_OTLP_ENDPOINT", unless: "MARTLET_ENDPOINT", default: "http://127.0.0.1:4318",
-                as: EnvironmentValue.endpoint) ?? endpoint
+                as: EnvironmentValue.address) ?? collector
         token =
             reader.value("MARTLET_TOKEN", default: "none", secret: true, as: EnvironmentValue.token)
             ?? reader.fallback(
@@ -119,7 +119,7 @@ extension MartletConfiguration {
             "MARTLET_BUFFER_DIR", default: "the state directory", as: EnvironmentValue.directory)
         bufferMax = reader.value("MARTLET_BUFFER_MAX", default: "64MiB", as: EnvironmentValue.bytes) ?? bufferMax
         bufferAdopt =
-            reader.value("MARTLET_BUFFER_ADOPT", default: "none", as: EnvironmentValue.endpoints) ?? bufferAdopt
+            reader.value("MARTLET_BUFFER_ADOPT", default: "none", as: EnvironmentValue.addresses) ?? bufferAdopt
         compression =
             reader.value("MARTLET_COMPRESSION", default: "gzip", as: EnvironmentValue.choice)
             ?? reader.fallback(

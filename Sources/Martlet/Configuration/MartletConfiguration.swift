@@ -15,7 +15,7 @@ public struct MartletConfiguration: Sendable {
     public var environment: String?
     /// The collector's address; `/v1/metrics` and `/v1/traces` are appended. `MARTLET_ENDPOINT`, default
     /// `http://127.0.0.1:4318`.
-    public var endpoint = URL(string: "http://127.0.0.1:4318") ?? URL(fileURLWithPath: "/")
+    public var collector = URL(string: "http://127.0.0.1:4318") ?? URL(fileURLWithPath: "/")
     /// The token that uploads send as `Authorization: Bearer …`, never logged. `MARTLET_TOKEN`, default none.
     public var token: String?
     /// Whether the start makes ``MartletAgent/tracer`` the process's tracer. Turn it off if the service calls

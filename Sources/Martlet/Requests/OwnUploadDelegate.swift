@@ -1,4 +1,2 @@
-import Foundation
-
-/// The class of delegates that the agent's own uploads have: capture leaves these tasks alone.
-class OwnUploadDelegate: NSObject {}
+/// The delegate of the agent's own uploads over `URLSession`. Capture leaves their tasks alone.
+protocol OwnUploadDelegate: AnyObject {}

@@ -45,7 +45,7 @@ struct Delivery {
         self.requests = requests
         self.board = board
         self.log = log
-        news = DeliveryNews(own: configuration.endpoint, log: log)
+        news = DeliveryNews(own: configuration.collector, log: log)
         if transport == .urlSession { wait(until: Clock.monotonic() &+ configuration.interval.nanoseconds) }
     }
 
@@ -85,7 +85,7 @@ struct Delivery {
     /// Delivers the batches of one of this instance's own stores.
     mutating func deliver(own store: inout some BatchStore & ~Copyable) {
         store.follow(board.status.account)
-        deliverAll(of: &store, to: configuration.endpoint, isOwn: true)
+        deliverAll(of: &store, to: configuration.collector, isOwn: true)
     }
 
     /// Delivers the batches that earlier processes left in a directory, apart from those that are not for the collector.
@@ -94,7 +94,7 @@ struct Delivery {
             guard var outbox = Outbox.adopt(instance: instance, in: place) else { continue }
             recovery.recover(&outbox)
             if outbox.addresses(for: configuration).present.map(isOwn) == true {
-                deliverAll(of: &outbox, to: configuration.endpoint, isOwn: false)
+                deliverAll(of: &outbox, to: configuration.collector, isOwn: false)
             } else {
                 others.append((instance, place))
             }
@@ -141,10 +141,10 @@ struct Delivery {
     }
 
     private var ownLines: [UploadLine] {
-        Signal.allCases.map { UploadLine(endpoint: configuration.endpoint, signal: $0) }
+        Signal.allCases.map { UploadLine(endpoint: configuration.collector, signal: $0) }
     }
 
-    private func isOwn(_ endpoint: URL) -> Bool { endpoint == configuration.endpoint }
+    private func isOwn(_ endpoint: URL) -> Bool { endpoint == configuration.collector }
 
     private var isOver: Bool { isPaused || held.isSuperset(of: ownLines) }
 
@@ -160,7 +160,7 @@ struct Delivery {
                 continue
             }
             isPaused = Clock.monotonic() >= pause
-            let isLate = endpoint != configuration.endpoint && isHoldingUp()
+            let isLate = endpoint != configuration.collector && isHoldingUp()
             if isPaused || isLate || Clock.monotonic() >= requests.stopBy ?? .max { return }
             rest = deliver(batch, of: &outbox, over: line) + rest
             note(outbox, isOwn: isOwn)

@@ -60,7 +60,7 @@ extension Outbox {
     /// collector for a service's name, so its batches go to the configuration's endpoint.
     func addresses(for configuration: MartletConfiguration) -> (recorded: URL?, present: URL?) {
         do {
-            guard let destination = try owner?.destination else { return (nil, configuration.endpoint) }
+            guard let destination = try owner?.destination else { return (nil, configuration.collector) }
             return (destination.endpoint, destination.address(for: configuration))
         } catch {
             return (nil, nil)

@@ -9,7 +9,7 @@ import FoundationNetworking
 
 /// Receives the events of an upload over `URLSession`, and wakes the agent's thread at its end. It follows one upload at a
 /// time, and ignores events of an earlier one.
-final class UploadDelegate: OwnUploadDelegate, URLSessionDataDelegate {
+final class UploadDelegate: NSObject, URLSessionDataDelegate, OwnUploadDelegate {
     private struct State {
         var number: UInt64 = 0
         var task: URLSessionTask?

@@ -14,25 +14,25 @@ struct UploadDestination: Codable, Equatable, Sendable {
     /// - Parameter salt: gives the same token another digest in the next process.
     init(_ configuration: MartletConfiguration, salt: String = UUID().uuidString) {
         self.salt = salt
-        endpoint = Self.plain(configuration.endpoint)
+        endpoint = Self.plain(configuration.collector)
         credentials = Self.digest(of: configuration, for: endpoint, salt: salt)
     }
 
     /// Returns the address to which a process with this configuration sends batches of the destination; `nil` if it lacks the
     /// credentials, which go to no address that they were not meant for.
     func address(for configuration: MartletConfiguration) -> URL? {
-        if configuration.bufferAdopt.contains(where: { Self.plain($0) == endpoint }) { return configuration.endpoint }
+        if configuration.bufferAdopt.contains(where: { Self.plain($0) == endpoint }) { return configuration.collector }
         guard Self.digest(of: configuration, for: endpoint, salt: salt) == credentials else { return nil }
-        return endpoint == Self.plain(configuration.endpoint) ? configuration.endpoint : endpoint
+        return endpoint == Self.plain(configuration.collector) ? configuration.collector : endpoint
     }
 
     /// Returns the digest of the credentials. It covers the address, so that another address beside it does not get the
     /// token. User and password belong to their own address, and a client's certificate to its path: it may be renewed there.
     private static func digest(of configuration: MartletConfiguration, for endpoint: URL, salt: String) -> String {
-        let hasUser = configuration.endpoint.user != nil || configuration.endpoint.password != nil
+        let hasUser = configuration.collector.user != nil || configuration.collector.password != nil
         let parts = [
             salt, endpoint.absoluteString, configuration.token ?? "",
-            hasUser ? configuration.endpoint.absoluteString : "",
+            hasUser ? configuration.collector.absoluteString : "",
             configuration.clientCertificate?.path ?? "",
         ]
         // Each part has its length ahead of it, so that no two lists read alike.

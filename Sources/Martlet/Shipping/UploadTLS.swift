@@ -15,7 +15,7 @@ struct UploadTLS {
     init(
         _ configuration: MartletConfiguration, environment: [String: String] = ProcessInfo.processInfo.environment
     ) {
-        let isNeeded = configuration.endpoint.scheme?.lowercased() == "https"
+        let isNeeded = configuration.collector.scheme?.lowercased() == "https"
         authorities = isNeeded ? configuration.certificate : nil
         clientCertificate = isNeeded ? configuration.clientCertificate : nil
         clientKey = isNeeded ? configuration.clientKey : nil

@@ -44,7 +44,7 @@ extension AgentTests {
 
                 let folder = try TemporaryFolder()
                 var configuration = MartletConfiguration()
-                configuration.endpoint = base
+                configuration.collector = base
                 configuration.bufferDirectory = folder.url
                 let second = MartletAgent.start(configuration)
                 task.cancel()

@@ -58,7 +58,7 @@ extension AgentTests {
             try await LoopbackServer.run(service(with: collector)) { base in
                 var configuration = MartletConfiguration()
                 configuration.bufferDirectory = folder.url
-                configuration.endpoint = base
+                configuration.collector = base
                 configuration.interval = .milliseconds(100)
                 let agent = MartletAgent.inMemory(configuration)
                 _ = try await URLSession.shared.data(from: base / "hello/x")

@@ -47,17 +47,17 @@ extension AgentTests {
             var configuration = MartletConfiguration()
             let handler = handler
             configuration.logger = Logger(label: "test", factory: { _ in handler })
-            var news = DeliveryNews(own: configuration.endpoint, log: AgentLog(configuration))
+            var news = DeliveryNews(own: configuration.collector, log: AgentLog(configuration))
             for milliseconds in 0..<100 {
                 for signal in Signal.allCases {
-                    let line = UploadLine(endpoint: configuration.endpoint, signal: signal)
+                    let line = UploadLine(endpoint: configuration.collector, signal: signal)
                     news.fail(line, .backOff, "Failed to connect to collector port 1 after \(milliseconds) ms")
                     news.endRound(waiting: Set(Signal.allCases))
                 }
             }
             #expect(lines.count == 1)
             // The details were dropped in the meantime, and no new ones followed.
-            news.succeed(UploadLine(endpoint: configuration.endpoint, signal: .metrics))
+            news.succeed(UploadLine(endpoint: configuration.collector, signal: .metrics))
             news.endRound(waiting: [.traces])
             #expect(lines.count == 1)
             news.endRound(waiting: [])

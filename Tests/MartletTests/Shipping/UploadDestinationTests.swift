@@ -9,7 +9,7 @@ import Testing
         _ endpoint: String, token: String? = nil, certificate: String? = nil, adopt: [String] = []
     ) -> MartletConfiguration {
         var configuration = MartletConfiguration()
-        configuration.endpoint = URL(string: endpoint) ?? configuration.endpoint
+        configuration.collector = URL(string: endpoint) ?? configuration.collector
         configuration.token = token
         configuration.clientCertificate = certificate.map { URL(fileURLWithPath: $0) }
         configuration.bufferAdopt = adopt.compactMap { URL(string: $0) }
