@@ -17,7 +17,7 @@ import Testing
 
     private var path: String { folder.path("collector.sqlite") }
 
-    /// The ledger is what a batch stores last.
+    /// Makes the insertion of the ledger fail, which is the last step of a batch.
     private func failAtTheLedger() throws {
         try execute("CREATE TRIGGER fail BEFORE INSERT ON ledger BEGIN SELECT RAISE(ABORT, 'no room'); END")
     }

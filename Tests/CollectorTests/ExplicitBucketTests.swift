@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func aBodyCannotStandForMoreBucketsThanItsLimit() throws {
-        // Two values far apart: a hundred bytes that make thousands of buckets.
+        // Two values far apart make thousands of buckets from a hundred bytes.
         let points = (0..<10).map { number in
             OtherMetrics.point(
                 [1e-8, 1e8], bounds: [1e-9, 1e-7, 1e7], attributes: [OTLPKeyValue("http.route", "/\(number)")])

@@ -59,7 +59,7 @@ import Testing
         )
     }
 
-    @Test func theyJoinTheirDurationWhateverTheOrderOfTheMetrics() throws {
+    @Test func phasesJoinTheirDurationInAnyOrderOfTheMetrics() throws {
         var request = try request()
         request.resourceMetrics[0].scopeMetrics[0].metrics.reverse()
         var apart = request.resourceMetrics[0].scopeMetrics[0]
@@ -113,7 +113,7 @@ import Testing
 
     @Test func aPhaseThatIsToldTwiceIsNotOfMoreRequestsThanThereWere() throws {
         let taken = try take(try changed { $0.dataPoints += $0.dataPoints })
-        // Of dns and tls, which one request of three had, the second is taken.
+        // The second points of dns and tls are taken, because one request of three had each.
         #expect(taken.refusals.total == 3)
         #expect(phases(taken)?[.dns].count == 2)
         #expect(phases(taken)?[.queue].count == 3)

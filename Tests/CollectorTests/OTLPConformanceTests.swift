@@ -34,7 +34,7 @@ import Testing
         return try DetailsBatch(resource: Samples.resource(), details: [Samples.detail(1)]).otlp()
     }
 
-    /// A body of which nothing can be kept, though it is a good message.
+    /// A valid message without a single valid point or span.
     private static func refusedBody(_ path: String, _ format: IntakeFormat) throws -> [UInt8] {
         if path == "/v1/metrics" {
             var request = try OTLPExportMetricsServiceRequest(serializedBytes: try Samples.body())

@@ -49,7 +49,7 @@ enum OtherMetrics {
         return metric
     }
 
-    /// Buckets of values. Without bounds none is known.
+    /// Returns a point that counts `values` in buckets between `bounds`. Without bounds all values share one bucket.
     static func point(
         _ values: [Double], bounds: [Double] = [0.1, 0.5, 1], withRange: Bool = true,
         start: UInt64 = 0, end: UInt64 = 10, attributes: [OTLPKeyValue] = attributes

@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    @Test func ofALargeFleetTheAgentsHeardOfLastAreListedAndHowManyMoreThereAre() async throws {
+    @Test func aLargeFleetIsListedInPartWithTheNumberOfTheOthers() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path("collector.sqlite")
         let storage = try SQLiteStorage(path: path)

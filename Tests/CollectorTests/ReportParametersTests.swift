@@ -7,7 +7,7 @@ import Testing
 @Suite struct ReportParametersTests {
     private let now = Samples.time(0)
 
-    @Test func withoutParametersItIsTheLastHourByEndpoint() throws {
+    @Test func theDefaultReportIsTheLastHourByEndpoint() throws {
         let request = try ReportParameters([]).request(now: now)
         #expect(request.query.window == TimeWindow(from: now - 3_600_000_000_000, to: now))
         #expect(request.query.by == [.service, .kind, .method, .host, .endpoint])

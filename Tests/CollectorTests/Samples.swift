@@ -46,7 +46,7 @@ enum Samples {
         RequestPoint(dimensions: dimensions, start: time(end - 10), end: time(end), statistics: statistics(seconds))
     }
 
-    /// One batch of an instance: `requests` of 100 ms in the interval that ends at `end`.
+    /// Returns one batch of an instance: `requests` of 100 ms in the interval that ends at `end`.
     static func metrics(
         requests: Int = 1, captured: UInt64 = 1, end: UInt64, resource: TelemetryResource = resource()
     ) -> InstanceMetrics {
@@ -94,7 +94,7 @@ enum Samples {
         return span
     }
 
-    /// The account of agents of whose requests that share arrived.
+    /// Returns the account of a window in which the share `arrived` of the requests arrived.
     static func account(_ window: TimeWindow, arrived: Double = 1) -> WindowAccount {
         var account = WindowAccount(window)
         account.add(
@@ -106,12 +106,12 @@ enum Samples {
 }
 
 extension Storage {
-    /// Every sender that there is.
+    /// Returns every sender.
     func agents() async throws -> [AgentRecord] { try await agents(seenSince: 0, limit: .max).agents }
 }
 
 extension StatisticsAnswer {
-    /// Of each group, whatever the outcome.
+    /// The statistics of each group over all outcomes.
     var byValues: [[String?]: RequestStatistics] {
         Dictionary(uniqueKeysWithValues: groups.map { ($0.values, $0.statistics) })
     }

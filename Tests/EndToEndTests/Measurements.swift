@@ -2,7 +2,7 @@ import MartletReports
 import MartletStorage
 import Testing
 
-/// What a program knows of its requests, and how exactly a report has to have it.
+/// A program's own measurements of its requests, and the exactness that a report must have.
 struct Measurements {
     private var series: [String: (seconds: [Double], bytes: UInt64)] = [:]
 

@@ -5,8 +5,8 @@ import FoundationNetworking
 struct RequestMaker: Sendable {
     /// The endpoint that a report should show.
     let endpoint: String
-    /// Makes the request with this number, and returns the moment at which its caller was told of the answer or the
-    /// error: in a handler or a delegate that is earlier than the moment at which a task that waits for it wakes up.
+    /// Makes the request with this number, and returns the moment at which its caller learned of the answer or the error. A
+    /// handler or a delegate learns of it earlier than a waiting task wakes up.
     let make: @Sendable (Int) async -> ContinuousClock.Instant
 
     static func all(base: URL, nobody: URL) -> [RequestMaker] {
