@@ -3,7 +3,7 @@ import HummingbirdTesting
 import MartletServer
 import Testing
 
-/// Headers and contents that every answer has or lacks.
+/// Header fields and bodies of all kinds of answers.
 @Suite struct AnswerHeaderTests {
     @Test func everyAnswerTellsABrowserToDoNothingWithIt() async throws {
         try await withServer(tokens: ServerTokens(ingest: "a", read: "b")) { client in

@@ -6,7 +6,7 @@ import MartletStorage
 import MartletTelemetry
 import Testing
 
-/// A store that fails in the middle of a batch has none of it.
+/// A store that fails in the middle of a batch keeps no part of it.
 @Suite struct AtomicityTests {
     private let folder: TemporaryFolder
     private let batch = BatchID(instance: "i-1", sequence: 1, signal: .metrics)
@@ -38,7 +38,7 @@ import Testing
         #expect(answer.groups.map(\.count) == [3])
     }
 
-    @Test func theSenderIsToldToComeAgain() async throws {
+    @Test func theSenderIsToldToSendAgain() async throws {
         try await withServer(store: path) { client in
             try failAtTheLedger()
             let refused = try await client.post(try Samples.body(), batch: "i-1/1/metrics")

@@ -82,7 +82,7 @@ import Testing
     }
 }
 
-/// An agent that sends one batch after the other, each until it is acknowledged.
+/// An agent that sends its batches in order, each until it is acknowledged.
 private struct Sender {
     let instance: String
     private(set) var next: UInt64 = 1
@@ -95,14 +95,14 @@ private struct Sender {
 
     static func requests(_ sequence: UInt64) -> UInt64 { 1 + sequence % 3 }
 
-    /// Requests by endpoint; each batch has its own.
+    /// The acknowledged requests by endpoint. Each batch has an endpoint of its own.
     var acknowledged: [String: UInt64] {
         Dictionary(uniqueKeysWithValues: (1..<next).map { (Self.endpoint($0), Self.requests($0)) })
     }
 
     var acknowledgedRequests: UInt64 { acknowledged.values.reduce(0, +) }
 
-    /// `false` when no answer came.
+    /// Sends the next batch, and returns `false` if no answer came.
     mutating func sendNext(to collector: CollectorProcess) async throws -> Bool {
         guard try await send(next, to: collector) else { return false }
         next += 1

@@ -19,7 +19,7 @@ import Testing
 
     private var store: String { folder.path("collector.sqlite") }
 
-    /// Everything since the time of the samples.
+    /// Returns the report of everything since the time of the samples.
     private func report(_ source: [String]) async throws -> Report {
         let result = try await run(
             ["report", "--since", "2026-09-21T14:13:20Z", "--format", "json"] + source)

@@ -57,7 +57,7 @@ import Testing
         #expect((10...20).contains(try #require(open.quantile(0.5))))
     }
 
-    @Test func withoutBucketsAllValuesAreTakenForTheirMean() throws {
+    @Test func valuesWithoutBucketsAreTakenForTheirMean() throws {
         for counts in [[], [3]] as [[UInt64]] {
             var point = OtherMetrics.point([0.1, 0.2, 0.6], bounds: [])
             point.bucketCounts = counts

@@ -19,7 +19,7 @@ import Testing
         return bytes + [UInt8(length)] + payload
     }
 
-    /// Returns repeated `bytes`, more than half of `size` and at most about `size` bytes.
+    /// Returns repeated `bytes`, more than half of `size` and at most `size` bytes.
     private static func repeated(_ bytes: [UInt8], _ size: Int) -> [UInt8] {
         var all = bytes
         while all.count <= size / 2 { all += all }

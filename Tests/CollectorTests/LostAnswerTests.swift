@@ -42,7 +42,7 @@ import FoundationNetworking
     }
 }
 
-/// The real store, which says when a batch of metrics is stored and then holds the answer back.
+/// The real store, which signals when a batch of metrics is stored and then holds the answer back.
 private struct HoldingStorage: Storage {
     let storage: any Storage
     let stored: AsyncStream<StoreOutcome>.Continuation

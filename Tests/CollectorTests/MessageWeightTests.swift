@@ -7,7 +7,7 @@ import Testing
 
 @testable import MartletIntake
 
-/// Bodies that stand for more messages than there is memory for are refused before any is built.
+/// The refusal of bodies that would need too much memory as messages, before any message is built.
 @Suite struct MessageWeightTests {
     private func status(_ body: [UInt8], _ format: IntakeFormat = .protobuf) -> Int? {
         var limits = IntakeLimits()
@@ -25,7 +25,7 @@ import Testing
         return statuses[0] == statuses[1] ? statuses[0] : nil
     }
 
-    /// `payload` as field `number`, which is below 16.
+    /// Returns `payload` as field `number`, which is below 16.
     private func field(_ number: UInt8, _ payload: [UInt8]) -> [UInt8] {
         var length = payload.count
         var bytes: [UInt8] = [number << 3 | 2]

@@ -5,9 +5,9 @@ import MartletTelemetry
 import SwiftProtobuf
 import Testing
 
-/// Metrics as SDKs other than Martlet's agent send them.
+/// Metrics in the form that SDKs other than Martlet's agent send.
 enum OtherMetrics {
-    /// Has the store take metrics as if one instance of a service had posted them.
+    /// Stores metrics as if one instance of a service had posted them.
     static func send(_ metrics: [OTLPMetric], instance: String, to storage: any Storage) async throws {
         let request = request(
             scopes: [metrics],

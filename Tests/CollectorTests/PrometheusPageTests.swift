@@ -23,7 +23,7 @@ import Testing
             #expect(page.type == "text/plain; version=0.0.4; charset=utf-8")
             let name = "http_client_request_duration_seconds"
             #expect(page.lines.contains("# TYPE \(name) histogram"))
-            // 0.1, 0.1, 0.2, 0.3 and 3 s.
+            // The requests took 0.1, 0.1, 0.2, 0.3 and 3 s.
             for (bound, count) in [("0.075", 0), ("0.25", 3), ("1", 4), ("2.5", 4), ("5", 5), ("+Inf", 5)] {
                 #expect(page.lines.contains("\(name)_bucket{\(Self.labels),le=\"\(bound)\"} \(count)"))
             }

@@ -91,7 +91,7 @@ struct RawConnection {
         try await send(body)
     }
 
-    /// The next answer; `nil` when the server closes the connection first.
+    /// Returns the next answer, or `nil` if the server closes the connection first.
     mutating func answer(toHead: Bool = false) async throws -> Answer? {
         guard let head = try await read(through: "\r\n\r\n") else { return nil }
         let lines = head.split(separator: "\r\n")

@@ -7,7 +7,7 @@ import MartletTelemetry
 import Testing
 
 @Suite struct ReportAPITests {
-    @Test func whereNobodySentCompletenessIsNull() async throws {
+    @Test func completenessIsNullWhereNobodySent() async throws {
         try await withServer { client in
             let response = try await client.get("/api/v1/report?since=1m")
             let object = try JSONSerialization.jsonObject(with: Data(buffer: response.body))

@@ -71,7 +71,7 @@ import Testing
         #expect(heading(account)[1] == "capture was off for \(text) on 1 of 1 instance")
     }
 
-    @Test func whereNobodySentCompletenessIsNotKnown() {
+    @Test func completenessIsUnknownWhereNobodySent() {
         #expect(heading(WindowAccount(window))[0].hasSuffix("completeness unknown"))
     }
 

@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func aMinuteThatIsOverBecomesOnePointOfEachSeriesAndAnHourLikewise() async throws {
+    @Test func minutesAndHoursThatAreOverBecomeOnePointOfEachSeries() async throws {
         let storage = try SQLiteStorage(path: folder.path("collector.sqlite"), now: { [clock] in clock.time })
         for end in stride(from: UInt64(10), through: 7200, by: 10) {
             _ = try await storage.store([Samples.metrics(end: end)], of: nil)
@@ -61,7 +61,7 @@ import Testing
         #expect(try await count(0, 7200) == 6)
     }
 
-    @Test func aDamagedPointIsToldAfterItWasRolledUpAndItsSourceDeleted() async throws {
+    @Test func aDamagedPointIsReportedAfterItsRollUpAndTheDeletionOfItsSource() async throws {
         _ = try await storage.store([Samples.metrics(requests: 2, end: 10)], of: nil)
         _ = try await storage.store([Samples.metrics(requests: 1, end: 20)], of: nil)
         try await DatabaseQueue(path: folder.path("collector.sqlite")).write {
@@ -307,5 +307,5 @@ private struct StoredPoints {
     }
 }
 
-/// The end of the slot that a time lies in.
+/// Returns the end of the slot of this length in which a time lies. A slot includes its end.
 private func up(_ time: UInt64, _ length: UInt64) -> UInt64 { (time + length - 1) / length * length }

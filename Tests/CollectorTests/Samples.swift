@@ -35,7 +35,7 @@ enum Samples {
         }
     }
 
-    /// Totals of requests that had the phase, and their seconds in it.
+    /// Returns totals by phase: the requests that had the phase, and their seconds in it.
     static func phases(_ totals: [RequestPhase: (count: UInt64, seconds: Double)]) -> PhaseTotals {
         totals.reduce(into: PhaseTotals()) {
             $0[$1.key] = PhaseTotals.Total(count: $1.value.count, seconds: $1.value.seconds)
@@ -73,7 +73,7 @@ enum Samples {
         return span
     }
 
-    /// A detail with something in every property.
+    /// Returns a detail with a value in every property.
     static func span(_ number: UInt8) -> SpanRecord {
         var span = detail(number)
         let other = detail(number &+ 100)

@@ -17,7 +17,7 @@ import Testing
 
     private var path: String { folder.path("collector.sqlite") }
 
-    /// Overwrites the first page of a table or an index of a store that has something in it.
+    /// Overwrites the first page of a table or an index, in a store with one batch.
     private func damage(_ name: String) async throws {
         let storage = try SQLiteStorage(path: path)
         _ = try await storage.store([Samples.metrics(end: 10)], of: nil)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import MartletSQLiteStorage
 
-/// Stores that earlier versions made.
+/// Stores from earlier versions.
 @Suite struct StoreUpgradeTests {
     private let folder: TemporaryFolder
     private let path: String

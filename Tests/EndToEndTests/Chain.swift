@@ -71,7 +71,7 @@ struct Chain {
     }
 }
 
-/// A process that prints where it listens.
+/// A process that prints its address.
 private struct Service {
     let process: ChildProcess
     let address: String

@@ -2,7 +2,7 @@ import Fixtures
 import Foundation
 import Testing
 
-/// The effects of the agent on a service that did not ask for them: none.
+/// A switched-off agent and nonsensical settings, in a running service.
 @Suite(.serialized) struct GuestTests {
     let folder: TemporaryFolder
     let shop = ShopServer()

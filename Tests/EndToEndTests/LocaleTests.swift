@@ -25,7 +25,7 @@ enum OddEnvironment: String, CaseIterable {
     }
 }
 
-/// Neither the agent nor the collector asks for the locale or the time zone of its process.
+/// Independence of agent and collector from the locale and the time zone of their process.
 @Suite(.serialized) struct LocaleTests {
     let folder: TemporaryFolder
     let shop = ShopServer()

@@ -37,7 +37,7 @@ struct Measurements {
         }
     }
 
-    /// The bounds that `python_sdk.py` has, in milliseconds.
+    /// The bounds of the buckets in `python_sdk.py`, in milliseconds.
     private static let bounds = [5, 10, 25, 50, 75, 100, 250, 500, 750, 1000, 2500, 5000, 7500, 10000.0]
 
     private func isInBucket(_ found: Double, of exact: Double) -> Bool {

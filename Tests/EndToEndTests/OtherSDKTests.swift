@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: PythonSDK.Temporality.allCases, PythonSDK.Histogram.allCases)
-    func aReportOfJSONMatches(temporality: PythonSDK.Temporality, histogram: PythonSDK.Histogram) async throws {
+    func reportsOfJSONMatchToo(temporality: PythonSDK.Temporality, histogram: PythonSDK.Histogram) async throws {
         let collector = try await CollectorProcess(store: store)
         let program = try PythonSDK(temporality, histogram, way: .json, rounds: 2, collector: collector.address)
         try await program.goOn()

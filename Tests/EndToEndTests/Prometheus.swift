@@ -5,7 +5,8 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Debian's Prometheus with the configuration of `deploy/`, scraping one collector; killed with the value.
+/// Debian's Prometheus with the configuration of `deploy/`, which scrapes one collector. The process is killed with the
+/// value.
 struct Prometheus {
     struct Sample: Decodable {
         let metric: [String: String]
@@ -13,7 +14,7 @@ struct Prometheus {
         var number: Double { value.last?.number ?? .nan }
     }
 
-    /// A time is a number, and a value is text.
+    /// A number from JSON: Prometheus writes a time as a number and a value as text.
     private struct Number: Decodable {
         let number: Double
 

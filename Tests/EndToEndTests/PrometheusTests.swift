@@ -74,8 +74,8 @@ import FoundationNetworking
         }
     }
 
-    /// The failures include server errors without an error type, as older instruments send them. The batch also names errors
-    /// that are no failures. All arrive together in the first batch.
+    /// Some requests have a status of 500 without an error type, as older instruments send them, and others name errors that
+    /// are no failures. All arrive together in the first batch.
     @Test func theDashboardHasTheFailuresThatTheReportHas() async throws {
         let prometheus = try await Prometheus(scraping: collector.address, token: Self.token, folder: folder)
         try await prometheus.scrape()
@@ -102,7 +102,7 @@ import FoundationNetworking
         }
     }
 
-    /// Each table has the fifty endpoints that are asked for most, in each of its columns.
+    /// Each column of a table has the fifty endpoints with the most requests.
     @Test func theDashboardsTablesHaveTheSameFiftyEndpointsInEveryColumn() async throws {
         let prometheus = try await Prometheus(scraping: collector.address, token: Self.token, folder: folder)
         #expect(try await collector.post(try manyEndpoints().otlp(), batch: "a/1/metrics") == 200)
@@ -162,7 +162,7 @@ import FoundationNetworking
         return batch
     }
 
-    /// Sends requests of clients and servers, failures, spans, and points that are refused.
+    /// Sends requests of clients and servers, failures, points that are refused, and a span that is refused.
     private func sendSomethingOfEverything() async throws {
         var sample = SampleBatch(seed: 4)
         sample.endpoints = 5

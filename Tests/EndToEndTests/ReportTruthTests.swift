@@ -79,6 +79,6 @@ import Testing
 }
 
 extension ReportRow {
-    /// The dimension's value, `-` where there is none.
+    /// Returns the dimension's value, or `-` if the row has none.
     func text(_ dimension: MartletStorage.Dimension) -> String { (dimensions[dimension] ?? nil) ?? "-" }
 }

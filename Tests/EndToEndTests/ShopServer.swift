@@ -12,13 +12,13 @@ final class ShopServer: Sendable {
     }
     private let state = Mutex(State())
 
-    /// Answers by `METHOD /endpoint status`.
+    /// The number of answers by `METHOD /endpoint status`.
     var answered: [String: Int] { state.withLock { $0.answered } }
 
     /// Milliseconds from the head of each request to just before its answer, by `METHOD /endpoint status`.
     var milliseconds: [String: [Double]] { state.withLock { $0.milliseconds } }
 
-    /// Returns when the server has given so many answers in all.
+    /// Returns when the server has given `count` answers in all.
     func awaitAnswers(_ count: Int) async {
         await withCheckedContinuation { continuation in
             let isNow = state.withLock { state in

@@ -1,7 +1,7 @@
 import Fixtures
 import Testing
 
-/// Tracing is bootstrapped once a process and traps the second time, so each case is a process.
+/// The bootstrap of tracing, with a process for each case, because a second bootstrap in one process traps.
 @Suite struct TracingBootstrapTests {
     let folder: TemporaryFolder
 

@@ -28,7 +28,7 @@ import Testing
         let errors: String
     }
 
-    /// A service that makes 30 requests, from its start to its end.
+    /// Runs a service that makes 30 requests, from its start to its end.
     private func life(_ environment: [String: String], to address: String? = nil) async throws -> Life {
         let probe = Probe(folder: folder, collector: address ?? collector.address)
         let (shop, life) = (shop, Box<Life>())
@@ -63,7 +63,7 @@ import Testing
     @Test func aCollectorThatIsNotTrustedGetsNothingAndTheNextStartDeliversIt() async throws {
         expectKept(try await life([:]), because: "certificate")
         expectKept(try await life(["MARTLET_CERTIFICATE": stranger.certificate]), because: "certificate")
-        // The authorities that are named are the only ones.
+        // The agent trusts only the named authorities.
         let both = ["MARTLET_CERTIFICATE": stranger.certificate, "SSL_CERT_FILE": authority.certificate]
         expectKept(try await life(both), because: "certificate")
         expectDelivered(try await life(["MARTLET_CERTIFICATE": authority.certificate]))
@@ -115,7 +115,7 @@ import Testing
         #expect(totals == 60)
     }
 
-    /// `URLSession` on Linux knows the system's authorities alone.
+    /// `URLSession` on Linux trusts only the system's authorities.
     @Test func libcurlUploadsWithAWarningWhereURLSessionCannot() async throws {
         let life = try await life([
             "MARTLET_TRANSPORT": "urlsession", "MARTLET_CERTIFICATE": authority.certificate,

@@ -20,7 +20,7 @@ import Testing
         #expect(folded.metricNames == whole.metricNames)
         #expect(folded.distributions == whole.distributions)
         #expect(folded.accounts == whole.accounts)
-        // Sums of doubles depend on their order by an ulp.
+        // A different order changes a sum of doubles by an ulp.
         for (key, total) in whole.totals {
             let other = try #require(folded.totals[key])
             #expect(other.count == total.count)

@@ -4,7 +4,7 @@ import MartletTelemetry
 import Testing
 
 extension StorageContractTests {
-    /// Merged batches, parts of batches, and what the sequence of an instance's batches tells.
+    /// Merged batches, parts of batches, and gaps and overlaps in the sequence of an instance's batches.
     @Suite struct BatchSequenceTests {
         private let folder: TemporaryFolder
         private let storage: any Storage

@@ -43,7 +43,7 @@ extension StorageContractTests {
         @Test func completenessIsOneWhenNothingWasCapturedAndCaptureWasOn() async throws {
             try await store(0, captured: 0, end: 10)
             #expect(try await completeness(0, 100) == 1)
-            // The next reading tells of the time since the one before it.
+            // The next reading covers the time since the one before it.
             try await store(0, captured: 0, end: 70)
             #expect(try await completeness(20, 30) == 1)
         }

@@ -11,7 +11,7 @@ extension StorageContractTests {
     @Suite struct CumulativeTests {
         private let folder: TemporaryFolder
         private let storage: any Storage
-        /// Seconds of a day: an unknown sender with such an age has counted for too long.
+        /// A day in seconds. The first point of an unknown sender that began so long ago does not count.
         private let day: UInt64 = 24 * 3600
         private let failures =
             Array(OtherMetrics.attributes.dropLast()) + [OTLPKeyValue("http.response.status_code", Int64(500))]
@@ -223,7 +223,7 @@ extension StorageContractTests {
             #expect(try await count() == 3)
         }
 
-        @Test func withoutBucketsTheDifferenceIsAtItsMean() async throws {
+        @Test func aDifferenceWithoutBucketsIsAtItsMean() async throws {
             for (values, end) in [([0.2, 0.4], UInt64(10)), ([0.2, 0.4, 1, 3], 20)] {
                 try await send([OtherMetrics.histogram([OtherMetrics.point(values, bounds: [], end: end)])])
             }
@@ -232,7 +232,7 @@ extension StorageContractTests {
             #expect(abs(try #require(second.quantile(0.5)) - 2) < 0.01)
         }
 
-        @Test func withoutBucketsTheDifferenceIsAtItsMeanAlsoWithinTheRangeOfBefore() async throws {
+        @Test func aDifferenceWithoutBucketsIsAtItsMeanAlsoWithinTheEarlierRange() async throws {
             for (values, end) in [([0.2, 7], UInt64(10)), ([0.2, 7, 1, 3], 20)] {
                 try await send([OtherMetrics.histogram([OtherMetrics.point(values, bounds: [], end: end)])])
             }

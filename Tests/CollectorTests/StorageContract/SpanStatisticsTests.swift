@@ -118,13 +118,13 @@ extension StorageContractTests {
             #expect(try await storage.agents().map(\.statistics) == [[.client: .spans, .server: .metrics]])
         }
 
-        @Test func spansOfLongAfterTheLastMetricsCountAgain() async throws {
+        @Test func spansLongAfterTheLastMetricsCount() async throws {
             try await sendMetrics(5)
             try await send(1...10, at: 7200)
             #expect(try await report().totals.measures.count == 15)
         }
 
-        @Test func spansOfBeforeTheFirstMetricsCount() async throws {
+        @Test func spansBeforeTheFirstMetricsCount() async throws {
             try await send(1...10, at: 0)
             try await sendMetrics(5, end: 60)
             #expect(try await report().totals.measures.count == 15)
