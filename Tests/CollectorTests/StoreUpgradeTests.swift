@@ -7,7 +7,7 @@ import Testing
 
 @testable import MartletSQLiteStorage
 
-/// Stores that earlier versions made.
+/// Stores from earlier versions.
 @Suite struct StoreUpgradeTests {
     private let folder: TemporaryFolder
     private let path: String
@@ -59,7 +59,8 @@ import Testing
                     INSERT INTO series VALUES (2, 2, 'client', 'GET', 'api.example.com', 443, '/users/{id}', 200, '');
                     """)
             let sketch = Data(SketchBlob.encode(statistics.duration))
-            // Another sender's at the same moment, one of a minute, and one whose count is not its sketch's.
+            // The points: one of another sender at the same moment, one of a minute, and one whose count differs from its
+            // sketch.
             for (start, end, series, count) in [(0, 10, 2, 2), (0, 60, 2, 2), (10, 20, 1, 7)]
                 as [(UInt64, UInt64, Int, Int)]
             {
@@ -102,7 +103,7 @@ import Testing
         #expect(try await [outcome(2), outcome(1, .traces)] == [.stored, .stored])
     }
 
-    @Test func itIsNotReadBeforeItIsUpToDate() {
+    @Test func anOutdatedStoreIsNotRead() {
         #expect(throws: StorageFailure.self) { try SQLiteStorage(readingFrom: path) }
     }
 }
