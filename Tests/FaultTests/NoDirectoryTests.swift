@@ -4,7 +4,7 @@ import Testing
 
 extension FaultTests {
     /// A service that can write no directory, as in a container with a read-only root and no volume.
-    @Suite(.serialized) struct NowhereTests {
+    @Suite(.serialized) struct NoDirectoryTests {
         /// Not even root can make a directory below a device.
         static let environment = [
             "MARTLET_BUFFER_DIR": "/dev/null/buffer", "HOME": "/nonexistent", "TMPDIR": "/dev/null/tmp",

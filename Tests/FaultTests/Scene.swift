@@ -116,9 +116,9 @@ final class Scene: Sendable {
     /// requests are settled.
     var waiting: [String] {
         // Each folder has an enumeration of its own, because an enumeration does not enter another file system.
-        ["buffer", "tmp", "mount/buffer", "mount/tmp"].flatMap { place in
-            let names = FileManager.default.enumerator(atPath: folder.path(place))?.allObjects as? [String] ?? []
-            return names.map { "\(place)/\($0)" }
+        ["buffer", "tmp", "mount/buffer", "mount/tmp"].flatMap { directory in
+            let names = FileManager.default.enumerator(atPath: folder.path(directory))?.allObjects as? [String] ?? []
+            return names.map { "\(directory)/\($0)" }
         }
         .filter { path in
             var isFolder: ObjCBool = false

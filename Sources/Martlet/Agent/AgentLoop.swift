@@ -18,8 +18,8 @@ struct AgentLoop: ~Copyable {
     private var budget: BudgetWatch
     private var delivery: Delivery
     private var outbox: Outbox?
-    /// The outbox before the current one. Its lock is held as long as it has batches or segments of the journal.
-    private var former: Outbox?
+    /// The outbox before the current one, out of use. Its lock is held as long as it has batches or segments of the journal.
+    private var retired: Outbox?
     /// The batches that no directory takes.
     private var memory: MemoryOutbox
 
@@ -45,7 +45,7 @@ struct AgentLoop: ~Copyable {
             keeper: keeper)
         delivery = Delivery(configuration, log: log, requests: requests, board: board) { _ = keeper.makeRoom() }
         outbox = nil
-        former = nil
+        retired = nil
         let share = Int(Double(configuration.maxMemory) * MartletLimits.memoryOutbox)
         memory = MemoryOutbox(
             instance: resource.instance, limit: min(share, configuration.bufferMax), keeper: keeper)
@@ -113,7 +113,7 @@ struct AgentLoop: ~Copyable {
         nextSeal = Clock.monotonic() &+ interval
         openOutbox()
         sealAndStore(isAsked: isAsked)
-        closeFormer()
+        closeRetired()
     }
 
     // MARK: Where batches wait
@@ -122,52 +122,52 @@ struct AgentLoop: ~Copyable {
     /// is used, and a directory that was removed is made anew.
     private mutating func openOutbox() {
         if let open = outbox.take() {
-            if open.isInPlace { outbox = consume open } else { leave(open) }
+            if open.isUsable { outbox = consume open } else { retire(open) }
         }
-        if outbox == nil { takeBackFormer() }
+        if outbox == nil { reuseRetired() }
         guard outbox == nil else { return }
-        if let new = sealer.makeOutbox() { use(new) } else { sealer.goOnWithoutPlace() }
+        if let new = sealer.makeOutbox() { use(new) } else { sealer.goOnWithoutDirectory() }
     }
 
     private mutating func use(_ new: consuming Outbox) {
-        // A former outbox of the same directory has lost its lock, and the new one has made another.
-        if let place = former.take(), place.service != new.service { former = consume place }
+        // A retired outbox of the same directory has lost its lock, and the new one has made another.
+        if let old = retired.take(), old.serviceDirectory != new.serviceDirectory { retired = consume old }
         sealer.keepJournal(in: new)
         outbox = consume new
     }
 
-    private mutating func leave(_ outbox: consuming Outbox) {
+    private mutating func retire(_ outbox: consuming Outbox) {
         var outbox = outbox
-        sealer.leave(&outbox)
-        if former == nil, outbox.isThere { former = consume outbox }
+        sealer.updateAccount(of: &outbox)
+        if retired == nil, outbox.isThere { retired = consume outbox }
     }
 
-    /// Takes the former outbox back into use, if its directory is there. No process could make it anew, because this one has
+    /// Takes the retired outbox back into use, if its directory is there. No process could make it anew, because this one has
     /// its lock.
-    private mutating func takeBackFormer() {
-        guard var place = former.take() else { return }
-        guard place.isInPlace else { return former = consume place }
-        sealer.takeBack(&place)
-        use(place)
+    private mutating func reuseRetired() {
+        guard var old = retired.take() else { return }
+        guard old.isUsable else { return retired = consume old }
+        sealer.reuse(&old)
+        use(old)
     }
 
-    /// Returns the former outbox or a new one, in no directory of `failed`; `nil` if none can be used.
-    private mutating func otherPlace(except failed: Set<URL>) -> Outbox? {
-        if var place = former.take() {
-            if !failed.contains(place.service), place.isInPlace {
-                sealer.takeBack(&place)
-                return place
+    /// Returns the retired outbox or a new one, in no directory of `failed`; `nil` if none can be used.
+    private mutating func otherOutbox(except failed: Set<URL>) -> Outbox? {
+        if var old = retired.take() {
+            if !failed.contains(old.serviceDirectory), old.isUsable {
+                sealer.reuse(&old)
+                return old
             }
-            former = consume place
+            retired = consume old
         }
         return sealer.makeOutbox(except: failed)
     }
 
-    /// Closes the former outbox when nothing of this process waits in it, so that another process may have it.
-    private mutating func closeFormer() {
-        guard outbox != nil, !sealer.isJournalMoving, var place = former.take() else { return }
-        sealer.leave(&place)
-        if place.waiting > 0 { former = consume place } else { place.close() }
+    /// Closes the retired outbox when nothing of this process waits in it, so that another process may have it.
+    private mutating func closeRetired() {
+        guard outbox != nil, !sealer.isJournalMoving, var old = retired.take() else { return }
+        sealer.updateAccount(of: &old)
+        if old.waiting > 0 { retired = consume old } else { old.close() }
     }
 
     private mutating func sealAndStore(isAsked: Bool, isLast: Bool = false) {
@@ -192,17 +192,17 @@ struct AgentLoop: ~Copyable {
                 try sealer.store(interval, in: &open, after: &memory)
                 return outbox = consume open
             } catch {
-                failed.insert(open.service)
-                sealer.note(error, in: open.service)
+                failed.insert(open.serviceDirectory)
+                sealer.note(error, in: open.serviceDirectory)
             }
-            guard let next = otherPlace(except: failed) else {
+            guard let next = otherOutbox(except: failed) else {
                 outbox = consume open
                 break
             }
-            leave(open)
+            retire(open)
             use(next)
         }
-        sealer.goOnWithoutPlace()
+        sealer.goOnWithoutDirectory()
         sealer.store(interval, in: &memory)
     }
 
@@ -231,10 +231,10 @@ struct AgentLoop: ~Copyable {
     private mutating func deliverUntilNextSeal(isAsked: Bool) -> Bool {
         sealer.measureBuffer()
         guard delivery.begin(isAsked: isAsked, pause: nextSeal) else { return true }
-        for place in sealer.places { delivery.deliverAbandoned(in: place, except: memory.instance) }
-        if var place = former.take() {
-            delivery.deliver(own: &place)
-            former = consume place
+        for directory in sealer.directories { delivery.deliverAbandoned(in: directory, except: memory.instance) }
+        if var old = retired.take() {
+            delivery.deliver(own: &old)
+            retired = consume old
         }
         if var open = outbox.take() {
             delivery.deliver(own: &open)

@@ -52,11 +52,11 @@ enum RunningAgents {
     @discardableResult
     static func release(_ core: AgentCore, isOwner: Bool) -> Bool {
         state.withLock { state in
-            guard let place = state.cores.firstIndex(where: { $0 === core }) else { return false }
+            guard let index = state.cores.firstIndex(where: { $0 === core }) else { return false }
             let left = core.holders.subtract(1, ordering: .relaxed).newValue
             guard isOwner || left == 0 else { return false }
             core.holders.store(0, ordering: .relaxed)
-            state.cores.remove(at: place)
+            state.cores.remove(at: index)
             publishNewest(of: state)
             core.disconnect(inFavourOf: state.cores.last { $0.scope == nil })
             return true

@@ -81,7 +81,7 @@ final class JournalKeeper {
         guard journal.count(inBank: other) == 0 else { return }
         let extents = closeSegments(of: other)
         guard Self.records(extents) == 0 else { return banks[other].extents = extents }
-        for slot in banks[other].memories.indices where slot >= Self.spare || !isInPlace(banks[other].memories[slot]) {
+        for slot in banks[other].memories.indices where slot >= Self.spare || !isReusable(banks[other].memories[slot]) {
             removeMemory(other, slot: slot)
         }
         // The bank keeps its sequence, which nothing refers to yet: a skipped sequence would look like a lost batch.
@@ -95,7 +95,7 @@ final class JournalKeeper {
     }
 
     /// Whether a segment's file is outside the directory.
-    var isMoving: Bool { memories.contains { $0.path != nil && !isInPlace($0) } }
+    var isMoving: Bool { memories.contains { $0.path != nil && !isReusable($0) } }
 
     /// Makes the segment after the one in use ready.
     ///
@@ -161,7 +161,7 @@ final class JournalKeeper {
         for (slot, extents) in extents.enumerated() {
             guard let memory = banks[bank].memories[slot] else { continue }
             JournalHeader.erase(memory.bytes)
-            if slot < Self.spare, isInPlace(memory) {
+            if slot < Self.spare, isReusable(memory) {
                 for extent in extents {
                     UnsafeMutableRawBufferPointer(rebasing: memory.records[extent.range]).initializeMemory(
                         as: UInt8.self, repeating: 0)
@@ -203,7 +203,7 @@ final class JournalKeeper {
 
     /// Whether a segment's memory is where segments are made now. A file that was removed keeps nothing, and a file in a
     /// former directory is in the way. Memory of the process's own is right only without a directory.
-    private func isInPlace(_ memory: SegmentMemory?) -> Bool {
+    private func isReusable(_ memory: SegmentMemory?) -> Bool {
         guard let memory else { return false }
         guard let path = memory.path, let directory else { return memory.path == nil && directory == nil }
         return path.hasPrefix(directory.path + "/") && access(path, F_OK) == 0

@@ -67,14 +67,14 @@ struct JournalLane: ~Copyable {
         let seen = head.load(ordering: .relaxed) & Self.bytesMask
         guard seen <= UInt64(capacity) else { return seen >= Self.closed ? .closed : .full }
         let reserved = head.wrappingAdd(Self.oneRecord | UInt64(length), ordering: .acquiringAndReleasing).oldValue
-        let place = Int(reserved & Self.bytesMask)
-        guard place + length <= capacity else {
+        let offset = Int(reserved & Self.bytesMask)
+        guard offset + length <= capacity else {
             // Exactly one record crosses the boundary; the records after it begin beyond.
-            if place <= capacity { full.store(reserved, ordering: .releasing) }
-            return place >= Int(Self.closed) ? .closed : .full
+            if offset <= capacity { full.store(reserved, ordering: .releasing) }
+            return offset >= Int(Self.closed) ? .closed : .full
         }
-        let room = UnsafeMutableRawBufferPointer(rebasing: memory.pointee.records[place..<place + length])
-        return .room(room, seed: memory.pointee.seed &+ UInt64(place))
+        let room = UnsafeMutableRawBufferPointer(rebasing: memory.pointee.records[offset..<offset + length])
+        return .room(room, seed: memory.pointee.seed &+ UInt64(offset))
     }
 
     /// Makes the bytes written into a reservation a record.

@@ -76,14 +76,14 @@ extension BatchFile {
         guard fields.count == 4, let signal = Signal(rawValue: String(fields[1])), let requests = UInt64(fields[2]),
             let checksum = UInt32(fields[3], radix: 16)
         else { return nil }
-        let place = fields[0].split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-        let range = place[0].split(separator: "+", maxSplits: 1, omittingEmptySubsequences: false)
+        let sequences = fields[0].split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        let range = sequences[0].split(separator: "+", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = UInt64(range[0]), let sequence = UInt64(range[range.count - 1]), first <= sequence,
             sequence - first < BatchID.maxIntervals
         else {
             return nil
         }
-        part = place.count > 1 ? String(place[1]) : ""
+        part = sequences.count > 1 ? String(sequences[1]) : ""
         (self.first, self.sequence, self.signal) = (first, sequence, signal)
         (self.requests, self.checksum) = (requests, checksum)
         // A batch has exactly one name, and its part is one that an id can have.

@@ -48,8 +48,10 @@ enum BufferDirectory {
 
     /// Returns the instances that have a lock, alive or dead, sorted. A directory without a lock is not ours, and a service's
     /// directory that is not ours has no instances.
-    static func instances(in service: URL) -> [String] {
-        guard isOurs(service), let names = try? FileManager.default.contentsOfDirectory(atPath: service.path) else {
+    static func instances(in serviceDirectory: URL) -> [String] {
+        guard isOurs(serviceDirectory),
+            let names = try? FileManager.default.contentsOfDirectory(atPath: serviceDirectory.path)
+        else {
             return []
         }
         let instances = names.compactMap { name in

@@ -7,22 +7,22 @@ import MartletTelemetry
 /// It changes no batch of another living process, which may be sending it. It only drops such a batch if it is the oldest of
 /// all, and that process finds it gone.
 struct BufferRoom {
-    let service: URL
+    let serviceDirectory: URL
     let limit: Int
     private var merge = BatchMerge()
     /// The size at which room is made, in bytes.
     private var mark: Int
 
-    init(service: URL, limit: Int) {
-        self.service = service
+    init(serviceDirectory: URL, limit: Int) {
+        self.serviceDirectory = serviceDirectory
         self.limit = limit
         mark = share(MartletLimits.roomFrom, of: limit)
     }
 
     /// The size of all batches and quarantined files, in bytes.
     var size: Int {
-        BufferDirectory.instances(in: service).reduce(0) { sum, instance in
-            let directory = service.appendingPathComponent(instance, isDirectory: true)
+        BufferDirectory.instances(in: serviceDirectory).reduce(0) { sum, instance in
+            let directory = serviceDirectory.appendingPathComponent(instance, isDirectory: true)
             let batches = StoredBatch.all(in: directory) ?? []
             return batches.reduce(sum + Quarantine(outbox: directory).size) { $0 + $1.size }
         }
@@ -90,15 +90,16 @@ struct BufferRoom {
     /// - Returns: the bytes that it had; `nil` if nothing can be dropped.
     private func dropOldest(_ own: inout Outbox) -> Int? {
         var oldest: (instance: String, batch: StoredBatch)?
-        for instance in BufferDirectory.instances(in: service) {
-            let batches = StoredBatch.all(in: service.appendingPathComponent(instance, isDirectory: true)) ?? []
+        for instance in BufferDirectory.instances(in: serviceDirectory) {
+            let batches =
+                StoredBatch.all(in: serviceDirectory.appendingPathComponent(instance, isDirectory: true)) ?? []
             for batch in batches where batch.isDroppedBefore(oldest?.batch) { oldest = (instance, batch) }
         }
         guard let (instance, batch) = oldest else { return nil }
-        let path = service.appendingPathComponent("\(instance)/\(batch.file.name)").path
+        let path = serviceDirectory.appendingPathComponent("\(instance)/\(batch.file.name)").path
         if instance == own.instance {
             own.dropToMakeRoom(batch.file)
-        } else if var outbox = Outbox.adopt(instance: instance, in: service) {
+        } else if var outbox = Outbox.adopt(instance: instance, in: serviceDirectory) {
             outbox.dropToMakeRoom(batch.file)
             outbox.close()
         } else {
@@ -109,8 +110,8 @@ struct BufferRoom {
 
     /// Runs `body` for the outboxes of dead instances, which are older, and then for `own`.
     private func forEachOutbox(_ own: inout Outbox, _ body: (inout Outbox) -> Void) {
-        for instance in BufferDirectory.instances(in: service) where instance != own.instance {
-            guard var outbox = Outbox.adopt(instance: instance, in: service) else { continue }
+        for instance in BufferDirectory.instances(in: serviceDirectory) where instance != own.instance {
+            guard var outbox = Outbox.adopt(instance: instance, in: serviceDirectory) else { continue }
             body(&outbox)
             outbox.close()
         }

@@ -20,7 +20,7 @@ struct Delivery {
     /// Held lines with a batch to send.
     private var pending: Set<UploadLine> = []
     /// Dead instances of this round whose batches are not for the collector.
-    private var others: [(instance: String, place: URL)] = []
+    private var others: [(instance: String, directory: URL)] = []
     private var news: DeliveryNews
     private var pause: UInt64 = .max
     /// Whether a caller waits for the round's end.
@@ -89,14 +89,14 @@ struct Delivery {
     }
 
     /// Delivers the batches that earlier processes left in a directory, apart from those that are not for the collector.
-    mutating func deliverAbandoned(in place: URL, except own: String) {
-        for instance in BufferDirectory.instances(in: place) where instance != own && !isOver {
-            guard var outbox = Outbox.adopt(instance: instance, in: place) else { continue }
+    mutating func deliverAbandoned(in directory: URL, except own: String) {
+        for instance in BufferDirectory.instances(in: directory) where instance != own && !isOver {
+            guard var outbox = Outbox.adopt(instance: instance, in: directory) else { continue }
             recovery.recover(&outbox)
             if outbox.addresses(for: configuration).present.map(isOwn) == true {
                 deliverAll(of: &outbox, to: configuration.collector, isOwn: false)
             } else {
-                others.append((instance, place))
+                others.append((instance, directory))
             }
             outbox.close()
         }
@@ -112,7 +112,7 @@ struct Delivery {
         var left: [URL?: [BatchFile]] = [:]
         var locked: Set<URL?> = []
         for other in others where !isPaused && !isHoldingUp() {
-            guard var outbox = Outbox.adopt(instance: other.instance, in: other.place) else { continue }
+            guard var outbox = Outbox.adopt(instance: other.instance, in: other.directory) else { continue }
             let (recorded, present) = outbox.addresses(for: configuration)
             if let present {
                 deliverAll(of: &outbox, to: present, isOwn: false)

@@ -35,15 +35,15 @@ struct MemoryOutbox: BatchStore {
 
     func batches() -> [StoredBatch]? { waiting.map(\.batch) }
 
-    func read(_ file: BatchFile) -> [UInt8]? { place(of: file).map { waiting[$0].body } }
+    func read(_ file: BatchFile) -> [UInt8]? { index(of: file).map { waiting[$0].body } }
 
     mutating func mark(_ file: BatchFile) -> BatchFile? {
-        guard let place = place(of: file) else { return nil }
+        guard let index = index(of: file) else { return nil }
         if file.isSent { return file }
         if isHeld(file) { keeper.noteSent() }
-        waiting[place].batch.file.isSent = true
-        waiting[place].batch.modified = Clock.wall()
-        return waiting[place].batch.file
+        waiting[index].batch.file.isSent = true
+        waiting[index].batch.modified = Clock.wall()
+        return waiting[index].batch.file
     }
 
     mutating func settle(_ file: BatchFile, as settlement: Settlement) {
@@ -58,10 +58,10 @@ struct MemoryOutbox: BatchStore {
     /// Replaces a batch with parts. They are in memory alone, and the journal lets go of the interval: after a kill it would
     /// make other parts of the same requests, under the same names.
     mutating func replace(_ file: BatchFile, with parts: [(file: BatchFile, body: [UInt8])]) {
-        guard let place = place(of: file) else { return }
+        guard let index = index(of: file) else { return }
         release(file)
         remove(file)
-        waiting.insert(contentsOf: parts.map(Self.new), at: place)
+        waiting.insert(contentsOf: parts.map(Self.new), at: index)
         bytes += parts.reduce(0) { $0 + $1.body.count }
     }
 
@@ -97,7 +97,7 @@ struct MemoryOutbox: BatchStore {
         (StoredBatch(file: file, size: body.count, modified: Clock.wall()), body)
     }
 
-    private func place(of file: BatchFile) -> Int? { waiting.firstIndex { $0.batch.file == file } }
+    private func index(of file: BatchFile) -> Int? { waiting.firstIndex { $0.batch.file == file } }
 
     private func isHeld(_ file: BatchFile) -> Bool { file.signal == .metrics && file.sequence == held }
 
@@ -108,8 +108,8 @@ struct MemoryOutbox: BatchStore {
     }
 
     private mutating func remove(_ file: BatchFile) {
-        guard let place = place(of: file) else { return }
-        bytes -= waiting.remove(at: place).body.count
+        guard let index = index(of: file) else { return }
+        bytes -= waiting.remove(at: index).body.count
     }
 
     /// Makes room for a body. Only details make room for details.

@@ -26,7 +26,7 @@ struct Sealer: ~Copyable {
     /// The room in the outbox's directory; `nil` before the first outbox.
     private var room: BufferRoom?
     /// The directories in which batches of the service may wait, the preferred one first.
-    let places: [URL]
+    let directories: [URL]
     /// The reason why a directory could not be used when it was last tried.
     private var problems: [URL: String] = [:]
 
@@ -43,7 +43,7 @@ struct Sealer: ~Copyable {
         self.log = log
         self.board = board
         self.keeper = keeper
-        places = BufferDirectory.candidates(
+        directories = BufferDirectory.candidates(
             for: configuration, environment: ProcessInfo.processInfo.environment)
     }
 
@@ -52,7 +52,7 @@ struct Sealer: ~Copyable {
     /// - Parameter failed: directories in which a batch could not be stored just now.
     mutating func makeOutbox(except failed: Set<URL> = []) -> Outbox? {
         let account = board.status.account
-        for candidate in places where !failed.contains(candidate) {
+        for candidate in directories where !failed.contains(candidate) {
             do {
                 let outbox = try Outbox.create(instance: identity.instance, in: candidate, account: account)
                 // This write tells a full disk from one with room, and notes which process recorded the journal's requests.
@@ -72,16 +72,16 @@ struct Sealer: ~Copyable {
     }
 
     /// Brings the account of an outbox up to date and notes it, before the outbox goes out of use.
-    func leave(_ outbox: inout Outbox) {
+    func updateAccount(of outbox: inout Outbox) {
         outbox.follow(board.status.account)
         _ = outbox.batches()
         note(outbox.account)
     }
 
     /// Takes an outbox back into use. The account has the requests that were settled since it went out of use.
-    mutating func takeBack(_ outbox: inout Outbox) {
+    mutating func reuse(_ outbox: inout Outbox) {
         outbox.follow(board.status.account)
-        use(outbox.service)
+        use(outbox.serviceDirectory)
     }
 
     /// Returns the batches of the interval that is over. `nil` if the interval has nothing to report, or cannot be taken now:
@@ -248,7 +248,7 @@ struct Sealer: ~Copyable {
             board.update { $0.bufferError = nil }
             noteJournal()
         } catch {
-            problems[outbox.service] = Self.sentence(error)
+            problems[outbox.serviceDirectory] = Self.sentence(error)
         }
     }
 
@@ -263,12 +263,12 @@ struct Sealer: ~Copyable {
     }
 
     /// Notes that a batch could not be stored in a directory.
-    mutating func note(_ failure: WholeFile.Failure, in place: URL) { problems[place] = failure.description }
+    mutating func note(_ failure: WholeFile.Failure, in directory: URL) { problems[directory] = failure.description }
 
     /// Notes that no directory takes batches now. If none has since the start, the journal is in memory as well.
-    func goOnWithoutPlace() {
+    func goOnWithoutDirectory() {
         keeper.beginInMemory()
-        let problem = places.compactMap { place in problems[place].map { "\(place.path): \($0)" } }
+        let problem = directories.compactMap { directory in problems[directory].map { "\(directory.path): \($0)" } }
             .joined(separator: "; ")
         board.update { $0.bufferError = problem }
         let kill = keeper.problem == nil ? "stays in the journal" : "is lost with a killed process"
@@ -356,13 +356,13 @@ struct Sealer: ~Copyable {
     }
 
     private mutating func use(_ directory: URL) {
-        room = BufferRoom(service: directory, limit: configuration.bufferMax)
+        room = BufferRoom(serviceDirectory: directory, limit: configuration.bufferMax)
         problems[directory] = nil
         board.update {
             $0.bufferDirectory = directory
             $0.bufferError = nil
         }
-        let others = places.compactMap { place in problems[place].map { "\(place.path): \($0)" } }
+        let others = directories.compactMap { directory in problems[directory].map { "\(directory.path): \($0)" } }
         guard !others.isEmpty else { return }
         log.once(
             .directory, "Batches are kept in \(directory.path), because of \(others.joined(separator: "; "))")
