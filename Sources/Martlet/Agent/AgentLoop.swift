@@ -89,9 +89,9 @@ struct AgentLoop: ~Copyable {
     /// Warns of a hook that another library has taken out, and leaves it as it is.
     private func checkHooks() {
         if let loss = capture.loss() {
-            log.once(.hooks, "Capture: \(loss)")
+            log.warn(of: .hooks, "Capture: \(loss)")
         } else {
-            log.again(.hooks, "Capture: the hooks are in their places again")
+            log.noteEnd(of: .hooks, "Capture: the hooks are in their places again")
         }
     }
 

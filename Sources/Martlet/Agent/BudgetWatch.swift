@@ -36,7 +36,7 @@ struct BudgetWatch {
         case .on where isSwitchedOn: restart()
         case .on, .paused: judge()
         case .off: break
-        case .failed(let reason): log.once(.off, "Capture is off: \(reason)")
+        case .failed(let reason): log.warn(of: .off, "Capture is off: \(reason)")
         }
         last = CaptureSwitch.state
         return isSwitched || budget.allowance != before
@@ -46,7 +46,7 @@ struct BudgetWatch {
         if budget.allowance != .everything { log.warning("Capture is switched on, with all that it may do") }
         budget.restart(at: Self.cost(board))
         recorder.allow(.everything)
-        log.again(.off, "Capture is on again")
+        log.noteEnd(of: .off, "Capture is on again")
     }
 
     private mutating func judge() {

@@ -181,7 +181,7 @@ struct Delivery {
     ) -> [StoredBatch] {
         if batch.isExpired {
             settle(batch, as: .dropped(.expired), in: &outbox)
-            log.once(.rejected, "A batch that may have arrived weeks ago is not sent again")
+            log.warn(of: .rejected, "A batch that may have arrived weeks ago is not sent again")
             return []
         }
         // A batch that cannot be read or marked now may be later, and one that is gone is not in the next list.
@@ -290,7 +290,7 @@ struct Delivery {
 
     private func refuse(_ reason: String) {
         board.update { $0.uploadError = reason }
-        log.once(.rejected, "The collector refused a batch or a part of it, which is lost: \(reason)")
+        log.warn(of: .rejected, "The collector refused a batch or a part of it, which is lost: \(reason)")
     }
 }
 

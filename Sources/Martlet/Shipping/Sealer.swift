@@ -161,7 +161,7 @@ struct Sealer: ~Copyable {
                 metrics: batch, details: details(of: pending), detailCount: interval.details.count,
                 dropped: ledger.dropped)
         } catch {
-            log.once(.encoding, "A batch cannot be made: \(Self.sentence(error))")
+            log.warn(of: .encoding, "A batch cannot be made: \(Self.sentence(error))")
             return nil
         }
     }
@@ -207,7 +207,7 @@ struct Sealer: ~Copyable {
         keeper.release()
         finish(interval)
         board.update { $0.bufferError = nil }
-        log.again(.buffer, "Batches are stored again")
+        log.noteEnd(of: .buffer, "Batches are stored again")
     }
 
     /// Stores the details. They are the first to be dropped, because the batch of metrics is complete without them.
@@ -272,8 +272,8 @@ struct Sealer: ~Copyable {
             .joined(separator: "; ")
         board.update { $0.bufferError = problem }
         let kill = keeper.problem == nil ? "stays in the journal" : "is lost with a killed process"
-        log.once(
-            .buffer,
+        log.warn(
+            of: .buffer,
             "Batches cannot be stored and are sent from memory; what the collector does not have \(kill): \(problem)")
         noteJournal()
     }
@@ -321,9 +321,9 @@ struct Sealer: ~Copyable {
         // The warning that batches cannot be stored has said so.
         guard board.status.bufferError == nil else { return }
         if let problem {
-            log.once(.journal, "A killed process loses what it recorded since the last interval: \(problem)")
+            log.warn(of: .journal, "A killed process loses what it recorded since the last interval: \(problem)")
         } else {
-            log.again(.journal, "What is recorded survives a killed process again")
+            log.noteEnd(of: .journal, "What is recorded survives a killed process again")
         }
     }
 
@@ -336,7 +336,7 @@ struct Sealer: ~Copyable {
 
     private func note(_ account: OutboxAccount) {
         if account.dropped[.bufferFull] != board.status.account.dropped[.bufferFull] {
-            log.once(.bufferFull, "The buffer is full (MARTLET_BUFFER_MAX); the oldest batches make room")
+            log.warn(of: .bufferFull, "The buffer is full (MARTLET_BUFFER_MAX); the oldest batches make room")
         }
         board.update { $0.account = account }
     }
@@ -364,8 +364,8 @@ struct Sealer: ~Copyable {
         }
         let others = directories.compactMap { directory in problems[directory].map { "\(directory.path): \($0)" } }
         guard !others.isEmpty else { return }
-        log.once(
-            .directory, "Batches are kept in \(directory.path), because of \(others.joined(separator: "; "))")
+        log.warn(
+            of: .directory, "Batches are kept in \(directory.path), because of \(others.joined(separator: "; "))")
     }
 
     private static func sentence(_ error: any Error) -> String {
