@@ -27,6 +27,6 @@ extension ForkedChild {
         AgentCost.reset()
         URLSessionCapture.beginAnew()
         SegmentMemory.forgetLocked()
-        RunningAgents.goOn()
+        RunningAgents.startReplacement()
     }
 }
