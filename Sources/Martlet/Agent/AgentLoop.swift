@@ -56,18 +56,18 @@ struct AgentLoop: ~Copyable {
 
     mutating func run() {
         // Requests recorded before the journal was open are in memory alone.
-        if recorder.hasUnjournaled { seal(isAsked: true) }
-        deliver(isAsked: false)
+        if recorder.hasUnjournaled { seal(isCallerWaiting: true) }
+        deliver(isCallerWaiting: false)
         while true {
             requests.waitForRequest(until: min(nextSeal, delivery.nextAttempt, nextCheck))
             let flushes = requests.takeFlushes()
             let isStopping = requests.stopBy != nil
-            let isAsked = !flushes.isEmpty || isStopping
+            let isCallerWaiting = !flushes.isEmpty || isStopping
             if keeper.makeRoom() { nextSeal = 0 }
-            if isAsked || budget.isSwitched || Clock.monotonic() >= min(nextSeal, nextCheck) { check() }
-            guard isAsked || Clock.monotonic() >= min(nextSeal, delivery.nextAttempt) else { continue }
-            if isAsked || Clock.monotonic() >= nextSeal { seal(isAsked: isAsked) }
-            deliver(isAsked: isAsked)
+            if isCallerWaiting || budget.isSwitched || Clock.monotonic() >= min(nextSeal, nextCheck) { check() }
+            guard isCallerWaiting || Clock.monotonic() >= min(nextSeal, delivery.nextAttempt) else { continue }
+            if isCallerWaiting || Clock.monotonic() >= nextSeal { seal(isCallerWaiting: isCallerWaiting) }
+            deliver(isCallerWaiting: isCallerWaiting)
             if isStopping { reportLosses() }
             if isStopping { close() }
             board.update { $0.threadCPU = Clock.threadCPU() }
@@ -98,8 +98,8 @@ struct AgentLoop: ~Copyable {
     /// Seals and delivers one more interval if the last delivery found a loss, which no other batch would report.
     private mutating func reportLosses() {
         guard sealer.hasUnreportedLoss else { return }
-        sealAndStore(isAsked: true, isLast: true)
-        deliver(isAsked: true)
+        sealAndStore(isCallerWaiting: true, isLast: true)
+        deliver(isCallerWaiting: true)
     }
 
     /// Closes the journal and the outbox. Called before the callers are answered, because the process may end with the
@@ -109,10 +109,10 @@ struct AgentLoop: ~Copyable {
         outbox.take()?.close()
     }
 
-    private mutating func seal(isAsked: Bool) {
+    private mutating func seal(isCallerWaiting: Bool) {
         nextSeal = Clock.monotonic() &+ interval
         openOutbox()
-        sealAndStore(isAsked: isAsked)
+        sealAndStore(isCallerWaiting: isCallerWaiting)
         closeRetired()
     }
 
@@ -170,11 +170,15 @@ struct AgentLoop: ~Copyable {
         if old.waiting > 0 { retired = consume old } else { old.close() }
     }
 
-    private mutating func sealAndStore(isAsked: Bool, isLast: Bool = false) {
+    private mutating func sealAndStore(isCallerWaiting: Bool, isLast: Bool = false) {
         // The batch's interval is still in the journal, which has no room for another one beside it.
         if memory.held != nil { moveToDisk() }
         guard memory.held == nil else { return }
-        if let interval = sealer.seal(isAsked: isAsked, isLast: isLast) { store(interval) } else { moveToDisk() }
+        if let interval = sealer.seal(isCallerWaiting: isCallerWaiting, isLast: isLast) {
+            store(interval)
+        } else {
+            moveToDisk()
+        }
     }
 
     /// Stores the batches that wait in memory, as far as the outbox takes them.
@@ -208,29 +212,29 @@ struct AgentLoop: ~Copyable {
 
     // MARK: Delivery
 
-    private mutating func deliver(isAsked: Bool) {
+    private mutating func deliver(isCallerWaiting: Bool) {
         let held = memory.held
-        deliverAll(isAsked: isAsked)
+        deliverAll(isCallerWaiting: isCallerWaiting)
         // The flush is also for the requests that came after the held interval.
-        guard isAsked, held != nil, memory.held == nil else { return }
-        sealAndStore(isAsked: true)
-        deliverAll(isAsked: true)
+        guard isCallerWaiting, held != nil, memory.held == nil else { return }
+        sealAndStore(isCallerWaiting: true)
+        deliverAll(isCallerWaiting: true)
     }
 
     /// Delivers the batches that wait. A long delivery is interrupted when the next interval ends, to seal it.
-    private mutating func deliverAll(isAsked: Bool) {
-        while !deliverUntilNextSeal(isAsked: isAsked) {
+    private mutating func deliverAll(isCallerWaiting: Bool) {
+        while !deliverUntilNextSeal(isCallerWaiting: isCallerWaiting) {
             check()
-            seal(isAsked: false)
+            seal(isCallerWaiting: false)
         }
         delivery.end()
         let bytes = memory.bytes
         board.update { $0.memoryBatchBytes = bytes }
     }
 
-    private mutating func deliverUntilNextSeal(isAsked: Bool) -> Bool {
+    private mutating func deliverUntilNextSeal(isCallerWaiting: Bool) -> Bool {
         sealer.measureBuffer()
-        guard delivery.begin(isAsked: isAsked, pause: nextSeal) else { return true }
+        guard delivery.begin(isCallerWaiting: isCallerWaiting, pause: nextSeal) else { return true }
         for directory in sealer.directories { delivery.deliverAbandoned(in: directory, except: memory.instance) }
         if var old = retired.take() {
             delivery.deliver(own: &old)

@@ -24,7 +24,7 @@ struct Delivery {
     private var news: DeliveryNews
     private var pause: UInt64 = .max
     /// Whether a caller waits for the round's end.
-    private var isAwaited = false
+    private var isCallerWaiting = false
     /// The time at which uploads elsewhere have kept a caller waiting for long enough, in nanoseconds of the monotonic clock.
     private var patience: UInt64 = .max
     /// Whether the round was interrupted, so that more batches may wait.
@@ -64,16 +64,19 @@ struct Delivery {
     /// Begins a round.
     ///
     /// - Parameters:
-    ///   - isAsked: a caller waits, so that the agent's own wait is cut short; a wait that the collector asked for is not.
+    ///   - isCallerWaiting: whether the agent's own wait is cut short for a caller; a wait that the collector asked for is
+    ///     not.
     ///   - pause: the time by the monotonic clock from which no upload begins, so that sealing does not wait for a full
     ///     buffer.
     /// - Returns: `false` if nothing may be sent now.
-    mutating func begin(isAsked: Bool, pause: UInt64) -> Bool {
+    mutating func begin(isCallerWaiting: Bool, pause: UInt64) -> Bool {
         let now = Clock.monotonic()
         held = Set(
-            circuits.filter { !$0.value.allows(at: now, isAsked: isAsked && isOwn($0.key.endpoint)) }.map(\.key))
+            circuits.filter { !$0.value.allows(at: now, isCallerWaiting: isCallerWaiting && isOwn($0.key.endpoint)) }
+                .map(\.key))
         self.pause = pause
-        (isPaused, isAwaited) = (false, isAsked)
+        isPaused = false
+        self.isCallerWaiting = isCallerWaiting
         if isOver { return false }
         (pending, others) = ([], [])
         return true
@@ -108,7 +111,7 @@ struct Delivery {
     mutating func deliverElsewhere() {
         if isPaused { return }
         news.endRound(waiting: Set(ownLines.filter(pending.contains).map(\.signal)))
-        patience = isAwaited ? Clock.monotonic() &+ MartletLimits.elsewhere.nanoseconds : .max
+        patience = isCallerWaiting ? Clock.monotonic() &+ MartletLimits.elsewhere.nanoseconds : .max
         var left: [URL?: [BatchFile]] = [:]
         var locked: Set<URL?> = []
         for other in others where !isPaused && !isHoldingUp() {
@@ -136,7 +139,7 @@ struct Delivery {
     /// Returns whether a caller that asked ahead of the round or during it has waited for long enough.
     private mutating func isHoldingUp() -> Bool {
         let now = Clock.monotonic()
-        if requests.isAsked { patience = min(patience, now &+ MartletLimits.elsewhere.nanoseconds) }
+        if requests.isCallerWaiting { patience = min(patience, now &+ MartletLimits.elsewhere.nanoseconds) }
         return now >= patience
     }
 

@@ -88,23 +88,25 @@ struct Sealer: ~Copyable {
     /// its requests stay in the journal until the next call.
     ///
     /// - Parameters:
-    ///   - isAsked: a caller waits. The length of a time without capture is reported then, and a heartbeat is not due.
+    ///   - isCallerWaiting: whether a caller waits. The length of a time without capture is reported then, and a heartbeat
+    ///     is not due.
     ///   - isLast: no other batch can report a loss.
-    mutating func seal(isAsked: Bool, isLast: Bool = false) -> SealedInterval? {
+    mutating func seal(isCallerWaiting: Bool, isLast: Bool = false) -> SealedInterval? {
         if pending == nil {
             let isNew =
-                !recorder.isEmpty || capture.now(keeping: recorder).reason != lastReason || isUnwatchedNew(isAsked)
+                !recorder.isEmpty || capture.now(keeping: recorder).reason != lastReason
+                || isUnwatchedNew(isCallerWaiting)
                 || (isLast && hasUnreportedLoss)
-            guard isNew || isHeartbeatDue(isAsked: isAsked), takeInterval() else { return nil }
+            guard isNew || isHeartbeatDue(isCallerWaiting: isCallerWaiting), takeInterval() else { return nil }
         }
         return encodePending()
     }
 
     /// Returns whether a time without capture is to be reported: its beginning and its end at once, its length when a caller
     /// asks.
-    private func isUnwatchedNew(_ isAsked: Bool) -> Bool {
+    private func isUnwatchedNew(_ isCallerWaiting: Bool) -> Bool {
         recorder.unwatched.isRunning == wasWatching
-            || (isAsked && recorder.unwatched.nanoseconds() != lastUnwatched)
+            || (isCallerWaiting && recorder.unwatched.nanoseconds() != lastUnwatched)
     }
 
     /// An interval that was taken out of the journal and is no batch yet.
@@ -330,8 +332,8 @@ struct Sealer: ~Copyable {
     /// Whether the account has a loss that no batch's ledger has.
     var hasUnreportedLoss: Bool { board.status.account.dropped != reportedLosses }
 
-    private func isHeartbeatDue(isAsked: Bool) -> Bool {
-        !isAsked && Clock.hasPassed(MartletLimits.heartbeat, since: lastSeal)
+    private func isHeartbeatDue(isCallerWaiting: Bool) -> Bool {
+        !isCallerWaiting && Clock.hasPassed(MartletLimits.heartbeat, since: lastSeal)
     }
 
     private func note(_ account: OutboxAccount) {

@@ -18,9 +18,11 @@ struct UploadCircuit {
 
     init(notBefore: UInt64 = 0) { self.notBefore = notBefore }
 
-    /// - Parameter isAsked: a caller waits, so that the agent's own wait is cut short; a wait that the collector asked for is
-    ///   not.
-    func allows(at now: UInt64, isAsked: Bool) -> Bool { (isAsked && !isToldToWait) || now >= notBefore }
+    /// - Parameter isCallerWaiting: whether the agent's own wait is cut short for a caller; a wait that the collector asked
+    ///   for is not.
+    func allows(at now: UInt64, isCallerWaiting: Bool) -> Bool {
+        (isCallerWaiting && !isToldToWait) || now >= notBefore
+    }
 
     mutating func fail(_ time: RetryTime, at now: UInt64) {
         isToldToWait = false

@@ -126,16 +126,16 @@ import Testing
 
     @Test func aCircuitLetsOneAttemptThroughForEachDelay() {
         var circuit = UploadCircuit()
-        #expect(circuit.allows(at: 0, isAsked: false))
+        #expect(circuit.allows(at: 0, isCallerWaiting: false))
         circuit.fail(.backOff, at: 1000)
-        #expect(!circuit.allows(at: 1000, isAsked: false))
-        #expect(circuit.allows(at: 1000, isAsked: true))
-        #expect(circuit.allows(at: circuit.notBefore, isAsked: false))
+        #expect(!circuit.allows(at: 1000, isCallerWaiting: false))
+        #expect(circuit.allows(at: 1000, isCallerWaiting: true))
+        #expect(circuit.allows(at: circuit.notBefore, isCallerWaiting: false))
         #expect(circuit.notBefore <= 1000 + MartletLimits.firstRetry.nanoseconds)
         circuit.fail(.longest, at: 1000)
         #expect(circuit.notBefore >= 1000 + MartletLimits.lastRetry.nanoseconds / 2)
-        #expect(circuit.allows(at: 1000, isAsked: true))
+        #expect(circuit.allows(at: 1000, isCallerWaiting: true))
         circuit.fail(.asked(.seconds(300)), at: 1000)
-        #expect(!circuit.allows(at: 1000 + Duration.seconds(299).nanoseconds, isAsked: true))
+        #expect(!circuit.allows(at: 1000 + Duration.seconds(299).nanoseconds, isCallerWaiting: true))
     }
 }
