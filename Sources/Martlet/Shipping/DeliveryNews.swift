@@ -16,27 +16,27 @@ struct DeliveryNews {
         self.log = log
     }
 
-    mutating func fail(_ line: UploadLine, _ time: RetryTime, _ reason: String) {
-        guard line.endpoint == own else { return obstacles[line.endpoint] = reason }
+    mutating func fail(_ route: UploadRoute, _ time: RetryTime, _ reason: String) {
+        guard route.endpoint == own else { return obstacles[route.endpoint] = reason }
         if time == .longest {
             return log.warn(
-                of: .upload(line.signal),
-                "The collector takes no \(line.signal), which wait in the buffer; are MARTLET_ENDPOINT and MARTLET_TOKEN right? \(reason)"
+                of: .upload(route.signal),
+                "The collector takes no \(route.signal), which wait in the buffer; are MARTLET_ENDPOINT and MARTLET_TOKEN right? \(reason)"
             )
         }
-        failing.insert(line.signal)
+        failing.insert(route.signal)
         log.warn(of: .collector, "The collector takes no batches now, which wait in the buffer: \(reason)")
     }
 
-    mutating func succeed(_ line: UploadLine) {
-        guard line.endpoint == own else {
-            obstacles[line.endpoint] = nil
+    mutating func succeed(_ route: UploadRoute) {
+        guard route.endpoint == own else {
+            obstacles[route.endpoint] = nil
             return log.noteEnd(
-                of: .elsewhere(line.endpoint),
-                "What was recorded for \(line.endpoint.absoluteString) is delivered there")
+                of: .elsewhere(route.endpoint),
+                "What was recorded for \(route.endpoint.absoluteString) is delivered there")
         }
-        failing.remove(line.signal)
-        log.noteEnd(of: .upload(line.signal), "The collector takes \(line.signal) again")
+        failing.remove(route.signal)
+        log.noteEnd(of: .upload(route.signal), "The collector takes \(route.signal) again")
     }
 
     /// - Parameter waiting: signals with batches that wait. A signal without any cannot fail.

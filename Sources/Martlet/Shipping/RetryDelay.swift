@@ -3,12 +3,12 @@
 struct RetryDelay {
     private var failures = 0
 
-    /// - Parameter asked: the collector's `Retry-After`, which makes the wait longer and never shorter: a collector whose
-    ///   date is in our past would be asked again and again without a pause.
-    mutating func next(asked: Duration? = nil, random: Double = .random(in: 0...1)) -> Duration {
+    /// - Parameter retryAfter: the collector's `Retry-After`, which makes the wait longer and never shorter: a collector whose
+    ///   date is in our past would be retryAfter again and again without a pause.
+    mutating func next(retryAfter: Duration? = nil, random: Double = .random(in: 0...1)) -> Duration {
         let doubled = MartletLimits.firstRetry * (1 << min(failures, 16))
         failures += 1
-        return max(min(doubled, MartletLimits.lastRetry) * (0.5 + random / 2), asked ?? .zero)
+        return max(min(doubled, MartletLimits.lastRetry) * (0.5 + random / 2), retryAfter ?? .zero)
     }
 
     /// Returns the wait after an attempt that kept a core busy until its time was up: eight times as long as the one before,

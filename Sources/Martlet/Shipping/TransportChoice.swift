@@ -18,9 +18,10 @@ struct TransportChoice: Equatable {
     /// - Parameters:
     ///   - asked: the transport that the configuration asks for; `nil` for the one that suits.
     ///   - hasLibcurl: whether libcurl's functions were found in the process.
-    ///   - variables: the variables that ask for something that `URLSession` on Linux cannot do.
+    ///   - variablesNeedingLibcurl: the variables that ask for something that `URLSession` on Linux cannot do.
     init(
-        asked: Transport?, hasLibcurl: Bool, variables: [String], isURLSessionSound: Bool = Self.isURLSessionSound
+        asked: Transport?, hasLibcurl: Bool, variablesNeedingLibcurl variables: [String],
+        isURLSessionSound: Bool = Self.isURLSessionSound
     ) {
         let names = variables.joined(separator: ", ")
         let suited: Transport = isURLSessionSound && variables.isEmpty ? .urlSession : .libcurl

@@ -33,7 +33,7 @@ enum RetryTime: Equatable {
     /// After a delay that grows with each failure.
     case backOff
     /// Not before the time that the collector asked for.
-    case asked(Duration)
+    case notBefore(Duration)
     /// After the longest delay, because a person has to change a setting first.
     case longest
     /// After a delay that grows faster and longer: each attempt keeps a core busy.
@@ -73,7 +73,7 @@ enum UploadOutcome: Equatable {
         self =
             switch status {
             case 200..<300: .delivered(refusal: Refusal(answer, partial, reason: reason))
-            case 429, 502, 503, 504: .retry(answer.retryAfter.map(RetryTime.asked) ?? .backOff, reason: reason)
+            case 429, 502, 503, 504: .retry(answer.retryAfter.map(RetryTime.notBefore) ?? .backOff, reason: reason)
             case 413: .split(reason: reason)
             case 400 where answer.missesCertificate:
                 .retry(.longest, reason: "\(reason); a proxy asks for a client's certificate")
@@ -86,7 +86,7 @@ enum UploadOutcome: Equatable {
         switch end {
         case .answered(let answer): self.init(answer, signal: signal)
         case .failed(let reason): self.init(transportError: reason)
-        case .awaitedInVain(let reason): self = .retry(.costly, reason: reason)
+        case .timedOut(let reason): self = .retry(.costly, reason: reason)
         }
     }
 

@@ -28,7 +28,7 @@ import Testing
         for status in [429, 502, 503, 504] {
             let answer = UploadAnswer(status: status, retryAfter: .seconds(7))
             #expect(
-                UploadOutcome(answer, signal: .metrics) == .retry(.asked(.seconds(7)), reason: "status \(status)"))
+                UploadOutcome(answer, signal: .metrics) == .retry(.notBefore(.seconds(7)), reason: "status \(status)"))
         }
     }
 
@@ -109,9 +109,9 @@ import Testing
 
     @Test func aRetryAfterMakesADelayLongerAndNeverShorter() {
         var delay = RetryDelay()
-        #expect(delay.next(asked: .zero, random: 1) == .seconds(1))
-        #expect(delay.next(asked: .seconds(300), random: 1) == .seconds(300))
-        #expect(delay.next(asked: .zero, random: 1) == .seconds(4))
+        #expect(delay.next(retryAfter: .zero, random: 1) == .seconds(1))
+        #expect(delay.next(retryAfter: .seconds(300), random: 1) == .seconds(300))
+        #expect(delay.next(retryAfter: .zero, random: 1) == .seconds(4))
     }
 
     @Test func aCollectorThatIsAwaitedInVainAtThePriceOfACoreIsAskedEverMoreRarely() {
@@ -120,7 +120,7 @@ import Testing
         #expect(delays == [1, 8, 64, 512, 600, 600].map { .seconds($0) })
         #expect(delay.next(random: 1) == MartletLimits.lastRetry)
         #expect(
-            UploadOutcome(.awaitedInVain(reason: "no answer in time"), signal: .traces)
+            UploadOutcome(.timedOut(reason: "no answer in time"), signal: .traces)
                 == .retry(.costly, reason: "no answer in time"))
     }
 
@@ -135,7 +135,7 @@ import Testing
         circuit.fail(.longest, at: 1000)
         #expect(circuit.notBefore >= 1000 + MartletLimits.lastRetry.nanoseconds / 2)
         #expect(circuit.allows(at: 1000, isCallerWaiting: true))
-        circuit.fail(.asked(.seconds(300)), at: 1000)
+        circuit.fail(.notBefore(.seconds(300)), at: 1000)
         #expect(!circuit.allows(at: 1000 + Duration.seconds(299).nanoseconds, isCallerWaiting: true))
     }
 }
