@@ -64,7 +64,7 @@ struct AgentLoop: ~Copyable {
             let isStopping = requests.stopBy != nil
             let isCallerWaiting = !flushes.isEmpty || isStopping
             if keeper.makeRoom() { nextSeal = 0 }
-            if isCallerWaiting || budget.isSwitched || Clock.monotonic() >= min(nextSeal, nextCheck) { check() }
+            if isCallerWaiting || budget.hasSwitched || Clock.monotonic() >= min(nextSeal, nextCheck) { check() }
             guard isCallerWaiting || Clock.monotonic() >= min(nextSeal, delivery.nextAttempt) else { continue }
             if isCallerWaiting || Clock.monotonic() >= nextSeal { seal(isCallerWaiting: isCallerWaiting) }
             deliver(isCallerWaiting: isCallerWaiting)

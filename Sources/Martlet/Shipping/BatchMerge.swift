@@ -13,11 +13,11 @@ struct BatchMerge {
         let second: BatchFile
     }
 
-    mutating func run(_ window: Duration, in outbox: inout Outbox, _ need: inout BufferRoom.Need) {
-        guard need.mayMerge, let batches = outbox.batches() else { return }
+    mutating func run(_ window: Duration, in outbox: inout Outbox, _ usage: inout BufferRoom.Usage) {
+        guard usage.mayMerge, let batches = outbox.batches() else { return }
         for run in Self.runs(in: batches, window: window.nanoseconds, apart: refused) {
-            guard need.mayMerge else { return }
-            need.size -= merge(run, in: &outbox)
+            guard usage.mayMerge else { return }
+            usage.size -= merge(run, in: &outbox)
         }
     }
 

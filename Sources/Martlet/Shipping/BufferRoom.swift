@@ -11,12 +11,12 @@ struct BufferRoom {
     let limit: Int
     private var merge = BatchMerge()
     /// The size at which room is made, in bytes.
-    private var mark: Int
+    private var threshold: Int
 
     init(serviceDirectory: URL, limit: Int) {
         self.serviceDirectory = serviceDirectory
         self.limit = limit
-        mark = share(MartletLimits.roomFrom, of: limit)
+        threshold = share(MartletLimits.roomFrom, of: limit)
     }
 
     /// The size of all batches and quarantined files, in bytes.
@@ -28,27 +28,27 @@ struct BufferRoom {
         }
     }
 
-    func isShort(at size: Int) -> Bool { size > min(mark, limit) }
+    func isShort(at size: Int) -> Bool { size > min(threshold, limit) }
 
     /// Makes room for `bytes` more.
     ///
     /// - Returns: whether they fit. Nothing is dropped if they can never fit.
     mutating func make(for bytes: Int, own: inout Outbox) -> Bool {
         guard bytes <= limit else { return false }
-        var need = Need(size: size + bytes, limit: limit)
-        forEachOutbox(&own) { outbox in Self.removeDetails(of: &outbox, &need) }
-        for window in MartletLimits.mergeWindows where need.mayMerge {
+        var usage = Usage(size: size + bytes, limit: limit)
+        forEachOutbox(&own) { outbox in Self.removeDetails(of: &outbox, &usage) }
+        for window in MartletLimits.mergeWindows where usage.mayMerge {
             var merge = merge
-            forEachOutbox(&own) { outbox in merge.run(window, in: &outbox, &need) }
+            forEachOutbox(&own) { outbox in merge.run(window, in: &outbox, &usage) }
             self.merge = merge
         }
-        mark = need.nextMark
-        while need.size > limit, let freed = dropOldest(&own) { need.size -= freed }
-        return need.size <= limit
+        threshold = usage.nextThreshold
+        while usage.size > limit, let freed = dropOldest(&own) { usage.size -= freed }
+        return usage.size <= limit
     }
 
     /// The bytes in the buffer and its limit.
-    struct Need {
+    struct Usage {
         var size: Int
         let limit: Int
         private let begin = Clock.threadCPU()
@@ -58,14 +58,14 @@ struct BufferRoom {
             self.limit = limit
         }
 
-        var isMet: Bool { size <= share(MartletLimits.roomUntil, of: limit) }
+        var isLow: Bool { size <= share(MartletLimits.roomUntil, of: limit) }
 
         /// Whether merging may go on: within the limit for its CPU time, past the limit for as long as it takes.
-        var mayMerge: Bool { !isMet && (size > limit || !isTimeUp) }
+        var mayMerge: Bool { !isLow && (size > limit || !isTimeUp) }
 
         /// The size at which room is made next: at the next batch if the time was up, and later if nothing is left to merge.
-        var nextMark: Int {
-            if isMet { return share(MartletLimits.roomFrom, of: limit) }
+        var nextThreshold: Int {
+            if isLow { return share(MartletLimits.roomFrom, of: limit) }
             return isTimeUp ? 0 : size + share(MartletLimits.roomGrowth, of: limit)
         }
 
@@ -74,13 +74,13 @@ struct BufferRoom {
 
     // MARK: -
 
-    private static func removeDetails(of outbox: inout Outbox, _ need: inout Need) {
-        if need.isMet { return }
-        need.size -= outbox.quarantine.size
+    private static func removeDetails(of outbox: inout Outbox, _ usage: inout Usage) {
+        if usage.isLow { return }
+        usage.size -= outbox.quarantine.size
         outbox.quarantine.removeAll()
-        for batch in outbox.batches() ?? [] where batch.file.signal == .traces && !need.isMet {
+        for batch in outbox.batches() ?? [] where batch.file.signal == .traces && !usage.isLow {
             outbox.settle(batch.file, as: .dropped(.bufferFull))
-            need.size -= batch.size
+            usage.size -= batch.size
         }
     }
 

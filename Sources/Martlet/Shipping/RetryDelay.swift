@@ -4,7 +4,7 @@ struct RetryDelay {
     private var failures = 0
 
     /// - Parameter retryAfter: the collector's `Retry-After`, which makes the wait longer and never shorter: a collector whose
-    ///   date is in our past would be retryAfter again and again without a pause.
+    ///   date is in our past would be asked again and again without a pause.
     mutating func next(retryAfter: Duration? = nil, random: Double = .random(in: 0...1)) -> Duration {
         let doubled = MartletLimits.firstRetry * (1 << min(failures, 16))
         failures += 1
