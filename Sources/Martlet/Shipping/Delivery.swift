@@ -108,12 +108,12 @@ struct Delivery {
     }
 
     /// Delivers batches for other collectors to the addresses that they were recorded for, as far as possible, and warns of
-    /// the rest. The last step of a round. It takes at most ``MartletLimits/elsewhere`` while a caller waits, because a
+    /// the rest. The last step of a round. It takes at most ``MartletLimits/elsewhereWait`` while a caller waits, because a
     /// collector that is gone takes its time.
     mutating func deliverElsewhere() {
         if isPaused { return }
         news.endRound(waiting: Set(ownRoutes.filter(waitingRoutes.contains).map(\.signal)))
-        elsewhereDeadline = isCallerWaiting ? Clock.monotonic() &+ MartletLimits.elsewhere.nanoseconds : .max
+        elsewhereDeadline = isCallerWaiting ? Clock.monotonic() &+ MartletLimits.elsewhereWait.nanoseconds : .max
         var left: [URL?: [BatchFile]] = [:]
         var locked: Set<URL?> = []
         for foreign in foreignOutboxes where !isPaused && !isElsewhereTimeUp() {
@@ -142,7 +142,7 @@ struct Delivery {
     private mutating func isElsewhereTimeUp() -> Bool {
         let now = Clock.monotonic()
         if requests.isCallerWaiting {
-            elsewhereDeadline = min(elsewhereDeadline, now &+ MartletLimits.elsewhere.nanoseconds)
+            elsewhereDeadline = min(elsewhereDeadline, now &+ MartletLimits.elsewhereWait.nanoseconds)
         }
         return now >= elsewhereDeadline
     }

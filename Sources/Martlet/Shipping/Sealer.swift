@@ -139,7 +139,7 @@ struct Sealer: ~Copyable {
     }
 
     private func awaitWritten() -> [JournalKeeper.ClosedLane]? {
-        let deadline = Clock.monotonic() &+ MartletLimits.lastRecord.nanoseconds
+        let deadline = Clock.monotonic() &+ MartletLimits.lastRecordWait.nanoseconds
         while true {
             if let lanes = keeper.closedLanes() { return lanes }
             guard Clock.monotonic() < deadline else { return nil }

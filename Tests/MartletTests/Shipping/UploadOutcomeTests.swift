@@ -102,7 +102,7 @@ import Testing
         var delay = RetryDelay()
         let delays = (0..<10).map { _ in delay.next(random: 1) }
         #expect(delays.prefix(4) == [.seconds(1), .seconds(2), .seconds(4), .seconds(8)])
-        #expect(delays.last == MartletLimits.lastRetry)
+        #expect(delays.last == MartletLimits.longestRetry)
         delay = RetryDelay()
         #expect(delay.next(random: 0) == .milliseconds(500))
     }
@@ -118,7 +118,7 @@ import Testing
         var delay = RetryDelay()
         let delays = (0..<6).map { _ in delay.nextCostly(random: 1) }
         #expect(delays == [1, 8, 64, 512, 600, 600].map { .seconds($0) })
-        #expect(delay.next(random: 1) == MartletLimits.lastRetry)
+        #expect(delay.next(random: 1) == MartletLimits.longestRetry)
         #expect(
             UploadOutcome(.timedOut(reason: "no answer in time"), signal: .traces)
                 == .retry(.costly, reason: "no answer in time"))
@@ -133,7 +133,7 @@ import Testing
         #expect(circuit.allows(at: circuit.notBefore, isCallerWaiting: false))
         #expect(circuit.notBefore <= 1000 + MartletLimits.firstRetry.nanoseconds)
         circuit.fail(.longest, at: 1000)
-        #expect(circuit.notBefore >= 1000 + MartletLimits.lastRetry.nanoseconds / 2)
+        #expect(circuit.notBefore >= 1000 + MartletLimits.longestRetry.nanoseconds / 2)
         #expect(circuit.allows(at: 1000, isCallerWaiting: true))
         circuit.fail(.notBefore(.seconds(300)), at: 1000)
         #expect(!circuit.allows(at: 1000 + Duration.seconds(299).nanoseconds, isCallerWaiting: true))
