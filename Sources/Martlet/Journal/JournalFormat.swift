@@ -75,7 +75,7 @@ struct JournalHeader: Equatable {
 
     /// Writes the header, the checksum last: until then the segment is blank.
     func write(to bytes: UnsafeMutableRawBufferPointer) {
-        bytes.storeBytes(of: 0, toByteOffset: Self.sentWord, as: UInt64.self)
+        bytes.storeBytes(of: 0, toByteOffset: Self.attemptWord, as: UInt64.self)
         for (index, field) in fields.enumerated() {
             bytes.storeBytes(of: field, toByteOffset: index * 8, as: UInt64.self)
         }
@@ -87,15 +87,15 @@ struct JournalHeader: Equatable {
     }
 
     /// The offset of a word behind the fields: whether a batch of the interval was sent from memory, and may have arrived.
-    private static let sentWord = 64
+    private static let attemptWord = 64
 
-    static func noteSent(_ bytes: UnsafeMutableRawBufferPointer) {
-        JournalFormat.publish(1, at: UnsafeMutableRawBufferPointer(rebasing: bytes[sentWord...]))
+    static func noteAttempt(_ bytes: UnsafeMutableRawBufferPointer) {
+        JournalFormat.publish(1, at: UnsafeMutableRawBufferPointer(rebasing: bytes[attemptWord...]))
     }
 
     /// Returns whether a batch of the segment's interval was about to be sent. For a segment whose header was read.
-    static func isSent(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        bytes.loadUnaligned(fromByteOffset: sentWord, as: UInt64.self) != 0
+    static func mayHaveArrived(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        bytes.loadUnaligned(fromByteOffset: attemptWord, as: UInt64.self) != 0
     }
 
     private static let unwatchedWord = 72

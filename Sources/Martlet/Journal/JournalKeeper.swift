@@ -44,8 +44,8 @@ final class JournalKeeper {
     var isClosedOnDisk: Bool { !closedFiles.isEmpty }
 
     /// Notes in the closed interval's files that a batch of it is about to be sent.
-    func noteSent() {
-        for memory in closedFiles { JournalHeader.noteSent(memory.bytes) }
+    func noteAttempt() {
+        for memory in closedFiles { JournalHeader.noteAttempt(memory.bytes) }
     }
 
     /// Notes in the segments in use for how many nanoseconds capture was off, so that a killed process leaves that figure.

@@ -17,8 +17,8 @@ struct BatchFile: Sendable, Hashable {
     var requests: UInt64
     /// The CRC-32 of the file.
     var checksum: UInt32
-    /// Whether an attempt was made to upload the batch, with an unknown outcome: it may only be sent again unchanged.
-    var isSent: Bool
+    /// Whether an upload of the batch was attempted, with an unknown outcome: it may only be sent again unchanged.
+    var mayHaveArrived: Bool
     var isCompressed: Bool
 
     /// - Parameter first: `nil` for a batch of one interval.
@@ -32,7 +32,7 @@ struct BatchFile: Sendable, Hashable {
         self.signal = signal
         self.requests = requests
         checksum = Gzip.crc32(body)
-        isSent = false
+        mayHaveArrived = false
         self.isCompressed = isCompressed
     }
 
@@ -63,7 +63,7 @@ extension BatchFile {
         let digits = String(checksum, radix: 16)
         let padding = String(repeating: "0", count: 8 - digits.count)
         return "\(range)\(part.isEmpty ? "" : ".\(part)")-\(signal.rawValue)-\(requests)-\(padding)\(digits)"
-            + (isSent ? Self.sentSuffix : "") + (isCompressed ? Self.compressedSuffix : Self.suffix)
+            + (mayHaveArrived ? Self.sentSuffix : "") + (isCompressed ? Self.compressedSuffix : Self.suffix)
     }
 
     /// Reads a file's name; `nil` if no batch has it.
@@ -71,7 +71,7 @@ extension BatchFile {
         var rest = name[...]
         isCompressed = rest.removeSuffix(Self.compressedSuffix)
         guard isCompressed || rest.removeSuffix(Self.suffix) else { return nil }
-        isSent = rest.removeSuffix(Self.sentSuffix)
+        mayHaveArrived = rest.removeSuffix(Self.sentSuffix)
         let fields = rest.split(separator: "-", omittingEmptySubsequences: false)
         guard fields.count == 4, let signal = Signal(rawValue: String(fields[1])), let requests = UInt64(fields[2]),
             let checksum = UInt32(fields[3], radix: 16)

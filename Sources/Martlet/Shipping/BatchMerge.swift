@@ -105,5 +105,5 @@ extension StoredBatch {
             && other.modified / window == modified / window
     }
 
-    private var canMerge: Bool { !file.isSent && file.part.isEmpty }
+    private var canMerge: Bool { !file.mayHaveArrived && file.part.isEmpty }
 }

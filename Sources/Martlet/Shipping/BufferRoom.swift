@@ -124,7 +124,7 @@ private func share(_ share: Double, of limit: Int) -> Int { Int(Double(limit) * 
 extension StoredBatch {
     fileprivate func isDroppedBefore(_ other: StoredBatch?) -> Bool {
         guard let other else { return true }
-        guard file.isSent == other.file.isSent else { return other.file.isSent }
+        guard file.mayHaveArrived == other.file.mayHaveArrived else { return other.file.mayHaveArrived }
         return (modified, file.sequence, file.part) < (other.modified, other.file.sequence, other.file.part)
     }
 }

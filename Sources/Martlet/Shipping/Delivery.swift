@@ -307,6 +307,6 @@ extension StoredBatch {
     /// Whether the collector may have taken the batch so long ago that it would not know it any more.
     fileprivate var isExpired: Bool {
         let now = Clock.wall()
-        return file.isSent && now > modified && now - modified > MartletLimits.unknownOutcome.nanoseconds
+        return file.mayHaveArrived && now > modified && now - modified > MartletLimits.unknownOutcome.nanoseconds
     }
 }

@@ -63,9 +63,9 @@ struct JournalRecovery {
         let body = isCompressed ? try Gzip.compress(bytes) : bytes
         var file = BatchFile(
             sequence: sequence, signal: .metrics, requests: batch.requests, isCompressed: isCompressed, body: body)
-        file.isSent = segments.contains(where: \.isSent)
+        file.mayHaveArrived = segments.contains(where: \.mayHaveArrived)
         // The interval's end stands for the time of the upload, which came soon after at the latest.
-        try outbox.store(body, as: file, modified: file.isSent ? interval.end : nil)
+        try outbox.store(body, as: file, modified: file.mayHaveArrived ? interval.end : nil)
     }
 }
 
@@ -92,7 +92,7 @@ struct RecoveredSegment {
     }
 
     /// Whether a batch of the segment's interval was sent from memory, and may have arrived.
-    var isSent: Bool { bytes.withUnsafeBytes { JournalHeader.isSent($0) } }
+    var mayHaveArrived: Bool { bytes.withUnsafeBytes { JournalHeader.mayHaveArrived($0) } }
 
     /// Nanoseconds for which capture was off since the dead instance's start.
     var unwatched: UInt64 { bytes.withUnsafeBytes { JournalHeader.unwatched($0) } }

@@ -39,9 +39,9 @@ struct MemoryOutbox: BatchStore {
 
     mutating func mark(_ file: BatchFile) -> BatchFile? {
         guard let index = index(of: file) else { return nil }
-        if file.isSent { return file }
-        if isHeld(file) { keeper.noteSent() }
-        waiting[index].batch.file.isSent = true
+        if file.mayHaveArrived { return file }
+        if isHeld(file) { keeper.noteAttempt() }
+        waiting[index].batch.file.mayHaveArrived = true
         waiting[index].batch.modified = Clock.wall()
         return waiting[index].batch.file
     }
@@ -127,6 +127,6 @@ struct MemoryOutbox: BatchStore {
     /// the collector has them.
     private func oldest(_ signal: Signal) -> BatchFile? {
         let files = waiting.map(\.batch.file).filter { $0.signal == signal }
-        return files.first { !$0.isSent } ?? files.first
+        return files.first { !$0.mayHaveArrived } ?? files.first
     }
 }

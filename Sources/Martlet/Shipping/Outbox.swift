@@ -123,9 +123,9 @@ struct Outbox: BatchStore, ~Copyable {
 
     /// Marks a batch in its name.
     func mark(_ file: BatchFile) -> BatchFile? {
-        if file.isSent { return file }
+        if file.mayHaveArrived { return file }
         var sent = file
-        sent.isSent = true
+        sent.mayHaveArrived = true
         // The file's time is the one from which on the collector may know the batch.
         utimes(path(of: file), nil)
         guard rename(path(of: file), path(of: sent)) == 0 else { return nil }

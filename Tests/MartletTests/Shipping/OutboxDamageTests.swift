@@ -86,7 +86,7 @@ import Testing
         case 2: outbox.settle(file, as: .delivered(rejected: .random(in: 0...20, using: &random)))
         case 3: outbox.settle(file, as: .dropped(.bufferFull))
         case 4:
-            guard file.part.count < BatchID.maxPartLength, !file.isSent else { return }
+            guard file.part.count < BatchID.maxPartLength, !file.mayHaveArrived else { return }
             let parts = [(0, file.requests / 2), (1, file.requests - file.requests / 2)].map { digit, requests in
                 BatchFile(
                     sequence: file.sequence, first: file.first, part: "\(file.part)\(digit)", signal: file.signal,
@@ -134,7 +134,7 @@ private struct Scene {
                 }
                 var file = Self.file(sequence, requests: .random(in: 0...50, using: &random), body)
                 if Bool.random(using: &random) { file.signal = .traces; file.requests = 0 }
-                file.isSent = Int.random(in: 0..<4, using: &random) == 0
+                file.mayHaveArrived = Int.random(in: 0..<4, using: &random) == 0
                 try outbox.store(body, as: file)
                 switch Int.random(in: 0..<6, using: &random) {
                 case 0: outbox.settle(file, as: .delivered(rejected: 1))

@@ -240,7 +240,7 @@ import Testing
 
     @Test func partsBesideTheirWholeWereNeverSentAndAreRemoved() throws {
         var whole = Self.file(3, requests: 20)
-        whole.isSent = true
+        whole.mayHaveArrived = true
         try open { outbox in
             try outbox.store([1], as: whole)
             try outbox.store([1], as: Self.part("0", requests: 8))
