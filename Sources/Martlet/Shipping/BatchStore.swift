@@ -6,7 +6,7 @@ protocol BatchStore: ~Copyable {
     var account: OutboxAccount { get }
 
     /// Takes over the account that another store of the instance has brought up to date.
-    mutating func follow(_ account: OutboxAccount)
+    mutating func adopt(account: OutboxAccount)
 
     /// Returns the batches that wait, oldest first; `nil` if they cannot be listed now.
     mutating func batches() -> [StoredBatch]?

@@ -89,7 +89,7 @@ struct Delivery {
 
     /// Delivers the batches of one of this instance's own stores.
     mutating func deliver(own store: inout some BatchStore & ~Copyable) {
-        store.follow(board.status.account)
+        store.adopt(account: board.status.account)
         deliverAll(of: &store, to: configuration.collector, isOwn: true)
     }
 

@@ -13,10 +13,10 @@ struct JournalRecovery {
     /// Seals the journal's segments in an outbox and removes them. Segments that cannot be read or stored now stay for the
     /// next time.
     func recover(_ outbox: inout Outbox) {
-        guard let sealed = outbox.sealed, let found = segments(in: outbox) else { return }
+        guard let last = outbox.lastSequence, let found = segments(in: outbox) else { return }
         for (sequence, segments) in found.sorted(by: { $0.key < $1.key }) {
             do {
-                if sequence > sealed { try seal(segments, sequence, in: &outbox) }
+                if sequence > last { try seal(segments, sequence, in: &outbox) }
                 for segment in segments { segment.remove() }
             } catch {
                 return

@@ -31,7 +31,7 @@ struct MemoryOutbox: BatchStore {
         waiting.reduce(0) { isHeld($1.batch.file) ? $0 : $0 &+ $1.batch.file.requests }
     }
 
-    mutating func follow(_ account: OutboxAccount) { self.account = account }
+    mutating func adopt(account: OutboxAccount) { self.account = account }
 
     func batches() -> [StoredBatch]? { waiting.map(\.batch) }
 
@@ -48,7 +48,7 @@ struct MemoryOutbox: BatchStore {
 
     mutating func settle(_ file: BatchFile, as settlement: Settlement) {
         account.settle(file, as: settlement)
-        if file.signal == .metrics { account.seal(file.sequence) }
+        if file.signal == .metrics { account.noteSettled(file.sequence) }
         ShippingStep.settled.reach()
         release(file)
         remove(file)
@@ -68,7 +68,7 @@ struct MemoryOutbox: BatchStore {
     /// Counts the requests of a batch that found no room as dropped.
     mutating func drop(_ file: BatchFile) {
         account.settle(file, as: .dropped(.bufferFull))
-        account.seal(file.sequence)
+        account.noteSettled(file.sequence)
     }
 
     /// Stores a batch; returns `false` if it does not fit.

@@ -86,8 +86,8 @@ struct Outbox: BatchStore, ~Copyable {
     }
 
     /// The highest sequence that a batch has or had; `nil` if the batches cannot be listed now.
-    var sealed: UInt64? {
-        StoredBatch.all(in: directory)?.reduce(account.sealed) { max($0, $1.file.sequence) }
+    var lastSequence: UInt64? {
+        StoredBatch.all(in: directory)?.reduce(account.lastSettledSequence) { max($0, $1.file.sequence) }
     }
 
     /// Returns the ledger of a dead instance, which is known from its account and its batches alone.

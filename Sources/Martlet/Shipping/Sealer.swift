@@ -73,14 +73,14 @@ struct Sealer: ~Copyable {
 
     /// Brings the account of an outbox up to date and notes it, before the outbox goes out of use.
     func updateAccount(of outbox: inout Outbox) {
-        outbox.follow(board.status.account)
+        outbox.adopt(account: board.status.account)
         _ = outbox.batches()
         note(outbox.account)
     }
 
     /// Takes an outbox back into use. The account has the requests that were settled since it went out of use.
     mutating func reuse(_ outbox: inout Outbox) {
-        outbox.follow(board.status.account)
+        outbox.adopt(account: board.status.account)
         use(outbox.serviceDirectory)
     }
 
@@ -194,7 +194,7 @@ struct Sealer: ~Copyable {
     mutating func store(
         _ interval: SealedInterval, in outbox: inout Outbox, after memory: inout MemoryOutbox
     ) throws(WholeFile.Failure) {
-        outbox.follow(board.status.account)
+        outbox.adopt(account: board.status.account)
         defer { note(outbox.account) }
         try memory.move(to: &outbox)
         let (file, body) = interval.metrics
@@ -223,7 +223,7 @@ struct Sealer: ~Copyable {
 
     /// Stores an interval in memory, because no directory takes it.
     mutating func store(_ interval: SealedInterval, in memory: inout MemoryOutbox) {
-        memory.follow(board.status.account)
+        memory.adopt(account: board.status.account)
         let before = memory.bytes
         let isStored = memory.store(interval.metrics.body, as: interval.metrics.file)
         if !isStored { memory.drop(interval.metrics.file) }

@@ -387,7 +387,7 @@ extension AgentTests {
             let account = try String(contentsOf: service.appendingPathComponent("dead/account"), encoding: .utf8)
             #expect(OutboxAccount(text: account)?.delivered == 8)
             #expect(OutboxAccount(text: account)?.dropped == [.rejected: 1])
-            #expect(OutboxAccount(text: account)?.sealed == 3)
+            #expect(OutboxAccount(text: account)?.lastSettledSequence == 3)
         }
 
         private static func file(_ sequence: UInt64) -> BatchFile {

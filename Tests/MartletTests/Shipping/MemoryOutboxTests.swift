@@ -39,7 +39,7 @@ import Testing
         Self.store([Self.file(4)], in: &outbox)
         #expect(Self.sequences(outbox) == [2, 3, 4])
         #expect(outbox.account.dropped == [.bufferFull: 10])
-        #expect(outbox.account.sealed == 1)
+        #expect(outbox.account.lastSettledSequence == 1)
         #expect(outbox.bytes == 300)
     }
 

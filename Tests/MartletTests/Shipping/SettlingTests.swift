@@ -26,10 +26,10 @@ import Testing
                     == Ledger(
                         captured: 45, delivered: 7, waiting: 20, dropped: [.rejected: 3, .tooLarge: 10, .bufferFull: 5])
             )
-            #expect(outbox.sealed == 4)
+            #expect(outbox.lastSequence == 4)
             outbox.settle(Self.file(3, requests: 10), as: .delivered(rejected: 0))
             outbox.settle(Self.file(4, requests: 10), as: .delivered(rejected: 0))
-            #expect(outbox.sealed == 4)
+            #expect(outbox.lastSequence == 4)
         }
         try open { outbox in
             #expect(outbox.ledger(unsealed: 2).delivered == 27)
@@ -76,7 +76,7 @@ import Testing
             var elsewhere = outbox.account
             elsewhere.settled = []
             elsewhere.deliver(7)
-            outbox.follow(elsewhere)
+            outbox.adopt(account: elsewhere)
             #expect(sequences(of: &outbox) == [])
             #expect(outbox.account.delivered == 17)
         }
@@ -171,7 +171,7 @@ import Testing
         try open { outbox in
             #expect(sequences(of: &outbox) == [2])
             #expect(outbox.ledger(unsealed: 0) == Ledger(captured: 5, waiting: 5))
-            #expect(outbox.sealed == 2)
+            #expect(outbox.lastSequence == 2)
             outbox.settle(Self.file(2, requests: 5), as: .delivered(rejected: 0))
         }
         try open { outbox in #expect(outbox.ledger(unsealed: 0) == Ledger(captured: 5, delivered: 5)) }
