@@ -165,7 +165,7 @@ struct AgentLoop: ~Copyable {
 
     /// Closes the retired outbox when nothing of this process waits in it, so that another process may have it.
     private mutating func closeRetired() {
-        guard outbox != nil, !sealer.isJournalMoving, var old = retired.take() else { return }
+        guard outbox != nil, !sealer.hasStraySegments, var old = retired.take() else { return }
         sealer.updateAccount(of: &old)
         if old.waiting > 0 { retired = consume old } else { old.close() }
     }

@@ -21,7 +21,7 @@ final class JournalKeeper {
         /// The time from which on the bank's interval may begin, by the wall clock.
         var start: UnixNanoseconds = 0
         var memories: [SegmentMemory?] = Array(repeating: nil, count: Journal.slots)
-        /// The taken part of each segment's lanes, from the close of the interval to its release; `nil` otherwise.
+        /// The taken part of each segment's lanes, from the close of the interval until it is recycled; `nil` otherwise.
         var extents: [[JournalLane.Extent]]?
     }
 
@@ -37,7 +37,7 @@ final class JournalKeeper {
 
     private var memories: [SegmentMemory] { banks.flatMap(\.memories).compactMap(\.self) }
 
-    /// The sequence of the interval that is closed and not released; `nil` if none is.
+    /// The sequence of the interval that is closed and not recycled; `nil` if none is.
     var closedSequence: UInt64? { closedBank.map { banks[$0].sequence } }
 
     /// Whether the closed interval has requests in files, which a killed process would leave.
@@ -95,7 +95,7 @@ final class JournalKeeper {
     }
 
     /// Whether a segment's file is outside the directory.
-    var isMoving: Bool { memories.contains { $0.path != nil && !isReusable($0) } }
+    var hasStraySegments: Bool { memories.contains { $0.path != nil && !isReusable($0) } }
 
     /// Makes the segment after the one in use ready.
     ///
@@ -149,14 +149,14 @@ final class JournalKeeper {
 
     /// A lane of a closed segment, for the reader.
     struct ClosedLane {
-        /// Valid until the interval is released.
+        /// Valid until the interval is recycled.
         let records: UnsafeRawBufferPointer
         let seed: UInt64
     }
 
     /// Ends the use of the closed interval, which is a batch now or held no request: its segments are made ready for the
     /// interval after the next.
-    func release() {
+    func recycle() {
         guard let bank = closedBank, let extents = banks[bank].extents else { return }
         for (slot, extents) in extents.enumerated() {
             guard let memory = banks[bank].memories[slot] else { continue }
@@ -178,7 +178,7 @@ final class JournalKeeper {
     ///
     /// - Returns: the number of requests in segments that were open, and the memory whose files hold no request and can be
     ///   removed.
-    func finish() -> (requests: Int, empty: [SegmentMemory]) {
+    func closeForGood() -> (requests: Int, empty: [SegmentMemory]) {
         var left = 0
         var empty: [SegmentMemory] = []
         for bank in banks.indices {
@@ -188,7 +188,7 @@ final class JournalKeeper {
             if records == 0 { empty += banks[bank].memories.compactMap(\.self) }
         }
         // A thread may be in the middle of a record, so the memory stays.
-        journal.keep(memories)
+        journal.retain(memories)
         return (left, empty)
     }
 

@@ -103,7 +103,7 @@ struct MemoryOutbox: BatchStore {
 
     private mutating func release(_ file: BatchFile) {
         guard isHeld(file) else { return }
-        keeper.release()
+        keeper.recycle()
         held = nil
     }
 

@@ -206,7 +206,7 @@ struct Sealer: ~Copyable {
         }
         ShippingStep.stored.reach()
         storeDetails(of: interval, in: &outbox)
-        keeper.release()
+        keeper.recycle()
         finish(interval)
         board.update { $0.bufferError = nil }
         log.noteEnd(of: .buffer, "Batches are stored again")
@@ -231,7 +231,7 @@ struct Sealer: ~Copyable {
         if interval.detailCount > 0, interval.details.map({ memory.store($0.body, as: $0.file) }) != true {
             recorder.countDroppedDetails(interval.detailCount)
         }
-        if isStored, keeper.isClosedOnDisk { memory.hold(interval.sequence) } else { keeper.release() }
+        if isStored, keeper.isClosedOnDisk { memory.hold(interval.sequence) } else { keeper.recycle() }
         finish(interval)
         let bytes = memory.bytes
         board.update {
@@ -295,7 +295,7 @@ struct Sealer: ~Copyable {
     }
 
     /// Whether the journal has a segment outside the outbox's directory.
-    var isJournalMoving: Bool { keeper.isMoving }
+    var hasStraySegments: Bool { keeper.hasStraySegments }
 
     /// Closes the journal for good. Requests that are in no batch yet stay in it, for the service's next start.
     ///
@@ -304,7 +304,7 @@ struct Sealer: ~Copyable {
         if lost > 0 { log.warning("\(lost) requests are lost: they could neither be delivered nor stored") }
         var empty: [SegmentMemory] = []
         _ = recorder.noteClosed {
-            let end = keeper.finish()
+            let end = keeper.closeForGood()
             empty = end.empty
             return end.requests
         }

@@ -81,7 +81,7 @@ import Testing
         keeper.move(to: outbox.directory)
         keeper.noteUnwatched(7_500_000_000)
         #expect(recorder.noteClosed { keeper.close() })
-        keeper.release()
+        keeper.recycle()
         recorder.record(RecorderTests.request("http://host/users/4711"))
         outbox.close()
 
