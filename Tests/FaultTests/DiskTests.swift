@@ -134,7 +134,7 @@ extension Scene {
     /// at the 600th or after the service.
     fileprivate func serve(
         _ mount: Mount, _ disk: FaultTests.DiskTests.Case, collector: Int
-    ) async throws -> ServiceEnd {
+    ) async throws -> AgentReport {
         let temporary =
             disk.hasOtherDirectory ? folder.url.appendingPathComponent("tmp") : mount.url.appendingPathComponent("tmp")
         try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: true)

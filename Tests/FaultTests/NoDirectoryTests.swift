@@ -17,7 +17,7 @@ extension FaultTests {
                     "life", collector: collector.port, requests: 400, environment: Self.environment)
                 let (status, output, errors) = await service.finish()
                 #expect(status == 0, "\(errors)")
-                let end = try JSONDecoder().decode(ServiceEnd.self, from: Data(output.utf8))
+                let end = try JSONDecoder().decode(AgentReport.self, from: Data(output.utf8))
                 #expect((end.captured, end.delivered) == (400, 400), "\(end); \(scene.seed)")
                 let said = errors.split(separator: "\n").filter { $0.contains(" warning martlet") }
                 #expect(said.count == 1, "\(errors)")

@@ -93,10 +93,10 @@ final class Scene: Sendable {
         try await wait(while: service) { server.total >= requests }
     }
 
-    func end(of process: ChildProcess) async throws -> ServiceEnd {
+    func end(of process: ChildProcess) async throws -> AgentReport {
         let (status, output, errors) = await process.finish()
         guard status == 0 else { throw ChildProcess.Failure(output: "status \(status): \(errors)") }
-        return try JSONDecoder().decode(ServiceEnd.self, from: Data(output.utf8))
+        return try JSONDecoder().decode(AgentReport.self, from: Data(output.utf8))
     }
 
     /// Starts the service without a load until no file waits any more, as its next starts would. The batches for every

@@ -53,7 +53,7 @@ import Testing
 
     @Test(arguments: 1...60 as ClosedRange<UInt64>)
     func theLedgerIsWholeUnderAnyDamage(seed: UInt64) throws {
-        var random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let scene = try Scene()
         try scene.fill(&random)
         for _ in 0..<Int.random(in: 1...4, using: &random) { try scene.damage(&random) }
@@ -79,7 +79,7 @@ import Testing
     // MARK: -
 
     /// Does a random operation of shipping to a batch.
-    private static func step(_ file: BatchFile, in outbox: inout Outbox, _ random: inout SeededRandom) throws {
+    private static func step(_ file: BatchFile, in outbox: inout Outbox, _ random: inout SeededGenerator) throws {
         switch Int.random(in: 0..<6, using: &random) {
         case 0: _ = outbox.read(file)
         case 1: _ = outbox.mark(file)
@@ -126,7 +126,7 @@ private struct Scene {
     }
 
     /// Stores batches, some sent, merged or divided, with leftovers, and an account.
-    func fill(_ random: inout SeededRandom) throws {
+    func fill(_ random: inout SeededGenerator) throws {
         try open { outbox in
             for sequence in 1...UInt64.random(in: 2...12, using: &random) {
                 let body = (0..<Int.random(in: 0...40, using: &random)).map { _ in
@@ -154,7 +154,7 @@ private struct Scene {
         }
     }
 
-    func damage(_ random: inout SeededRandom) throws {
+    func damage(_ random: inout SeededGenerator) throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: url("").path).sorted()
         guard let name = names.randomElement(using: &random), name != "quarantine" else { return }
         var bytes = try Data(contentsOf: url(name))
