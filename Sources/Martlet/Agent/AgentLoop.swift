@@ -91,7 +91,7 @@ struct AgentLoop: ~Copyable {
         if let loss = capture.loss() {
             log.warn(of: .hooks, "Capture: \(loss)")
         } else {
-            log.noteEnd(of: .hooks, "Capture: the hooks are in their places again")
+            log.noteEnd(of: .hooks, "Capture: the hooks are back")
         }
     }
 

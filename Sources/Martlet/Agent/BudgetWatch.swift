@@ -43,7 +43,7 @@ struct BudgetWatch {
     }
 
     private mutating func restart() {
-        if budget.allowance != .everything { log.warning("Capture is switched on, with all that it may do") }
+        if budget.allowance != .everything { log.warning("Capture was switched on and does all of its work again") }
         budget.restart(at: Self.cost(board))
         recorder.allow(.everything)
         log.noteEnd(of: .off, "Capture is on again")
@@ -98,7 +98,7 @@ struct BudgetWatch {
     }
 
     private static func next(_ pause: StepPause) -> String {
-        "; that is tried again in \(pause.length.components.seconds) s"
+        "; the next attempt is in \(pause.length.components.seconds) s"
     }
 
     private static func cost(_ board: StatusBoard) -> AgentBudget.Cost {

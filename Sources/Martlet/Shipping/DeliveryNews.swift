@@ -21,11 +21,11 @@ struct DeliveryNews {
         if time == .longest {
             return log.warn(
                 of: .upload(route.signal),
-                "The collector takes no \(route.signal), which wait in the buffer; are MARTLET_ENDPOINT and MARTLET_TOKEN right? \(reason)"
+                "The collector takes no \(route.signal), so they wait in the buffer; are MARTLET_ENDPOINT and MARTLET_TOKEN right? \(reason)"
             )
         }
         failing.insert(route.signal)
-        log.warn(of: .collector, "The collector takes no batches now, which wait in the buffer: \(reason)")
+        log.warn(of: .collector, "The collector takes no batches now, so they wait in the buffer: \(reason)")
     }
 
     mutating func succeed(_ route: UploadRoute) {
@@ -33,7 +33,7 @@ struct DeliveryNews {
             obstacles[route.endpoint] = nil
             return log.noteEnd(
                 of: .elsewhere(route.endpoint),
-                "What was recorded for \(route.endpoint.absoluteString) is delivered there")
+                "Batches that wait for \(route.endpoint.absoluteString) are delivered there now")
         }
         failing.remove(route.signal)
         log.noteEnd(of: .upload(route.signal), "The collector takes \(route.signal) again")
@@ -53,7 +53,7 @@ struct DeliveryNews {
     func note(_ files: [BatchFile], for destination: URL?, isLocked: Bool) {
         let count = "\(files.count) batches of earlier processes (\(files.reduce(0) { $0 &+ $1.requests }) requests)"
         guard let destination else {
-            return log.warn(of: .elsewhere(nil), "\(count) wait in the buffer: where they belong cannot be read")
+            return log.warn(of: .elsewhere(nil), "\(count) wait in the buffer: their address cannot be read")
         }
         let lock = isLocked ? "MARTLET_TOKEN or the client's certificate is another" : nil
         guard let obstacle = lock ?? obstacles[destination] else { return }

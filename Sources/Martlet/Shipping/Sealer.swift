@@ -273,10 +273,10 @@ struct Sealer: ~Copyable {
         let problem = directories.compactMap { directory in problems[directory].map { "\(directory.path): \($0)" } }
             .joined(separator: "; ")
         board.update { $0.bufferError = problem }
-        let kill = keeper.problem == nil ? "stays in the journal" : "is lost with a killed process"
+        let fate = keeper.problem == nil ? "keeps undelivered requests in the journal" : "loses undelivered requests"
         log.warn(
             of: .buffer,
-            "Batches cannot be stored and are sent from memory; what the collector does not have \(kill): \(problem)")
+            "Batches cannot be stored and are sent from memory; a killed process \(fate): \(problem)")
         noteJournal()
     }
 
@@ -323,9 +323,9 @@ struct Sealer: ~Copyable {
         // The warning that batches cannot be stored has said so.
         guard board.status.bufferError == nil else { return }
         if let problem {
-            log.warn(of: .journal, "A killed process loses what it recorded since the last interval: \(problem)")
+            log.warn(of: .journal, "A killed process loses the requests of its last interval: \(problem)")
         } else {
-            log.noteEnd(of: .journal, "What is recorded survives a killed process again")
+            log.noteEnd(of: .journal, "Recorded requests survive a killed process again")
         }
     }
 

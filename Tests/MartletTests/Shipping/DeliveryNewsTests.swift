@@ -37,7 +37,7 @@ extension AgentTests {
             }
             #expect(
                 lines == [
-                    "The collector takes no batches now, which wait in the buffer: status 503",
+                    "The collector takes no batches now, so they wait in the buffer: status 503",
                     "The collector takes batches again",
                 ])
         }
@@ -75,7 +75,8 @@ extension AgentTests {
                 await agent.flush()
             }
             try #require(lines.count == 2, "\(lines)")
-            #expect(lines[0].hasPrefix("The collector takes no traces, which wait in the buffer; are MARTLET_ENDPOINT"))
+            #expect(
+                lines[0].hasPrefix("The collector takes no traces, so they wait in the buffer; are MARTLET_ENDPOINT"))
             #expect(lines[1] == "The collector takes traces again")
         }
     }
