@@ -1,13 +1,6 @@
 import Foundation
 import MartletTelemetry
 
-/// The end of a batch.
-enum Settlement: Equatable {
-    /// - Parameter rejected: requests of the batch that the collector did not take.
-    case delivered(rejected: UInt64)
-    case dropped(DropReason)
-}
-
 /// The account and the files, in the order in which they change: the account first, so that no file is counted twice, and the
 /// file after it.
 extension Outbox {
