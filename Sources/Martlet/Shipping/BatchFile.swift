@@ -42,6 +42,12 @@ struct BatchFile: Sendable, Hashable {
 
     func isWhole(_ body: [UInt8]) -> Bool { Gzip.crc32(body) == checksum }
 
+    /// Returns the body without compression; `nil` if it is not gzip although it should be, or inflates to more than
+    /// ``MartletLimits/plainBodyBytes``.
+    func plain(_ body: [UInt8]) -> [UInt8]? {
+        isCompressed ? try? Gzip.decompress(body, limit: MartletLimits.plainBodyBytes) : body
+    }
+
     /// Returns whether this batch was made of the other by merging, or the other of this one by splitting. The other is then
     /// the remains of a crash.
     func supersedes(_ other: BatchFile) -> Bool {

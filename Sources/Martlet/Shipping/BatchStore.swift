@@ -26,7 +26,7 @@ protocol BatchStore: ~Copyable {
 
     /// Replaces a batch with parts that stand for the same requests. Throws, and nothing has changed, if they cannot be
     /// stored.
-    mutating func replace(_ file: BatchFile, with parts: [(file: BatchFile, body: [UInt8])]) throws
+    mutating func replace(_ file: BatchFile, with parts: [EncodedBatch]) throws
 }
 
 /// The end of a batch.

@@ -58,13 +58,12 @@ struct JournalRecovery {
             start: interval.start, end: interval.end, series: interval.series, instanceStart: interval.start,
             ledger: Ledger(), unwatched: segments.map(\.unwatched).max() ?? 0)
         batch.ledger = outbox.ledger(unsealed: batch.requests)
-        let isCompressed = configuration.compression == .gzip
-        let bytes = try batch.otlp()
-        let body = isCompressed ? try Gzip.compress(bytes) : bytes
-        var file = BatchFile(
-            sequence: sequence, signal: .metrics, requests: batch.requests, isCompressed: isCompressed, body: body)
-        file.mayHaveArrived = segments.contains(where: \.mayHaveArrived)
+        var encoded = try EncodedBatch(
+            batch.otlp(), sequence: sequence, signal: .metrics, requests: batch.requests,
+            isCompressed: configuration.compression == .gzip)
+        encoded.file.mayHaveArrived = segments.contains(where: \.mayHaveArrived)
         // The interval's end stands for the time of the upload, which came soon after at the latest.
-        try outbox.store(body, as: file, modified: file.mayHaveArrived ? interval.end : nil)
+        try outbox.store(
+            encoded.body, as: encoded.file, modified: encoded.file.mayHaveArrived ? interval.end : nil)
     }
 }

@@ -57,11 +57,11 @@ struct MemoryOutbox: BatchStore {
 
     /// Replaces a batch with parts. They are in memory alone, and the journal lets go of the interval: after a kill it would
     /// make other parts of the same requests, under the same names.
-    mutating func replace(_ file: BatchFile, with parts: [(file: BatchFile, body: [UInt8])]) {
+    mutating func replace(_ file: BatchFile, with parts: [EncodedBatch]) {
         guard let index = index(of: file) else { return }
         release(file)
         remove(file)
-        waiting.insert(contentsOf: parts.map(Self.new), at: index)
+        waiting.insert(contentsOf: parts.map { Self.new($0.file, $0.body) }, at: index)
         bytes += parts.reduce(0) { $0 + $1.body.count }
     }
 

@@ -41,7 +41,7 @@ extension Outbox {
 
     /// Replaces a batch with parts that stand for the same requests. Throws, and nothing has changed, if they cannot be
     /// stored.
-    mutating func replace(_ file: BatchFile, with parts: [(file: BatchFile, body: [UInt8])]) throws {
+    mutating func replace(_ file: BatchFile, with parts: [EncodedBatch]) throws {
         do {
             for part in parts { try store(part.body, as: part.file) }
         } catch {
@@ -53,12 +53,12 @@ extension Outbox {
 
     /// Replaces several batches with one that stands for the same requests. Throws, and nothing has changed, if it cannot be
     /// stored.
-    mutating func fold(_ files: [StoredBatch], into merged: BatchFile, body: [UInt8]) throws {
-        try WholeFile.write(body, to: path(of: merged), in: directory.path)
+    mutating func fold(_ files: [StoredBatch], into merged: EncodedBatch) throws {
+        try WholeFile.write(merged.body, to: path(of: merged.file), in: directory.path)
         // The next listing removes files that are left. Until then neither they nor the merged file are sent.
         for batch in files { unlink(path(of: batch.file)) }
         // The merged file is as old as the last batch in it.
-        if let last = files.last { setAge(of: merged, last.modified) }
+        if let last = files.last { setAge(of: merged.file, last.modified) }
     }
 
     /// Moves a damaged file into quarantine, and counts its requests as lost.

@@ -168,24 +168,23 @@ struct Sealer: ~Copyable {
         }
     }
 
-    private mutating func details(of pending: Pending) -> SealedInterval.Batch? {
+    private mutating func details(of pending: Pending) -> EncodedBatch? {
         guard !pending.interval.details.isEmpty else { return nil }
         let details = DetailsBatch(resource: pending.resource, details: pending.interval.details)
         return try? batch(details.otlp(), .traces, pending.sequence)
     }
 
     private mutating func batch(
-        _ bytes: [UInt8], _ signal: Signal, _ sequence: UInt64, requests: UInt64 = 0
-    ) throws -> SealedInterval.Batch {
+        _ message: [UInt8], _ signal: Signal, _ sequence: UInt64, requests: UInt64 = 0
+    ) throws -> EncodedBatch {
         let isCompressed = configuration.compression == .gzip
         // The compressed bytes may be as many as the plain ones.
-        board.noteEncoding(encoded + (isCompressed ? 2 : 1) * bytes.count)
-        let body = isCompressed ? try Gzip.compress(bytes) : bytes
-        encoded += body.count
+        board.noteEncoding(encoded + (isCompressed ? 2 : 1) * message.count)
+        let batch = try EncodedBatch(
+            message, sequence: sequence, signal: signal, requests: requests, isCompressed: isCompressed)
+        encoded += batch.body.count
         board.noteEncoding(encoded)
-        let file = BatchFile(
-            sequence: sequence, signal: signal, requests: requests, isCompressed: isCompressed, body: body)
-        return (file, body)
+        return batch
     }
 
     /// Stores an interval in the outbox. Throws if the batch of metrics cannot be stored; the interval stays pending then.
@@ -197,7 +196,7 @@ struct Sealer: ~Copyable {
         outbox.adopt(account: board.status.account)
         defer { note(outbox.account) }
         try memory.move(to: &outbox)
-        let (file, body) = interval.metrics
+        let (file, body) = (interval.metrics.file, interval.metrics.body)
         if makeRoom(for: body.count, in: &outbox) {
             try outbox.store(body, as: file)
             board.update { $0.bufferedBytes += body.count }
@@ -215,10 +214,10 @@ struct Sealer: ~Copyable {
     /// Stores the details. They are the first to be dropped, because the batch of metrics is complete without them.
     private mutating func storeDetails(of interval: SealedInterval, in outbox: inout Outbox) {
         guard interval.detailCount > 0 else { return }
-        guard let (file, body) = interval.details, makeRoom(for: body.count, in: &outbox),
-            (try? outbox.store(body, as: file)) != nil
+        guard let details = interval.details, makeRoom(for: details.body.count, in: &outbox),
+            (try? outbox.store(details.body, as: details.file)) != nil
         else { return recorder.countDroppedDetails(interval.detailCount) }
-        board.update { $0.bufferedBytes += body.count }
+        board.update { $0.bufferedBytes += details.body.count }
     }
 
     /// Stores an interval in memory, because no directory takes it.

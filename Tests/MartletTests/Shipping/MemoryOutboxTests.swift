@@ -106,7 +106,8 @@ import Testing
         #expect(outbox.held == nil)
         #expect(journal.keeper.closedSequence == nil)
         #expect(try journal.segmentFiles().allSatisfy { recordsRead($0.bytes).statistics.isEmpty })
-        #expect(try journal.segmentFiles().allSatisfy { $0.bytes.withUnsafeBytes { !JournalHeader.mayHaveArrived($0) } })
+        #expect(
+            try journal.segmentFiles().allSatisfy { $0.bytes.withUnsafeBytes { !JournalHeader.mayHaveArrived($0) } })
     }
 
     @Test func partsAreInMemoryAlone() throws {
@@ -120,7 +121,7 @@ import Testing
         let parts = ["0", "1"].map { part in
             let file = BatchFile(
                 sequence: 1, part: part, signal: .metrics, requests: 5, isCompressed: false, body: Self.body)
-            return (file: file, body: Self.body)
+            return EncodedBatch(file: file, body: Self.body)
         }
         outbox.replace(Self.file(1), with: parts)
         #expect(outbox.batches()?.map(\.file) == parts.map(\.file) + [Self.file(1, .traces)])

@@ -92,7 +92,7 @@ import Testing
                     sequence: file.sequence, first: file.first, part: "\(file.part)\(digit)", signal: file.signal,
                     requests: requests, isCompressed: false, body: [1])
             }
-            try outbox.replace(file, with: parts.map { ($0, [1]) })
+            try outbox.replace(file, with: parts.map { EncodedBatch(file: $0, body: [1]) })
         default: break
         }
     }

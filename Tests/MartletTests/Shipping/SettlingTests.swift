@@ -230,7 +230,7 @@ import Testing
             let batches = [Self.file(2, requests: 10), Self.file(3, requests: 10)].map {
                 StoredBatch(file: $0, size: 1, modified: 1_000_000_000)
             }
-            try outbox.fold(batches, into: merged, body: [7])
+            try outbox.fold(batches, into: EncodedBatch(file: merged, body: [7]))
             #expect(sequences(of: &outbox) == [])
             #expect(outbox.ledger(unsealed: 0) == Ledger(captured: 20, waiting: 20))
             try FileManager.default.removeItem(at: url(Self.file(2, requests: 10).name))
@@ -258,7 +258,7 @@ import Testing
         try open { outbox in
             try Self.makeUnremovable(url(whole.name))
             let parts = [Self.part("0", requests: 8), Self.part("1", requests: 12)]
-            try outbox.replace(whole, with: parts.map { ($0, [1]) })
+            try outbox.replace(whole, with: parts.map { EncodedBatch(file: $0, body: [1]) })
             let files = outbox.batches()?.map(\.file)
             #expect(files == parts)
         }
@@ -276,7 +276,7 @@ import Testing
             try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: false)
             let parts = [Self.part("0", requests: 8), Self.part("1", requests: 12)]
             do {
-                try outbox.replace(whole, with: parts.map { ($0, [1]) })
+                try outbox.replace(whole, with: parts.map { EncodedBatch(file: $0, body: [1]) })
                 Issue.record("it was stored")
             } catch {}
             let files = outbox.batches()?.map(\.file)
