@@ -75,7 +75,7 @@ public struct MartletConfiguration: Sendable {
     /// Bytes that the agent may hold in memory. Past them it gives up the same work, step by step, and takes it back by
     /// itself. `MARTLET_MAX_MEMORY`, default 32 MiB.
     public var maxMemory = 32 << 20
-    /// No setting: who tests the budget need not wait.
+    /// The figures of the budget that are no settings. Tests replace them, so that they need not wait.
     var budgetTerms = BudgetTerms()
     /// The time after which a batch is sealed. `MARTLET_INTERVAL`, default 10 s, at least 100 ms.
     public var interval = Duration.seconds(10) {
@@ -87,7 +87,7 @@ public struct MartletConfiguration: Sendable {
     /// Bytes on disk that all instances of the service on this host may take together. `MARTLET_BUFFER_MAX`, default 64 MiB.
     public var bufferMax = 64 << 20
     /// Addresses of collectors that the service had before. Batches of this service's name that still wait for one of them go
-    /// to ``endpoint``, whatever token they were recorded under. `MARTLET_BUFFER_ADOPT`, default none.
+    /// to ``collector``, whatever token they were recorded under. `MARTLET_BUFFER_ADOPT`, default none.
     public var bufferAdopt: [URL] = []
     /// The compression of uploads. `MARTLET_COMPRESSION`, default `gzip`.
     public var compression = Compression.gzip

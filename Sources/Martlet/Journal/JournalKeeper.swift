@@ -201,8 +201,9 @@ final class JournalKeeper {
 
     private var closedBank: Int? { banks.firstIndex { $0.extents != nil } }
 
-    /// Whether a segment's memory is where segments are made now. A file that was removed keeps nothing, and a file in a
-    /// former directory is in the way. Memory of the process's own is right only without a directory.
+    /// Whether a segment's memory is of the kind, and in the directory, in which segments are made now. A file that was
+    /// removed keeps nothing, and a file in an earlier directory is in the way. Memory of the process's own is right only
+    /// without a directory.
     private func isReusable(_ memory: SegmentMemory?) -> Bool {
         guard let memory else { return false }
         guard let path = memory.path, let directory else { return memory.path == nil && directory == nil }
