@@ -59,7 +59,7 @@ final class AgentCore: Sendable {
             memory: parent.recorder.memory == nil ? nil : RequestMemory(configuration))
     }
 
-    /// A recorder and, where it is enabled, the thread that ships what it records.
+    /// A recorder and, where it is enabled, the thread that ships its records.
     private static func shipping(
         _ configuration: MartletConfiguration, isEnabled: Bool, memory: RequestMemory? = nil
     ) -> (Recorder, AgentThread?) {

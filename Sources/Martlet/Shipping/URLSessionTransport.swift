@@ -29,7 +29,7 @@ final class URLSessionTransport: UploadTransport {
         queue.async { [delegate] in
             let task = session.uploadTask(with: Self.request(to: url, upload), from: Data(upload.body))
             // The upload may have been cancelled before its task was made.
-            if delegate.await(task, as: number) { task.resume() } else { task.cancel() }
+            if delegate.follow(task, as: number) { task.resume() } else { task.cancel() }
         }
     }
 

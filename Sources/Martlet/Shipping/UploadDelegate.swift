@@ -52,7 +52,7 @@ final class UploadDelegate: NSObject, URLSessionDataDelegate, OwnUploadDelegate 
     // MARK: For the queue that tasks are made on
 
     /// Returns whether the upload of that number is under way; `task` becomes its task then.
-    func await(_ task: URLSessionTask, as number: UInt64) -> Bool {
+    func follow(_ task: URLSessionTask, as number: UInt64) -> Bool {
         state.withLock { state in
             if state.number == number { state.task = task }
             return state.number == number
