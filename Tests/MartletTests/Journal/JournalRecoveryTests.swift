@@ -52,7 +52,7 @@ import Testing
         let recovered = try recover()
         #expect(recovered.batches.map(\.requests) == [40])
         #expect(recovered.batches.map(\.sequence) == [1])
-        #expect(recovered.ledger == Ledger(captured: 40, waiting: 40))
+        #expect(recovered.ledger == .init(captured: 40, waiting: 40))
         #expect(recovered.resource == dead)
         #expect(journals(in: directory).isEmpty)
         #expect(try recover().batches.map(\.requests) == [40])
