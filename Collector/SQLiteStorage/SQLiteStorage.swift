@@ -85,6 +85,14 @@ package final class SQLiteStorage: Storage {
         }
     }
 
+    /// The bytes of the file and its log; a missing file counts as 0.
+    package func size() async throws -> UInt64 {
+        ["", "-wal", "-shm"].reduce(0) { total, suffix in
+            let attributes = try? FileManager.default.attributesOfItem(atPath: pool.path + suffix)
+            return total + (attributes?[.size] as? UInt64 ?? (attributes?[.size] as? NSNumber)?.uint64Value ?? 0)
+        }
+    }
+
     /// Folds the log into the file and closes it. The store must not be used afterwards.
     package func close() throws {
         // GRDB closes its readers last, and readers cannot fold the log themselves.

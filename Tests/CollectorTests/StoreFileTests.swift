@@ -1,9 +1,10 @@
 import Fixtures
 import Foundation
 import GRDB
-import MartletSQLiteStorage
 import MartletStorage
 import Testing
+
+@testable import MartletSQLiteStorage
 
 @Suite struct StoreFileTests {
     private let folder: TemporaryFolder
@@ -37,16 +38,27 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
     }
 
-    @Test func aNewerMartletsStoreIsRefusedAndLeftAsItIs() throws {
-        let path = folder.path("newer.sqlite")
+    @Test(arguments: ["another migration", "1 resources, points, batches, ledgers, details"])
+    func aNewerOrUnreleasedMartletsStoreIsRefusedAndLeftAsItIs(migration: String) throws {
+        let path = folder.path("other.sqlite")
         try SQLiteStorage(path: path).close()
         try DatabaseQueue(path: path).writeWithoutTransaction { db in
-            try db.execute(sql: "INSERT INTO grdb_migrations VALUES ('99 what comes one day')")
+            try db.execute(sql: "INSERT INTO grdb_migrations VALUES (?)", arguments: [migration])
             try db.checkpoint(.truncate)
         }
         let before = try Data(contentsOf: URL(fileURLWithPath: path))
-        #expect(refusal(of: path).contains("newer Martlet"))
+        #expect(refusal(of: path).contains("made by a newer Martlet than this one, or before the first release"))
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+    }
+
+    @Test func aStoreWithoutTablesIsRefusedToReadersUntilItHasThem() throws {
+        let path = folder.path("begun.sqlite")
+        try DatabaseQueue(path: path).writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
+        }
+        #expect(throws: StorageFailure.self) { try SQLiteStorage(readingFrom: path) }
+        try SQLiteStorage(path: path).close()
+        #expect(throws: Never.self) { try SQLiteStorage(readingFrom: path) }
     }
 
     @Test func readingFromAFileThatIsNotThereMakesNone() {

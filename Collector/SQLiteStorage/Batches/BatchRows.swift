@@ -40,15 +40,4 @@ enum BatchRows {
         try stream.update(at: now, in: db)
         return isOverlapping ? .overlapping : .stored
     }
-
-    /// For a migration: remembers the batches of an earlier version, whose table had a row for each.
-    static func take(over table: String, in db: Database) throws {
-        let rows = try Row.fetchCursor(db, sql: "SELECT * FROM \(table)")
-        while let row = try rows.next() {
-            guard let signal = Signal(rawValue: row["signal"]) else { continue }
-            let (sequence, received): (Int64, Int64) = (row["sequence"], row["received"])
-            let batch = BatchID(instance: row["instance"], sequence: UInt64(bitPattern: sequence), signal: signal)
-            _ = try remember(batch, at: UInt64(clamping: received), keeping: .max, in: db)
-        }
-    }
 }

@@ -28,31 +28,14 @@ struct ChunkBlob {
 
     /// Adds a point. Its series must not come before the last one.
     mutating func append(_ statistics: RequestStatistics, series: Int64) {
+        let phases = PhasesBlob.encode(statistics.phases)
         entry.removeAll()
-        Self.begin(
-            &entry, sent: statistics.bytesSent, received: statistics.bytesReceived,
-            phases: PhasesBlob.encode(statistics.phases))
-        SketchBlob.append(statistics.duration, as: form, to: &entry)
-        append(entry: entry.bytes[...], series: series)
-    }
-
-    /// Returns an entry made of the columns that earlier versions had.
-    static func entry(
-        sent: UInt64, received: UInt64, phases: some Collection<UInt8>, sketch: some Collection<UInt8>
-    ) -> [UInt8] {
-        var entry = ByteWriter()
-        begin(&entry, sent: sent, received: received, phases: phases)
-        entry.append(contentsOf: sketch)
-        return entry.bytes
-    }
-
-    private static func begin(
-        _ entry: inout ByteWriter, sent: UInt64, received: UInt64, phases: some Collection<UInt8>
-    ) {
-        entry.append(varint: sent)
-        entry.append(varint: received)
+        entry.append(varint: statistics.bytesSent)
+        entry.append(varint: statistics.bytesReceived)
         entry.append(varint: UInt64(phases.count))
         entry.append(contentsOf: phases)
+        SketchBlob.append(statistics.duration, as: form, to: &entry)
+        append(entry: entry.bytes[...], series: series)
     }
 
     /// Adds an entry with the bytes that it has in another chunk. Its series must not come before the last one.

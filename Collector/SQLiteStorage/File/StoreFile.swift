@@ -20,7 +20,7 @@ enum StoreFile {
         }
     }
 
-    /// Throws if the file is no store of Martlet, a store of a newer Martlet, or damaged. Changes nothing.
+    /// Throws if the file is no store of Martlet, a store of another Martlet's schema, or damaged. Changes nothing.
     ///
     /// - Parameter forReading: whether the file and all its tables have to exist, because a reader cannot make them.
     static func inspect(_ path: String, forReading: Bool) throws {
@@ -59,7 +59,8 @@ enum StoreFile {
             throw StorageFailure("\(path) is a database of something else than Martlet; it was left as it is")
         }
         guard try !Schema.migrator.hasBeenSuperseded(db) else {
-            throw StorageFailure("\(path) was made by a newer Martlet than this one; it was left as it is")
+            throw StorageFailure(
+                "\(path) was made by a newer Martlet than this one, or before the first release; it was left as it is")
         }
         guard try !forReading || Schema.migrator.hasCompletedMigrations(db) else {
             throw StorageFailure("\(path) was made by an older Martlet; `serve` brings it up to date")

@@ -8,42 +8,6 @@ import MartletTelemetry
 /// A stream belongs to a resource and a start: processes that share a resource, because it names no instance, have different
 /// starts, and so has a process that was started anew.
 enum CumulativeRows {
-    static let schema = """
-        CREATE TABLE cumulative_series (
-            id INTEGER PRIMARY KEY,
-            resource_id INTEGER NOT NULL REFERENCES resource(id) ON DELETE CASCADE,
-            -- The sender's clock; it counts from the start, 0 where the sender does not say from when.
-            start_time INTEGER NOT NULL,
-            stream BLOB NOT NULL,
-            end_time INTEGER NOT NULL,
-            -- Since the start.
-            bytes_sent INTEGER NOT NULL, bytes_received INTEGER NOT NULL, sketch BLOB NOT NULL,
-            -- When it was last heard of, the collector's clock.
-            received INTEGER NOT NULL,
-            UNIQUE (resource_id, start_time, stream)
-        ) STRICT;
-
-        """
-
-    /// Earlier versions converted all durations to seconds.
-    static let units = """
-        -- Seconds that a value of the sketch is.
-        ALTER TABLE cumulative_series ADD COLUMN unit REAL NOT NULL DEFAULT 1;
-
-        """
-
-    static let forgotten = """
-        -- The latest that a process told of whose series are not remembered any more, the sender's clock.
-        ALTER TABLE resource ADD COLUMN forgotten_until INTEGER NOT NULL DEFAULT 0;
-
-        """
-
-    static let before = """
-        -- The end before the last request that told a later one, never later than the end; 0 where there was none.
-        ALTER TABLE cumulative_series ADD COLUMN before_time INTEGER NOT NULL DEFAULT 0;
-
-        """
-
     /// Returns the requests that are new in the points, and remembers the points. A point that counted no further adds
     /// nothing.
     static func differences(

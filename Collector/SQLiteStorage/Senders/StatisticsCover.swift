@@ -7,17 +7,6 @@ import MartletTelemetry
 ///
 /// Martlet's agents have no rows, because their spans never count.
 enum StatisticsCover {
-    static let schema = """
-        CREATE TABLE statistics_cover (
-            resource_id INTEGER NOT NULL REFERENCES resource(id) ON DELETE CASCADE,
-            kind TEXT NOT NULL, source TEXT NOT NULL,
-            -- The sender's clock.
-            from_time INTEGER NOT NULL, to_time INTEGER NOT NULL,
-            PRIMARY KEY (resource_id, kind, source)
-        ) STRICT, WITHOUT ROWID;
-
-        """
-
     /// The longest time until the next metrics: longer than any interval of export.
     private static let patience: UnixNanoseconds = 3600 * 1_000_000_000
 
