@@ -14,7 +14,7 @@ extension Report {
                     measures: group.measures(seconds: window.seconds)))
         }
         var totals = ReportRow(dimensions: [:], measures: total.measures(seconds: window.seconds))
-        for place in rows.indices { rows[place].measures.impact = answer.groups[place].impact(among: total) }
+        for index in rows.indices { rows[index].measures.impact = answer.groups[index].impact(among: total) }
         totals.measures.impact = total.impact(among: total)
         self.init(
             from: TimeText.format(window.from), to: TimeText.format(window.to), by: by,

@@ -9,7 +9,7 @@ package struct RequestTotals: Sendable {
     /// Series at most, each 16 lines of a scrape; the requests of more go to the endpoint `{other}` of their service.
     package static let maxSeries = 5_000
     /// Series of other endpoints at most; the requests of more go to the service `{other}`.
-    package static let maxOtherSeries = 500
+    package static let maxOverflowSeries = 500
 
     package struct Series: Sendable, Hashable {
         package var service: String
@@ -42,14 +42,15 @@ package struct RequestTotals: Sendable {
         let firstPage: UInt64
     }
 
-    /// The series of each service, so that a point is looked up by its dimensions alone.
-    private var services: [[SharedDimensions: Entry]] = []
-    private var places: [String: Int] = [:]
-    /// The results of ``other(than:)``, by their dimensions: a few for each status.
-    private var others: [RequestDimensions: SharedDimensions] = [:]
+    /// The entries of each service, so that a point is looked up by its dimensions alone.
+    private var entries: [[SharedDimensions: Entry]] = []
+    /// The index of each service in ``entries``.
+    private var serviceIndexes: [String: Int] = [:]
+    /// The results of ``overflow(of:)``, by their dimensions: a few for each status.
+    private var overflows: [RequestDimensions: SharedDimensions] = [:]
     private let maxSeries: Int
-    private let maxOtherSeries: Int
-    private var otherSeries = 0
+    private let maxOverflowSeries: Int
+    private var overflowSeries = 0
     /// The number of the page that is made next, from 1 on.
     private var nextPage: UInt64 = 1
     /// The number of the latest page that was taken; 0 if none was.
@@ -57,9 +58,9 @@ package struct RequestTotals: Sendable {
     /// The number of series.
     package private(set) var count = 0
 
-    package init(maxSeries: Int = Self.maxSeries, maxOtherSeries: Int = Self.maxOtherSeries) {
+    package init(maxSeries: Int = Self.maxSeries, maxOverflowSeries: Int = Self.maxOverflowSeries) {
         self.maxSeries = maxSeries
-        self.maxOtherSeries = maxOtherSeries
+        self.maxOverflowSeries = maxOverflowSeries
     }
 
     package var totals: [Series: Total] { reading { $0.total } }
@@ -68,8 +69,8 @@ package struct RequestTotals: Sendable {
     package var samples: [Series: Total] { reading { $0.firstPage <= takenPage ? $0.total : Total() } }
 
     private func reading(_ value: (Entry) -> Total) -> [Series: Total] {
-        places.reduce(into: [:]) { totals, service in
-            for (shared, entry) in services[service.value] {
+        serviceIndexes.reduce(into: [:]) { totals, service in
+            for (shared, entry) in entries[service.value] {
                 totals[Series(service: service.key, shared: shared)] = value(entry)
             }
         }
@@ -89,57 +90,57 @@ package struct RequestTotals: Sendable {
     /// Adds points that were stored. Each point must be added once.
     package mutating func add(_ metrics: InstanceMetrics) {
         let service = metrics.resource.service
-        var place = places[service]
+        var serviceIndex = serviceIndexes[service]
         // The loop uses indexes: a copy of a point costs more than the work on it.
         for index in metrics.points.indices {
             let series = metrics.points[index].series
-            if let place, let known = find(series, at: place) {
-                services[place].values[known].total.add(metrics.points[index].statistics)
+            if let serviceIndex, let known = find(series, ofService: serviceIndex) {
+                entries[serviceIndex].values[known].total.add(metrics.points[index].statistics)
             } else {
                 add(metrics.points[index].statistics, to: room(for: series, of: service))
-                place = places[service]
+                serviceIndex = serviceIndexes[service]
             }
         }
     }
 
     private mutating func add(_ statistics: RequestStatistics, to series: Series) {
-        let place = places[series.service] ?? services.count
-        if place == services.count {
-            services.append([:])
-            places[series.service] = place
+        let serviceIndex = serviceIndexes[series.service] ?? entries.count
+        if serviceIndex == entries.count {
+            entries.append([:])
+            serviceIndexes[series.service] = serviceIndex
         }
-        count -= services[place].count
+        count -= entries[serviceIndex].count
         let page = nextPage
-        services[place][series.shared, default: Entry(firstPage: page)].total.add(statistics)
-        count += services[place].count
+        entries[serviceIndex][series.shared, default: Entry(firstPage: page)].total.add(statistics)
+        count += entries[serviceIndex].count
     }
 
-    private var isFull: Bool { count - otherSeries >= maxSeries }
+    private var isFull: Bool { count - overflowSeries >= maxSeries }
 
     /// Returns the entry that a service's series already counts to: its own, or `{other}` if the totals are full. Returns
     /// `nil` if it has none yet.
     private mutating func find(
-        _ series: SharedDimensions, at place: Int
+        _ series: SharedDimensions, ofService serviceIndex: Int
     ) -> Dictionary<SharedDimensions, Entry>.Index? {
-        if let known = services[place].index(forKey: series) { return known }
-        return isFull ? services[place].index(forKey: other(than: series)) : nil
+        if let known = entries[serviceIndex].index(forKey: series) { return known }
+        return isFull ? entries[serviceIndex].index(forKey: overflow(of: series)) : nil
     }
 
     /// Returns the series to make: the series itself, or `{other}` if the totals are full.
     private mutating func room(for series: SharedDimensions, of service: String) -> Series {
         guard isFull else { return Series(service: service, shared: series) }
-        guard otherSeries < maxOtherSeries else { return Series.last(series.value) }
-        otherSeries += 1
-        return Series(service: service, shared: other(than: series))
+        guard overflowSeries < maxOverflowSeries else { return Series.last(series.value) }
+        overflowSeries += 1
+        return Series(service: service, shared: overflow(of: series))
     }
 
     /// Returns the dimensions of `{other}` for a series; they are the same in every service.
-    private mutating func other(than series: SharedDimensions) -> SharedDimensions {
-        let overflow = series.value.overflow
-        if let known = others[overflow] { return known }
-        let other = SharedDimensions(overflow)
-        others[overflow] = other
-        return other
+    private mutating func overflow(of series: SharedDimensions) -> SharedDimensions {
+        let dimensions = series.value.overflow
+        if let known = overflows[dimensions] { return known }
+        let overflow = SharedDimensions(dimensions)
+        overflows[dimensions] = overflow
+        return overflow
     }
 }
 

@@ -2,7 +2,7 @@ import MartletTelemetry
 import Synchronization
 
 /// The points and spans that a batch adds to the store, for the callback after the commit.
-final class NewlyStored: Sendable {
+final class BatchAdditions: Sendable {
     private struct State {
         var points: [InstanceMetrics] = []
         var spans = 0

@@ -6,7 +6,7 @@ extension SQLiteStorage {
     package func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome {
         let (now, limits) = (now(), limits)
         let bytes = details.reduce(0) { $0 + $1.details.reduce(1024) { $0 + $1.estimatedBytes } }
-        let stored = NewlyStored()
+        let stored = BatchAdditions()
         let outcome = try await commit(bytes: bytes) { [series, resources] db in
             stored.begin()
             let outcome = try BatchRows.remember(batch, at: now, keeping: limits.batchAge, in: db)

@@ -7,14 +7,14 @@ extension SQLiteStorage {
     /// point that comes later costs another row.
     private static func grace(_ tier: Tier) -> Int64 {
         switch tier {
-        case .tenSeconds: 60_000_000_000
+        case .fine: 60_000_000_000
         case .minute, .hour: 300_000_000_000
         }
     }
 
     package func maintain() async throws {
         try await health.watching {
-            for tier in [Tier.tenSeconds, .minute] {
+            for tier in [Tier.fine, .minute] {
                 while try await rollUp(tier) {}
             }
             while try await expire() {}
@@ -43,7 +43,7 @@ extension SQLiteStorage {
     private func thinLedgers() async throws {
         let before = thinnedLedgers.load(ordering: .relaxed)
         let until = Tier.hour.slotEnd(
-            notAfter: max(0, Int64(clamping: now()) - limits.retention.age(.tenSeconds)))
+            notAfter: max(0, Int64(clamping: now()) - limits.retention.age(.fine)))
         guard until > before else { return }
         while true {
             let hours = try await pool.read { try LedgerThinning.hours(from: before, to: until, in: $0) }

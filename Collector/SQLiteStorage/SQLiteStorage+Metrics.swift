@@ -7,7 +7,7 @@ extension SQLiteStorage {
     package func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome {
         let (now, limits) = (now(), limits)
         let bytes = metrics.reduce(0) { $0 + $1.estimatedBytes }
-        let stored = NewlyStored()
+        let stored = BatchAdditions()
         let outcome = try await commit(bytes: bytes) { [series, resources] db in
             stored.begin()
             let outcome = try BatchRows.remember(batch, at: now, keeping: limits.batchAge, in: db)

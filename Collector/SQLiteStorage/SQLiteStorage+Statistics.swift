@@ -6,13 +6,13 @@ extension SQLiteStorage {
     package func statistics(_ query: StatisticsQuery) async throws -> StatisticsAnswer {
         try await health.watching {
             try await pool.read { [limits] db in
-                var folding = PointFolding(query, maxGroups: limits.maxGroups)
+                var sums = GroupSums(query, maxGroups: limits.maxGroups)
                 let counted = WindowRanges(query.window, expired: try ExpiredRows.times(in: db))
-                for range in counted.ranges { try folding.add(range, in: db) }
+                for range in counted.ranges { try sums.add(range, in: db) }
                 return StatisticsAnswer(
-                    window: counted.window, groups: folding.groups,
+                    window: counted.window, groups: sums.groups,
                     account: try Completeness.account(in: counted.window, service: query.filter.service, in: db),
-                    damagedPoints: folding.damagedPoints)
+                    damagedPoints: sums.damagedPoints)
             }
         }
     }

@@ -10,16 +10,16 @@ package struct WindowAccount: Sendable, Equatable {
     /// The longest time that one of them was off, in nanoseconds.
     package private(set) var longestUnwatched = 0.0
     private var (arrived, captured) = (0.0, 0.0)
-    private var total = Watch(lived: 0, off: 0)
+    private var total = Time(lived: 0, unwatched: 0)
 
     /// The time that an instance lived in the window, and the part of it in which capture was off, in nanoseconds.
-    package struct Watch: Sendable, Equatable {
+    package struct Time: Sendable, Equatable {
         package var lived: Double
-        package var off: Double
+        package var unwatched: Double
 
-        package init(lived: Double, off: Double) {
+        package init(lived: Double, unwatched: Double) {
             self.lived = lived
-            self.off = off
+            self.unwatched = unwatched
         }
     }
 
@@ -33,22 +33,22 @@ package struct WindowAccount: Sendable, Equatable {
     ///   - arrived: its requests that arrived, which count up to `captured`.
     ///   - captured: the requests that it captured.
     ///   - time: its time in the window.
-    package mutating func add(arrived: Double, captured: Double, time: Watch) {
+    package mutating func add(arrived: Double, captured: Double, time: Time) {
         instances += 1
         self.arrived += min(arrived, captured)
         self.captured += captured
         total.lived += time.lived
-        total.off += time.off
-        guard time.off > 0 else { return }
+        total.unwatched += time.unwatched
+        guard time.unwatched > 0 else { return }
         unwatchedInstances += 1
-        longestUnwatched = max(longestUnwatched, time.off)
+        longestUnwatched = max(longestUnwatched, time.unwatched)
     }
 
     /// The share of captured requests that arrived, 0...1, times the share of the instances' time in which capture was on.
     /// `nil` if no account covers the window.
     package var completeness: Double? {
         guard instances > 0 else { return nil }
-        let watched = total.lived > 0 ? 1 - total.off / total.lived : 1
+        let watched = total.lived > 0 ? 1 - total.unwatched / total.lived : 1
         return (captured > 0 ? arrived / captured : 1) * watched
     }
 }

@@ -10,7 +10,7 @@ import Testing
         let (folder, clock) = (try TemporaryFolder(), Clock())
         var limits = SQLiteLimits()
         let hour: UInt64 = 3600
-        (limits.retention.tenSeconds, limits.retention.minutes) = (hour * 1_000_000_000, hour * 1_000_000_000)
+        (limits.retention.fine, limits.retention.minutes) = (hour * 1_000_000_000, hour * 1_000_000_000)
         limits.retention.hours = hour * 1_000_000_000
         let storage = try SQLiteStorage(path: folder.path("collector.sqlite"), limits: limits, now: { clock.time })
         // The samples' time begins 13 minutes and 20 seconds after the hour.

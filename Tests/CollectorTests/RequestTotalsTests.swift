@@ -18,21 +18,21 @@ import Testing
     }
 
     @Test func pastTheLimitRequestsCountToTheOtherEndpointAndKnownSeriesGoOn() {
-        var totals = RequestTotals(maxSeries: 2, maxOtherSeries: 1)
+        var totals = RequestTotals(maxSeries: 2, maxOverflowSeries: 1)
         totals.add(metrics(endpoints: 0..<5))
         totals.add(metrics(endpoints: 0..<2))
         #expect(counts(totals) == ["a /0": 2, "a /1": 2, "a {other}": 3])
     }
 
     @Test func pastTheLimitOfServicesRequestsCountToTheOtherService() {
-        var totals = RequestTotals(maxSeries: 2, maxOtherSeries: 1)
+        var totals = RequestTotals(maxSeries: 2, maxOverflowSeries: 1)
         totals.add(metrics(endpoints: 0..<3))
         for number in 0..<100 { totals.add(metrics(service: "b\(number)", endpoints: 0..<1)) }
         #expect(counts(totals) == ["a /0": 1, "a /1": 1, "a {other}": 1, "{other} {other}": 100])
     }
 
     @Test func inTheOtherServiceSpansStandBesideMetrics() {
-        var totals = RequestTotals(maxSeries: 0, maxOtherSeries: 0)
+        var totals = RequestTotals(maxSeries: 0, maxOverflowSeries: 0)
         totals.add(metrics(endpoints: 0..<1))
         var spans = metrics(service: "b", endpoints: 0..<1)
         var dimensions = spans.points[0].dimensions
@@ -69,8 +69,8 @@ import Testing
     }
 
     /// How requests ended in a service for which there is no room, as `kind status error`.
-    private func ends(maxOtherSeries: Int) -> [String: UInt64] {
-        var totals = RequestTotals(maxSeries: 0, maxOtherSeries: maxOtherSeries)
+    private func ends(maxOverflowSeries: Int) -> [String: UInt64] {
+        var totals = RequestTotals(maxSeries: 0, maxOverflowSeries: maxOverflowSeries)
         let client: [(Int?, String?)] = [
             (200, nil), (404, "404"), (503, "503"), (nil, "timeout"), (nil, "dns"), (nil, "hung"), (nil, "cancelled"),
         ]
@@ -88,7 +88,7 @@ import Testing
 
     @Test func theOtherEndpointHasHowRequestsEnded() {
         #expect(
-            ends(maxOtherSeries: 20) == [
+            ends(maxOverflowSeries: 20) == [
                 "client 200 -": 1, "client 404 404": 1, "client 503 503": 1, "client - _OTHER": 2, "client - hung": 1,
                 "client - cancelled": 1, "server 200 -": 1, "server 404 404": 1, "server 500 500": 1,
                 "server - _OTHER": 1,
@@ -97,7 +97,7 @@ import Testing
 
     @Test func theOtherServiceHasWhetherTheyFailed() {
         #expect(
-            ends(maxOtherSeries: 0) == [
+            ends(maxOverflowSeries: 0) == [
                 "client - -": 1, "client - _OTHER": 4, "client - hung": 1, "client - cancelled": 1, "server - -": 2,
                 "server - _OTHER": 2,
             ])

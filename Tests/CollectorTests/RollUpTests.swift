@@ -15,7 +15,7 @@ import Testing
     init() throws {
         folder = try TemporaryFolder()
         var limits = SQLiteLimits()
-        limits.retention.tenSeconds = 1800 * second
+        limits.retention.fine = 1800 * second
         limits.retention.minutes = 5 * hour
         limits.retention.hours = 20 * hour
         storage = try SQLiteStorage(
@@ -255,9 +255,9 @@ private struct StoredPoints {
         var endOfHour: UInt64 { length < hour ? up(endOfMinute, hour) : point.end }
     }
 
-    let retention: (tenSeconds: UInt64, minutes: UInt64, hours: UInt64)
+    let retention: (fine: UInt64, minutes: UInt64, hours: UInt64)
     private var points: [Stored] = []
-    private var expired: (tenSeconds: UInt64, minutes: UInt64) = (0, 0)
+    private var expired: (fine: UInt64, minutes: UInt64) = (0, 0)
 
     init(retention: (UInt64, UInt64, UInt64)) {
         self.retention = retention
@@ -277,7 +277,7 @@ private struct StoredPoints {
                 points[index].isInHours = true
             }
         }
-        expired.tenSeconds = max(expired.tenSeconds, (now - retention.tenSeconds) / minute * minute)
+        expired.fine = max(expired.fine, (now - retention.fine) / minute * minute)
         expired.minutes = max(expired.minutes, (now - retention.minutes) / hour * hour)
         points.removeAll { $0.isInHours && $0.endOfHour <= now - retention.hours }
     }
@@ -285,7 +285,7 @@ private struct StoredPoints {
     /// The window, or the minutes and hours that it touches where nothing finer is left.
     func whole(_ window: TimeWindow) -> TimeWindow {
         let unit = { (time: UInt64) in
-            time < self.expired.minutes ? hour : time < self.expired.tenSeconds ? minute : 1
+            time < self.expired.minutes ? hour : time < self.expired.fine ? minute : 1
         }
         let from = window.from / unit(window.from) * unit(window.from)
         return TimeWindow(from: from, to: up(window.to, unit(window.to)))
@@ -301,7 +301,7 @@ private struct StoredPoints {
 
     private func end(of stored: Stored) -> UInt64 {
         let isFine = stored.length < minute
-        if isFine, !stored.isInMinutes || stored.point.end > expired.tenSeconds { return stored.point.end }
+        if isFine, !stored.isInMinutes || stored.point.end > expired.fine { return stored.point.end }
         if stored.length < hour, !stored.isInHours || stored.endOfMinute > expired.minutes { return stored.endOfMinute }
         return stored.endOfHour
     }

@@ -98,7 +98,7 @@ enum Samples {
     static func account(_ window: TimeWindow, arrived: Double = 1) -> WindowAccount {
         var account = WindowAccount(window)
         account.add(
-            arrived: arrived, captured: 1, time: WindowAccount.Watch(lived: window.seconds * 1e9, off: 0))
+            arrived: arrived, captured: 1, time: WindowAccount.Time(lived: window.seconds * 1e9, unwatched: 0))
         return account
     }
 

@@ -7,7 +7,7 @@ import Testing
     /// Where metrics of the same requests began within an hour, what spans told of before them ends there.
     @Test func whatEndsWithinItsHourIsInEachWindowThatTouchesTheHourWhereMinutesHaveExpired() {
         let end = Self.time(10, 20)
-        let expired = ExpiredTimes(tenSeconds: Self.time(11, 0), minutes: Self.time(11, 0))
+        let expired = ExpiredTimes(fine: Self.time(11, 0), minutes: Self.time(11, 0))
         let windows = [(Self.time(9, 30), Self.time(10, 30)), (Self.time(10, 30), Self.time(11, 30))]
         let found = windows.map { from, to in
             WindowRanges(TimeWindow(from: UInt64(from), to: UInt64(to)), expired: expired).ranges

@@ -3,17 +3,17 @@ import GRDB
 /// The table of the times that retention has reached. They never go back, even if the clock does.
 enum ExpiredRows {
     static func times(in db: Database) throws -> ExpiredTimes {
-        try ExpiredTimes(tenSeconds: time(of: .tenSeconds, in: db), minutes: time(of: .minute, in: db))
+        try ExpiredTimes(fine: time(of: .fine, in: db), minutes: time(of: .minute, in: db))
     }
 
     /// Advances to the times and returns those that hold from now on.
     static func advance(to times: ExpiredTimes, in db: Database) throws -> ExpiredTimes {
         let known = try self.times(in: db)
         let later = ExpiredTimes(
-            tenSeconds: max(known.tenSeconds, times.tenSeconds), minutes: max(known.minutes, times.minutes))
+            fine: max(known.fine, times.fine), minutes: max(known.minutes, times.minutes))
         guard later != known else { return known }
         let statement = try db.cachedStatement(sql: "INSERT OR REPLACE INTO expired (tier, time) VALUES (?, ?)")
-        try statement.execute(arguments: [Tier.tenSeconds.rawValue, later.tenSeconds])
+        try statement.execute(arguments: [Tier.fine.rawValue, later.fine])
         try statement.execute(arguments: [Tier.minute.rawValue, later.minutes])
         return later
     }

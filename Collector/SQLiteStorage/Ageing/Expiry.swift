@@ -22,7 +22,7 @@ struct Expiry {
         let series = try deleteSeries(in: db)
         let deleted = try [
             series,
-            deleteChunks(.tenSeconds, isRolled: true, until: expired.tenSeconds, in: db),
+            deleteChunks(.fine, isRolled: true, until: expired.fine, in: db),
             deleteChunks(.minute, isRolled: true, until: expired.minutes, in: db),
             deleteChunks(.hour, isRolled: false, until: before(limits.retention.age(.hour)), in: db),
             DetailRows.prune(atMost: Self.maxRows, at: UInt64(clamping: now), limits, in: db),
@@ -34,7 +34,7 @@ struct Expiry {
 
     private var times: ExpiredTimes {
         ExpiredTimes(
-            tenSeconds: Tier.minute.slotEnd(notAfter: before(limits.retention.age(.tenSeconds))),
+            fine: Tier.minute.slotEnd(notAfter: before(limits.retention.age(.fine))),
             minutes: Tier.hour.slotEnd(notAfter: before(limits.retention.age(.minute))))
     }
 

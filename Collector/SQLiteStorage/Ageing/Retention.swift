@@ -5,7 +5,7 @@ import MartletTelemetry
 /// which a window may begin and end get coarser.
 package struct Retention: Sendable, Equatable {
     /// Nanoseconds.
-    package var tenSeconds: UnixNanoseconds = 6 * 3_600_000_000_000
+    package var fine: UnixNanoseconds = 6 * 3_600_000_000_000
     package var minutes: UnixNanoseconds = 7 * 24 * 3_600_000_000_000
     package var hours: UnixNanoseconds = 400 * 24 * 3_600_000_000_000
 
@@ -13,11 +13,11 @@ package struct Retention: Sendable, Equatable {
     package init() {}
 
     /// Whether no resolution expires before a finer one: coarser figures are made of finer ones.
-    package var isOrdered: Bool { tenSeconds > 0 && tenSeconds <= minutes && minutes <= hours }
+    package var isOrdered: Bool { fine > 0 && fine <= minutes && minutes <= hours }
 
     func age(_ tier: Tier) -> Int64 {
         switch tier {
-        case .tenSeconds: Int64(clamping: tenSeconds)
+        case .fine: Int64(clamping: fine)
         case .minute: Int64(clamping: minutes)
         case .hour: Int64(clamping: hours)
         }

@@ -2,8 +2,8 @@ import MartletTelemetry
 
 /// A resolution in time at which points are kept. The raw value is stored in columns.
 enum Tier: Int, CaseIterable {
-    /// Points as agents deliver them: intervals shorter than a minute.
-    case tenSeconds = 0
+    /// Intervals shorter than a minute; an agent's have 10 s.
+    case fine = 0
     case minute = 1
     case hour = 2
 
@@ -11,7 +11,7 @@ enum Tier: Int, CaseIterable {
     /// no finer figures.
     init(fitting nanoseconds: UInt64) {
         switch nanoseconds {
-        case ..<UInt64(Self.minute.length): self = .tenSeconds
+        case ..<UInt64(Self.minute.length): self = .fine
         case ..<UInt64(Self.hour.length): self = .minute
         default: self = .hour
         }
@@ -23,7 +23,7 @@ enum Tier: Int, CaseIterable {
     /// The length of a slot, in nanoseconds.
     var length: Int64 {
         switch self {
-        case .tenSeconds: 10_000_000_000
+        case .fine: 10_000_000_000
         case .minute: 60_000_000_000
         case .hour: 3_600_000_000_000
         }

@@ -33,10 +33,10 @@ enum BatchRows {
         }
         if parts.isWhole {
             try BatchBlockRows.insert(slices, stream: stream.id, at: now, forgetting: oldest, in: db)
-            stream.arrived &+= UInt64(sequences.count - known)
+            stream.arrivedSequences &+= UInt64(sequences.count - known)
         }
-        stream.highest = max(stream.highest, batch.sequence)
-        if isOverlapping { stream.overlapping &+= 1 }
+        stream.highestSequence = max(stream.highestSequence, batch.sequence)
+        if isOverlapping { stream.overlappingBatches &+= 1 }
         try stream.update(at: now, in: db)
         return isOverlapping ? .overlapping : .stored
     }

@@ -5,16 +5,18 @@ import MartletTelemetry
 struct BatchStream {
     let id: Int64
     /// The latest sequence of which anything arrived.
-    var highest: UInt64
+    var highestSequence: UInt64
     /// Sequences that arrived whole.
-    var arrived: UInt64
+    var arrivedSequences: UInt64
     /// Batches that arrived after some of their intervals had.
-    var overlapping: UInt64
+    var overlappingBatches: UInt64
     /// Whether the stream has a batch that arrived only in part.
     let hasParts: Bool
 
     /// Sequences that did not arrive although a later one did. Sequences count from 1.
-    var missing: UInt64 { highest > arrived ? highest - arrived : 0 }
+    var missingSequences: UInt64 {
+        highestSequence > arrivedSequences ? highestSequence - arrivedSequences : 0
+    }
 
     /// Returns `nil` if the stream is unknown or was forgotten.
     static func find(instance: String, _ signal: Signal, in db: Database) throws -> BatchStream? {
@@ -26,8 +28,8 @@ struct BatchStream {
                 """)
         return try Row.fetchOne(statement, arguments: [instance, signal.rawValue]).map { row in
             BatchStream(
-                id: row[0], highest: unsigned(row[1]), arrived: unsigned(row[2]), overlapping: unsigned(row[3]),
-                hasParts: row[4])
+                id: row[0], highestSequence: unsigned(row[1]), arrivedSequences: unsigned(row[2]),
+                overlappingBatches: unsigned(row[3]), hasParts: row[4])
         }
     }
 
@@ -43,7 +45,8 @@ struct BatchStream {
                 INSERT INTO batch_stream (instance, signal, highest, arrived, overlapping, received)
                 VALUES (?, ?, 0, 0, 0, ?)
                 """, arguments: [batch.instance, batch.signal.rawValue, now])
-        return BatchStream(id: db.lastInsertedRowID, highest: 0, arrived: 0, overlapping: 0, hasParts: false)
+        return BatchStream(
+            id: db.lastInsertedRowID, highestSequence: 0, arrivedSequences: 0, overlappingBatches: 0, hasParts: false)
     }
 
     func update(at now: Int64, in db: Database) throws {
@@ -54,7 +57,8 @@ struct BatchStream {
                 """)
         // The bit patterns keep all 64 bits: two sequences must never become one.
         try statement.execute(arguments: [
-            Int64(bitPattern: highest), Int64(bitPattern: arrived), Int64(bitPattern: overlapping), now, id,
+            Int64(bitPattern: highestSequence), Int64(bitPattern: arrivedSequences),
+            Int64(bitPattern: overlappingBatches), now, id,
         ])
     }
 

@@ -48,7 +48,7 @@ struct EntryReader {
         guard SketchBlob.read(&reader, into: &sketch), statistics.duration.merge(sketch) else { return false }
         statistics.bytesSent &+= sent
         statistics.bytesReceived &+= received
-        for place in 0..<phaseCount { statistics.phases.add(phases[place].total, to: phases[place].phase) }
+        for index in 0..<phaseCount { statistics.phases.add(phases[index].total, to: phases[index].phase) }
         return true
     }
 }

@@ -6,13 +6,14 @@ enum ChunkWriting {
     /// A larger batch becomes several chunks, so that a reader holds little at once.
     static let maxPoints = 10_000
 
-    private struct Place {
+    /// A point of the batch: its index, and the properties that decide where it is written.
+    private struct PointReference {
         var tier: Tier
         var end: Int64
         var series: Int64
         var index: Int
 
-        func isInOneChunk(with other: Place) -> Bool { end == other.end && tier == other.tier }
+        func isInOneChunk(with other: PointReference) -> Bool { end == other.end && tier == other.tier }
     }
 
     /// Inserts the points of a sender.
@@ -25,18 +26,18 @@ enum ChunkWriting {
         _ points: [RequestPoint], of resource: Int64, service: String, unlessKnown: Bool = false,
         index: inout SeriesIndex, in db: Database
     ) throws -> [RequestPoint] {
-        let places = places(of: points, series: try index.ids(of: points, service: service, in: db))
+        let sorted = sorted(points, series: try index.ids(of: points, service: service, in: db))
         var new = unlessKnown ? [] : points
         var first = 0
         var blob = ChunkBlob()
-        for (position, place) in places.enumerated() {
-            blob.append(points[place.index].statistics, series: place.series)
-            let isLast = position + 1 == places.count || !place.isInOneChunk(with: places[position + 1])
+        for (position, point) in sorted.enumerated() {
+            blob.append(points[point.index].statistics, series: point.series)
+            let isLast = position + 1 == sorted.count || !point.isInOneChunk(with: sorted[position + 1])
             guard isLast || blob.count == maxPoints else { continue }
-            let row = ChunkRow(tier: place.tier, resource: resource, end: place.end, isDerived: false, damaged: 0)
+            let row = ChunkRow(tier: point.tier, resource: resource, end: point.end, isDerived: false, damaged: 0)
             let isKnown = try unlessKnown && row.isKnown(blob, in: db)
             if !isKnown { try row.insert(blob, in: db) }
-            if unlessKnown, !isKnown { new += places[first...position].map { points[$0.index] } }
+            if unlessKnown, !isKnown { new += sorted[first...position].map { points[$0.index] } }
             first = position + 1
             blob.removeAll()
         }
@@ -44,14 +45,14 @@ enum ChunkWriting {
     }
 
     /// Returns the points' indexes sorted by chunk, and within a chunk by series.
-    private static func places(of points: [RequestPoint], series: [Int64]) -> [Place] {
-        let places = points.indices.map { index in
+    private static func sorted(_ points: [RequestPoint], series: [Int64]) -> [PointReference] {
+        let references = points.indices.map { index in
             let (start, end) = (points[index].start, points[index].end)
-            return Place(
+            return PointReference(
                 tier: Tier(fitting: end > start ? end - start : 0), end: Int64(clamping: end), series: series[index],
                 index: index)
         }
-        return places.sorted { one, other in
+        return references.sorted { one, other in
             if one.end != other.end { return one.end < other.end }
             if one.tier != other.tier { return one.tier.rawValue < other.tier.rawValue }
             if one.series != other.series { return one.series < other.series }

@@ -13,7 +13,7 @@ enum DetailRows {
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """)
         let request = detail.request.map(SeriesRows.columns) ?? noRequest
-        let place: StatementArguments = [
+        let identity: StatementArguments = [
             detail.traceID.blob, detail.spanID.blob, detail.parentSpanID?.blob ?? Data(),
             Int64(clamping: detail.start), Int64(clamping: detail.durationNanoseconds), detail.url,
             Int64(clamping: detail.bytesSent), Int64(clamping: detail.bytesReceived), detail.message ?? "",
@@ -24,7 +24,7 @@ enum DetailRows {
             try SpanJSON.encode(detail.events), try SpanJSON.encode(detail.links), Int64(detail.droppedAttributes),
             Int64(detail.droppedEvents), Int64(detail.droppedLinks),
         ]
-        try statement.execute(arguments: [Int64(clamping: now), resource] + request + place + span)
+        try statement.execute(arguments: [Int64(clamping: now), resource] + request + identity + span)
     }
 
     /// Whether the same sender's span is stored: a client and its server may share a span's id (Zipkin's "shared spans").

@@ -94,13 +94,13 @@ final class CommitQueue: Sendable {
 }
 
 extension CommitQueue.State {
-    fileprivate enum Place {
+    fileprivate enum Admission {
         case first
         case behindOthers
         case busy
     }
 
-    fileprivate mutating func add(_ job: CommitQueue.Job, _ limits: SQLiteLimits) -> Place {
+    fileprivate mutating func add(_ job: CommitQueue.Job, _ limits: SQLiteLimits) -> Admission {
         // A job that is alone is taken even if it is too large, because it would never fit.
         let isAlone = waiting.isEmpty
         guard isAlone || (waiting.count < limits.maxWaitingBatches && bytes + job.bytes <= limits.maxWaitingBytes)

@@ -22,7 +22,7 @@ final class StoreHealth: Sendable {
         try check()
         do {
             return try await body()
-        } catch let error as DatabaseError where error.tellsDamage {
+        } catch let error as DatabaseError where error.showsDamage {
             let found = StorageFailure(
                 "\(path) is damaged: \(error.message ?? "\(error)"); nothing is written to it any more")
             failure.withLock { $0 = found }
@@ -33,5 +33,5 @@ final class StoreHealth: Sendable {
 
 extension DatabaseError {
     /// Whether the error reveals a damaged file; a full disk and a lock do not.
-    var tellsDamage: Bool { resultCode == .SQLITE_CORRUPT || resultCode == .SQLITE_NOTADB }
+    var showsDamage: Bool { resultCode == .SQLITE_CORRUPT || resultCode == .SQLITE_NOTADB }
 }

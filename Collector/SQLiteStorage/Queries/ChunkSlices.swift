@@ -4,11 +4,6 @@ import GRDB
 /// service and sender. The sums that the points are added to then stay in the processor's caches; in the order of time alone
 /// a report of a month takes a third longer.
 struct ChunkSlices {
-    struct Place {
-        var id: Int64
-        var sender: SenderClasses.Sender
-    }
-
     /// Chunks of a slice at most. They are held at once and take 24 bytes each.
     static let maxChunks = 10_000
 
@@ -28,12 +23,18 @@ struct ChunkSlices {
     /// Returns the next slice; `nil` at the end.
     ///
     /// - Parameter sender: returns the sender of a resource; chunks are left out if it is `nil`.
-    func next(sender: (_ resource: Int64) throws -> SenderClasses.Sender?) throws -> [Place]? {
-        var places: [Place] = []
-        while places.count < Self.maxChunks, let row = try rows.next() {
-            if let sender = try sender(row[1]) { places.append(Place(id: row[0], sender: sender)) }
+    func next(sender: (_ resource: Int64) throws -> QuerySenders.ClassID?) throws -> [ChunkReference]? {
+        var chunks: [ChunkReference] = []
+        while chunks.count < Self.maxChunks, let row = try rows.next() {
+            if let sender = try sender(row[1]) { chunks.append(ChunkReference(id: row[0], sender: sender)) }
         }
-        guard !places.isEmpty else { return nil }
-        return places.sorted { ($0.sender, $0.id) < ($1.sender, $1.id) }
+        guard !chunks.isEmpty else { return nil }
+        return chunks.sorted { ($0.sender, $0.id) < ($1.sender, $1.id) }
     }
+}
+
+/// A chunk to read, and the class of its sender.
+struct ChunkReference {
+    var id: Int64
+    var sender: QuerySenders.ClassID
 }

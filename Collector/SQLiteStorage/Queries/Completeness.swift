@@ -46,37 +46,37 @@ enum Completeness {
             // Each instance is added by itself: an instance that reports too much must not fill another's gap.
             account.add(
                 arrived: row["arrived"], captured: max(row["captured"] - (before ?? 0), 0),
-                time: watch(in: window, row))
+                time: time(in: window, row))
         }
         return account
     }
 
     /// Returns the time that an instance lived in the window, and the part of it in which capture was off. The time off
     /// between two readings counts as spread evenly, as does the time off between the start and the first reading.
-    private static func watch(in window: TimeWindow, _ row: Row) -> WindowAccount.Watch {
+    private static func time(in window: TimeWindow, _ row: Row) -> WindowAccount.Time {
         let (first, last): (Double, Double) = (row["first"], row["last"])
-        let (firstOff, lastOff, age): (Double, Double, Double) = (
+        let (firstUnwatched, lastUnwatched, age): (Double, Double, Double) = (
             row["first_unwatched"], row["unwatched"], row["first_age"]
         )
-        let start = Reading(time: row["before_time"] ?? first - age, off: row["before_unwatched"] ?? 0)
-        var readings = [start, Reading(time: first, off: firstOff)]
-        if last > first { readings.append(Reading(time: last, off: lastOff)) }
+        let start = Reading(time: row["before_time"] ?? first - age, unwatched: row["before_unwatched"] ?? 0)
+        var readings = [start, Reading(time: first, unwatched: firstUnwatched)]
+        if last > first { readings.append(Reading(time: last, unwatched: lastUnwatched)) }
         if let after: Double = row["after"], after > last {
-            readings.append(Reading(time: after, off: row["after_unwatched"]))
+            readings.append(Reading(time: after, unwatched: row["after_unwatched"]))
         }
-        var watch = WindowAccount.Watch(lived: 0, off: 0)
+        var time = WindowAccount.Time(lived: 0, unwatched: 0)
         for (one, next) in zip(readings, readings.dropFirst()) {
             let share = next.share(since: one, in: window)
-            watch.lived += share * (next.time - one.time)
-            watch.off += share * min(max(0, next.off - one.off), next.time - one.time)
+            time.lived += share * (next.time - one.time)
+            time.unwatched += share * min(max(0, next.unwatched - one.unwatched), next.time - one.time)
         }
-        return watch
+        return time
     }
 
     /// The time of an account, and the time without capture until then, in nanoseconds.
     private struct Reading {
         let time: Double
-        let off: Double
+        let unwatched: Double
 
         /// Returns the part of the time since `one` that lies in the window, 0...1.
         func share(since one: Reading, in window: TimeWindow) -> Double {

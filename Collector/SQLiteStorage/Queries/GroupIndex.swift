@@ -4,7 +4,7 @@ import MartletStorage
 struct GroupIndex {
     /// The groups in the order of their first point.
     var groups: [RequestGroup] = []
-    private var places: [[String?]: Int] = [:]
+    private var indexes: [[String?]: Int] = [:]
     private let maxGroups: Int
 
     init(maxGroups: Int) {
@@ -12,10 +12,10 @@ struct GroupIndex {
     }
 
     /// Returns the index in ``groups`` of the group with these values, which is created if it is missing.
-    mutating func place(of values: [String?]) throws(TooManyGroups) -> Int {
-        if let known = places[values] { return known }
+    mutating func index(of values: [String?]) throws(TooManyGroups) -> Int {
+        if let known = indexes[values] { return known }
         guard groups.count < maxGroups else { throw TooManyGroups(limit: maxGroups) }
-        places[values] = groups.count
+        indexes[values] = groups.count
         groups.append(RequestGroup(values: values))
         return groups.count - 1
     }

@@ -2,19 +2,19 @@ import GRDB
 import MartletStorage
 import MartletTelemetry
 
-/// Goes through chunks once and adds each point to its group, from the bytes as they are read. It holds one chunk, the
-/// groups, and an entry for each series that it met.
-struct PointFolding {
+/// The sums of a query's groups. It goes through chunks once and adds each point to its group, from the bytes as they are
+/// read. It holds one chunk, the groups, and an entry for each series that it met.
+struct GroupSums {
     private(set) var damagedPoints = 0
     private var index: GroupIndex
-    private var senders: SenderClasses
+    private var senders: QuerySenders
     private var entryReader = EntryReader()
     /// Read when the first series of spans is met.
     private var overlaps: StatisticsCover.Overlaps?
 
     init(_ query: StatisticsQuery, maxGroups: Int) {
         index = GroupIndex(maxGroups: maxGroups)
-        senders = SenderClasses(query)
+        senders = QuerySenders(query)
     }
 
     /// The groups that were met, including empty ones.
@@ -22,12 +22,12 @@ struct PointFolding {
 
     mutating func add(_ range: ChunkRange, in db: Database) throws {
         let slices = try ChunkSlices(of: range, in: db)
-        while let places = try slices.next(sender: { try senders.sender(ofResource: $0, in: db) }) {
-            try StoredChunk.forEach(places.map(\.id), in: db) { try add($1, of: places[$0].sender, in: db) }
+        while let chunks = try slices.next(sender: { try senders.classID(ofResource: $0, in: db) }) {
+            try StoredChunk.forEach(chunks.map(\.id), in: db) { try add($1, of: chunks[$0].sender, in: db) }
         }
     }
 
-    private mutating func add(_ chunk: StoredChunk, of sender: SenderClasses.Sender, in db: Database) throws {
+    private mutating func add(_ chunk: StoredChunk, of sender: QuerySenders.ClassID, in db: Database) throws {
         damagedPoints += chunk.damaged
         guard let bytes = chunk.bytes else {
             damagedPoints += chunk.count
@@ -37,10 +37,10 @@ struct PointFolding {
         var reader = ByteReader(bytes)
         var read = 0
         while let entry = entries.entry {
-            if let place = try place(ofSeries: entries.series, sender: sender, in: db),
-                try !isToldByMetrics(place.requests, in: chunk, db)
+            if let target = try target(ofSeries: entries.series, sender: sender, in: db),
+                try !isCoveredByMetrics(target.requests, in: chunk, db)
             {
-                let isRead = index.groups[place.group].add(place.requests) {
+                let isRead = index.groups[target.group].add(target.requests) {
                     entryReader.add(entry, of: &reader, to: &$0)
                 }
                 if isRead { read += 1 }
@@ -53,7 +53,7 @@ struct PointFolding {
     }
 
     /// Whether the requests come from spans and the same sender's metrics cover the chunk's time.
-    private mutating func isToldByMetrics(_ requests: RequestClass, in chunk: StoredChunk, _ db: Database) throws
+    private mutating func isCoveredByMetrics(_ requests: RequestClass, in chunk: StoredChunk, _ db: Database) throws
         -> Bool
     {
         guard requests.isOfSpans else { return false }
@@ -63,12 +63,12 @@ struct PointFolding {
     }
 
     /// Returns `nil` for a series that is left out.
-    private mutating func place(
-        ofSeries series: Int64, sender: SenderClasses.Sender, in db: Database
-    ) throws -> SeriesPlace? {
-        if let known = senders.place(ofSeries: series, sender: sender) { return known }
-        let place = try senders.readPlace(ofSeries: series, sender: sender, in: &index, db)
-        senders.remember(place, ofSeries: series, sender: sender)
-        return place
+    private mutating func target(
+        ofSeries series: Int64, sender: QuerySenders.ClassID, in db: Database
+    ) throws -> SeriesTarget? {
+        if let known = senders.target(ofSeries: series, sender: sender) { return known }
+        let target = try senders.readTarget(ofSeries: series, sender: sender, in: &index, db)
+        senders.remember(target, ofSeries: series, sender: sender)
+        return target
     }
 }

@@ -38,14 +38,14 @@ struct ServiceSeries {
             let requests = RequestClass(dimensions)
             if !byStatus { dimensions.status = nil }
             if !byError { dimensions.error = nil }
-            entries[id] = Entry(requests: requests, name: place(of: dimensions))
+            entries[id] = Entry(requests: requests, name: nameIndex(of: dimensions))
         }
     }
 
     /// `nil` for a series that is not the service's, and `.some(nil)` for one that is left out.
     subscript(series: Int64) -> Entry?? { entries[series] }
 
-    private mutating func place(of name: RequestDimensions) -> Int {
+    private mutating func nameIndex(of name: RequestDimensions) -> Int {
         if names.isEmpty || names[names.count - 1] != name { names.append(name) }
         return names.count - 1
     }

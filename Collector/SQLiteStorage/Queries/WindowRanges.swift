@@ -42,9 +42,9 @@ struct WindowRanges {
             addRolledMinutes(in: part, derivedWithin: minutes)
         }
 
-        add(.tenSeconds, isRolled: false, to: whole)
+        add(.fine, isRolled: false, to: whole)
         for edge in without(minutes) {
-            add(.tenSeconds, isRolled: true, to: (max(edge.from, expired.tenSeconds), edge.to))
+            add(.fine, isRolled: true, to: (max(edge.from, expired.fine), edge.to))
         }
     }
 
@@ -80,7 +80,7 @@ struct WindowRanges {
 /// The times up to which rolled-up chunks have been deleted, or may be at any moment. Both are ends of slots of the tier
 /// above.
 struct ExpiredTimes: Equatable {
-    var tenSeconds: Int64 = 0
+    var fine: Int64 = 0
     var minutes: Int64 = 0
 
     /// Returns `time`, or the start of its slot if nothing finer is left.
@@ -92,6 +92,6 @@ struct ExpiredTimes: Equatable {
     /// Returns the finest tier that is left at `time`; `nil` if points are left as they came.
     private func finest(at time: Int64) -> Tier? {
         if time < minutes { return .hour }
-        return time < tenSeconds ? .minute : nil
+        return time < fine ? .minute : nil
     }
 }
