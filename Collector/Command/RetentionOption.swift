@@ -1,6 +1,6 @@
 import ArgumentParser
 import MartletReports
-import MartletSQLiteStorage
+import MartletStorage
 import MartletTelemetry
 
 /// The flag `--retention 10s=6h,1m=7d,1h=400d`.

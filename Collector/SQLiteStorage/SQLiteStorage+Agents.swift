@@ -25,7 +25,7 @@ extension SQLiteStorage {
         return AgentRecord(
             resource: ResourceRows.decode(row), firstSeen: UInt64(clamping: first), lastSeen: UInt64(clamping: last),
             ledger: try LedgerRows.latest(of: row["id"], in: db),
-            arrivals: stream.map { BatchArrivals(missing: $0.missingSequences, overlapping: $0.overlappingBatches) },
-            statistics: try StatisticsCover.sources(of: row["id"], in: db))
+            arrivals: stream?.sequences.arrivals,
+            statistics: try StatisticsCoverRows.sources(of: row["id"], in: db))
     }
 }

@@ -23,7 +23,7 @@ extension SQLiteStorage {
                     new.details.append(detail)
                 }
                 let points = new.points
-                try StatisticsCover.extend(by: points, of: resource, in: db)
+                try StatisticsCoverRows.extend(by: points, of: resource, in: db)
                 _ = try series.withLock { index in
                     try ChunkWriting.insert(points, of: resource, service: one.resource.service, index: &index, in: db)
                 }

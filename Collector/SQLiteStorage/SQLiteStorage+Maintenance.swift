@@ -3,15 +3,6 @@ import MartletStorage
 import MartletTelemetry
 
 extension SQLiteStorage {
-    /// The time from a slot's end until it is rolled up, in nanoseconds: an agent's batch is on its way for some seconds. A
-    /// point that comes later costs another row.
-    private static func grace(_ tier: Tier) -> Int64 {
-        switch tier {
-        case .fine: 60_000_000_000
-        case .minute, .hour: 300_000_000_000
-        }
-    }
-
     package func maintain() async throws {
         try await health.watching {
             for tier in [Tier.fine, .minute] {
@@ -24,7 +15,7 @@ extension SQLiteStorage {
 
     /// Rolls up some chunks and returns whether more may be due.
     private func rollUp(_ tier: Tier) async throws -> Bool {
-        let due = max(0, Int64(clamping: now()) - Self.grace(tier))
+        let due = max(0, Int64(clamping: now()) - tier.rollUpDelay)
         guard let step = try await pool.read({ try RollUp(tier, due: due, in: $0) }) else { return false }
         try await pool.write { try step.write(in: $0) }
         return true

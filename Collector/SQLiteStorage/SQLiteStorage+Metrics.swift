@@ -16,21 +16,21 @@ extension SQLiteStorage {
             for one in metrics {
                 let resource = try ResourceRows.id(
                     of: one.resource, seenAt: now, pointsUntil: one.latestEnd, known: resources, in: db)
-                let differences = try CumulativeRows.differences(
-                    of: one.cumulative, resource: resource, at: now, limits, in: db)
+                let newRequests = try CumulativeRows.newRequests(
+                    in: one.cumulative, resource: resource, at: now, limits, in: db)
                 let points = try series.withLock { index in
                     let service = one.resource.service
                     var new = try ChunkWriting.insert(
                         one.points, of: resource, service: service,
                         unlessKnown: batch == nil && !one.resource.isMartlet, index: &index, in: db)
                     // Even an empty addition would copy all points.
-                    if !differences.isEmpty {
+                    if !newRequests.isEmpty {
                         new += try ChunkWriting.insert(
-                            differences, of: resource, service: service, index: &index, in: db)
+                            newRequests, of: resource, service: service, index: &index, in: db)
                     }
                     return new
                 }
-                if !one.resource.isMartlet { try StatisticsCover.extend(by: points, of: resource, in: db) }
+                if !one.resource.isMartlet { try StatisticsCoverRows.extend(by: points, of: resource, in: db) }
                 stored.add(points, of: one.resource)
                 isAllKnown = isAllKnown && points.isEmpty && !one.points.isEmpty
                 if let reading = one.ledger {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import MartletSQLiteStorage
+import MartletStorage
 import Testing
 
 @testable import martlet_collector

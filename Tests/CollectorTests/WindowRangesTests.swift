@@ -1,8 +1,6 @@
 import MartletStorage
 import Testing
 
-@testable import MartletSQLiteStorage
-
 @Suite struct WindowRangesTests {
     /// Where metrics of the same requests began within an hour, what spans told of before them ends there.
     @Test func whatEndsWithinItsHourIsInEachWindowThatTouchesTheHourWhereMinutesHaveExpired() {

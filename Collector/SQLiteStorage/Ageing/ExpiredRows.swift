@@ -1,4 +1,5 @@
 import GRDB
+import MartletStorage
 
 /// The table of the times that retention has reached. They never go back, even if the clock does.
 enum ExpiredRows {

@@ -1,4 +1,5 @@
 import GRDB
+import MartletStorage
 import MartletTelemetry
 
 /// One step of deleting rows that are past the limits. A step is short, so that batches do not wait long to be stored.
@@ -18,7 +19,7 @@ struct Expiry {
     /// Deletes rows and returns whether more are left. Readers stop counting expired chunks before the first is deleted, so a
     /// window never has half of them.
     func step(in db: Database) throws -> Outcome {
-        let expired = try ExpiredRows.advance(to: times, in: db)
+        let expired = try ExpiredRows.advance(to: ExpiredTimes(limits.retention, at: now), in: db)
         let series = try deleteSeries(in: db)
         let deleted = try [
             series,
@@ -30,12 +31,6 @@ struct Expiry {
         // Senders come last, because each call searches all of them, and a sender with anything left stays.
         let isThereMore = try deleted.contains(Self.maxRows) || deleteResources(in: db)
         return Outcome(isThereMore: isThereMore, deletedSeries: series > 0)
-    }
-
-    private var times: ExpiredTimes {
-        ExpiredTimes(
-            fine: Tier.minute.slotEnd(notAfter: before(limits.retention.age(.fine))),
-            minutes: Tier.hour.slotEnd(notAfter: before(limits.retention.age(.minute))))
     }
 
     private func before(_ age: Int64) -> Int64 { max(0, now - age) }

@@ -1,4 +1,5 @@
 import GRDB
+import MartletStorage
 
 /// Reduces a ledger to one reading for each hour once the finest resolution has expired: with one for each batch, a sender
 /// that lives for a year would have three million.

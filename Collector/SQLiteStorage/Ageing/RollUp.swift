@@ -1,4 +1,5 @@
 import GRDB
+import MartletStorage
 import MartletTelemetry
 
 /// One step of rolling up: some chunks of a slot that is over are merged into chunks of the tier above. A reader reads and
@@ -7,7 +8,7 @@ import MartletTelemetry
 /// A chunk is rolled up once, and late chunks make another one of the same slot, so nothing counts twice.
 ///
 /// Metrics of the same requests may begin or end within a slot. Spans before and after that time are then kept apart, and the
-/// earlier chunk ends with its last source: so ``StatisticsCover`` decides the same about it as about its sources.
+/// earlier chunk ends with its last source: so ``MetricsCover`` decides the same about it as about its sources.
 struct RollUp {
     /// Chunks that one step merges at most, and their bytes. They limit the memory, and the time for which the writer is
     /// busy.
@@ -61,7 +62,7 @@ struct RollUp {
 
     private struct Group {
         let resource: Int64
-        /// See ``StatisticsCover/Overlaps/section(of:end:)``.
+        /// See ``MetricsCover/section(of:)``.
         let section: Int
         /// The end of the chunk that is made of the group.
         var end: Int64
@@ -88,7 +89,7 @@ struct RollUp {
                 ORDER BY resource_id, end_time, id LIMIT \(maxChunks)
                 """)
         var groups: [Group] = []
-        var overlaps: StatisticsCover.Overlaps?
+        var cover: MetricsCover?
         var (count, bytes) = (0, 0)
         let rows = try Row.fetchCursor(statement, arguments: [tier.rawValue, from, to])
         while let row = try rows.next() {
@@ -97,13 +98,13 @@ struct RollUp {
             count += 1
             let (id, resource, end): (Int64, Int64, Int64) = (row[0], row[1], row[3])
             if groups.last?.resource != resource {
-                overlaps = try StatisticsCover.Overlaps(ofSpansOf: resource, in: db)
+                cover = try StatisticsCoverRows.covers(ofSpansOf: resource, in: db)[resource]
             }
-            let section = overlaps?.section(of: resource, end: end) ?? 0
+            let section = cover?.section(of: end) ?? 0
             if groups.last?.resource != resource || groups.last?.section != section {
                 groups.append(Group(resource: resource, section: section, end: end))
             }
-            let isLast = section == overlaps?.section(of: resource, end: to) ?? 0
+            let isLast = section == cover?.section(of: to) ?? 0
             groups[groups.count - 1].end = isLast ? to : end
             groups[groups.count - 1].chunks.append(id)
         }

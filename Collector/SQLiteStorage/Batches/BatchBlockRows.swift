@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import MartletStorage
 import MartletTelemetry
 
 /// The rows of the sequences of a stream that arrived whole.

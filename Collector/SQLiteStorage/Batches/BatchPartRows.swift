@@ -1,4 +1,5 @@
 import GRDB
+import MartletStorage
 import MartletTelemetry
 
 /// The rows of the parts that arrived of incomplete batches.

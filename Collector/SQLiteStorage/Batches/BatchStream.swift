@@ -1,22 +1,13 @@
 import GRDB
+import MartletStorage
 import MartletTelemetry
 
-/// The batches of one instance and signal, in numbers; ``BatchBlockRows`` and ``BatchPartRows`` tell which batches arrived.
+/// The row of the batches of one instance and signal; ``BatchBlockRows`` and ``BatchPartRows`` tell which batches arrived.
 struct BatchStream {
     let id: Int64
-    /// The latest sequence of which anything arrived.
-    var highestSequence: UInt64
-    /// Sequences that arrived whole.
-    var arrivedSequences: UInt64
-    /// Batches that arrived after some of their intervals had.
-    var overlappingBatches: UInt64
+    var sequences: BatchSequences
     /// Whether the stream has a batch that arrived only in part.
     let hasParts: Bool
-
-    /// Sequences that did not arrive although a later one did. Sequences count from 1.
-    var missingSequences: UInt64 {
-        highestSequence > arrivedSequences ? highestSequence - arrivedSequences : 0
-    }
 
     /// Returns `nil` if the stream is unknown or was forgotten.
     static func find(instance: String, _ signal: Signal, in db: Database) throws -> BatchStream? {
@@ -28,8 +19,11 @@ struct BatchStream {
                 """)
         return try Row.fetchOne(statement, arguments: [instance, signal.rawValue]).map { row in
             BatchStream(
-                id: row[0], highestSequence: unsigned(row[1]), arrivedSequences: unsigned(row[2]),
-                overlappingBatches: unsigned(row[3]), hasParts: row[4])
+                id: row[0],
+                sequences: BatchSequences(
+                    highestSequence: unsigned(row[1]), arrivedSequences: unsigned(row[2]),
+                    overlappingBatches: unsigned(row[3])),
+                hasParts: row[4])
         }
     }
 
@@ -45,8 +39,7 @@ struct BatchStream {
                 INSERT INTO batch_stream (instance, signal, highest, arrived, overlapping, received)
                 VALUES (?, ?, 0, 0, 0, ?)
                 """, arguments: [batch.instance, batch.signal.rawValue, now])
-        return BatchStream(
-            id: db.lastInsertedRowID, highestSequence: 0, arrivedSequences: 0, overlappingBatches: 0, hasParts: false)
+        return BatchStream(id: db.lastInsertedRowID, sequences: BatchSequences(), hasParts: false)
     }
 
     func update(at now: Int64, in db: Database) throws {
@@ -57,8 +50,8 @@ struct BatchStream {
                 """)
         // The bit patterns keep all 64 bits: two sequences must never become one.
         try statement.execute(arguments: [
-            Int64(bitPattern: highestSequence), Int64(bitPattern: arrivedSequences),
-            Int64(bitPattern: overlappingBatches), now, id,
+            Int64(bitPattern: sequences.highestSequence), Int64(bitPattern: sequences.arrivedSequences),
+            Int64(bitPattern: sequences.overlappingBatches), now, id,
         ])
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import MartletStorage
 
 /// A row of the table `chunk`.
 struct ChunkRow {

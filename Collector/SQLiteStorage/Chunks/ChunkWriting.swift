@@ -1,4 +1,5 @@
 import GRDB
+import MartletStorage
 import MartletTelemetry
 
 /// Writes points into chunks, one for each end and tier. Usually all points of a batch share both.

@@ -1,3 +1,4 @@
+import MartletStorage
 import MartletTelemetry
 
 /// The limits of the embedded store.

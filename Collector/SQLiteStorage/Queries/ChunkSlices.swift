@@ -1,4 +1,5 @@
 import GRDB
+import MartletStorage
 
 /// The chunks of a range in the order that is fastest to read: one slice of time after the other, and within a slice by
 /// service and sender. The sums that the points are added to then stay in the processor's caches; in the order of time alone

@@ -51,37 +51,20 @@ enum Completeness {
         return account
     }
 
-    /// Returns the time that an instance lived in the window, and the part of it in which capture was off. The time off
-    /// between two readings counts as spread evenly, as does the time off between the start and the first reading.
+    /// Returns the time that an instance lived in the window, and the part of it in which capture was off.
     private static func time(in window: TimeWindow, _ row: Row) -> WindowAccount.Time {
         let (first, last): (Double, Double) = (row["first"], row["last"])
         let (firstUnwatched, lastUnwatched, age): (Double, Double, Double) = (
             row["first_unwatched"], row["unwatched"], row["first_age"]
         )
-        let start = Reading(time: row["before_time"] ?? first - age, unwatched: row["before_unwatched"] ?? 0)
-        var readings = [start, Reading(time: first, unwatched: firstUnwatched)]
-        if last > first { readings.append(Reading(time: last, unwatched: lastUnwatched)) }
+        var readings = [
+            WindowAccount.Reading(time: row["before_time"] ?? first - age, unwatched: row["before_unwatched"] ?? 0),
+            WindowAccount.Reading(time: first, unwatched: firstUnwatched),
+        ]
+        if last > first { readings.append(WindowAccount.Reading(time: last, unwatched: lastUnwatched)) }
         if let after: Double = row["after"], after > last {
-            readings.append(Reading(time: after, unwatched: row["after_unwatched"]))
+            readings.append(WindowAccount.Reading(time: after, unwatched: row["after_unwatched"]))
         }
-        var time = WindowAccount.Time(lived: 0, unwatched: 0)
-        for (one, next) in zip(readings, readings.dropFirst()) {
-            let share = next.share(since: one, in: window)
-            time.lived += share * (next.time - one.time)
-            time.unwatched += share * min(max(0, next.unwatched - one.unwatched), next.time - one.time)
-        }
-        return time
-    }
-
-    /// The time of an account, and the time without capture until then, in nanoseconds.
-    private struct Reading {
-        let time: Double
-        let unwatched: Double
-
-        /// Returns the part of the time since `one` that lies in the window, 0...1.
-        func share(since one: Reading, in window: TimeWindow) -> Double {
-            guard time > one.time else { return 0 }
-            return max(0, min(time, Double(window.to)) - max(one.time, Double(window.from))) / (time - one.time)
-        }
+        return WindowAccount.Time(between: readings, in: window)
     }
 }

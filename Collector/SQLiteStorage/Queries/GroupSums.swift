@@ -9,8 +9,8 @@ struct GroupSums {
     private var index: GroupIndex
     private var senders: QuerySenders
     private var entryReader = EntryReader()
-    /// Read when the first series of spans is met.
-    private var overlaps: StatisticsCover.Overlaps?
+    /// The cover of each sender's spans, read when the first series of spans is met.
+    private var covers: [Int64: MetricsCover]?
 
     init(_ query: StatisticsQuery, maxGroups: Int) {
         index = GroupIndex(maxGroups: maxGroups)
@@ -57,9 +57,9 @@ struct GroupSums {
         -> Bool
     {
         guard requests.isOfSpans else { return false }
-        let overlaps = try overlaps ?? StatisticsCover.Overlaps(in: db)
-        self.overlaps = overlaps
-        return overlaps.contains(requests.kind, of: chunk.resource, end: chunk.end)
+        let covers = try covers ?? StatisticsCoverRows.covers(in: db)
+        self.covers = covers
+        return covers[chunk.resource]?.contains(requests.kind, end: chunk.end) ?? false
     }
 
     /// Returns `nil` for a series that is left out.

@@ -3,15 +3,14 @@ import GRDB
 import MartletStorage
 import MartletTelemetry
 
-/// The latest point of each cumulative stream; the next point's difference to it is the new requests.
-///
-/// A stream belongs to a resource and a start: processes that share a resource, because it names no instance, have different
-/// starts, and so has a process that was started anew.
+/// The table of the latest point of each cumulative stream: see ``CumulativeDifferences``.
 enum CumulativeRows {
-    /// Returns the requests that are new in the points, and remembers the points. A point that counted no further adds
-    /// nothing.
-    static func differences(
-        of points: [CumulativePoint], resource: Int64, at now: UnixNanoseconds, _ limits: SQLiteLimits, in db: Database
+    private typealias Stream = CumulativeDifferences.Stream
+    private typealias Reading = CumulativeDifferences.Reading
+
+    /// Returns the requests that are new in the points, and remembers the points.
+    static func newRequests(
+        in points: [CumulativePoint], resource: Int64, at now: UnixNanoseconds, _ limits: SQLiteLimits, in db: Database
     ) throws -> [RequestPoint] {
         guard !points.isEmpty else { return [] }
         var readings: [Stream: Reading] = [:]
@@ -24,57 +23,32 @@ enum CumulativeRows {
             }
         }
         let isAllKnown = points.allSatisfy { readings[Stream($0)] != nil }
-        let history = isAllKnown ? CumulativeHistory() : try CumulativeHistory(resource: resource, in: db)
-
-        var result = PointSum()
-        for one in points.sorted(by: { $0.point.end < $1.point.end }) {
-            let (stream, point) = (Stream(one), one.point)
-            let reading = Reading(end: point.end, unit: one.unit, statistics: point.statistics)
-            if let last = readings[stream] {
-                guard let new = reading.new(since: last) else { continue }
-                result.add(new, from: min(last.end, point.end), to: point)
-            } else if !damaged.contains(stream),
-                let start = history.start(ofFirst: point, atMost: limits.firstCumulativeInterval)
-            {
-                result.add(reading.inSeconds, from: start, to: point)
-            }
-            readings[stream] = reading
+        var differences = CumulativeDifferences(
+            since: readings, damaged: damaged,
+            isAllKnown ? CumulativeHistory() : try history(of: resource, in: db),
+            firstIntervalAtMost: limits.firstCumulativeInterval)
+        differences.add(points)
+        for (stream, reading) in differences.readings {
+            try save(reading, of: stream, resource: resource, at: now, in: db)
         }
-        for (stream, reading) in readings { try save(reading, of: stream, resource: resource, at: now, in: db) }
         if !isAllKnown { try prune(limits, in: db) }
-        return result.points
+        return differences.points
     }
 
-    private struct Stream: Hashable {
-        let id: StreamID
-        let start: UnixNanoseconds
-
-        init(_ cumulative: CumulativePoint) {
-            id = cumulative.stream
-            start = cumulative.point.start
+    private static func history(of resource: Int64, in db: Database) throws -> CumulativeHistory {
+        let rows = try Row.fetchAll(
+            db,
+            sql: "SELECT DISTINCT start_time, end_time, before_time FROM cumulative_series WHERE resource_id = ?",
+            arguments: [resource])
+        var ends: [UnixNanoseconds: [UnixNanoseconds]] = [:]
+        for row in rows {
+            let (start, end, before): (Int64, Int64, Int64) = (row["start_time"], row["end_time"], row["before_time"])
+            let known = [before, end].filter { $0 > 0 }.map { UInt64(clamping: $0) }
+            ends[UInt64(clamping: start), default: []] += known
         }
-    }
-
-    private struct Reading {
-        var end: UnixNanoseconds
-        var unit: Double
-        var statistics: RequestStatistics
-
-        var inSeconds: RequestStatistics { statistics.inSeconds(from: unit) }
-
-        /// Returns the requests since `last`, with durations in seconds; `nil` for a late point. If a count fell, the stream
-        /// began anew without a new start. If a point has an earlier end but counted further, its clock was set back.
-        func new(since last: Reading) -> RequestStatistics? {
-            let difference = difference(since: last)
-            guard end <= last.end else { return difference ?? inSeconds }
-            guard end < last.end, let difference, !difference.isEmpty else { return nil }
-            return difference
-        }
-
-        private func difference(since last: Reading) -> RequestStatistics? {
-            guard last.unit == unit else { return inSeconds.difference(since: last.inSeconds) }
-            return statistics.difference(since: last.statistics)?.inSeconds(from: unit)
-        }
+        let forgotten = try Int64.fetchOne(
+            db, sql: "SELECT forgotten_until FROM resource WHERE id = ?", arguments: [resource])
+        return CumulativeHistory(ends: ends, forgottenUntil: UInt64(clamping: forgotten ?? 0))
     }
 
     private enum Found {
@@ -153,30 +127,5 @@ enum CumulativeRows {
             .execute(arguments: [last, resource])
         try db.cachedStatement(sql: "DELETE FROM cumulative_series WHERE resource_id = ? AND start_time = ?")
             .execute(arguments: [resource, start])
-    }
-}
-
-/// Adds up the statistics of each series and interval: streams may differ in attributes that are no dimension, and durations
-/// and sizes are different metrics.
-private struct PointSum {
-    private struct Key: Hashable {
-        var dimensions: RequestDimensions
-        var start: UnixNanoseconds
-        var end: UnixNanoseconds
-    }
-
-    private var sums = StatisticsSums<Key>()
-
-    var points: [RequestPoint] {
-        sums.all.map { key, statistics in
-            RequestPoint(dimensions: key.dimensions, start: key.start, end: key.end, statistics: statistics)
-        }
-    }
-
-    mutating func add(_ statistics: RequestStatistics, from start: UnixNanoseconds, to point: RequestPoint) {
-        guard !statistics.isEmpty else { return }
-        var statistics = statistics
-        statistics.duration = statistics.duration.distributed
-        sums.add(statistics, to: Key(dimensions: point.dimensions, start: start, end: point.end))
     }
 }

@@ -1,15 +1,10 @@
 import GRDB
+import MartletStorage
 import MartletTelemetry
 
-/// The times for which a sender reported a kind of requests in metrics, and in spans. Its spans of a time that its metrics
-/// cover do not count, because they report the same requests. This is decided when a report is made, because metrics come
-/// later than spans.
-///
+/// The table of the times for which senders reported a kind of requests in metrics, and in spans: see ``MetricsCover``.
 /// Martlet's agents have no rows, because their spans never count.
-enum StatisticsCover {
-    /// The longest time until the next metrics: longer than any interval of export.
-    private static let patience: UnixNanoseconds = 3600 * 1_000_000_000
-
+enum StatisticsCoverRows {
     private struct Key: Hashable {
         var kind: RequestKind
         var source: StatisticsSource
@@ -48,46 +43,28 @@ enum StatisticsCover {
         }
     }
 
-    /// The times in which metrics cover the spans of a sender, by its row.
-    struct Overlaps {
-        private var ranges: [Int64: [RequestKind: ClosedRange<Int64>]] = [:]
-
-        /// Reads the times of all senders' metrics of the same service and instance: metrics and spans of one process may
-        /// differ in the rest of their resources.
-        ///
-        /// - Parameter resource: the only sender of spans that is read; `nil` for all.
-        init(ofSpansOf resource: Int64? = nil, in db: Database) throws {
-            let statement = try db.cachedStatement(
-                sql: """
-                    SELECT spans.resource_id, spans.kind, min(metrics.from_time) AS from_time,
-                        max(metrics.to_time) AS to_time
-                    FROM statistics_cover spans
-                    JOIN resource ON resource.id = spans.resource_id
-                    JOIN resource other ON other.service = resource.service AND other.instance = resource.instance
-                    JOIN statistics_cover metrics
-                        ON metrics.resource_id = other.id AND metrics.kind = spans.kind AND metrics.source = 'metrics'
-                    WHERE spans.source = 'spans'\(resource == nil ? "" : " AND spans.resource_id = ?")
-                    GROUP BY spans.resource_id, spans.kind
-                    """)
-            let rows = try Row.fetchAll(statement, arguments: resource.map { [$0] } ?? [])
-            for row in rows {
-                guard let kind = RequestKind(rawValue: row["kind"]) else { continue }
-                let (from, to): (Int64, Int64) = (row["from_time"], row["to_time"])
-                let end = Int64(clamping: UInt64(clamping: max(from, to)) + StatisticsCover.patience)
-                ranges[row["resource_id"], default: [:]][kind] = from...max(from, end)
-            }
-        }
-
-        /// Whether metrics cover the sender's spans of an interval that ended at `end`.
-        func contains(_ kind: RequestKind, of resource: Int64, end: Int64) -> Bool {
-            ranges[resource]?[kind]?.contains(end) ?? false
-        }
-
-        /// Returns the section that `end` lies in, from 0. A new section begins whenever metrics begin or cease to cover the
-        /// sender's spans of one kind.
-        func section(of resource: Int64, end: Int64) -> Int {
-            ranges[resource]?.values.reduce(0) { $0 + (end >= $1.lowerBound ? 1 : 0) + (end > $1.upperBound ? 1 : 0) }
-                ?? 0
+    /// Returns the times in which metrics cover the spans of each sender, by its row. The metrics are those of all senders of
+    /// the same service and instance: metrics and spans of one process may differ in the rest of their resources.
+    ///
+    /// - Parameter resource: the only sender of spans that is read; `nil` for all.
+    static func covers(ofSpansOf resource: Int64? = nil, in db: Database) throws -> [Int64: MetricsCover] {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT spans.resource_id, spans.kind, min(metrics.from_time) AS from_time,
+                    max(metrics.to_time) AS to_time
+                FROM statistics_cover spans
+                JOIN resource ON resource.id = spans.resource_id
+                JOIN resource other ON other.service = resource.service AND other.instance = resource.instance
+                JOIN statistics_cover metrics
+                    ON metrics.resource_id = other.id AND metrics.kind = spans.kind AND metrics.source = 'metrics'
+                WHERE spans.source = 'spans'\(resource == nil ? "" : " AND spans.resource_id = ?")
+                GROUP BY spans.resource_id, spans.kind
+                """)
+        let rows = try Row.fetchAll(statement, arguments: resource.map { [$0] } ?? [])
+        return rows.reduce(into: [:]) { covers, row in
+            guard let kind = RequestKind(rawValue: row["kind"]) else { return }
+            let id: Int64 = row["resource_id"]
+            covers[id, default: MetricsCover()].insert(kind, from: row["from_time"], to: row["to_time"])
         }
     }
 }

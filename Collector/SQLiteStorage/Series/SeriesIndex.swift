@@ -1,4 +1,5 @@
 import GRDB
+import MartletStorage
 import MartletTelemetry
 import Synchronization
 

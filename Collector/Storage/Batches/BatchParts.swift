@@ -1,22 +1,22 @@
 /// The parts of a batch that arrived. Two halves join to the part that they were cut from, so all parts together are the part
 /// `""`, the whole.
-struct BatchParts: Equatable {
+package struct BatchParts: Sendable, Equatable {
     /// The joined parts; no part lies within another.
-    private(set) var parts: Set<String>
+    package private(set) var parts: Set<String>
 
-    init(_ parts: Set<String> = []) {
+    package init(_ parts: Set<String> = []) {
         self.parts = parts
     }
 
-    var isWhole: Bool { parts.contains("") }
+    package var isWhole: Bool { parts.contains("") }
 
     /// Whether the part arrived, by itself or within a larger one.
-    func contains(_ part: String) -> Bool { parts.contains { part.hasPrefix($0) } }
+    package func contains(_ part: String) -> Bool { parts.contains { part.hasPrefix($0) } }
 
     /// Whether anything of the part arrived.
-    func overlaps(_ part: String) -> Bool { contains(part) || parts.contains { $0.hasPrefix(part) } }
+    package func overlaps(_ part: String) -> Bool { contains(part) || parts.contains { $0.hasPrefix(part) } }
 
-    mutating func insert(_ part: String) {
+    package mutating func insert(_ part: String) {
         var part = part
         while !part.isEmpty, parts.contains(Self.otherHalf(of: part)) { part.removeLast() }
         parts = parts.filter { !$0.hasPrefix(part) }

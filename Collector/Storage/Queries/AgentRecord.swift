@@ -28,6 +28,18 @@ package struct AgentRecord: Sendable, Equatable {
     }
 }
 
+/// Senders, the most recently seen first.
+package struct AgentsAnswer: Sendable, Equatable {
+    package var agents: [AgentRecord]
+    /// The number of senders that were left out.
+    package var more: Int
+
+    package init(agents: [AgentRecord], more: Int) {
+        self.agents = agents
+        self.more = more
+    }
+}
+
 /// The gaps and overlaps in the sequence of an instance's batches.
 package struct BatchArrivals: Sendable, Equatable {
     /// Intervals whose batch did not arrive, or not with all its parts, although a later one did. It may be on its way.

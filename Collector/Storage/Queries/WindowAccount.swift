@@ -21,6 +21,34 @@ package struct WindowAccount: Sendable, Equatable {
             self.lived = lived
             self.unwatched = unwatched
         }
+
+        /// The time between readings in ascending order, as far as it lies in the window. The time off between two readings
+        /// counts as spread evenly.
+        package init(between readings: [Reading], in window: TimeWindow) {
+            self.init(lived: 0, unwatched: 0)
+            for (one, next) in zip(readings, readings.dropFirst()) {
+                let share = next.share(since: one, in: window)
+                lived += share * (next.time - one.time)
+                unwatched += share * min(max(0, next.unwatched - one.unwatched), next.time - one.time)
+            }
+        }
+    }
+
+    /// The time of a ledger's reading, and the time without capture until then, in nanoseconds.
+    package struct Reading: Sendable, Equatable {
+        package var time: Double
+        package var unwatched: Double
+
+        package init(time: Double, unwatched: Double) {
+            self.time = time
+            self.unwatched = unwatched
+        }
+
+        /// Returns the part of the time since `one` that lies in the window, 0...1.
+        fileprivate func share(since one: Reading, in window: TimeWindow) -> Double {
+            guard time > one.time else { return 0 }
+            return max(0, min(time, Double(window.to)) - max(one.time, Double(window.from))) / (time - one.time)
+        }
     }
 
     package init(_ window: TimeWindow) {

@@ -15,7 +15,8 @@ package struct Retention: Sendable, Equatable {
     /// Whether no resolution expires before a finer one: coarser figures are made of finer ones.
     package var isOrdered: Bool { fine > 0 && fine <= minutes && minutes <= hours }
 
-    func age(_ tier: Tier) -> Int64 {
+    /// Returns the age up to which points of a tier are kept, in nanoseconds.
+    package func age(_ tier: Tier) -> Int64 {
         switch tier {
         case .fine: Int64(clamping: fine)
         case .minute: Int64(clamping: minutes)

@@ -1,29 +1,29 @@
-import MartletStorage
-
-/// Chunks of one tier whose end is in `(from, to]`.
-struct ChunkRange: Equatable {
-    var tier: Tier
-    var isRolled: Bool
-    /// Whether derived chunks are left out.
-    var onlyDelivered: Bool
-    var from: Int64
-    var to: Int64
+/// The chunks of one tier that end in `(from, to]`.
+package struct ChunkRange: Sendable, Equatable {
+    package var tier: Tier
+    /// Whether the chunks are those that have been rolled up, or those that have not.
+    package var isRolled: Bool
+    /// Whether chunks that were rolled up from the tier below are left out.
+    package var onlyDelivered: Bool
+    package var from: Int64
+    package var to: Int64
 }
 
-/// The ranges of chunks that make up a window. Each delivered point counts once, at the coarsest resolution that fits. Pure.
+/// The ranges of chunks that make up a window. A chunk is the points of one sender and one end of interval, in one row of a
+/// store. Each delivered point counts once, at the coarsest resolution that fits. Pure.
 ///
 /// A chunk that is not rolled up is the only copy of its points and counts by its own end. The points of a rolled-up chunk
 /// are in the tier above as well: the coarser chunk counts if its slot lies wholly within the window, and the finer one at
 /// the window's edges. If the finer one has expired, the window grows to the whole slots that it touches, so that its figures
 /// match its time.
-struct WindowRanges {
+package struct WindowRanges: Sendable {
     /// The window of the query, or a wider one.
-    let window: TimeWindow
+    package let window: TimeWindow
     private let whole: Part
     private let expired: ExpiredTimes
-    private(set) var ranges: [ChunkRange] = []
+    package private(set) var ranges: [ChunkRange] = []
 
-    init(_ window: TimeWindow, expired: ExpiredTimes) {
+    package init(_ window: TimeWindow, expired: ExpiredTimes) {
         whole = (
             expired.slotStart(notAfter: Int64(clamping: window.from)),
             expired.slotEnd(notBefore: Int64(clamping: window.to))
@@ -74,24 +74,5 @@ struct WindowRanges {
         guard part.from < part.to else { return }
         ranges.append(
             ChunkRange(tier: tier, isRolled: isRolled, onlyDelivered: onlyDelivered, from: part.from, to: part.to))
-    }
-}
-
-/// The times up to which rolled-up chunks have been deleted, or may be at any moment. Both are ends of slots of the tier
-/// above.
-struct ExpiredTimes: Equatable {
-    var fine: Int64 = 0
-    var minutes: Int64 = 0
-
-    /// Returns `time`, or the start of its slot if nothing finer is left.
-    func slotStart(notAfter time: Int64) -> Int64 { finest(at: time)?.slotEnd(notAfter: time) ?? time }
-
-    /// Returns `time`, or the end of its slot if nothing finer is left.
-    func slotEnd(notBefore time: Int64) -> Int64 { finest(at: time)?.slotEnd(of: time) ?? time }
-
-    /// Returns the finest tier that is left at `time`; `nil` if points are left as they came.
-    private func finest(at time: Int64) -> Tier? {
-        if time < minutes { return .hour }
-        return time < fine ? .minute : nil
     }
 }
