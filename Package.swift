@@ -62,9 +62,13 @@ let package = Package(
         .target(
             name: "MartletReports", dependencies: ["MartletStorage", "MartletTelemetry"], path: "Collector/Reports"),
         .target(
+            name: "MartletPrometheus", dependencies: ["MartletStorage", "MartletTelemetry"],
+            path: "Collector/Prometheus"),
+        .target(
             name: "MartletServer",
             dependencies: [
-                "MartletIntake", "MartletOTLP", "MartletReports", "MartletStorage", "MartletTelemetry",
+                "MartletIntake", "MartletOTLP", "MartletPrometheus", "MartletReports", "MartletStorage",
+                "MartletTelemetry",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -133,8 +137,8 @@ let package = Package(
         .testTarget(
             name: "CollectorTests",
             dependencies: [
-                "Fixtures", "MartletIntake", "MartletOTLP", "MartletReports", "MartletServer", "MartletSQLiteStorage",
-                "MartletStorage", "MartletTelemetry", "martlet-collector",
+                "Fixtures", "MartletIntake", "MartletOTLP", "MartletPrometheus", "MartletReports", "MartletServer",
+                "MartletSQLiteStorage", "MartletStorage", "MartletTelemetry", "martlet-collector",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
@@ -160,8 +164,9 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "ChainService", "Fixtures", "MartletOTLP", "MartletReports", "MartletSQLiteStorage", "MartletStorage",
-                "MartletTelemetry", "ProbeService", "Shopper", "TracerProgram", "martlet-collector",
+                "ChainService", "Fixtures", "MartletOTLP", "MartletPrometheus", "MartletReports",
+                "MartletSQLiteStorage", "MartletStorage", "MartletTelemetry", "ProbeService", "Shopper", "TracerProgram",
+                "martlet-collector",
                 .product(name: "Hummingbird", package: "hummingbird"),
             ],
             exclude: ["python_sdk.py"]),

@@ -1,4 +1,4 @@
-import MartletReports
+import MartletPrometheus
 import MartletTelemetry
 import Synchronization
 

@@ -1,5 +1,5 @@
 import Hummingbird
-import MartletReports
+import MartletPrometheus
 
 /// Counts requests to `/v1` by signal and status, however they were answered, and those that are being answered.
 struct IngestCounting<Context: RequestContext>: RouterMiddleware {

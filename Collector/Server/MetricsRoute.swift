@@ -1,6 +1,6 @@
 import Hummingbird
 import MartletOTLP
-import MartletReports
+import MartletPrometheus
 import MartletStorage
 
 /// `GET /metrics`: every service's requests and the collector's own figures for Prometheus, which sends the read token as

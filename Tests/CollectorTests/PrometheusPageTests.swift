@@ -2,7 +2,7 @@ import Fixtures
 import Foundation
 import HummingbirdTesting
 import MartletOTLP
-import MartletReports
+import MartletPrometheus
 import MartletSQLiteStorage
 import MartletServer
 import MartletTelemetry

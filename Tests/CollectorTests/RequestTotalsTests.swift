@@ -1,5 +1,5 @@
 import Fixtures
-import MartletReports
+import MartletPrometheus
 import MartletTelemetry
 import Testing
 
