@@ -165,8 +165,8 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "ChainService", "Fixtures", "MartletOTLP", "MartletPrometheus", "MartletReports",
-                "MartletSQLiteStorage", "MartletStorage", "MartletTelemetry", "ProbeService", "Shopper", "TracerProgram",
-                "martlet-collector",
+                "MartletSQLiteStorage", "MartletStorage", "MartletTelemetry", "ProbeService", "Shopper",
+                "TracerProgram", "martlet-collector",
                 .product(name: "Hummingbird", package: "hummingbird"),
             ],
             exclude: ["python_sdk.py"]),
