@@ -1,6 +1,6 @@
 sources := $(shell find Package.swift Sources Collector Examples Tests -name '*.swift' -not -path '*/Generated/*')
 
-# Swift Testing starts all tests at once, which a machine of two cores takes seconds to get round to.
+# Swift Testing starts all tests at once by default. On two cores a test then waits seconds for its turn.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH := 4
 
 .PHONY: demo test faults soak sanitize fuzz check format bench setup
@@ -45,6 +45,7 @@ fuzz:
 check: setup
 	@swift format lint --strict --parallel $(sources)
 	scripts/check-sources.sh
+	scripts/check-rooms.py
 	scripts/check-consumer-graph.sh
 	scripts/check-build.sh
 

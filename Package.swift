@@ -1,7 +1,7 @@
 // swift-tools-version:6.2
 import PackageDescription
 
-// `Martlet` is the only declared product: SwiftPM makes a consumer resolve whatever a declared product needs, and a
+// `Martlet` is the only declared product. SwiftPM makes a consumer resolve every dependency of a declared product, and a
 // service must not have to resolve the collector's server and database. `swift run martlet-collector` works all the same.
 let package = Package(
     name: "martlet",
@@ -15,7 +15,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-protobuf.git", from: "1.39.0"),
         .package(url: "https://github.com/apple/swift-service-context.git", from: "1.1.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
-        // The collector's and the examples' alone.
+        // Only the collector, the examples and the tests use the packages below.
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
         .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
         .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
@@ -26,7 +26,7 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.0"),
     ],
     targets: [
-        // What a service links.
+        // A service links these targets.
         .target(
             name: "Martlet",
             dependencies: [
@@ -47,7 +47,7 @@ let package = Package(
         .systemLibrary(
             name: "CMartletZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .yum(["zlib-devel"])]),
 
-        // The collector, a target for each station.
+        // The collector has a target for each station.
         .target(name: "MartletStorage", dependencies: ["MartletTelemetry"], path: "Collector/Storage"),
         .target(
             name: "MartletSQLiteStorage",
@@ -94,7 +94,7 @@ let package = Package(
             ],
             path: "Collector/Command"),
 
-        // A small system to watch: `make demo`.
+        // These programs are a small system to watch: `make demo`.
         .executableTarget(
             name: "Storefront",
             dependencies: [
@@ -147,7 +147,7 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ]),
-        // Real processes: a service with the agent in it, the collector, its command.
+        // These tests run real processes: a service with the agent in it, the collector, its command.
         .executableTarget(name: "ProbeService", dependencies: ["Martlet"], path: "Tests/ProbeService"),
         .executableTarget(
             name: "ChainService",
@@ -170,7 +170,7 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
             ],
             exclude: ["python_sdk.py"]),
-        // Processes that are killed, collectors that misbehave, disks that are full: `make faults`.
+        // These tests kill processes, and run misbehaving collectors and full disks: `make faults`.
         .executableTarget(
             name: "FaultProgram",
             dependencies: [
@@ -188,7 +188,7 @@ let package = Package(
                 "FaultProgram", "Fixtures", "ForkProgram", "Martlet", "MartletOTLP", "MartletReports", "MartletStorage",
                 "MartletTelemetry", "martlet-collector", .product(name: "Hummingbird", package: "hummingbird"),
             ]),
-        // The same program with and without the agent: everything that it can see is compared.
+        // These tests run the same program with and without the agent, and compare everything that it can see.
         .target(name: "ParityTrust", path: "Tests/ParityTrust", linkerSettings: [.linkedLibrary("curl")]),
         .executableTarget(
             name: "ParityProgram", dependencies: ["CMartletZlib", "Martlet", "ParityTrust"],
@@ -200,8 +200,8 @@ let package = Package(
             ]),
         // A service under load: `make soak`, `make sanitize`.
         .executableTarget(name: "SoakProgram", dependencies: ["Martlet"], path: "Tests/SoakProgram"),
-        // The next two are here and not in the package of the benchmarks, for they look into what is no product: what
-        // recording a request costs (`make bench`), and the store under load (`Benchmarks/store.sh`).
+        // The next two measure the cost of recording a request (`make bench`), and the store under load (`Benchmarks/store.sh`).
+        // They are outside the package of the benchmarks, because they import targets that are no products.
         .executableTarget(
             name: "RecordingBenchmark", dependencies: ["Martlet", "MartletOTLP", "MartletTelemetry"],
             path: "Benchmarks/Sources/RecordingBenchmark"),
@@ -212,7 +212,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Benchmarks/Sources/StoreBenchmark"),
-        // What tests of more than one target stand on.
+        // Several test targets share this one.
         .target(
             name: "Fixtures",
             dependencies: [

@@ -1,5 +1,5 @@
 -- wrk -t1 -c8 -d20s -s ingest.lua http://127.0.0.1:4318 -- FOLDER COUNT SENDERS
--- Posts the bodies that `StoreBenchmark bodies` made, one after the other, each as a batch that was not sent before.
+-- Posts the bodies that `StoreBenchmark bodies` made, one after the other, each with a batch id of its own.
 local bodies, senders, sent = {}, 0, 0
 local headers = { ["Content-Type"] = "application/x-protobuf", ["Content-Encoding"] = "gzip" }
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# The collector beside Debian's Prometheus, in one run, for the same points: one endpoint of one service for 10 s, with count,
-# sum and 40 neighbouring buckets. Eight senders, each with a connection of its own.
+# Measures the collector beside Debian's Prometheus, in one run, for the same points: one endpoint of one service for 10 s, with
+# count, sum and 40 neighbouring buckets. Eight senders each have a connection of their own.
 #
-# How durable: the collector has each batch synced to the disk (fsync) before it answers. Prometheus has appended it to its log
-# and leaves the syncing to the kernel, so that it survives a kill and not a power cut.
+# Durability differs. The collector syncs each batch to the disk (fsync) before it answers. Prometheus appends it to its log and
+# leaves the syncing to the kernel, so the batch survives a kill and not a power cut.
 #
-# Prometheus makes blocks of its head after three hours of it; what is posted here is less, so that this work is not in its price.
-# The collector's passes that roll up are in ours.
+# Prometheus makes blocks of its head after three hours of data. This script posts less, so its figures leave out that work.
+# The collector's figures include the passes that roll up.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -19,12 +19,12 @@ swift build -c release --product StoreBenchmark
 swift build -c release --product martlet-collector
 bin=$(swift build -c release --show-bin-path)
 
-# measure NAME ADDRESS PATH POINTS: posts what is in the folder to the server, says what it took, ends it.
+# measure NAME ADDRESS PATH POINTS: posts the bodies in the folder to the server, prints the cost, and ends the server.
 measure() {
     local ticks taken refused seconds
     ticks=$(cpu_ticks)
     read -r taken refused seconds < <(Benchmarks/post.py "$2" "$3" "$work/bodies")
-    # What it does with it in the next seconds is part of the price.
+    # The server's work on the data in the next seconds is part of the cost.
     sleep 12
     ticks=$(($(cpu_ticks) - ticks))
     awk -v name="$1" -v points="$4" -v taken="$taken" -v refused="$refused" -v seconds="$seconds" \

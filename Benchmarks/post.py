@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Posts the files N.gz or N.snappy of a folder: eight senders, each over a connection of its own, its files in their order, each
-once. Prints how many were taken and refused, and the seconds that it took.
+"""Posts each file N.gz or N.snappy of a folder once. Eight senders each post their files in order over a connection of their own.
+Prints the number of accepted files, the number of refused files, and the seconds taken.
 
 usage: post.py ADDRESS PATH FOLDER
 """

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The points of `StoreBenchmark bodies` as Prometheus takes them: native histograms by remote write, which count on.
+"""Makes the points of `StoreBenchmark bodies` in Prometheus' form: cumulative native histograms for remote write.
 
 usage: remote-write.py FOLDER POINTS INTERVALS
 
-Makes the files 0.snappy, 1.snappy, … of eight senders in turns, an interval of 10 s after the other. The messages are those of
-https://buf.build/prometheus/prometheus (prompb: WriteRequest, TimeSeries, Histogram). Needs cramjam from PyPI.
+Writes the files 0.snappy, 1.snappy, …: one of each of eight senders for each interval of 10 s, in order of time. Its messages are
+defined at https://buf.build/prometheus/prometheus (prompb: WriteRequest, TimeSeries, Histogram). Needs cramjam from PyPI.
 """
 import os
 import struct
@@ -15,7 +15,7 @@ import cramjam
 
 SENDERS = 8
 SCALE = 7
-# Of 20 ms and the 39 buckets above it.
+# The bucket of 20 ms; 39 more follow above it.
 FIRST_BUCKET = -723
 COUNTS = [1 + step % 3 for step in range(40)]
 
@@ -34,7 +34,7 @@ def main() -> None:
 
 
 def labels_of(sender: int, point: int) -> bytes:
-    """In the order of their names, as the receiver wants them."""
+    """Returns the labels in the order of their names, which the receiver requires."""
     labels = {
         "__name__": "http_client_request_duration_seconds",
         "http_request_method": "GET",

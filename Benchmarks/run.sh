@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What the agent adds to a URLSession request, and what recording one costs: builds the benchmarks, starts an nginx of its
-# own on loopback, and prints a table of each. Arguments are those of `RequestBenchmark`.
+# Measures the cost that the agent adds to a URLSession request, and the cost of recording one. Builds the benchmarks, starts
+# an nginx of its own on loopback, and prints a table of each. Passes its arguments to `RequestBenchmark`.
 set -euo pipefail
 cd "$(dirname "$0")"
 PATH=$PATH:/usr/sbin
@@ -27,7 +27,7 @@ finish() {
 }
 trap finish EXIT
 
-# Every path is named, because nginx's own belong to the system's server.
+# The configuration names every path, because nginx's default paths belong to the system's server.
 configuration() {
     cat <<CONFIGURATION
 daemon off;
@@ -53,7 +53,7 @@ http {
 CONFIGURATION
 }
 
-# start_nginx PORT: false when it does not come up, which is most likely because of the port.
+# start_nginx PORT: fails when nginx does not start, most likely because of the port.
 start_nginx() {
     configuration "$1" >"$work/nginx.conf"
     nginx -p "$work" -c "$work/nginx.conf" -e "$work/error.log" &
@@ -69,7 +69,7 @@ start_nginx() {
 }
 
 swift build -c release --product RequestBenchmark
-# It looks into the library, which is built for it apart.
+# RecordingBenchmark imports the library with @testable, so it needs a build of its own.
 testing=(-c release --product RecordingBenchmark --package-path .. --scratch-path .build/testing -Xswiftc -enable-testing)
 swift build "${testing[@]}"
 recording=$(swift build "${testing[@]}" --show-bin-path)/RecordingBenchmark
@@ -81,7 +81,7 @@ for _ in {1..10}; do
 done
 [[ -n $nginx ]] || fail "nginx did not start:"$'\n'"$(<"$work/error.log")"
 
-# The interval is the default: storing, packing and uploading is part of what is measured.
+# The interval is the default, because the measurement includes storing, packing and uploading.
 export MARTLET_ENDPOINT=http://127.0.0.1:$port MARTLET_BUFFER_DIR=$work/buffer
 
 echo

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What the sqlite3 shell takes for the points of a window of a store: as they are, and with a row for each point.
+"""Measures the sqlite3 shell on the points of a window of a store: as they are, and with a row for each point.
 
 usage: store-floor.py STORE 1h|30d [NOW]
 
-NOW is when the report is made, in seconds since 1970.
+NOW is the time of the report in seconds since 1970.
 """
 import os
 import resource
@@ -28,13 +28,13 @@ def main() -> None:
         print(f"since {since}: {count} points")
         whole = f"SELECT sum(length(points)) FROM chunk WHERE {condition}"
         report("chunks, lengths alone", path, whole)
-        # Of a BLOB's length alone SQLite reads no more than the row's head.
+        # For the length of a BLOB, SQLite reads only the head of the row. The cast makes it read all bytes.
         report("chunks, all bytes", path, f"SELECT sum(length(CAST(points AS TEXT) || '')) FROM chunk WHERE {condition}")
         report("a row for each point", flat, f"SELECT sum(length(entry)) FROM point WHERE end_time > {start}")
 
 
 def rows_of(start: int, end: int) -> str:
-    """As the collector reads them, but for some seconds at both ends."""
+    """Returns a condition for the rows that the collector reads, except for some seconds at both ends."""
     hour = 3600 * NANOSECONDS
     first, last = -(-start // hour) * hour, end // hour * hour
     if first >= last:

@@ -1,26 +1,26 @@
 #!/usr/bin/env bash
-# What the collector's store takes for a point that it stores and for those that a report reads, and what the collector takes
-# for a point that is posted to it. Needs wrk and sqlite3. The month of data takes 3 GB in the folder for temporary files.
+# Measures the store's cost of a point, when it is stored and when a report reads it, and the collector's cost of a posted
+# point. Needs wrk and sqlite3. The month of data takes 3 GB in the folder for temporary files.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 . scripts/measured-server.sh
 
-# Linked as for the container.
+# The programs are linked as for the container.
 build=(swift build -c release --static-swift-stdlib --scratch-path .build/static)
 "${build[@]}" --product StoreBenchmark
 "${build[@]}" --product martlet-collector
 bin=$("${build[@]}" --show-bin-path)
 
-# ingest POINTS INTERVALS [--sizes]: bodies of so many points, of eight senders, posted over eight connections, each as a batch
-# of its own.
+# ingest POINTS INTERVALS [--sizes]: posts bodies of POINTS points from eight senders over eight connections, each as a batch of
+# its own, and prints the cost.
 ingest() {
     "$bin/StoreBenchmark" bodies "$work/bodies" --points "$1" --intervals "$2" "${@:3}"
     start_collector "$bin/martlet-collector" "$work/ingest.sqlite"
     local ticks requests
     ticks=$(cpu_ticks)
     wrk -t1 -c8 -d30s -s Benchmarks/ingest.lua "$address" -- "$work/bodies" $((8 * $2)) 8 >"$work/wrk"
-    # The passes that are still to come are part of the price.
+    # The passes that follow the last batch are part of the cost.
     sleep 12
     ticks=$(($(cpu_ticks) - ticks))
     requests=$(awk '/requests in/ { print $1 }' "$work/wrk")
@@ -46,7 +46,8 @@ done
 ls -l "$work/month.sqlite"
 sqlite3 -header -column "$work/month.sqlite" \
     "SELECT tier, rolled, count(*) AS rows, sum(count) AS points, sum(length(points)) AS bytes FROM chunk GROUP BY tier, rolled"
-# Half past, so that no window begins and ends with an hour, which would be read as one.
+# The report is made at half past, so that its window begins and ends within an hour. A whole hour would be read from chunks of
+# hours.
 now=$(sqlite3 "$work/month.sqlite" "SELECT max(end_time) / 1000000000 - 1800 FROM chunk")
 for since in 1h 30d; do
     "$bin/StoreBenchmark" read "$work/month.sqlite" --since "$since" --now "$now"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Measures uploads over each transport: a backlog of batches delivered on loopback, and one upload whose answer takes 5 s.
-# The service is `FaultProgram`, which does nothing but that here.
+# Measures uploads over each transport: a backlog of batches delivered on loopback, and one upload with an answer after 5 s.
+# The service is `FaultProgram`, which does only this here.
 #
 #     Benchmarks/uploads.sh [seconds of load that make the backlog]
 set -euo pipefail
@@ -19,13 +19,13 @@ finish() {
 trap finish EXIT
 mkdir "$work/ended" "$work/home"
 
-# Answers 200 after so many seconds, and prints its port.
+# This server prints its port, and answers 200 after the given number of seconds.
 cat >"$work/server.py" <<'PYTHON'
 import http.server, sys, time
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    # Head and body are two writes.
+    # Head and body are two writes, which Nagle's algorithm would delay.
     disable_nagle_algorithm = True
 
     def answer(self):
@@ -52,7 +52,7 @@ start_server() {
     port=$(<"$work/port")
 }
 
-# service NAME COLLECTOR-PORT REQUESTS: prints wall, user and system seconds at its end.
+# service NAME COLLECTOR-PORT REQUESTS: runs the service and prints its wall, user and system seconds.
 service() {
     env HOME="$work/home" MARTLET_BUFFER_DIR="$work/buffer" MARTLET_SERVICE_NAME=bench MARTLET_INTERVAL=100ms \
         MARTLET_MAX_CPU=100% MARTLET_EXPORT_TIMEOUT=10s MARTLET_LOG_LEVEL=critical \

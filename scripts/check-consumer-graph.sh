@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A service that depends on Martlet must not have to resolve what only the collector needs.
-# Makes a throw-away package with the one product in it, shows what it resolves, and fails when that is too much.
+# Checks that a service which depends on Martlet need not resolve the collector's dependencies.
+# Makes a throw-away package with the one product in it, shows its graph, and fails when the graph has one of them.
 set -euo pipefail
 repository=$(cd "$(dirname "$0")/.." && pwd)
 consumer=$(mktemp -d)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What is in deploy/ is what the programs that read it take. Wants what `scripts/setup.sh test` brings.
+# Checks that the programs which read the files in deploy/ accept them. Needs `scripts/setup.sh test`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -16,10 +16,10 @@ check_unit() {
         return
     }
     local unit=$work/martlet-collector.service
-    # The program's place is the administrator's, and systemd wants something to be there.
+    # systemd wants an existing program, and the administrator installs ours.
     sed 's|^ExecStart=/usr/local/bin/martlet-collector|ExecStart=/bin/true|' deploy/systemd/martlet-collector.service >"$unit"
     systemd-analyze verify "$unit" || fail "systemd does not take the unit."
-    # In tenths: 0.0 is closed, 10.0 is open. Sockets and the network are what it cannot do without.
+    # The threshold is in tenths: 0.0 is closed, 10.0 is open. The unit has to allow sockets and the network.
     systemd-analyze security --offline=yes --threshold=15 "$unit" >"$work/security" ||
         fail "The unit is open to more than it needs:"$'\n'"$(<"$work/security")"
 }
@@ -29,7 +29,7 @@ check_environment_file() {
         fail "These lines of martlet-collector.env are neither comments nor variables."
 }
 
-# Every service is built or has an image that another one builds, and what it depends on is there.
+# Checks that every service is built or has an image that another service builds, and that its dependencies exist.
 check_compose() {
     .build/python/bin/python - deploy/compose.yaml <<'PYTHON'
 import sys
@@ -44,7 +44,7 @@ for name, service in services.items():
 PYTHON
 }
 
-# The first stage of the image has a place for every target of the manifest.
+# Checks that the first stage of the image copies the folder of every target of the manifest.
 check_container_file() {
     local source=$work/source from to
     while read -r _ from to; do

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What runs inside somebody's service must not be able to trap, and its background work has an owner.
+# Checks that code which runs inside a service cannot trap, and that its background work has an owner.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -9,7 +9,7 @@ if grep -rnE "$forbidden" Sources --include='*.swift' --include='*.c' --include=
     exit 1
 fi
 
-# Synchronization's traps in a forked child: Lock and ProcessLock are there instead.
+# Synchronization's Mutex traps in a forked child, so the library uses Lock and ProcessLock.
 if grep -rnE '\bMutex[<(]' Sources/Martlet --include='*.swift'; then
     echo "Sources/Martlet locks with Lock or ProcessLock." >&2
     exit 1

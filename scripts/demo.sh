@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# A small shop to watch: a storefront with the agent in it, two services that it asks, a collector, and 3,000 visits
-# during which payments is away for a while. Stays until Ctrl-C, which ends all of it and leaves nothing behind.
+# Runs a small shop to watch: a storefront with the agent in it, two services that it asks, a collector, and 3,000 visits.
+# The payment service is away for a third of them. Stays until Ctrl-C, which ends all of it and leaves nothing behind.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# A process group for each program: Ctrl-C reaches this script alone, which ends them in an order that loses nothing.
+# Each program has a process group of its own. So Ctrl-C reaches only this script, which ends the programs in an order that
+# loses nothing.
 set -m
 
 work=$(mktemp -d)
@@ -15,7 +16,7 @@ fail() {
     exit 1
 }
 
-# start NAME COMMAND…: runs it in the background, what it says in a file.
+# start NAME COMMAND…: runs a command in the background, with its output in a file.
 start() {
     local name=$1
     shift
@@ -23,7 +24,7 @@ start() {
     pids[$name]=$!
 }
 
-# stop NAME: asks it to end, and insists after ten seconds.
+# stop NAME: asks the command to end, and kills it after ten seconds.
 stop() {
     local pid=${pids[$1]:-}
     unset "pids[$1]"
@@ -36,7 +37,7 @@ stop() {
     wait "$pid" 2>/dev/null || true
 }
 
-# The storefront goes while the collector is still there to take what it has left.
+# The storefront ends before the collector, which takes the storefront's last batches.
 stop_all() {
     local status=$?
     trap '' INT TERM
@@ -48,7 +49,8 @@ trap stop_all EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# run NAME COMMAND…: in the background too, because a signal waits for whatever runs in the foreground.
+# run NAME COMMAND…: runs a command to its end. It runs in the background too, because bash handles a signal only after a
+# foreground command has ended.
 run() {
     local name=$1 status=0
     shift
@@ -59,7 +61,7 @@ run() {
     return "$status"
 }
 
-# await_address NAME: sets `address` to where it says it listens.
+# await_address NAME: waits for the command's address and sets `address` to it.
 await_address() {
     for _ in {1..300}; do
         address=$(grep -om1 'listening on http://127\.0\.0\.1:[0-9]*' "$work/$1.log") && break
@@ -93,7 +95,7 @@ report() {
     "$bin/martlet-collector" report --collector "$collector" --since 1h --service storefront --kind client "$@"
 }
 
-# The totals' count; a row's other objects have counts of their own.
+# Prints the count of the totals. The other objects of a row have counts of their own.
 reported() {
     report --format json 2>/dev/null | tr -d ' \n' |
         sed -E 's/"(failures|latency_ms|phases_ms|bytes)":\{[^}]*\},?//g' |
@@ -108,7 +110,7 @@ await_report() {
     echo "The report has $(reported) of $expected requests after 15 seconds." >&2
 }
 
-# These four alone: all that the tests are made of would take as long again, and more of the system's headers.
+# The demo builds only these four. A build of the tests as well would take twice the time and need more system headers.
 for product in martlet-collector Storefront Upstream Shopper; do run build swift build --product "$product"; done
 bin=$(swift build --show-bin-path)
 

@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# Runs README's commands on a machine that has nothing: a bare Debian, made for it and removed afterwards, in which the last
-# commit is cloned.
+# Runs README's commands on a bare machine: makes a bare Debian, clones the last commit into it, and removes it afterwards.
 #
 #     scripts/fresh-machine.sh [--toolchain debian] [demo|test]…
 #
-# It is Debian 12 with this machine's Swift, or with `--toolchain debian` Debian unstable with the Swift that it has. Git,
-# certificates and apt are set up as they are here. Needs root, debootstrap and some gigabytes. Ends with 69 where a bare
-# machine cannot be made, and with 1 where a command fails.
+# The machine is Debian 12 with this machine's Swift, or with `--toolchain debian` Debian unstable with its own Swift. Git,
+# certificates and apt are set up as they are here. Needs root, debootstrap and some gigabytes. Ends with 69 when it cannot
+# make a bare machine, and with 1 when a command fails.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -37,14 +36,14 @@ require_means() {
         impossible "it needs debootstrap."
 }
 
-# The mirror that this machine's own Debian comes from.
+# Prints the mirror of this machine's own Debian.
 mirror() {
     cat /etc/apt/sources.list /etc/apt/sources.list.d/*.{list,sources} 2>/dev/null |
         grep -E '^(deb|URIs:) ' | grep -oEm1 'https?://[^ ]+/debian/?( |$)' | tr -d ' '
 }
 
-# What Swift itself asks for is part of a machine that has it (Debian's package leaves out C++); headers that only Martlet
-# wants are not.
+# Swift's own dependencies are part of a machine that has Swift (Debian's package leaves out C++). Headers that only Martlet
+# needs are not.
 make_root() {
     local suite=bookworm packages=ca-certificates,git,make,tzdata
     if [[ $toolchain == own ]]; then
@@ -62,19 +61,19 @@ make_root() {
     done
 }
 
-# The folder of its programs, in the root.
+# Prints the folder of Swift's programs in the root.
 swift_folder() {
     [[ $toolchain == own ]] && dirname "$(readlink -f "$(command -v swift)")" || echo /usr/libexec/swift/bin
 }
 
-# Folders of this machine that are there in the root too: the toolchain's, and those that git reads instead of an address.
+# Prints the folders of this machine that the root shares: the toolchain's, and folders that git reads instead of an address.
 shared_folders() {
     { git config --get-regexp '^url\./.*\.insteadof$' || true; } | sed -E 's|^url\.(/.*)\.insteadof .*|\1|' | sort -u
     [[ $toolchain != own ]] || dirname "$(dirname "$(swift_folder)")"
 }
 
-# Nothing that it mounts or starts outlives it. The devices are the root's own: this machine's, bound into a root that is
-# removed, would be removed with it.
+# Enters the root and runs a command. Its mounts and processes end with it. The devices are the root's own. If this machine's
+# devices were bound into the root, they would be removed with it.
 enter() {
     local folder
     mount -t proc proc "$root/proc"
@@ -102,8 +101,8 @@ if [[ $toolchain == debian ]]; then
     echo "Installing Debian's Swift"
     in_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends swiftlang \
         >"$work/log" 2>&1 || impossible "Debian's Swift cannot be installed."
-    # The package (6.2.3-1) leaves out a library that the linker is told to look for; tests that use nothing of it need no
-    # more than its name.
+    # The package (6.2.3-1) leaves out a library that the linker looks for. The tests use nothing of it, so an empty library
+    # with its name is enough.
     in_root ar rc /usr/libexec/swift/lib/swift/linux/lib_Testing_Foundation.a
 fi
 git clone --quiet --no-hardlinks . "$root/root/martlet"

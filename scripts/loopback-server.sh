@@ -1,9 +1,9 @@
-# Sourced: an nginx on a free loopback port that answers what SoakProgram asks for and, below /v1/, takes whatever a
-# collector would. start_server WORK sets `server`; stop_server ends it. WORK is a directory that the caller removes.
+# Source this file for an nginx on a free loopback port. It answers SoakProgram's requests and accepts every upload below
+# /v1/. start_server WORK sets `server`, and stop_server ends it. WORK is a directory that the caller removes.
 PATH=$PATH:/usr/sbin
 nginx=
 
-# Every path is named, because nginx's own belong to the system's server.
+# The configuration names every path, because nginx's default paths belong to the system's server.
 server_configuration() {
     cat <<CONFIGURATION
 daemon off;
@@ -24,7 +24,7 @@ http {
     server {
         listen 127.0.0.1:$2;
         root $1/files;
-        add_header Cache-Control no-store always;  # What Foundation has in its cache is there at once.
+        add_header Cache-Control no-store always;  # Foundation would answer from its cache at once.
         location / { return 200 "ok"; }
         location /v1/ { return 200; }
         location /redirect { return 302 /landed; }

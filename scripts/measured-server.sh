@@ -1,5 +1,5 @@
-# Sourced: a folder for temporary files, `work`, and at most one server at a time, `server`, whose cost is asked for. Both are
-# gone when the script ends.
+# Source this file for a folder for temporary files, `work`, and for at most one measured server at a time, `server`. Both are
+# removed when the script ends.
 work=$(mktemp -d)
 server=
 
@@ -14,12 +14,12 @@ finish() {
 }
 trap finish EXIT
 
-# start_collector COLLECTOR STORE: a collector on a free port, whose address is in `address` when it takes requests.
+# start_collector COLLECTOR STORE: starts a collector on a free port, and sets `address` when it takes requests.
 start_collector() {
     rm -f "$work/address"
     "$1" serve --port 0 --store "sqlite:$2" >"$work/address" &
     server=$!
-    # Ends the script where the collector has ended.
+    # kill -0 fails and ends the script if the collector has ended.
     until [[ -s $work/address ]]; do
         kill -0 "$server"
         sleep 0.1
@@ -27,12 +27,12 @@ start_collector() {
     address=$(grep -o 'http://[^ ]*' "$work/address")
 }
 
-# CPU time of the server so far, all threads, in ticks: fields 14 and 15 of proc(5), counted behind the name.
+# Prints the CPU time of the server so far, all threads, in ticks: fields 14 and 15 of proc(5), counted behind the name.
 cpu_ticks() {
     sed 's/.*) //' "/proc/$server/stat" | awk '{ print $12 + $13 }'
 }
 
-# The most memory that it ever had, in MiB.
+# Prints the server's peak memory in MiB.
 peak_memory() {
     awk '/VmHWM/ { print int($2 / 1024) }' "/proc/$server/status"
 }

@@ -1,10 +1,9 @@
-"""Posts more to a collector than it can take, over as many connections as it is told, and asks it meanwhile how it is.
+"""Overloads a collector over a given number of connections, and asks for its health and a report meanwhile.
 
 usage: overload.py ADDRESS PID CONNECTIONS SECONDS
 
-Each body is a batch of its own with POINTS points of one request each, and none is sent twice: so the collector has to report
-exactly POINTS requests for each body that it acknowledged. Prints what was answered, and ends with 1 when something was not as
-it should be.
+Each body is a batch of its own with POINTS points of one request each, and none is sent twice. So the collector has to report
+exactly POINTS requests for each body that it acknowledged. Prints the numbers of answers, and ends with 1 when a check fails.
 """
 
 import asyncio
@@ -50,7 +49,7 @@ class Load:
         self.answers = collections.Counter()
 
     async def post(self, connection: int) -> None:
-        """Batches, one after the other, until the time is over."""
+        """Posts batches, one after the other, until the time is over."""
         sequence, streams = 0, None
         while time.monotonic() < self.end:
             try:
@@ -92,18 +91,18 @@ def status(url: str) -> int | str:
 
 
 def memory(pid: str, field: str) -> float:
-    """MiB, as proc(5) has it."""
+    """Returns a field of /proc/PID/status (proc(5)) in MiB."""
     with open(f"/proc/{pid}/status") as status:
         return next(int(line.split()[1]) / 1024 for line in status if line.startswith(field))
 
 
 async def watch(load: Load, pid: str) -> dict:
-    """How it is, every second."""
+    """Asks for the collector's health and a report every second, and returns the answers, longest waits and peaks of memory."""
     health, waits, peaks = collections.Counter(), collections.Counter(), []
     while time.monotonic() < load.end:
         for path in "/healthz", "/api/v1/report":
             before = time.monotonic()
-            # In a thread, that it does not wait for the load's turn.
+            # A thread of its own keeps the request from waiting for the load's turn.
             health[path, await asyncio.to_thread(status, load.url.geturl() + path)] += 1
             waits[path] = max(waits[path], time.monotonic() - before)
         peaks.append(memory(pid, "VmHWM"))

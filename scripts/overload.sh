@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Three times what a collector can take, for a minute: what it acknowledged has to be there afterwards, the rest was told 429,
-# its memory stayed as it was, and whoever asked was answered.
+# Posts three times a collector's capacity for a minute. Checks that the store has every acknowledged batch, that the other
+# batches got a 429 or 503, that memory did not grow, and that readers got their answers.
 #
 #     scripts/overload.sh [SECONDS [CONNECTIONS]]
 set -euo pipefail

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Runs README's commands as its reader does. The demo runs to its report, whose count is checked, and ends at Ctrl-C.
+# Runs README's commands as a reader does. The demo runs to its report and ends at Ctrl-C. Checks the report's count.
 #
 #     scripts/readme-commands.sh demo|test…
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# A process group for each command: Ctrl-C reaches the demo and all that it started, as from a terminal.
+# Each command has a process group of its own. So Ctrl-C reaches the demo and all of its programs, as from a terminal.
 set -m
 
-# 3,000 visits, of which four in ten make two requests.
+# The demo makes 3,000 visits, and four in ten make two requests.
 demo_requests=4200
 
 log=$(mktemp)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Requests of every kind in programs that are built with the thread sanitizer, and with the address sanitizer: under load,
-# with capture switched, the agent restarted and the process left while requests are in flight, and each cell of the
-# parity matrix. Fails on any race, any bad access, and any leak of something that our code made.
+# Runs requests of every kind in programs that are built with the thread sanitizer, and with the address sanitizer: under load,
+# with capture switched, the agent restarted and the process left while requests are in flight, and each cell of the parity
+# matrix. Fails on any race, any bad access, and any leak from our code.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/loopback-server.sh
@@ -22,7 +22,7 @@ build() {
     done
 }
 
-# run NAME COMMAND…: what it says is shown where it fails.
+# run NAME COMMAND…: runs a command, and shows its output if it fails.
 run() {
     echo "$1: ${*:3}"
     timeout 300 "${@:2}" >"$work/output" 2>&1 || fail "It ended with $?:"$'\n'"$(tail -n 30 "$work/output")"
@@ -33,18 +33,18 @@ exercise() {
     local soak=("$1" "$2/debug/SoakProgram" --server "$server" --concurrency 32)
     run "${soak[@]}" --requests 2000 --burst 200
     run "${soak[@]}" --requests 1000 --mode explicit
-    # The search for hung requests races with their end.
+    # A short limit lets the search for hung requests race with their end.
     export MARTLET_HUNG=100ms
     run "${soak[@]}" --requests 2000 --disturb switching
     run "${soak[@]}" --requests 2000 --disturb restarting
-    # What is in use at such an exit looks leaked: Swift keeps other bits in some of its pointers.
+    # Memory in use at such an exit looks leaked, because Swift keeps other bits in some of its pointers.
     ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 run "${soak[@]}" --requests 2000 --disturb leaving
     unset MARTLET_HUNG
     run "$1" "$2/debug/ParityProgram" automatic
     run "$1" "$2/debug/ParityProgram" explicit
 }
 
-# Foundation and libcurl leak with every request, with and without the agent. A leak of ours has a frame of ours.
+# Foundation and libcurl leak with every request, with and without the agent. A leak from our code has a frame of our code.
 own_leaks() { awk -v RS= '/ leak of / && (/\$s7Martlet/ || /\/Sources\/C?Martlet/)' "$@"; }
 
 build thread .build/tsan
@@ -54,7 +54,7 @@ start_server "$work"
 mkdir "$work/reports"
 shopt -s nullglob
 
-# Everything that capture can keep is kept, so that the code for it runs.
+# Capture keeps all that it can, so that all of its code runs.
 export MARTLET_ENDPOINT=$server MARTLET_INTERVAL=100ms MARTLET_BUFFER_DIR=$work/buffer MARTLET_MAX_CPU=100% HOME=$work
 export MARTLET_SAMPLE_RATE=1 MARTLET_CAPTURE_HEADERS=all MARTLET_CAPTURE_BODIES=all
 

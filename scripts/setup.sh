@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Makes sure that what the build needs is there; installs what is missing where apt-get can.
-# With `test`, what the tests need as well: libcurl, which a service that is linked statically wants, curl, the servers of
-# the parity tests, a list of English words, in .build/python the OpenTelemetry SDK for Python and PyYAML, and in
-# .build/prometheus Debian's Prometheus.
+# Makes sure that the needs of the build and its checks are installed, and installs missing ones with apt-get.
+# With `test`, it adds the needs of the tests: libcurl (for a statically linked service), curl, the servers of the parity
+# tests, a list of English words, in .build/python the OpenTelemetry SDK for Python and PyYAML, and in .build/prometheus
+# Debian's Prometheus.
 set -euo pipefail
 
 fail() {
@@ -18,21 +18,23 @@ require_swift() {
         fail "Martlet needs Swift 6.2 or later; this is Swift $version: https://swift.org/install"
 }
 
-# Asks the compiler that will need it, which knows where headers are on this machine.
+# Asks the compiler of the build for the header, because it knows the headers' folders on this machine.
 has_header() {
     echo "#include <$1>" | clang -fsyntax-only -x c - 2>/dev/null
 }
 
 missing_packages() {
-    command -v make >/dev/null || echo make
+    local program
+    for program in make python3; do
+        command -v "$program" >/dev/null || echo "$program"
+    done
     has_header zlib.h || echo zlib1g-dev
     has_header sqlite3.h || echo libsqlite3-dev
     [[ $1 == test ]] || return 0
     has_header curl/curl.h || echo libcurl4-openssl-dev
     [[ -r /usr/share/dict/words ]] || echo wamerican
     python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
-    local program
-    for program in python3 curl openssl nginx; do
+    for program in curl openssl nginx; do
         PATH=$PATH:/usr/sbin command -v "$program" >/dev/null || echo "${program/nginx/nginx-light}"
     done
 }
@@ -54,12 +56,12 @@ install_python_packages() {
             'PyYAML~=6.0' 'opentelemetry-sdk~=1.38' 'opentelemetry-exporter-otlp-proto-http~=1.38'
 }
 
-# Debian after 12 has promtool in a package of its own.
+# Debian after 12 has a separate package for promtool.
 download_prometheus() {
     apt-get -qq download prometheus && { ! apt-cache show promtool >/dev/null || apt-get -qq download promtool; }
 }
 
-# Unpacked and not installed, for the package would start a server.
+# Unpacks the package instead of installing it, because its installation would start a server.
 unpack_prometheus() {
     local folder=.build/prometheus
     [[ ! -x $folder/usr/bin/promtool ]] || return 0

@@ -1,7 +1,7 @@
 import MartletOTLP
 
-/// The attributes of a point as they stand in a body: the messages `KeyValue` one after the other, each behind its length. The
-/// number of the field, which differs between kinds of points, is left out. Any message can be compared in it.
+/// The attributes of a point as bytes of a body: `KeyValue` messages, each after its length in four bytes. The field
+/// number, which differs between kinds of points, is left out. Any other message fits too, for comparison alone.
 struct AttributeBytes: Equatable {
     private var bytes: [UInt8] = []
 
@@ -11,13 +11,13 @@ struct AttributeBytes: Equatable {
         bytes.removeAll(keepingCapacity: true)
     }
 
-    /// Adds an attribute, which stands there in the body.
+    /// Adds the attribute at `range` of the body.
     mutating func append(_ range: Range<Int>, of body: [UInt8]) {
         withUnsafeBytes(of: UInt32(truncatingIfNeeded: range.count).littleEndian) { bytes.append(contentsOf: $0) }
         bytes.append(contentsOf: body[range])
     }
 
-    /// The same in no more memory than it takes.
+    /// A copy that takes no more memory than its bytes.
     var compact: AttributeBytes {
         var copy = AttributeBytes()
         copy.bytes.reserveCapacity(count)
@@ -25,7 +25,7 @@ struct AttributeBytes: Equatable {
         return copy
     }
 
-    /// In words, for an array compares its elements one by one.
+    /// Compares words of eight bytes, because an array compares byte by byte.
     static func == (one: AttributeBytes, other: AttributeBytes) -> Bool {
         guard one.count == other.count else { return false }
         return one.bytes.withUnsafeBytes { one in
@@ -42,7 +42,7 @@ struct AttributeBytes: Equatable {
         }
     }
 
-    /// Not the same in another process.
+    /// Returns a hash that is different in another process.
     func hash(_ salt: UInt64) -> UInt64 {
         var state = Self.seed &+ salt &+ UInt64(bytes.count)
         bytes.withUnsafeBytes { bytes in
@@ -55,7 +55,9 @@ struct AttributeBytes: Equatable {
         return state
     }
 
-    /// - Throws: for what is no attribute.
+    /// Returns the attributes.
+    ///
+    /// - Throws: if the bytes are not attributes.
     func decoded() throws(ProtobufReader.Unusual) -> [OTLPKeyValue] {
         let reader = ProtobufReader(bytes)
         var attributes: [OTLPKeyValue] = []

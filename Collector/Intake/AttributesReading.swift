@@ -1,8 +1,8 @@
 import MartletOTLP
 
 extension [OTLPKeyValue] {
-    /// The text of an attribute; `nil` where it is missing, empty or no text. One that is longer than any name may be is as it
-    /// came: it is refused, or cut.
+    /// Returns the text of an attribute; `nil` if the attribute is missing, empty or not a text. A text longer than
+    /// ``IntakeLimits/longestName`` is returned unchanged, and the caller refuses or cuts it.
     func text(_ name: String) -> String? {
         guard case .stringValue(let text)? = first(where: { $0.key == name })?.value.value, !text.isEmpty else {
             return nil
@@ -17,8 +17,8 @@ extension [OTLPKeyValue] {
 }
 
 extension String {
-    /// Cut to so many bytes, and with U+FFFD for U+0000, at which SQLite ends a text: what is left would be another name, or
-    /// none. Cut first, for what is put in takes three times the memory.
+    /// Returns the text cut to `limit` bytes, with U+FFFD for U+0000. SQLite ends a text at U+0000, and the rest would be
+    /// another name or none. The text is cut before the replacement, which may take three times the memory.
     func storable(upTo limit: Int) -> String {
         let beginning = cut(toBytes: limit)
         guard beginning.utf8.contains(0) else { return beginning }

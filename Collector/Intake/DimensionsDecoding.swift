@@ -3,16 +3,16 @@ import MartletOTLP
 import MartletTelemetry
 
 extension RequestDimensions {
-    /// Stands for the endpoint of a sender that names none, as stable semantic conventions allow a client.
+    /// The endpoint of requests whose sender names none, as stable semantic conventions allow a client.
     static let unknownEndpoint = "{unknown}"
 
-    /// Of a point, by the names of the stable semantic conventions and by those of before.
+    /// The dimensions of a point, from the stable names of the semantic conventions or the earlier ones.
     init(kind: RequestKind, attributes: [OTLPKeyValue]) {
         let server = ServerAttributes(kind: kind, attributes)
         let stableMethod = attributes.text(AttributeName.method)
         let status = (attributes.integer(AttributeName.status) ?? attributes.integer("http.status_code"))
             .flatMap { (100...999).contains($0) ? $0 : nil }
-        // A client of before said of a request without an answer nothing but that.
+        // Before the stable names, a missing status was a client's only sign of a request without an answer.
         let hasFailed = stableMethod == nil && attributes.text("http.method") != nil && kind == .client && status == nil
         self.init(
             kind: kind,
@@ -23,8 +23,8 @@ extension RequestDimensions {
         nameFailure()
     }
 
-    /// `http.target` stands for the route where there is none: an instrument that puts it on a metric has put the changing
-    /// parts' names into it, as a metric demands.
+    /// Returns the endpoint; `nil` if the attributes name none. `http.target` stands for a missing route: a metric needs
+    /// few values, so an instrument that puts the path on it has replaced the changing parts by their names.
     private static func endpoint(_ kind: RequestKind, _ attributes: [OTLPKeyValue]) -> String? {
         let name = kind == .client ? AttributeName.urlTemplate : AttributeName.route
         if let endpoint = attributes.text(name) { return endpoint }
@@ -34,7 +34,8 @@ extension RequestDimensions {
         return path.isEmpty ? nil : String(path)
     }
 
-    /// Of a span, whose texts are cut where a point's would be refused. Instruments of before name a server only in the URL.
+    /// The dimensions of a span. Texts are cut to the length at which a point is refused. Before the stable names, some
+    /// instruments named a server only in the URL.
     init(kind: RequestKind, _ http: HTTPSpanAttributes, _ limits: IntakeLimits) {
         let cut = { (text: String) in text.cut(toBytes: limits.maxAttributeBytes) }
         let url = http.host == nil ? http.url.flatMap(URLComponents.init(string:)) : nil
@@ -47,8 +48,8 @@ extension RequestDimensions {
         nameFailure()
     }
 
-    /// By its status where the sender gives it no other name, as the semantic conventions do ("HTTP Metrics", `error.type`): so a
-    /// failure has the same name whoever tells of it.
+    /// Names a failure by its status if the sender gives it no other name, as the semantic conventions do ("HTTP
+    /// Metrics", `error.type`). So a failure has the same name from every sender.
     private mutating func nameFailure() {
         guard error == nil, outcome.isFailure(for: kind) else { return }
         error = status.map(String.init)

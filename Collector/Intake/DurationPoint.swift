@@ -1,11 +1,11 @@
 import MartletTelemetry
 
 extension HistogramPoint {
-    /// The values, which are durations, as the sketch that everything is computed from.
+    /// Returns the values, which are durations, as an ``ExponentialHistogram``.
     ///
-    /// - Parameter unit: of the values, in seconds.
-    /// - Returns: the sketch, and seconds that a value of it is: other than 1 for buckets that count on, which are converted
-    ///   when it is known what is new in them.
+    /// - Parameter unit: the unit of the values, in seconds.
+    /// - Returns: the histogram and its unit in seconds. The unit is 1, except for cumulative exponential buckets: they
+    ///   are converted after the difference between two points is taken.
     func durations(
         unit: Double, _ limits: IntakeLimits
     ) throws(PointRefusal) -> (sketch: ExponentialHistogram, unit: Double) {
@@ -34,7 +34,7 @@ extension HistogramPoint {
         return (sketch, left)
     }
 
-    /// `nil` where it is no duration.
+    /// Returns the value; `nil` if it cannot be a duration.
     private func bound(_ value: Double?, _ unit: Double) -> Double? {
         value.flatMap { (0...Self.maxSeconds).contains($0 * unit) ? $0 : nil }
     }

@@ -1,19 +1,19 @@
 import MartletOTLP
 
-/// A histogram where it stands in a body.
+/// A histogram in a body, with its points not yet read.
 struct EncodedHistogram {
-    /// At its beginning.
+    /// A reader at the beginning of the histogram.
     let reader: ProtobufReader
     let isExponential: Bool
     private(set) var temporality = OTLPAggregationTemporality.unspecified
-    /// Of points that are long enough to tell something.
+    /// The number of points that are long enough to hold a count and an end.
     private(set) var pointCount = 0
 
     init(_ reader: ProtobufReader, isExponential: Bool) throws(ProtobufReader.Unusual) {
         (self.reader, self.isExponential) = (reader, isExponential)
         var rest = reader
         while let field = try rest.next() {
-            // Both kinds of histogram have the same numbers. The temporality stands behind the points.
+            // Both kinds of histogram have the same field numbers. The temporality stands behind the points.
             switch (field.number, field.value) {
             case (1, .bytes(let point)): pointCount += point.count < Self.shortestPoint ? 0 : 1
             case (2, .varint(let number)):
@@ -24,6 +24,6 @@ struct EncodedHistogram {
         }
     }
 
-    /// A count and an end, each nine bytes.
+    /// The bytes of a count and an end, nine each.
     private static let shortestPoint = 18
 }

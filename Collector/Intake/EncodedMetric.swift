@@ -1,10 +1,10 @@
 import MartletOTLP
 
-/// A metric where it stands in a body. The points of a histogram are not read before it is known that they are wanted.
+/// A metric in a body. The points of a histogram are read only if the histogram is wanted.
 struct EncodedMetric {
     private(set) var name = ""
     private(set) var unit = ""
-    /// `nil` for a metric that is no histogram.
+    /// `nil` if the metric is not a histogram.
     private(set) var histogram: EncodedHistogram?
     private let body: ProtobufReader
     private let range: Range<Int>
@@ -20,7 +20,7 @@ struct EncodedMetric {
             case 2: _ = try body.text(in: value)
             case 3: unit = try body.text(in: value)
             case 5, 7, 9, 10, 11:
-                // Another would be merged with it or take its place.
+                // A second value would be merged with the first or replace it.
                 guard !hasData else { throw ProtobufReader.Unusual() }
                 hasData = true
                 guard field.number == 9 || field.number == 10 else { break }
@@ -30,10 +30,12 @@ struct EncodedMetric {
         }
     }
 
-    /// All of it.
+    /// Returns the whole metric, decoded.
     ///
-    /// - Throws: for what is no metric. To be asked of each metric of which nothing else is read, for a body that is malformed
-    ///   is refused; only of what nobody reads in a histogram, its exemplars, is nothing known.
+    /// A caller that reads nothing else of a metric must call this, because a malformed body is refused. The exemplars of
+    /// a histogram are the only part that is never checked.
+    ///
+    /// - Throws: if the bytes are not a metric.
     func message() throws(ProtobufReader.Unusual) -> OTLPMetric {
         try body.message(in: range, depth: .metric)
     }

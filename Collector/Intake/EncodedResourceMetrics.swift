@@ -1,7 +1,7 @@
 import MartletOTLP
 import MartletTelemetry
 
-/// The metrics of one sender where they stand in a body.
+/// The metrics of one sender in a body.
 struct EncodedResourceMetrics {
     private(set) var resource = TelemetryResource(OTLPResource())
     private(set) var scopes: [EncodedScopeMetrics] = []
@@ -17,7 +17,7 @@ struct EncodedResourceMetrics {
             guard case .bytes(let value) = field.value else { continue }
             switch field.number {
             case 1:
-                // Another would be merged with it.
+                // A second resource would be merged with the first.
                 guard !hasResource else { throw ProtobufReader.Unusual() }
                 hasResource = true
                 resource = try known.find(value, of: body)
@@ -29,7 +29,7 @@ struct EncodedResourceMetrics {
     }
 }
 
-/// Those of one of its instrumentation scopes.
+/// The metrics of one instrumentation scope of the sender.
 struct EncodedScopeMetrics {
     private(set) var scope = OTLPInstrumentationScope()
     private(set) var metrics: [EncodedMetric] = []

@@ -2,20 +2,22 @@ import MartletTelemetry
 
 /// Buckets whose bounds the sender chose, of durations in seconds.
 ///
-/// Of the values of a bucket nothing is known but its bounds. They are taken to lie evenly between them, as Prometheus's
-/// `histogram_quantile` does, in ``steps`` places: a quantile that is computed from them lies in the same bucket as the exact
-/// one. Where the n-th value of a bucket goes depends on n alone, so that of a histogram that counts on the difference between
-/// two points is what came in between.
+/// Only the bounds of a bucket's values are known. The values are spread evenly between the bounds, as Prometheus's
+/// `histogram_quantile` does, over ``steps`` positions: a computed quantile lies in the same bucket as the exact one. The
+/// position of a bucket's n-th value depends on n alone, so the difference between two points of a cumulative histogram
+/// consists of the values that came in between.
 struct ExplicitBuckets {
-    /// Places in a bucket; a power of two.
+    /// The number of positions in a bucket; a power of two.
     static let steps: UInt64 = 16
-    /// Of the sketch that is made of them: finer than the buckets are by far, and half the memory of Martlet's own.
+    /// The scale of the sketch that the buckets become: far finer than the buckets, with half the memory of Martlet's own
+    /// scale.
     static let scale = ExponentialHistogram.defaultScale - 1
 
     private let bounds: [Double]
     private let counts: [UInt64]
 
-    /// `nil` when they cannot be: bounds that do not grow, or too many of them for the counts.
+    /// `nil` if the buckets are not valid: bounds that do not ascend, too many bounds, or a number of bounds that does
+    /// not fit the counts.
     init?(bounds: [Double], counts: [UInt64]) {
         guard counts.isEmpty || counts.count == bounds.count + 1,
             bounds.count < ExponentialHistogram.maxBuckets, bounds.allSatisfy(\.isFinite),
@@ -25,12 +27,11 @@ struct ExplicitBuckets {
         self.counts = counts
     }
 
-    /// Places and how many values are there; `nil` when the buckets do not make `count`.
+    /// Returns each position with the number of values there; `nil` if the buckets do not add up to `count`.
     ///
-    /// Where there are no bounds nothing is known of the values, and they stand at zero: see
-    /// ``ExponentialHistogram/distributed``.
+    /// Without bounds nothing is known of the values, and all are put at zero: see ``ExponentialHistogram/distributed``.
     ///
-    /// - Parameter range: the smallest and the largest value, where they are known.
+    /// - Parameter range: the smallest and the largest value; `nil` if not known.
     func spread(
         count: UInt64, within range: (min: Double?, max: Double?)
     ) -> [(value: Double, count: UInt64)]? {
@@ -46,7 +47,8 @@ struct ExplicitBuckets {
         return total == count ? places : nil
     }
 
-    /// Above the last bound the values reach to the largest one, and to twice the bound where it is not known.
+    /// Returns the range of a bucket's values, in seconds. The range above the last bound ends at the largest value, or
+    /// at twice the bound if the largest value is not known.
     private func place(of index: Int, within range: (min: Double?, max: Double?)) -> ClosedRange<Double> {
         let low = index == 0 ? 0 : Self.limited(bounds[index - 1])
         let high = Swift.max(low, Self.limited(index < bounds.count ? bounds[index] : range.max ?? low * 2))
@@ -54,7 +56,8 @@ struct ExplicitBuckets {
         return lowest...Swift.max(lowest, Swift.min(high, range.max ?? high))
     }
 
-    /// Some write infinity as the largest number that there is.
+    /// Returns the bound, kept between 0 and the longest duration. Some senders write infinity as the largest finite
+    /// number.
     private static func limited(_ seconds: Double) -> Double {
         Swift.min(Swift.max(0, seconds), HistogramPoint.maxSeconds)
     }
@@ -69,7 +72,8 @@ struct ExplicitBuckets {
         }
     }
 
-    /// The place of a step in the order in which values go to them: each next one lies far from the last.
+    /// Returns the turn of a step: its index in the order in which the steps get values. Successive values go to steps
+    /// far apart.
     private static func reversed(_ step: UInt64) -> UInt64 {
         var (rest, result) = (step, UInt64(0))
         for _ in 0..<steps.trailingZeroBitCount {

@@ -2,7 +2,7 @@ import Foundation
 import MartletOTLP
 
 extension OTLPExportTraceServiceRequest {
-    /// Puts right the ids of a message that was decoded from JSON: OTLP writes them as hexadecimal digits, which a protobuf
+    /// Corrects the ids of a message that was decoded from JSON: OTLP writes them as hexadecimal digits, which a protobuf
     /// decoder takes for base64 (OTLP specification, "JSON Protobuf Encoding").
     mutating func decodeHexIDs() {
         for resource in resourceSpans.indices {
@@ -28,11 +28,11 @@ extension OTLPSpan {
 }
 
 extension Data {
-    /// One byte long, as no id is.
+    /// An id that is not valid, because it is one byte long.
     private static let noID = Data([0])
 
-    /// Of bytes that are base64's reading of hexadecimal digits: six bits are kept of each, so encoding them again gives
-    /// the digits back.
+    /// The bytes behind hexadecimal digits that were decoded as base64. Base64 keeps six bits of each digit, so encoding
+    /// the bytes gives the digits back.
     fileprivate var hexDecoded: Data {
         let digits = Array(base64EncodedString().lowercased().utf8)
         var bytes = Data(capacity: digits.count / 2)

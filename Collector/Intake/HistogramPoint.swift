@@ -1,20 +1,21 @@
 import MartletOTLP
 import MartletTelemetry
 
-/// A point of a histogram, whichever buckets it has.
+/// A point of a histogram with either kind of buckets.
 struct HistogramPoint {
     enum Buckets: Equatable {
-        /// `counts[i]` values are above `bounds[i - 1]` and at or below `bounds[i]`; both empty where nothing is known.
+        /// `counts[i]` values are above `bounds[i - 1]` and at or below `bounds[i]`. Both are empty if the sender gives
+        /// no buckets.
         case explicit(bounds: [Double], counts: [UInt64])
         case exponential(scale: Int32, zeroCount: UInt64, offset: Int32, counts: [UInt64])
     }
 
-    /// What every point tells.
+    /// The figures that both kinds of points have.
     struct Figures: Equatable {
         var start: UnixNanoseconds = 0
         var end: UnixNanoseconds = 0
         var count: UInt64 = 0
-        /// `nil` where the sender gives none; likewise the bounds.
+        /// `nil` if the sender gives none; likewise the bounds.
         var sum: Double?
         var min: Double?
         var max: Double?
@@ -30,6 +31,7 @@ struct HistogramPoint {
     var count: UInt64 { figures.count }
     var sum: Double? { figures.sum }
 
-    /// A delta that does not say since when is of a moment: nothing is known of the time before.
+    /// The start of the interval. A delta without a start stands for the moment of its end, because nothing is known of
+    /// the time before.
     var intervalStart: UnixNanoseconds { temporality == .delta && start == 0 ? end : start }
 }

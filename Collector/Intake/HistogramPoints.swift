@@ -1,22 +1,22 @@
 import MartletOTLP
 import MartletTelemetry
 
-/// Reads the points of a histogram where they stand in a body, one after the other.
+/// Reads the points of a histogram from a body, one after the other.
 struct HistogramPoints {
     private let histogram: EncodedHistogram
     private let kind: RequestKind
     private let known: KnownAttributes
     private var points: ProtobufReader
-    /// Of the current point; the memory is used again and again.
+    /// The attributes of the current point. All points use the same memory.
     private var attributes = AttributeBytes()
 
-    /// - Parameter kind: of the requests that the histogram is about.
+    /// - Parameter kind: the kind of the requests in the histogram.
     init(_ histogram: EncodedHistogram, of kind: RequestKind, _ known: KnownAttributes) {
         (self.histogram, self.kind, self.known) = (histogram, kind, known)
         points = histogram.reader
     }
 
-    /// The next one that has values; `nil` behind the last.
+    /// Returns the next point that has values; `nil` after the last.
     mutating func next() throws(ProtobufReader.Unusual) -> HistogramPoint? {
         while let field = try points.next() {
             guard field.number == 1, case .bytes(let range) = field.value else { continue }
@@ -31,7 +31,7 @@ struct HistogramPoints {
         return nil
     }
 
-    /// A message `HistogramDataPoint`.
+    /// Reads a message `HistogramDataPoint`.
     private mutating func explicit(
         _ reader: inout ProtobufReader
     ) throws(ProtobufReader.Unusual) -> (HistogramPoint.Figures, HistogramPoint.Buckets) {
@@ -52,7 +52,7 @@ struct HistogramPoints {
         return (figures, .explicit(bounds: bounds, counts: counts))
     }
 
-    /// A message `ExponentialHistogramDataPoint`.
+    /// Reads a message `ExponentialHistogramDataPoint`.
     private mutating func exponential(
         _ reader: inout ProtobufReader
     ) throws(ProtobufReader.Unusual) -> (HistogramPoint.Figures, HistogramPoint.Buckets) {
@@ -85,7 +85,7 @@ struct HistogramPoints {
 }
 
 extension HistogramPoint.Figures {
-    /// Takes one of the fields that both kinds of points have under the same number.
+    /// Takes a field that has the same number in both kinds of points.
     fileprivate mutating func take(_ bits: UInt64, field: Int) {
         switch field {
         case 2: start = bits

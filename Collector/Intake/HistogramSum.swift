@@ -1,19 +1,19 @@
 import MartletTelemetry
 
 extension HistogramPoint {
-    /// Doubles count whole bytes exactly up to here.
+    /// The greatest sum of bytes: a Double counts whole bytes exactly up to here.
     private static let maxBytes = 9_007_199_254_740_992.0
-    /// No request took longer than a hundred years; sums of sums stay far from infinity.
+    /// The longest duration, in seconds: a hundred years. Sums of sums stay far from infinity.
     static let maxSeconds = 3.2e9
 
-    /// The sum of sizes; `nil` when it is none that bytes can have.
+    /// The sum of sizes, in bytes; `nil` if it is missing or not a number of bytes.
     var bytes: UInt64? {
         sum.flatMap { (0...Self.maxBytes).contains($0) ? UInt64($0) : nil }
     }
 
-    /// The sum of durations; `nil` when it is none that so many can have.
+    /// Returns the sum of durations in seconds; `nil` if it is missing, or not possible for so many durations.
     ///
-    /// - Parameter unit: of the durations, in seconds.
+    /// - Parameter unit: the unit of the durations, in seconds.
     func seconds(unit: Double = 1) -> Double? {
         sum.flatMap { $0 >= 0 && $0 * unit <= Self.maxSeconds * Double(count) ? $0 * unit : nil }
     }

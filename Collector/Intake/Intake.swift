@@ -2,8 +2,8 @@ import MartletOTLP
 import MartletTelemetry
 import SwiftProtobuf
 
-/// Turns the body of an OTLP request into values, or says why not. Remembers what attributes and resources say and nothing else,
-/// so what it says of a body depends on that alone. Safe to use from any task.
+/// Turns the body of an OTLP request into values, or rejects it with a reason. Only decoded attributes and resources are
+/// remembered, so the result depends on the body alone. Safe to use from any task.
 package struct Intake: Sendable {
     package var limits: IntakeLimits
     private let known = KnownAttributes()
@@ -13,7 +13,8 @@ package struct Intake: Sendable {
         self.limits = limits
     }
 
-    /// The body of `POST /v1/metrics`. What ``ProtobufReader`` finds unusual is read again as SwiftProtobuf writes it.
+    /// Reads the body of `POST /v1/metrics`. A body that ``ProtobufReader`` finds unusual is rewritten by SwiftProtobuf
+    /// and read once more.
     package func metrics(
         _ body: consuming [UInt8], encoding: IntakeEnvelope.Encoding, format: IntakeFormat = .protobuf,
         reserve: Reservation = { _ in }
@@ -31,8 +32,10 @@ package struct Intake: Sendable {
         return taken
     }
 
-    /// - Parameter reserve: told how many bytes the sketches take.
-    /// - Returns: `nil` where the message is unusual.
+    /// Reads the metrics of a message.
+    ///
+    /// - Parameter reserve: called with the number of bytes that all sketches take.
+    /// - Returns: `nil` if the message is unusual.
     func metrics(
         reading bytes: [UInt8], reserve: Reservation = { _ in }
     ) throws(IntakeRejection) -> Taken<InstanceMetrics>? {
@@ -59,7 +62,7 @@ package struct Intake: Sendable {
         return taken
     }
 
-    /// The same message as SwiftProtobuf writes it.
+    /// Returns the message in the form that SwiftProtobuf writes.
     private static func rewritten(
         _ bytes: consuming [UInt8], _ format: IntakeFormat
     ) throws(IntakeRejection) -> [UInt8] {
@@ -68,7 +71,7 @@ package struct Intake: Sendable {
         return rewritten
     }
 
-    /// The body of `POST /v1/traces`.
+    /// Reads the body of `POST /v1/traces`.
     package func details(
         _ body: consuming [UInt8], encoding: IntakeEnvelope.Encoding, format: IntakeFormat = .protobuf,
         reserve: Reservation = { _ in }

@@ -1,7 +1,7 @@
 import MartletOTLP
 import SwiftProtobuf
 
-/// The bodies of answers to OTLP requests, in the form that the request had (OTLP specification, "OTLP/HTTP Response").
+/// The bodies of answers to OTLP requests, in the format of the request (OTLP specification, "OTLP/HTTP Response").
 package enum IntakeAnswer {
     package static func metrics(_ refusals: Refusals, in format: IntakeFormat) throws -> [UInt8] {
         var response = OTLPExportMetricsServiceResponse()
@@ -21,7 +21,7 @@ package enum IntakeAnswer {
         return try bytes(of: response, in: format)
     }
 
-    /// A google.rpc.Status for an answer that is no success.
+    /// Returns a google.rpc.Status for an answer that is not a success.
     package static func failure(status: Int, message: String, in format: IntakeFormat) throws -> [UInt8] {
         var body = RPCStatus()
         body.code = code(for: status)
@@ -36,7 +36,7 @@ package enum IntakeAnswer {
         }
     }
 
-    /// google.rpc.Code, as its comments map it to HTTP.
+    /// Returns the google.rpc.Code of an HTTP status, by the mapping in the comments of google.rpc.Code.
     private static func code(for status: Int) -> Int32 {
         switch status {
         case 401: 16  // UNAUTHENTICATED

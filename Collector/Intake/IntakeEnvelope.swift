@@ -1,7 +1,7 @@
 import MartletOTLP
 import MartletTelemetry
 
-/// What a request's headers say about its body; read before the body is.
+/// The headers of a request that describe its body. They are read before the body.
 package struct IntakeEnvelope: Sendable, Equatable {
     package enum Encoding: Sendable, Equatable {
         case identity
@@ -10,10 +10,10 @@ package struct IntakeEnvelope: Sendable, Equatable {
 
     package var format: IntakeFormat
     package var encoding: Encoding
-    /// `nil` for senders that name no batch.
+    /// The id of the batch; `nil` if the sender gives none.
     package var batch: BatchID?
 
-    /// Each parameter is a header's value, `nil` where it is missing.
+    /// Each parameter is a header's value; `nil` if the header is missing.
     package init(
         signal: Signal, contentType: String?, contentEncoding: String?, batch: String?
     ) throws(IntakeRejection) {
@@ -22,7 +22,7 @@ package struct IntakeEnvelope: Sendable, Equatable {
         self.batch = try Self.batch(batch, signal: signal)
     }
 
-    /// How large the body says that it is; one that is larger is refused.
+    /// Returns the inflated size, in bytes, that the body declares. A body that inflates to more is refused.
     package func inflatedSize(of body: [UInt8]) -> Int {
         switch encoding {
         case .identity: body.count

@@ -1,12 +1,14 @@
-/// In which of its two forms a body of OTLP/HTTP is written (OTLP specification, "Binary Protobuf Encoding" and "JSON
-/// Protobuf Encoding"). The answer has the form of the request.
+/// The format of a body of OTLP/HTTP (OTLP specification, "Binary Protobuf Encoding" and "JSON Protobuf Encoding"). The
+/// answer has the format of the request.
 package enum IntakeFormat: Sendable, Equatable, CaseIterable {
     case protobuf
     case json
 
-    /// - Parameter contentType: a header's value; its parameters and its case do not count. `nil` for any other type.
+    /// `nil` if the content type is neither of OTLP's two.
+    ///
+    /// - Parameter contentType: the header's value. Its parameters and its case are ignored.
     package init?(contentType: String?) {
-        // As nearly all senders write it.
+        // Nearly all senders write the content type exactly like this.
         if contentType == Self.protobuf.contentType {
             self = .protobuf
             return

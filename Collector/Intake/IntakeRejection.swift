@@ -1,4 +1,4 @@
-/// Why a request is not taken: an HTTP status and a sentence. Only a 429 and a 503 are worth another try (OTLP
+/// The rejection of a request: an HTTP status and a sentence. Only a 429 and a 503 are worth another try (OTLP
 /// specification, "Retryable Response Codes").
 package struct IntakeRejection: Error, Sendable, Equatable {
     package var status: Int
@@ -14,17 +14,17 @@ package struct IntakeRejection: Error, Sendable, Equatable {
         IntakeRejection(status: 413, message: "the body has more than \(limit) bytes, inflated or not")
     }
 
-    /// Few bytes can stand for many messages.
+    /// The rejection of a body whose messages would take too much memory: few bytes can stand for many messages.
     static func tooManyMessages(limit: Int) -> IntakeRejection {
         IntakeRejection(
             status: 413, message: "the body would take more than \(limit) bytes of memory; send it in parts")
     }
 
-    /// More is in work than there is memory for.
+    /// The rejection of a request for which there is no memory, because of the requests in work.
     package static let busy = IntakeRejection(
         status: 429, message: "the collector has more to do than it can keep in memory; send it again later")
 
-    /// The connection went away; hardly anyone is there to read this.
+    /// The rejection of a body that ends early. The connection is gone, so hardly any client reads it.
     package static let cutOff = malformed("the body ends early")
 
     static func unsupported(_ message: String) -> IntakeRejection {

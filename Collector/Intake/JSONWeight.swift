@@ -1,21 +1,23 @@
 import MartletOTLP
 
-/// What a JSON body takes in memory once it is decoded, found before anything is built.
+/// The memory that a JSON body takes once it is decoded, found before any message is built.
 struct JSONWeight {
-    /// Of an object in an array: as much as the largest message that `{}` can be. Most are far smaller.
+    /// Bytes of an object in an array: the size of the largest message that `{}` can be. Most are far smaller.
     private static let elementBytes = MemoryLayout<OTLPExponentialHistogramDataPoint>.stride
-    /// Of a number in an array, which has room for twice what is in it, and once more as protobuf.
+    /// Bytes of a number in an array: up to twice its size for the array's spare capacity, and once more as protobuf.
     private static let numberBytes = MemoryLayout<UInt64>.stride * 3
-    /// Objects and arrays within each other; a hundred messages, which is where SwiftProtobuf stops, need fewer.
+    /// The maximum depth of objects and arrays. A hundred nested messages, the limit of SwiftProtobuf, have less.
     private static let maxDepth = 200
 
     private let limit: Int
     private var total: Int
     private var depth = 0
-    /// The last byte that was part of no text, number or name.
+    /// The last brace, bracket, comma or colon outside of texts.
     private var last = UInt8(ascii: "{")
 
-    /// - Throws: for a body that weighs more than `limit`, or is nested so deeply that it is no OTLP.
+    /// Returns the weight of the body in bytes.
+    ///
+    /// - Throws: if the body weighs more than `limit`, or is nested too deeply for OTLP.
     static func of(_ bytes: [UInt8], limit: Int) throws(IntakeRejection) -> Int {
         var weight = JSONWeight(byteCount: bytes.count, limit: limit)
         var isText = false
@@ -42,7 +44,7 @@ struct JSONWeight {
         switch byte {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             depth += 1
-            // After a colon it is a part of the message around it.
+            // An object after a colon is a part of the message around it.
             if byte == UInt8(ascii: "{"), last != UInt8(ascii: ":") { total += Self.elementBytes }
         case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
         case UInt8(ascii: ","): total += Self.numberBytes

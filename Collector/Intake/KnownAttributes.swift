@@ -2,26 +2,27 @@ import MartletOTLP
 import MartletTelemetry
 import Synchronization
 
-/// The attributes of points as they stand in bodies, with what they say. A sender's next batch has the same ones, to the byte,
-/// and of these nothing is made anew: decoding them was most of what reading a point took. Safe to use from any task.
+/// A cache of points' attributes by their bytes. A sender's next batch has the same attributes, to the byte, and they are
+/// not decoded again: decoding took most of the time of reading a point. Safe to use from any task.
 final class KnownAttributes: Sendable {
-    /// Past it all are forgotten and decoded as they come.
+    /// Bytes of memory for all attributes. A shelf whose share is full forgets its attributes, which are then decoded as
+    /// they come.
     static let maxBytes = 32 * 1024 * 1024
-    /// What attributes take beside their bytes and texts.
+    /// Bytes of an entry beside the bytes and the texts of its attributes.
     private static let fixedBytes = 400
 
-    /// Roughly what it takes to know attributes of so many bytes.
+    /// Returns the approximate memory of an entry, in bytes.
     static func weight(_ attributes: AttributeBytes) -> Int { fixedBytes + 2 * attributes.count }
 
-    /// Of one point. Longer ones are decoded each time.
+    /// Bytes of the attributes of one point. Longer attributes are decoded each time.
     static let maxBytesOfPoint = 2048
 
-    /// Several, so that hardly anyone waits for another.
+    /// The entries by hash. With several shelves, tasks hardly ever wait for each other.
     private let shelves = (0..<16).map { _ in Shelf() }
 
-    /// What the attributes say of a point about requests of this kind.
+    /// Returns the decoded attributes of a point about requests of this kind.
     ///
-    /// - Throws: for what is no attributes.
+    /// - Throws: if the bytes are not attributes.
     func find(_ bytes: AttributeBytes, of kind: RequestKind) throws(ProtobufReader.Unusual) -> PointAttributes {
         let hash = bytes.hash(kind == .client ? 1 : 2)
         let shelf = shelves[Int(truncatingIfNeeded: hash) & (shelves.count - 1)]
@@ -32,7 +33,7 @@ final class KnownAttributes: Sendable {
     }
 }
 
-/// Two that have the same hash push each other out.
+/// A part of the cache. Entries with the same hash replace each other.
 private final class Shelf: Sendable {
     private struct State {
         var known: [UInt64: PointAttributes] = [:]

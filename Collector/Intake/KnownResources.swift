@@ -2,23 +2,26 @@ import MartletOTLP
 import MartletTelemetry
 import Synchronization
 
-/// The resources of senders as they stand in bodies, with what they say. A sender's next batch has the same one, to the byte.
-/// Safe to use from any task.
+/// A cache of senders' resources by their bytes. A sender's next batch has the same resource, to the byte. Safe to use
+/// from any task.
 final class KnownResources: Sendable {
-    /// Past it all are forgotten and decoded as they come: 20 MiB at most, and as a rule a tenth.
+    /// The maximum number of resources, which take 20 MiB at most, and as a rule a tenth. When it is reached, all are
+    /// forgotten and decoded as they come.
     static let maxResources = 4096
-    /// Longer ones are decoded each time.
+    /// Bytes of a resource. A longer resource is decoded each time.
     static let maxBytes = 2048
 
     private struct Known {
-        /// To be compared, not decoded: a whole message.
+        /// The whole message, for comparison alone.
         var bytes: AttributeBytes
         var resource: TelemetryResource
     }
 
     private let known = Mutex<[UInt64: Known]>([:])
 
-    /// - Throws: for what is no resource.
+    /// Returns the resource at `range` of the body.
+    ///
+    /// - Throws: if the bytes are not a resource.
     func find(_ range: Range<Int>, of body: ProtobufReader) throws(ProtobufReader.Unusual) -> TelemetryResource {
         guard range.count <= Self.maxBytes else { return try Self.decoded(range, of: body) }
         var bytes = AttributeBytes()

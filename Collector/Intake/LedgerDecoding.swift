@@ -2,11 +2,11 @@ import MartletOTLP
 import MartletTelemetry
 
 extension LedgerReading {
-    /// Of a loss without a reason, and of those whose reasons are too many to keep.
+    /// The reason of a loss without a reason, and of losses whose reasons are too many to keep.
     static let otherReason = "other"
 
-    /// The account that `martlet.agent.requests` gives; `nil` when it has no point. States of a newer agent are passed over,
-    /// its reasons are kept, so that captured = delivered + waiting + dropped as the agent has it.
+    /// The ledger in `martlet.agent.requests`; `nil` if the metric has no point or no valid time. States of a newer agent
+    /// are skipped. Its reasons are kept, so that captured = delivered + waiting + dropped holds as in the agent.
     init?(_ sum: OTLPSum) {
         guard let time = sum.dataPoints.map(\.timeUnixNano).max(), time <= UInt64(Int64.max) else { return nil }
         let start = sum.dataPoints.map(\.startTimeUnixNano).max() ?? 0

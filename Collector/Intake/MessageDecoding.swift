@@ -2,10 +2,10 @@ import MartletOTLP
 import SwiftProtobuf
 
 extension Intake {
-    /// Told how many bytes of memory a body takes from here on; throws where there are not so many.
+    /// Sets the number of bytes of memory that a body takes from here on; throws if there is not that much memory.
     package typealias Reservation = (Int) throws(IntakeRejection) -> Void
 
-    /// A body inflated, once it is known that it and everything that is built from it fit into the limits.
+    /// Returns the inflated body. Throws if the body or the messages built from it exceed a limit.
     func bytes(
         of body: consuming [UInt8], _ shape: MessageShape, _ encoding: IntakeEnvelope.Encoding, _ format: IntakeFormat,
         _ reserve: Reservation
@@ -21,7 +21,7 @@ extension Intake {
     ) throws(IntakeRejection) -> [UInt8] {
         guard body.count <= limits.maxBodyBytes else { throw .tooLarge(limit: limits.maxBodyBytes) }
         guard encoding == .gzip else { return body }
-        // The stream's own word, which it is held to.
+        // The stream may not inflate to more than the size that it declares.
         guard let size = Gzip.inflatedSize(of: body) else { throw .malformed("the body is no gzip stream") }
         guard size <= limits.maxBodyBytes else { throw .tooLarge(limit: limits.maxBodyBytes) }
         try reserve(body.count + size)

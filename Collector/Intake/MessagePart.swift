@@ -1,19 +1,19 @@
 import MartletOTLP
 import SwiftProtobuf
 
-/// How many messages there are around a message in an `ExportMetricsServiceRequest`.
+/// The number of messages around a message in an `ExportMetricsServiceRequest`.
 enum MessageDepth: Int {
     case resource = 2
-    /// Or a scope.
+    /// A metric or a scope.
     case metric = 3
-    /// Of a point.
+    /// An attribute of a point.
     case attribute = 6
 }
 
 extension ProtobufReader {
-    /// The message that stands there, decoded as it would be with the body around it.
+    /// Returns the message at `range`, decoded with the depth limit that it has within the body.
     ///
-    /// - Throws: for what is no such message.
+    /// - Throws: if the bytes are not a message of this type.
     func message<Part: Message>(in range: Range<Int>, depth: MessageDepth) throws(Unusual) -> Part {
         var options = BinaryDecodingOptions.otlp
         options.messageDepthLimit -= depth.rawValue

@@ -1,8 +1,8 @@
 import MartletOTLP
 import MartletTelemetry
 
-/// Which messages an OTLP message may hold, by the numbers of their fields (Sources/MartletOTLP/Protos): what
-/// ``ProtobufWeight`` has to know to look into a body without decoding it.
+/// The messages that an OTLP message may hold, by field number (Sources/MartletOTLP/Protos). With them ``ProtobufWeight``
+/// looks into a body without decoding it.
 enum MessageShape {
     case metricsRequest, resourceMetrics, scopeMetrics, metric
     case gauge, sum, histogram, exponentialHistogram, summary
@@ -10,17 +10,18 @@ enum MessageShape {
     case tracesRequest, resourceSpans, scopeSpans, span, event, link
     case resource, scope, keyValue, anyValue, array, keyValueList
 
-    /// How a message is held by the one around it.
+    /// The role of a message in the message around it.
     enum Place {
-        /// One of many: a place in an array.
+        /// An element of an array.
         case element
-        /// Where another message of the same place may be instead, which a decoder copies before it adds to it.
+        /// A field that holds one of several messages. If the field is set twice, a decoder copies the first message
+        /// before it adds to it.
         case choice
-        /// A part of the message around it.
+        /// A single part of the message around it.
         case part
     }
 
-    /// `nil` for a field that holds no message, or one that holds no other.
+    /// Returns the message in a field; `nil` for a field without a message, or with a message that holds no other.
     func child(_ field: Int) -> (shape: MessageShape, place: Place)? {
         switch self {
         case .metricsRequest: field == 1 ? (.resourceMetrics, .element) : nil
@@ -48,7 +49,7 @@ enum MessageShape {
         case .resource, .keyValueList: field == 1 ? (.keyValue, .element) : nil
         case .scope, .event: field == 3 ? (.keyValue, .element) : nil
         case .link: field == 4 ? (.keyValue, .element) : nil
-        // No choice in the protocol, but as costly: a second value is merged into the first, which is copied for it.
+        // The value is not a choice in the protocol, but as costly: a second value is merged into a copy of the first.
         case .keyValue: field == 2 ? (.anyValue, .choice) : nil
         case .anyValue: field == 5 ? (.array, .choice) : field == 6 ? (.keyValueList, .choice) : nil
         case .array: field == 1 ? (.anyValue, .element) : nil
@@ -56,7 +57,7 @@ enum MessageShape {
         }
     }
 
-    /// Of a metric.
+    /// Returns the shape of a metric's data in a field.
     private func data(_ field: Int) -> MessageShape? {
         switch field {
         case 5: .gauge
@@ -68,21 +69,21 @@ enum MessageShape {
         }
     }
 
-    /// Of one in an array, without its texts and what it holds.
+    /// Bytes of a message in an array, without its texts and the messages in it.
     var bytes: Int {
         switch self {
         case .resourceMetrics: MemoryLayout<OTLPResourceMetrics>.stride
         case .scopeMetrics: MemoryLayout<OTLPScopeMetrics>.stride
         case .metric: max(MemoryLayout<OTLPMetric>.stride, MemoryLayout<EncodedMetric>.stride)
         case .numberPoint: MemoryLayout<OTLPNumberDataPoint>.stride
-        // A point is read where it stands, or decoded first where it is written in an unusual way.
+        // A point is read directly from the body, or decoded first if it is written in an unusual way.
         case .histogramPoint: max(MemoryLayout<OTLPHistogramDataPoint>.stride, MemoryLayout<RequestPoint>.stride)
         case .exponentialPoint:
             max(MemoryLayout<OTLPExponentialHistogramDataPoint>.stride, MemoryLayout<RequestPoint>.stride)
         case .summaryPoint: MemoryLayout<OTLPSummaryDataPoint>.stride
         case .resourceSpans: MemoryLayout<OTLPResourceSpans>.stride
         case .scopeSpans: MemoryLayout<OTLPScopeSpans>.stride
-        // The only one whose fields are an object of their own.
+        // A span is the only message whose fields are in an object of their own.
         case .span: MemoryLayout<OTLPSpan>.stride + 256
         case .event: MemoryLayout<OTLPSpan.Event>.stride
         case .link: MemoryLayout<OTLPSpan.Link>.stride

@@ -1,8 +1,8 @@
 import MartletOTLP
 import MartletTelemetry
 
-/// The metrics of one resource as points. Metrics that Martlet does not know are ignored: they are no mistake of the sender,
-/// who sends what it has.
+/// Decodes the metrics of one resource into points. Metrics that Martlet does not know are ignored: a sender sends all
+/// that it has, which is not a mistake.
 struct MetricsDecoding {
     let limits: IntakeLimits
     private(set) var refusals: Refusals
@@ -19,10 +19,10 @@ struct MetricsDecoding {
         self.refusals = refusals
     }
 
-    /// `nil` when nothing in it is for Martlet.
+    /// Returns the metrics; `nil` if none are for Martlet.
     ///
-    /// - Parameter reserve: told how many bytes the sketches take.
-    /// - Throws: ``ProtobufReader/Unusual``, and what `reserve` throws.
+    /// - Parameter reserve: called with the number of bytes that the sketches take.
+    /// - Throws: ``ProtobufReader/Unusual``, and the errors of `reserve`.
     mutating func decode(
         _ part: EncodedResourceMetrics, reserve: Intake.Reservation
     ) throws -> InstanceMetrics? {
@@ -32,7 +32,7 @@ struct MetricsDecoding {
             return nil
         }
         for scope in part.scopes { try take(scope, reserve) }
-        // Last: phases are added to the points that durations make.
+        // Phases come last, because they are added to the points of durations.
         for metric in part.metrics where metric.name == MetricName.clientPhaseDuration { try takePhases(metric) }
         if let unwatched { ledger?.noteUnwatched(unwatched) }
         guard !points.isEmpty || !cumulative.isEmpty || ledger != nil else { return nil }
@@ -45,7 +45,7 @@ struct MetricsDecoding {
         for metric in part.metrics {
             let stable = MetricName.stable(of: metric.name)
             if stable != metric.name, names.contains(stable) {
-                // An instrument that is told to send old and new names sends each request under both.
+                // An instrument that is configured to send old and new names sends each request under both.
                 refusals.ignore(try metric.message().pointCount)
             } else if let durations = DurationMetric(metric) {
                 try takeDurations(metric, durations, scope, reserve)
@@ -93,7 +93,8 @@ struct MetricsDecoding {
         }
     }
 
-    /// Most senders tell the duration of each series first. Room is at least doubled: what is there moves.
+    /// Makes room for points of durations: most senders send them first, so most are new. The room at least doubles,
+    /// because the present points move when it grows.
     private mutating func makeRoom(for count: Int) {
         let wanted = points.count + count
         guard wanted > points.capacity else { return }
@@ -119,7 +120,8 @@ struct MetricsDecoding {
         }
     }
 
-    /// Sizes need no durations beside them: another point of their series does as well.
+    /// Adds a delta to the point of its series and interval, and appends a cumulative point. Sizes may come without
+    /// durations: another point of their series has those.
     private mutating func add(
         _ measure: PointMeasure, of point: HistogramPoint, _ stream: StreamID, unit: Double = 1
     ) throws(PointRefusal) {
@@ -127,7 +129,7 @@ struct MetricsDecoding {
         switch point.temporality {
         case .delta:
             let place = place(of: key)
-            // Two that lie far apart make one with many buckets.
+            // Two sketches with values far apart become one with many buckets.
             let before = points[place].statistics.duration.buckets.count
             points[place].statistics.add(measure)
             refusals.addSketches(ofBuckets: points[place].statistics.duration.buckets.count - before)
@@ -145,7 +147,7 @@ struct MetricsDecoding {
         }
     }
 
-    /// Of the key's point, which is made where there is none.
+    /// Returns the index of the key's point, which is made if it is missing.
     private mutating func place(of key: PointKey) -> Int {
         let next = points.count
         let place = Self.take(&places[key, default: next])
@@ -155,7 +157,7 @@ struct MetricsDecoding {
         return place
     }
 
-    /// One look-up finds a place, or makes it.
+    /// Returns the index. The call makes one look-up find the index or add it.
     private static func take(_ place: inout Int) -> Int { place }
 
     private mutating func takePhases(_ metric: EncodedMetric) throws(ProtobufReader.Unusual) {

@@ -1,16 +1,16 @@
 import MartletOTLP
 import MartletTelemetry
 
-/// What the attributes of a point say, of whichever metric it is.
+/// The decoded attributes of a point of any metric.
 final class PointAttributes: Sendable {
-    /// What it was made of.
+    /// The kind and the bytes from which the attributes were decoded.
     let kind: RequestKind
     let bytes: AttributeBytes
 
     let series: SharedDimensions
-    /// Bytes of the longest text that tells series apart.
+    /// Bytes of the longest text that distinguishes series.
     let longestText: Int
-    /// `martlet.phase`, where it names one.
+    /// The phase in `martlet.phase`; `nil` if it names none.
     let phase: RequestPhase?
 
     init(_ bytes: AttributeBytes, of kind: RequestKind) throws(ProtobufReader.Unusual) {
@@ -25,6 +25,7 @@ final class PointAttributes: Sendable {
         phase = attributes.text(AttributeName.phase).flatMap(RequestPhase.init)
     }
 
-    /// All of them. Made anew for each who asks: only a point that counts on is told apart by more than its series.
+    /// The attributes of the point, decoded anew at each call. Only a cumulative point needs them: its stream is more
+    /// than its series.
     var decoded: [OTLPKeyValue] { (try? bytes.decoded()) ?? [] }
 }

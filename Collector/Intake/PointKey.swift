@@ -1,11 +1,11 @@
 import MartletTelemetry
 
-/// Why one point is not taken, in a sentence.
+/// The refusal of one point, with a sentence as its reason.
 struct PointRefusal: Error {
     var reason: String
 }
 
-/// What the duration and the sizes of the same requests have in common.
+/// The series and the interval that the duration and the sizes of the same requests share.
 struct PointKey: Hashable {
     var series: SharedDimensions
     var start: UnixNanoseconds
@@ -13,7 +13,7 @@ struct PointKey: Hashable {
 
     init(_ point: HistogramPoint, _ limits: IntakeLimits) throws(PointRefusal) {
         (start, end) = (point.intervalStart, point.end)
-        // A store keeps times as 63 bits, which last until 2262.
+        // The store keeps times as 63 bits, which last until 2262.
         guard end > 0, start <= end, end <= UInt64(Int64.max) else {
             throw PointRefusal(reason: "an interval that ends before it starts, or at no time")
         }

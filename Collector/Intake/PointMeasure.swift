@@ -1,6 +1,6 @@
 import MartletTelemetry
 
-/// What one point tells of requests.
+/// The measurement of requests in one point.
 enum PointMeasure {
     case duration(ExponentialHistogram)
     case bytesSent(UInt64)
@@ -8,7 +8,7 @@ enum PointMeasure {
 }
 
 extension RequestStatistics {
-    /// As a point that counts on has it.
+    /// The statistics of a cumulative point.
     init(_ measure: PointMeasure) {
         self.init()
         switch measure {
@@ -18,7 +18,7 @@ extension RequestStatistics {
         }
     }
 
-    /// Adds a point of the same requests.
+    /// Adds the measurement of a delta point of the same requests.
     mutating func add(_ measure: PointMeasure) {
         switch measure {
         case .duration(let duration): self.duration.merge(duration.distributed)

@@ -1,8 +1,9 @@
-/// Reads the fields of a protobuf message where they stand in a body (Protocol Buffers, "Encoding"), without making anything
-/// of them. It knows the one form in which every encoder writes; what has another is ``Unusual``, and SwiftProtobuf decides
+/// Reads the fields of a protobuf message directly from a body (Protocol Buffers, "Encoding"), without building a
+/// message. It knows the one form that every encoder writes. Any other form is ``Unusual``, and SwiftProtobuf decides
 /// whether that is a message (``Intake``).
 struct ProtobufReader {
-    /// Malformed, or written as hardly anyone does: groups, lists of numbers that are not packed, a message in pieces.
+    /// The error for a message that is malformed or written in a rare form: groups, lists of numbers that are not packed,
+    /// a message in pieces.
     struct Unusual: Error {}
 
     struct Field {
@@ -13,9 +14,9 @@ struct ProtobufReader {
     enum Value {
         case varint(UInt64)
         case fixed64(UInt64)
-        /// Of no field that OTLP has.
+        /// A value that no field of OTLP has.
         case fixed32
-        /// Where a text, a message or a packed list is.
+        /// The range of a text, a message or a packed list.
         case bytes(Range<Int>)
     }
 
@@ -23,7 +24,7 @@ struct ProtobufReader {
     private(set) var position: Int
     private let end: Int
 
-    /// - Parameter range: where the message is; `nil` for all of the bytes.
+    /// - Parameter range: the range of the message; `nil` for all of the bytes.
     init(_ bytes: [UInt8], _ range: Range<Int>? = nil) {
         self.bytes = bytes
         let range = (range ?? 0..<bytes.count).clamped(to: 0..<bytes.count)
@@ -32,7 +33,7 @@ struct ProtobufReader {
 
     var isAtEnd: Bool { position >= end }
 
-    /// `nil` at the end of the message.
+    /// Returns the next field; `nil` at the end of the message.
     @inline(__always) mutating func next() throws(Unusual) -> Field? {
         guard position < end else { return nil }
         let tag = try tag()
@@ -74,7 +75,7 @@ struct ProtobufReader {
         return bytes.withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: start, as: UInt64.self)) }
     }
 
-    /// A field's number and its wire type below it. Numbers that take more than two bytes are unusual.
+    /// Returns a field's number, with its wire type in the three lowest bits. A tag of more than two bytes is unusual.
     @inline(__always) private mutating func tag() throws(Unusual) -> Int {
         let first = bytes[position]
         position += 1
@@ -103,13 +104,15 @@ struct ProtobufReader {
 }
 
 extension ProtobufReader {
-    /// - Throws: for what is no UTF-8.
+    /// Returns the text at `range`.
+    ///
+    /// - Throws: if the bytes are not UTF-8.
     func text(in range: Range<Int>) throws(Unusual) -> String {
         guard let text = String(validating: bytes[range], as: UTF8.self) else { throw Unusual() }
         return text
     }
 
-    /// A packed list of `uint64`.
+    /// Returns a packed list of `uint64`.
     func varints(in range: Range<Int>) throws(Unusual) -> [UInt64] {
         var reader = ProtobufReader(bytes, range)
         do {
@@ -124,7 +127,7 @@ extension ProtobufReader {
         }
     }
 
-    /// A packed list of `fixed64`, or of the bits of `double`.
+    /// Returns a packed list of `fixed64`, or of the bits of `double`.
     func fixed64s(in range: Range<Int>) throws(Unusual) -> [UInt64] {
         var reader = ProtobufReader(bytes, range)
         var numbers: [UInt64] = []
@@ -135,7 +138,7 @@ extension ProtobufReader {
 }
 
 extension Int32 {
-    /// Of an `sint32`, of which the low bits count.
+    /// Decodes an `sint32`, of which only the low 32 bits count.
     init(zigzag varint: UInt64) {
         let bits = UInt32(truncatingIfNeeded: varint)
         self = Int32(bitPattern: bits >> 1) ^ -Int32(bitPattern: bits & 1)

@@ -1,11 +1,11 @@
-/// What a protobuf body takes in memory once it is decoded, found on the wire before anything is built: two bytes can stand
-/// for a message of a hundred (Protocol Buffers, "Encoding").
+/// The memory that a protobuf body takes once it is decoded, found on the wire before any message is built: two bytes can
+/// stand for a message of a hundred (Protocol Buffers, "Encoding").
 struct ProtobufWeight {
-    /// A growing array has room for twice what is in it.
+    /// The factor for the spare capacity of a growing array.
     private static let spare = 2
-    /// Of a number of a packed list, which takes a byte or more on the wire.
+    /// Bytes of a number in a packed list, which takes a byte or more on the wire.
     private static let numberBytes = MemoryLayout<UInt64>.stride * spare
-    /// As SwiftProtobuf's decoder has it.
+    /// The maximum depth of messages, as in SwiftProtobuf's decoder.
     private static let maxDepth = 100
 
     private let bytes: [UInt8]
@@ -16,11 +16,13 @@ struct ProtobufWeight {
     private init(_ bytes: [UInt8], limit: Int) {
         self.bytes = bytes
         self.limit = limit
-        // No text takes more than it does here.
+        // A text takes no more memory than it has bytes in the body.
         total = bytes.count
     }
 
-    /// - Throws: for a body that weighs more than `limit`, and for one that is no protobuf message.
+    /// Returns the weight of the body in bytes.
+    ///
+    /// - Throws: if the body weighs more than `limit`, or is not a protobuf message.
     static func of(_ bytes: [UInt8], as shape: MessageShape, limit: Int) throws(IntakeRejection) -> Int {
         var weight = ProtobufWeight(bytes, limit: limit)
         try weight.add(shape, to: bytes.count, depth: 0)
@@ -55,7 +57,7 @@ struct ProtobufWeight {
             if shape == .buckets { try add(length * Self.numberBytes) }
             return position += length
         }
-        // The decoder would copy all it has for each of them, which takes the square of their number.
+        // The decoder would copy the value so far for each repetition, which takes the square of their number.
         guard child.place != .choice || !hasChoice else { throw .malformed("a value is given more than once") }
         hasChoice = hasChoice || child.place == .choice
         if child.place == .element { try add(child.shape.bytes * Self.spare) }
@@ -72,7 +74,7 @@ struct ProtobufWeight {
         position += count
     }
 
-    /// Most take one byte.
+    /// Most numbers take one byte.
     @inline(__always) private mutating func varint() throws(IntakeRejection) -> UInt64 {
         guard position < bytes.count, bytes[position] < 0x80 else { return try longVarint() }
         position += 1

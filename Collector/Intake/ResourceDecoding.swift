@@ -19,7 +19,7 @@ extension TelemetryResource {
             agent: agent.isEmpty ? nil : agent)
     }
 
-    /// Of a sender that does not name its instance the pod, the container or the process, which are as good.
+    /// Returns the instance. If the sender does not name it, the pod, the container or the process identifies it as well.
     private static func instance(_ attributes: [OTLPKeyValue]) -> String {
         for name in [AttributeName.serviceInstanceID, "k8s.pod.uid", "k8s.pod.name", "container.id"] {
             if let text = attributes.text(name) { return text }
@@ -27,7 +27,7 @@ extension TelemetryResource {
         return attributes.integer("process.pid").map { "pid \($0)" } ?? ""
     }
 
-    /// Whether every text that tells senders apart is short enough to be an index's key.
+    /// Returns whether every text that distinguishes senders is short enough for an index's key.
     func fits(_ limits: IntakeLimits) -> Bool {
         [service, version, environment, instance, host, captureMode, agent]
             .allSatisfy { ($0?.utf8.count ?? 0) <= limits.maxAttributeBytes }

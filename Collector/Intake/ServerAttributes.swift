@@ -1,14 +1,14 @@
 import MartletOTLP
 import MartletTelemetry
 
-/// The server that a request went to, as a point's attributes have it, stable or of before ("HTTP semantic convention
-/// stability migration").
+/// The server of a request, from a point's attributes with stable or earlier names ("HTTP semantic convention stability
+/// migration").
 struct ServerAttributes {
     let host: String?
     private(set) var port: Int?
 
     init(kind: RequestKind, _ attributes: [OTLPKeyValue]) {
-        // A client called the server its peer.
+        // Before the stable names, a client called the server its peer.
         let side = kind == .client ? "net.peer" : "net.host"
         let text =
             attributes.text(AttributeName.serverAddress) ?? attributes.text("\(side).name")

@@ -1,4 +1,4 @@
-/// A server as an attribute names it: alone, or with its port, as some instruments take it from the `Host` header.
+/// A server's name in an attribute: alone, or with its port, as some instruments take it from the `Host` header.
 struct ServerName {
     let host: String
     let port: Int?

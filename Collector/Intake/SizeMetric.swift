@@ -1,8 +1,7 @@
 import MartletOTLP
 import MartletTelemetry
 
-/// A metric of body sizes, and which way the bytes went: seen from the service that reports it, a client's request is sent and
-/// a server's is received.
+/// A metric of body sizes, and the direction of the bytes: a client sends its request, a server receives it.
 struct SizeMetric {
     var kind: RequestKind
     var measure: (UInt64) -> PointMeasure

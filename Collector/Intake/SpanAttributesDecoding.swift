@@ -2,7 +2,7 @@ import MartletOTLP
 import MartletTelemetry
 
 extension [OTLPKeyValue] {
-    /// For ``AttributeRoom``: `nil` as the value of what is not kept.
+    /// Returns names and values for ``AttributeRoom``, with `nil` for a value that is not kept.
     func named(_ limits: IntakeLimits) -> [(name: String, value: SpanAttribute?)] {
         map { ($0.key, SpanAttribute($0.value, limits)) }
     }

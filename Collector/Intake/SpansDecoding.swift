@@ -1,7 +1,7 @@
 import MartletOTLP
 import MartletTelemetry
 
-/// The spans of one resource.
+/// Decodes the spans of one resource.
 struct SpansDecoding {
     let limits: IntakeLimits
     private(set) var refusals: Refusals
@@ -11,7 +11,7 @@ struct SpansDecoding {
         self.refusals = refusals
     }
 
-    /// `nil` when there is none to keep.
+    /// Returns the spans to keep; `nil` if there are none.
     mutating func decode(_ part: OTLPResourceSpans) -> DetailsBatch? {
         let resource = TelemetryResource(part.resource)
         let spans = part.scopeSpans.flatMap(\.spans)
@@ -32,9 +32,9 @@ struct SpansDecoding {
 }
 
 extension SpanRecord {
-    /// Refused is only what cannot be a span; what is too much is left out and counted.
+    /// Takes a span, and refuses it only if it is not valid. Content beyond a limit is left out and counted.
     ///
-    /// - Parameter isOwn: sent by a Martlet agent, which took secrets out of URLs and left the rest.
+    /// - Parameter isOwn: whether a Martlet agent sent the span. An agent took secrets out of the URL, so the rest stays.
     fileprivate init(_ span: OTLPSpan, isOwn: Bool, limits: IntakeLimits) throws(PointRefusal) {
         guard let traceID = TraceID(bytes: span.traceID), let spanID = SpanID(bytes: span.spanID),
             [0, 8].contains(span.parentSpanID.count)
@@ -53,13 +53,13 @@ extension SpanRecord {
         takeContent(of: span, isCovered: { HTTPSpanAttributes.covers($0, of: request) }, limits)
     }
 
-    /// Returns its kind; `nil` for a span that is no request.
+    /// Returns the kind of the request; `nil` if the span is not a request.
     private mutating func takeRequest(of span: OTLPSpan, isOwn: Bool, _ limits: IntakeLimits) -> RequestKind? {
         guard let kind = RequestKind(kind),
             let http = HTTPSpanAttributes(kind, value: { span.attributes.spanAttribute($0, limits) })
         else { return nil }
         request = RequestDimensions(kind: kind, http, limits)
-        // An instrument of before says of a request without an answer no more than that it failed.
+        // Before the stable names, an instrument says of a request without an answer only that it failed.
         if isError, http.status == nil, http.errorType == nil { request?.error = "_OTHER" }
         let url = http.url ?? http.path ?? ""
         self.url = (isOwn ? url : PlainURL.text(of: url)).cut(toBytes: limits.maxTextBytes)
@@ -96,7 +96,7 @@ extension SpanRecord {
 }
 
 extension SpanRecord.Kind {
-    /// An unspecified kind is `internal`, as the protocol has it.
+    /// An unspecified kind becomes `internal`, as the protocol has it.
     fileprivate init(_ kind: OTLPSpan.SpanKind) {
         self =
             switch kind {

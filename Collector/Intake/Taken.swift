@@ -1,11 +1,12 @@
 import MartletTelemetry
 
-/// What was understood of a request's body, and what was not.
+/// The values that were taken from a request's body, and the refusals.
 package struct Taken<Value: Sendable>: Sendable {
     package var values: [Value]
     package var refusals: Refusals
 
-    /// Data points that are about something else than HTTP requests: no mistake, and not kept.
+    /// The number of data points that are not needed, and not a mistake: they are not about HTTP requests, or repeat a
+    /// metric under its earlier name.
     package var ignored: Int { refusals.ignored }
 }
 
@@ -13,24 +14,26 @@ extension Taken: Equatable where Value: Equatable {}
 
 /// Points or spans that are not taken, by reason (OTLP specification, "Partial Success").
 package struct Refusals: Sendable, Equatable {
-    /// Points or spans by reason.
+    /// The number of points or spans by reason.
     package private(set) var counts: [String: Int] = [:]
-    /// For how many requests the points stood. Only durations count, which every request has one of.
+    /// The number of requests that the points stood for. Only durations count, of which every request has one.
     package private(set) var requests: UInt64 = 0
-    /// See ``Taken/ignored``; not among the refused.
+    /// See ``Taken/ignored``. They are not among the refused.
     private(set) var ignored = 0
-    /// Buckets of the sketches of what was taken, for ``IntakeLimits/maxSketchBuckets``, and of those that are reserved.
+    /// Buckets of all sketches so far, for ``IntakeLimits/maxSketchBuckets``, and below the number of them that is
+    /// reserved.
     private var buckets = 0
     private var reservedBuckets = 0
 
     package var total: Int { counts.values.reduce(0, +) }
 
-    /// One line for the sender's log, the same for the same refusals; empty when there are none.
+    /// One line for the sender's log, equal for equal refusals; empty if there are none.
     package var message: String {
         counts.sorted { $0.key < $1.key }.map { "\($0.value) not taken: \($0.key)" }.joined(separator: "; ")
     }
 
-    /// Reasons are sentences of the collector's own and never quote the sender, so there are few.
+    /// Adds refused points or spans. A reason is a sentence of the collector's own and never quotes the sender, so there
+    /// are few.
     mutating func add(_ reason: String, count: Int = 1, requests: UInt64 = 0) {
         guard count > 0 else { return }
         counts[reason, default: 0] += count
@@ -38,7 +41,7 @@ package struct Refusals: Sendable, Equatable {
         self.requests = isTooLarge ? .max : sum
     }
 
-    /// False for a sketch that is too much beside those that were taken.
+    /// Returns whether the sketch fits beside the sketches taken so far.
     func hasRoom(for sketch: ExponentialHistogram, _ limits: IntakeLimits) -> Bool {
         sketch.buckets.count <= limits.maxSketchBuckets - buckets
     }
@@ -47,7 +50,7 @@ package struct Refusals: Sendable, Equatable {
         buckets += count
     }
 
-    /// Reserves the memory of all sketches so far, as far as it is worth telling.
+    /// Reserves the memory of all sketches so far, if enough buckets came in since the last call.
     mutating func reserveSketches(_ reserve: Intake.Reservation) throws(IntakeRejection) {
         guard buckets - reservedBuckets >= 2 * ExponentialHistogram.maxBuckets else { return }
         try reserve(buckets * MemoryLayout<UInt64>.stride)

@@ -1,7 +1,7 @@
 import MartletOTLP
 
 extension OTLPMetric {
-    /// How many values its histograms were made of, as far as they count from point to point.
+    /// The number of values in the metric's delta histograms; 0 for any other metric.
     var valueCount: UInt64 {
         switch data {
         case .histogram(let histogram) where histogram.aggregationTemporality == .delta:

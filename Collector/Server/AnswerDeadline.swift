@@ -3,10 +3,10 @@ import NIOHTTPTypes
 
 /// Closes a connection whose client does not take its answers in time.
 ///
-/// Time runs while more waits for the client than is made ahead of it (NIO's high water mark, 64 KiB), and ends when nearly
-/// all of that was taken (the low one, 32 KiB). So a slow client gets everything, as long as it takes these 32 KiB, or the one
-/// larger piece that waits, in the time; one that takes a byte now and then does not. Where less waits, the answer has ended as
-/// far as the collector is concerned, and ``ServerLimits/idleTimeout`` holds.
+/// The time starts when more bytes wait for the client than NIO's high water mark (64 KiB), and ends when nearly all of
+/// them were taken (the low one, 32 KiB). A slow client gets its whole answer if it takes these 32 KiB, or the one larger
+/// piece that waits, in the time. A client that takes a byte now and then does not. If fewer bytes wait, the collector is
+/// done with the answer, and ``ServerLimits/idleTimeout`` holds.
 final class AnswerDeadline: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart

@@ -9,7 +9,8 @@ struct BearerTokenMiddleware<Context: RequestContext>: RouterMiddleware {
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         guard let given = Self.token(in: request.headers[.authorization]), Self.isEqual(given, to: token) else {
-            // Without WWW-Authenticate, against RFC 9110: URLSession on Linux (6.3.1) never returns from a 401 with it.
+            // The answer has no WWW-Authenticate, against RFC 9110: URLSession on Linux (6.3.1) never returns from a 401
+            // with it.
             return try refuse(request)
         }
         return try await next(request, context)
@@ -20,8 +21,8 @@ struct BearerTokenMiddleware<Context: RequestContext>: RouterMiddleware {
         return String(header.dropFirst(7))
     }
 
-    /// Looks at every byte that was given, whatever they are, so that the time it takes tells nothing of the token, not even
-    /// its length.
+    /// Returns whether both are equal. Looks at every given byte, so that the time it takes tells nothing of the token,
+    /// not even its length.
     private static func isEqual(_ given: String, to token: String) -> Bool {
         let (given, token) = (Array(given.utf8), Array(token.utf8))
         guard !token.isEmpty else { return false }

@@ -1,14 +1,14 @@
 import NIOCore
 import NIOHTTPTypes
 
-/// Closes a connection whose request does not end in time, however steadily its bytes come. One timer runs for a
-/// connection, not one for each request.
+/// Closes a connection whose request does not end in time, however steadily its bytes come. One timer runs for each
+/// connection, not for each request.
 final class BodyDeadline: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
 
     private let timeout: TimeAmount
-    /// Of the request that is being read.
+    /// The deadline of the request that is being read; `nil` between requests.
     private var deadline: NIODeadline?
     private var timer: Scheduled<Void>?
 

@@ -2,21 +2,22 @@ import NIOCore
 import NIOHTTPTypes
 import Synchronization
 
-/// Whether a connection's client is still there. One that says that it will send no more has left too, for a closed connection
-/// looks the same until something is written to it. Safe to call from any task.
+/// Watches whether a connection's client is still there. A client that ends its sending side counts as gone, because a
+/// closed connection looks the same until bytes are written to it. Safe to call from any task.
 final class ClientWatch: ChannelInboundHandler, RemovableChannelHandler, Sendable {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
 
     private struct State {
         var hasLeft = false
-        /// Of the request that is being answered; there is one at a time.
+        /// Ends when the client leaves. It is for the request that is being answered; there is one at a time.
         var departure: AsyncStream<Void>.Continuation?
     }
 
     private let state = Mutex(State())
 
-    /// What `work` gives. Cancels it when the client leaves, and throws `CancellationError` when it has ended.
+    /// Returns the result of `work`. If the client leaves, cancels `work` and throws `CancellationError` when it has
+    /// ended.
     func whileClientIsThere<Value: Sendable>(
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {

@@ -2,7 +2,7 @@ import MartletPrometheus
 import MartletTelemetry
 import Synchronization
 
-/// Everything that `/metrics` tells, added up from the collector's start. Safe to call from any task.
+/// The figures of `/metrics`, added up from the collector's start. Safe to call from any task.
 package final class CollectorActivity: Sendable {
     private let countersState = Mutex(CollectorCounters())
     private let totalsState = Mutex(RequestTotals())
@@ -22,7 +22,11 @@ package final class CollectorActivity: Sendable {
         countersState.withLock { change(&$0) }
     }
 
-    /// To be called with what was stored, once: points of metrics and of spans, and how many spans.
+    /// Adds the newly stored telemetry of a batch. The store calls this once for each batch.
+    ///
+    /// - Parameters:
+    ///   - metrics: the new points, of metrics or of spans.
+    ///   - spans: the number of new spans.
     package func add(_ metrics: [InstanceMetrics], spans: Int) {
         let points = metrics.reduce(0) { sum, one in
             sum + one.points.indices.count(where: { one.points[$0].series.source == .metrics })

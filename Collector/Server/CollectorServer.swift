@@ -7,18 +7,18 @@ import MartletStorage
 import MartletTelemetry
 import NIOCore
 
-/// The collector's HTTP side: every route it answers.
+/// The collector's HTTP side, with all its routes.
 package struct CollectorServer: Sendable {
     package var storage: any Storage
     package var intake = Intake()
     package var tokens = ServerTokens()
     package var limits = ServerLimits()
-    /// `nil` to speak HTTP without TLS.
+    /// The certificate and key; `nil` for HTTP without TLS.
     package var tls: ServerTLS?
-    /// What `since` and `until` of a report are measured from.
+    /// Returns the current time, from which `since` and `until` of a report are measured.
     package var now: @Sendable () -> UnixNanoseconds
     package var logger: Logger
-    /// What has to be finished before the collector stops.
+    /// The requests that must finish before the collector stops.
     package let requests = RequestsInWork()
     private let activity: CollectorActivity
 
@@ -37,10 +37,9 @@ package struct CollectorServer: Sendable {
         self.logger = logger
     }
 
-    /// A service that answers at `address` until it is told to stop, and then finishes what it is at.
+    /// Returns a service that answers at `address` until it is told to stop, and then finishes the requests in work.
     ///
-    /// - Parameter onListening: called once with the port that was bound, which differs from the one asked for when that
-    ///   is 0.
+    /// - Parameter onListening: called once with the bound port, which differs from the port of `address` if that is 0.
     package func application(
         at address: ListenAddress, onListening: @escaping @Sendable (Int) -> Void = { _ in }
     ) throws -> some ApplicationProtocol {
@@ -82,7 +81,7 @@ package struct CollectorServer: Sendable {
             .add(to: router, token: tokens.ingest)
         ReadRoutes(storage: storage, room: ReadRoom(limits), now: now, logger: logger)
             .add(to: router, token: tokens.read)
-        // Of its own: Prometheus does not wait for long reports.
+        // The metrics have a room of their own, so that Prometheus does not wait for long reports.
         MetricsRoute(storage: storage, room: ReadRoom(limits), activity: activity).add(to: router, token: tokens.read)
         return router
     }

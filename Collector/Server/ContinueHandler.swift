@@ -2,11 +2,11 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-/// Tells a client that asks first (`Expect: 100-continue`, RFC 9110, section 10.1.1) to go on with its body, unless that
-/// is larger than any that is taken: then the answer comes at once, and the body need not.
+/// Tells a client that asks first (`Expect: 100-continue`, RFC 9110, section 10.1.1) to go on with its body. If the body
+/// is larger than the limit, the client gets its answer at once and need not send the body.
 ///
-/// Answers come in the order of the requests (RFC 9112, section 9.3.2), so whoever asks behind other requests is told after
-/// their answers.
+/// Answers come in the order of the requests (RFC 9112, section 9.3.2), so a client that asks behind other requests is
+/// told after the answers to those.
 final class ContinueHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -14,9 +14,9 @@ final class ContinueHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundOut = HTTPResponsePart
 
     private let maxBodyBytes: Int
-    /// Requests that came and whose answers have not ended.
+    /// The number of requests whose answers have not ended.
     private var unanswered = 0
-    /// Whether the last of them waits to be told.
+    /// Whether the client of the last request waits to be told to go on.
     private var isAsked = false
 
     init(maxBodyBytes: Int) {
@@ -30,7 +30,7 @@ final class ContinueHandler: ChannelDuplexHandler, RemovableChannelHandler {
             isAsked = asks(head)
             goOn(context)
         case .body: break
-        // It did not wait.
+        // The client has not waited.
         case .end: isAsked = false
         }
         context.fireChannelRead(data)

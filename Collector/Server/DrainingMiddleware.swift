@@ -1,7 +1,7 @@
 import Hummingbird
 
-/// Refuses requests that come while the collector finishes those that it is at. Senders try again after a 503 (OTLP
-/// specification, "Retryable Response Codes"), and find the collector's successor.
+/// Refuses new requests while the collector finishes the requests in work before it stops. Senders try again after a 503
+/// (OTLP specification, "Retryable Response Codes"), and find the collector's successor.
 struct DrainingMiddleware<Context: RequestContext>: RouterMiddleware {
     let requests: RequestsInWork
 
@@ -13,7 +13,7 @@ struct DrainingMiddleware<Context: RequestContext>: RouterMiddleware {
         return try await next(request, context)
     }
 
-    /// Senders and readers are told each in their own form.
+    /// Returns a refusal in OTLP for a sender, and in JSON for a reader.
     private func refusal(of request: Request) throws -> Response {
         let message = "the collector is stopping; try again later"
         var response =

@@ -1,7 +1,7 @@
 import Hummingbird
 
-/// Answers HEAD with what GET would be answered, length included, and without the body (RFC 9110, section 9.3.2): the next
-/// answer on the connection would be read from the middle of it.
+/// Answers HEAD with the header fields of GET, length included, and without the body (RFC 9110, section 9.3.2). The
+/// client would take a body for the beginning of the next answer on the connection.
 struct HeadMiddleware<Context: RequestContext>: RouterMiddleware {
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response

@@ -2,7 +2,7 @@ import Hummingbird
 import Logging
 import MartletStorage
 
-/// For whoever watches the collector, without a token.
+/// The routes for monitoring the collector, which need no token.
 struct HealthRoutes: Sendable {
     let storage: any Storage
     let requests: RequestsInWork
@@ -12,7 +12,7 @@ struct HealthRoutes: Sendable {
         router.get("/") { _, _ in "Martlet collector. The report is at /api/v1/report.\n" }
         // The process answers.
         router.get("healthz") { _, _ in try Response.json(Health(status: "ok")) }
-        // And so does its store, and it is not about to stop.
+        // The store answers as well, and the collector is not about to stop.
         router.get("readyz") { _, _ in
             guard !requests.isDraining else {
                 return try Response.json(Health(status: "stopping"), status: .serviceUnavailable)

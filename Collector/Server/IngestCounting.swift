@@ -1,7 +1,7 @@
 import Hummingbird
 import MartletPrometheus
 
-/// Counts requests to `/v1` by signal and status, however they were answered, and those that are being answered.
+/// Counts requests to `/v1` by signal and status, refused requests included, and the requests that are being answered.
 struct IngestCounting<Context: RequestContext>: RouterMiddleware {
     let activity: CollectorActivity
 

@@ -1,8 +1,8 @@
 import MartletIntake
 import Synchronization
 
-/// The memory that telemetry in work has, shared by all requests. Each takes what it needs as it comes to need it, and
-/// what does not fit is turned away: the collector is behind, and its memory stays as it is.
+/// The memory for telemetry in work, shared by all requests. Each request reserves memory when it needs it. If there is
+/// not enough, the request is turned away: the collector is behind, and its memory stays within the limit.
 final class IngestRoom: Sendable {
     private struct Use {
         var requests = 0
@@ -18,7 +18,7 @@ final class IngestRoom: Sendable {
         maxBytes = limits.maxIngestBytes
     }
 
-    /// A request's part of the room, which it leaves with the value.
+    /// A request's reservation, which ends with the value.
     struct Place: ~Copyable {
         private let room: IngestRoom
         private var bytes = 0
@@ -27,17 +27,19 @@ final class IngestRoom: Sendable {
             self.room = room
         }
 
-        /// - Throws: ``IntakeRejection/busy`` when there is no room for so many; the place stays as large as it was.
+        /// Sets the reservation to `bytes`.
+        ///
+        /// - Throws: ``IntakeRejection/busy`` if there is not that much memory; the reservation keeps its size.
         mutating func resize(to bytes: Int) throws(IntakeRejection) {
             try room.grow(by: bytes - self.bytes)
             self.bytes = bytes
         }
 
-        /// Adds what came to a body that may come to `length` bytes. Room is taken when bytes come, and not when they are
-        /// announced, so whoever announces them and stalls turns nobody away. It doubles, so that they are copied once on
-        /// average; meanwhile they are there twice.
+        /// Appends bytes to a body that may grow to `length` bytes. Memory is reserved when bytes come, and not when they
+        /// are announced, so a client that announces a body and stalls turns no other client away. The capacity doubles,
+        /// so that a byte is copied once on average. During the copy both buffers are reserved.
         ///
-        /// - Throws: ``IntakeRejection/busy`` when there is no room for so many.
+        /// - Throws: ``IntakeRejection/busy`` if there is not enough memory.
         mutating func append(
             _ part: some Collection<UInt8>, to body: inout [UInt8], of length: Int
         ) throws(IntakeRejection) {
@@ -54,7 +56,9 @@ final class IngestRoom: Sendable {
         deinit { room.leave(bytes) }
     }
 
-    /// - Throws: ``IntakeRejection/busy`` when too many are in it.
+    /// Returns an empty reservation for a request.
+    ///
+    /// - Throws: ``IntakeRejection/busy`` if too many requests are in work or all memory is reserved.
     func enter() throws(IntakeRejection) -> Place {
         let isFull = use.withLock { use in
             guard use.requests < maxRequests, use.bytes < maxBytes else { return true }

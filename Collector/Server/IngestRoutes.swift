@@ -4,8 +4,8 @@ import MartletIntake
 import MartletStorage
 import MartletTelemetry
 
-/// `POST /v1/metrics` and `/v1/traces` (OTLP/HTTP). What is answered with 200 is on disk (see ``Storage``), and a batch that
-/// has an id counts once however often it is sent.
+/// `POST /v1/metrics` and `/v1/traces` (OTLP/HTTP). A 200 means that the telemetry is on disk (see ``Storage``). A batch
+/// with an id counts once however often it is sent.
 struct IngestRoutes: Sendable {
     let storage: any Storage
     let intake: Intake
@@ -69,8 +69,8 @@ struct IngestRoutes: Sendable {
             status: .ok, try IntakeAnswer.traces(taken.refusals, in: envelope.format), envelope.format)
     }
 
-    /// A large body away from the connection's event loop: see ``EventLoopExecutor``. Only `work` has the body, so that it is
-    /// gone as soon as it was inflated, when its place is given back.
+    /// Runs `work` away from the connection's event loop if the body is large: see ``EventLoopExecutor``. Only `work`
+    /// owns the body, so the body is freed as soon as it was inflated, when its part of the reservation ends.
     private func onSuitableThread<Result>(
         _ body: consuming [UInt8], _ envelope: IntakeEnvelope, _ work: (consuming [UInt8]) async throws -> Result
     ) async throws -> Result {
@@ -87,7 +87,7 @@ struct IngestRoutes: Sendable {
             contentEncoding: request.headers[.contentEncoding], batch: request.batchHeader)
     }
 
-    /// Never holds more than the limit, whatever the headers say.
+    /// Reads the body. Never holds more than the limit, even if the headers announce less.
     private func body(of request: Request, _ place: inout IngestRoom.Place) async throws -> [UInt8] {
         let limit = intake.limits.maxBodyBytes
         let length = request.headers[.contentLength].flatMap { Int($0) } ?? limit
@@ -116,7 +116,7 @@ struct IngestRoutes: Sendable {
             let busy = IntakeRejection.busy
             return try Response.otlpFailure(status: busy.status, message: busy.message, to: request)
         } catch {
-            // 503 and not 500: OTLP senders try again after the one and drop the batch after the other.
+            // The status is 503 and not 500: OTLP senders try again after a 503 and drop the batch after a 500.
             logger.error("a batch could not be stored", metadata: ["error": "\(error)"])
             return try Response.otlpFailure(
                 status: 503, message: "the batch could not be stored; send it again later", to: request)

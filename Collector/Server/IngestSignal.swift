@@ -1,8 +1,8 @@
-/// What a path under `/v1` takes. As few as there are, whatever is asked for.
+/// The signal of a path under `/v1`. All unknown paths are ``other``, so that the number of signals stays small.
 enum IngestSignal: String {
     case metrics, traces, logs, other
 
-    /// `nil` where the path does not lie under `/v1`.
+    /// `nil` if the path is not under `/v1`.
     init?(path: String) {
         let parts = path.split(separator: "/")
         guard parts.first == "v1" else { return nil }

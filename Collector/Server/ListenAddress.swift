@@ -1,7 +1,7 @@
-/// Where the collector listens.
+/// The address at which the collector listens.
 package struct ListenAddress: Sendable, Equatable {
     package var host: String
-    /// 0 takes a free one.
+    /// The port; 0 for a free port.
     package var port: Int
 
     package init(host: String, port: Int) {
@@ -16,7 +16,7 @@ package struct ListenAddress: Sendable, Equatable {
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 
-    /// As a URL's beginning, with the port that was bound.
+    /// Returns the beginning of a URL, with the bound port.
     package func url(port: Int, isTLS: Bool = false) -> String {
         let scheme = isTLS ? "https" : "http"
         return host.contains(":") ? "\(scheme)://[\(host)]:\(port)" : "\(scheme)://\(host):\(port)"

@@ -10,7 +10,7 @@ struct MetricsRoute: Sendable {
     let room: ReadRoom
     let activity: CollectorActivity
 
-    /// Bytes that are put together before they are sent.
+    /// Bytes of text that are collected before they are sent.
     private static let chunk = 64 * 1024
 
     func add(to router: Router<CollectorRequestContext>, token: String?) {
@@ -26,7 +26,7 @@ struct MetricsRoute: Sendable {
         group.get { request, _ in await page(isSent: request.method == .get) }
     }
 
-    /// - Parameter isSent: whether the body goes to the client; of a HEAD its length alone does.
+    /// - Parameter isSent: whether the body goes to the client; for a HEAD only its length does.
     private func page(isSent: Bool) async -> Response {
         let totals = activity.page()
         let own = PrometheusCollector.text(
@@ -34,7 +34,7 @@ struct MetricsRoute: Sendable {
             version: OTLPScope.version)
         let process = ProcessFigures.current().map(PrometheusProcess.text) ?? ""
         let body = ResponseBody { writer in
-            // The body is written when the middleware is done.
+            // The body is written after the middleware has returned, so the writer leaves the event loop itself.
             try await withTaskExecutorPreference(globalConcurrentExecutor) {
                 var waiting = own + process
                 for part in PrometheusRequests(totals).parts {

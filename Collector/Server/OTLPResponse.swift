@@ -8,7 +8,8 @@ extension Response {
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
     }
 
-    /// With a google.rpc.Status in the form of the request, which is protobuf where its content type is none of OTLP's.
+    /// Returns a failure with a google.rpc.Status, in the format of the request; in protobuf if the request's content
+    /// type is neither of OTLP's two.
     static func otlpFailure(status: Int, message: String, to request: Request) throws -> Response {
         let format = IntakeFormat(contentType: request.headers[.contentType]) ?? .protobuf
         let body = try IntakeAnswer.failure(status: status, message: message, in: format)

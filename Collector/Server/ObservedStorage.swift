@@ -2,7 +2,7 @@ import MartletPrometheus
 import MartletStorage
 import MartletTelemetry
 
-/// A store whose commits are counted.
+/// A store that counts its commits.
 struct ObservedStorage: Storage {
     let storage: any Storage
     let activity: CollectorActivity
@@ -28,7 +28,7 @@ struct ObservedStorage: Storage {
             }
             return outcome
         } catch let busy as StorageBusy {
-            // Its answer is counted.
+            // A busy store is counted as an answer, not as a failed commit.
             throw busy
         } catch {
             activity.count { $0.failedCommits += 1 }

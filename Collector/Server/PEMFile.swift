@@ -3,7 +3,7 @@ import NIOSSL
 
 /// The contents of files in PEM, read once.
 package enum PEMFile {
-    /// A fault of a file, in a sentence for the person who named it.
+    /// A fault of a file, in a sentence for the person who named the file.
     package struct Failure: Error, Equatable, CustomStringConvertible {
         package var description: String
     }

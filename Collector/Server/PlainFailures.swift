@@ -1,6 +1,7 @@
 import Hummingbird
 
-/// Answers what no route answers, in a sentence of the collector's own: nothing of a request comes back in it.
+/// Answers a request without a route, and other failures of Hummingbird, in a sentence of the collector's own that quotes
+/// nothing of the request.
 struct PlainFailures<Context: RequestContext>: RouterMiddleware {
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
@@ -12,7 +13,7 @@ struct PlainFailures<Context: RequestContext>: RouterMiddleware {
         }
     }
 
-    /// Senders and readers are told each in their own form.
+    /// Returns an answer in OTLP for a sender, and in JSON for a reader.
     private func failure(_ status: HTTPResponse.Status, to request: Request) throws -> Response {
         let sentence = status == .notFound ? "there is nothing at this address" : "this is no good request"
         guard let signal = IngestSignal(path: request.uri.path) else {

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// The room for what readers ask for: each has a reader of the store, and then the memory of its answer until that was sent.
-/// Who finds no place waits for one in the order of coming, as the panels of a dashboard do that all ask at once; those who
-/// find the line full are turned away. Safe to call from any task.
+/// The room for reads. Each read has a reader of the store, and then the memory of its answer until that was sent. If the
+/// room is full, a read waits in line, as the panels of a dashboard do that all ask at once. If the line is full, the
+/// read is turned away. Safe to call from any task.
 final class ReadRoom: Sendable {
     private struct State {
         var reads = 0
@@ -25,7 +25,7 @@ final class ReadRoom: Sendable {
         maxWaiting = limits.maxWaitingReads
     }
 
-    /// A reader's part of the room, which it leaves with the value.
+    /// A slot in the room. It becomes free when its last reference ends.
     final class Place: Sendable {
         private let room: ReadRoom
 
@@ -36,7 +36,8 @@ final class ReadRoom: Sendable {
         deinit { room.leave() }
     }
 
-    /// `nil` when as many wait as may. Throws `CancellationError` when its task is cancelled while it waits.
+    /// Returns a slot, after a wait if the room is full; `nil` if the line is full. Throws `CancellationError` if its
+    /// task is cancelled while it waits.
     func enter() async throws -> Place? {
         let (turns, turn) = AsyncStream.makeStream(of: Place.self)
         switch state.withLock({ add(turn, to: &$0) }) {
@@ -60,7 +61,8 @@ final class ReadRoom: Sendable {
         return .waits(number: state.lastNumber)
     }
 
-    /// The next in line has the place then. One that has just given up drops it, and so leaves in its turn.
+    /// Gives the slot to the next read in line. A read that has just given up drops the slot, which then goes to the
+    /// next.
     private func leave() {
         let next = state.withLock { state in
             if state.waiting.isEmpty { state.reads -= 1 }

@@ -1,6 +1,7 @@
 import Hummingbird
 
-/// Lets as many read at once as there is room for, each until its answer was sent or its client has left.
+/// Admits as many reads at once as the room has slots. Each keeps its slot until its answer was sent or its client has
+/// left.
 struct ReadRoomMiddleware: RouterMiddleware {
     typealias Context = CollectorRequestContext
 
@@ -15,7 +16,8 @@ struct ReadRoomMiddleware: RouterMiddleware {
             }
             return try await next(request, context).holding(place)
         } catch is CancellationError {
-            // Told to those who only said that they will send no more, and by a collector that stops.
+            // Two kinds of clients read this: one that ended only its sending side, and any client of a collector that
+            // stops.
             return try refusal("this was given up, for the connection or the collector is closing")
         }
     }
@@ -28,7 +30,7 @@ struct ReadRoomMiddleware: RouterMiddleware {
 }
 
 extension Response {
-    /// The same, which has `place` until it was sent or dropped.
+    /// Returns the response, which keeps `place` until it was sent or dropped.
     fileprivate func holding(_ place: ReadRoom.Place) -> Response {
         var response = self
         response.body = ResponseBody(contentLength: body.contentLength) { [body] writer in

@@ -5,7 +5,7 @@ import MartletReports
 import MartletStorage
 import MartletTelemetry
 
-/// `GET /api/v1/…`: what the command line shows, as JSON.
+/// `GET /api/v1/…`: the reports of the command line, as JSON.
 struct ReadRoutes: Sendable {
     let storage: any Storage
     let room: ReadRoom
@@ -58,7 +58,8 @@ struct ReadRoutes: Sendable {
 }
 
 extension Request {
-    /// A `+` is a blank, as forms and most libraries write it, but in a time, which has no blanks and may have a zone.
+    /// The parameters of the query. A `+` is a blank, as forms and most libraries write it, except in a time, which has
+    /// no blanks and may have a zone.
     fileprivate var parameters: [(String, String)] {
         let query = URI("/?" + (uri.query ?? "").replacing("+", with: "%20"))
         let times = [ReportParameter.since, .until].map(\.rawValue)
@@ -68,7 +69,7 @@ extension Request {
     }
 }
 
-/// The body of an answer that is no success.
+/// The body of an answer that is not a success.
 struct Problem: Encodable {
     var error: String
 }

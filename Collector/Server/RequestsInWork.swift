@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The requests that are being answered. Told to drain, it lets no other in. Safe to call from any task.
+/// The requests that are being answered. After ``drain()`` no other request enters. Safe to call from any task.
 package final class RequestsInWork: Sendable {
     private struct State {
         var count = 0
@@ -14,7 +14,7 @@ package final class RequestsInWork: Sendable {
 
     package var isDraining: Bool { state.withLock { $0.isDraining } }
 
-    /// Lets no request in any more, and returns when the last has been answered or the task was cancelled.
+    /// Stops new requests from entering, and returns when the last request has been answered or the task was cancelled.
     package func drain() async {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
         state.withLock { state in
@@ -24,7 +24,8 @@ package final class RequestsInWork: Sendable {
         for await _ in stream {}
     }
 
-    /// `false` when it drains; otherwise ``leave()`` is to follow.
+    /// Counts a request, and the caller must call ``leave()`` afterwards. After ``drain()`` it returns `false` and counts
+    /// nothing.
     func enter() -> Bool {
         state.withLock { state in
             guard !state.isDraining else { return false }

@@ -1,7 +1,7 @@
 import Hummingbird
 
-/// Header fields of every answer. The collector serves no page, so a browser that shows an answer has to do nothing with it:
-/// not guess its type, keep, frame, or run it, nor tell others where it was.
+/// Header fields of every answer. The collector serves no page, so a browser must not guess an answer's type, keep, frame
+/// or run the answer, or tell other sites its address.
 struct SecurityHeaders<Context: RequestContext>: RouterMiddleware {
     private let fields: [HTTPFields.Element] = [
         "X-Content-Type-Options": "nosniff",

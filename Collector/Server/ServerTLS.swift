@@ -1,11 +1,12 @@
 import NIOSSL
 
-/// What the collector proves its name with. TLS 1.2 and 1.3 are spoken.
+/// The certificate and private key that prove the collector's name. The collector speaks TLS 1.2 and 1.3.
 package struct ServerTLS: Sendable {
     let configuration: TLSConfiguration
 
     /// - Parameters:
-    ///   - certificate: the path of a PEM file: the server's certificate, and after it those between it and a root.
+    ///   - certificate: the path of a PEM file with the server's certificate, followed by the certificates between it and
+    ///     a root.
     ///   - key: the path of a PEM file with the certificate's private key, without a passphrase.
     package init(certificate: String, key: String) throws(PEMFile.Failure) {
         let chain = try PEMFile.certificates(certificate)

@@ -1,4 +1,4 @@
-/// Who may send and who may read; `nil` lets everyone. Never logged.
+/// The tokens for senders and for readers; `nil` admits everyone. Never logged.
 package struct ServerTokens: Sendable, CustomStringConvertible {
     /// Guards `POST /v1/…`.
     package var ingest: String?
@@ -12,7 +12,7 @@ package struct ServerTokens: Sendable, CustomStringConvertible {
 
     package var description: String { "ServerTokens" }
 
-    /// Why the collector must not listen at `address`; `nil` when it may.
+    /// Returns the reason why the collector must not listen at `address`; `nil` if it may.
     package func objection(toListeningAt address: ListenAddress, insecure: Bool) -> String? {
         guard !address.isLoopback, !insecure, ingest == nil || read == nil else { return nil }
         return """

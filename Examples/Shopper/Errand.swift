@@ -1,11 +1,11 @@
 import Foundation
 import FoundationNetworking
 
-/// One thing to do in the shop.
+/// One visit to the shop.
 enum Errand: Hashable {
     case browse, look(product: Int), buy(product: Int), checkOrder(Int)
 
-    /// The mix: of ten errands three browse, four look, two buy and one checks an order.
+    /// Picks the errand with this index. In ten errands, three browse, four look, two buy and one checks an order.
     init(index: Int) {
         let product = index * 37 % 1000 + 1
         switch index % 10 {
@@ -25,7 +25,7 @@ enum Errand: Hashable {
         }
     }
 
-    /// How many requests the storefront makes of its own to serve it.
+    /// Number of requests that the storefront itself makes to serve the errand.
     var upstreamRequests: Int {
         if case .look = self { 2 } else { 1 }
     }

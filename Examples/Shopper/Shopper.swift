@@ -30,7 +30,7 @@ struct Shopper: AsyncParsableCommand {
             return await group.reduce(into: Visits()) { $0.add($1) }
         }
         print(visits.table)
-        // So that whoever started it before the storefront listens can try again.
+        // The exit status lets a caller that started before the storefront listens try again.
         guard visits.hasAnswers else { throw ExitCode.failure }
     }
 

@@ -1,4 +1,4 @@
-/// What came of the errands.
+/// The results of the errands.
 struct Visits: Sendable {
     private struct Outcome: Hashable {
         var errand: String
@@ -8,7 +8,9 @@ struct Visits: Sendable {
     private var counts: [Outcome: Int] = [:]
     private var upstreamRequests = 0
 
-    /// - Parameter status: `nil` where no answer came.
+    /// Counts an errand.
+    ///
+    /// - Parameter status: The status of the answer; `nil` if no answer came.
     mutating func add(_ errand: Errand, status: Int?) {
         counts[Outcome(errand: errand.name, status: status), default: 0] += 1
         upstreamRequests += errand.upstreamRequests

@@ -13,7 +13,7 @@ struct Review: ResponseCodable {
     var text: String
 }
 
-/// The catalog, asked over the session that everybody shares.
+/// The client of the catalog, over `URLSession.shared`.
 struct Catalog: Sendable {
     let base: URL
 
@@ -34,7 +34,7 @@ struct Catalog: Sendable {
         try await URLSession.shared.value(for: URLRequest(url: url))
     }
 
-    /// Reviews are kept under an identifier that does not give away how many products there are.
+    /// Returns the identifier of a product's reviews. It hides the number of products.
     private func reviewKey(of id: Int) -> String {
         let digits = String(id, radix: 16)
         return "5f0c2b9e-71d4-4a3e-8b66-" + String(repeating: "0", count: max(0, 12 - digits.count)) + digits

@@ -7,7 +7,8 @@ struct Payment: ResponseCodable {
     var cents: Int
 }
 
-/// The payment service, asked over a session of its own: less patience, more connections, a header that says who asks.
+/// The client of the payment service. Its own session has a shorter time-out, more connections and a header that names the
+/// shop.
 struct Payments: Sendable {
     let base: URL
     private let session: URLSession

@@ -20,7 +20,7 @@ struct Storefront: AsyncParsableCommand {
     var port = 8080
 
     func run() async throws {
-        // This is all: every URLSession request of this process is measured from here on.
+        // This one line measures every URLSession request of the process from here on.
         let agent = MartletAgent.start()
 
         let logger = Logger(label: "storefront")
@@ -30,7 +30,7 @@ struct Storefront: AsyncParsableCommand {
             onServerRunning: { logger.notice("listening on http://127.0.0.1:\($0.localAddress?.port ?? 0)") },
             logger: logger)
 
-        // The first to start is the last to stop: the agent delivers what the shop did until its end.
+        // The first service to start is the last to stop, so the agent delivers the shop's requests up to its end.
         let group = ServiceGroup(
             services: [agent, shop], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         try await group.run()

@@ -3,8 +3,8 @@ import FoundationNetworking
 import Hummingbird
 
 extension URLSession {
-    /// What a service answered. Its "no" is passed on to our caller; whatever else it does instead of answering is a bad
-    /// gateway to them.
+    /// Returns the decoded answer of a service. Throws its status if that is a 4xx, a bad gateway if the service failed or did
+    /// not answer, and a decoding error if the body cannot be decoded.
     func value<Value: Decodable>(for request: URLRequest) async throws -> Value {
         guard let (body, response) = try? await data(for: request), let response = response as? HTTPURLResponse else {
             throw HTTPError(.badGateway)

@@ -2,7 +2,7 @@ import Foundation
 import Hummingbird
 import Synchronization
 
-/// What this service answered, by its own count: something to hold a report about it against.
+/// This service's own count of its answers, to compare with a report about it.
 final class AccessLog: RouterMiddleware {
     private struct Answer: Hashable, Encodable {
         var method: String
@@ -21,7 +21,7 @@ final class AccessLog: RouterMiddleware {
         state = Mutex(State(file: try path.map(Self.openForAppending)))
     }
 
-    /// A line of JSON for each method, route and status.
+    /// One line of JSON for each method, route and status, with its count.
     var counts: String {
         let counts = state.withLock { $0.counts }
         return counts.map { #"{"count":\#($1),"answer":\#(Self.json($0))}"# + "\n" }.sorted().joined()

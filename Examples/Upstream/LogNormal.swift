@@ -1,6 +1,6 @@
 import Foundation
 
-/// Times around a median, never below zero and with a long tail: the larger the spread, the longer.
+/// A distribution of times around a median, never below zero. A larger spread makes its tail longer.
 struct LogNormal: Sendable {
     let median: Duration
     let spread: Double
@@ -9,7 +9,7 @@ struct LogNormal: Sendable {
         median * exp(spread * standardNormal(from: &generator))
     }
 
-    /// The Box–Muller transform.
+    /// Returns a standard normal value by the Box–Muller transform.
     private func standardNormal(from generator: inout some RandomNumberGenerator) -> Double {
         let radius = Double.random(in: Double.leastNonzeroMagnitude..<1, using: &generator)
         let angle = Double.random(in: 0..<1, using: &generator)

@@ -1,4 +1,4 @@
-/// A generator whose seed decides all it gives; the system's cannot be seeded.
+/// A random generator with a seed, because the system's generator cannot be seeded.
 struct SplitMix64: RandomNumberGenerator {
     private var state: UInt64
 

@@ -33,7 +33,7 @@ struct Upstream: AsyncParsableCommand {
     private func router() throws -> Router<BasicRequestContext> {
         let accessLog = try AccessLog(path: log)
         let router = Router()
-        // Ahead of the middleware, so that asking for the counts does not change them.
+        // This route comes ahead of the middleware, so that a request for the counts does not change them.
         router.get("/counts") { _, _ in accessLog.counts }
         router.add(middleware: accessLog)
         switch name {

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <sys/vfs.h>
 
-// File systems whose allocated blocks are there when they are written (statfs(2), "Filesystem types"). One that copies on
+// File systems that keep allocated blocks for later writes (statfs(2), "Filesystem types"). A file system that copies on
 // write needs a new block for every write. overlayfs passes the call on to one of the others, or refuses.
 static bool keeps_promises(unsigned long type) {
     switch (type) {
@@ -23,7 +23,7 @@ static bool keeps_promises(unsigned long type) {
     }
 }
 
-// Not posix_fallocate, which writes zeroes where the file system cannot allocate, and promises nothing then.
+// posix_fallocate would not do: it writes zeroes if the file system cannot allocate, and promises nothing then.
 int martlet_allocate_blocks(int descriptor, int64_t count) {
     struct statfs system;
     if (fstatfs(descriptor, &system) != 0) return errno;

@@ -4,11 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// More than the agent has open at once. What finds no place is merely not closed in a child.
+// More than the agent has open at once. A descriptor without a slot is merely not closed in a child.
 enum { PLACES = 64 };
 
 static struct {
-    // 0 is free, and otherwise the number and 1.
+    // 0 if the slot is free, -1 while it is filled, and otherwise the descriptor's number plus 1.
     int taken;
     struct martlet_descriptor file;
 } places[PLACES];
@@ -29,7 +29,7 @@ struct martlet_descriptor martlet_descriptor_of(int number) {
     if (!look(number, &file)) return file;
     for (size_t i = 0; i < PLACES; i++) {
         int free = 0;
-        // A fork in between finds a place without a file.
+        // A child that is forked in between finds a slot without a file.
         if (!__atomic_compare_exchange_n(&places[i].taken, &free, -1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) continue;
         places[i].file = file;
         __atomic_store_n(&places[i].taken, number + 1, __ATOMIC_RELEASE);
@@ -64,7 +64,7 @@ void martlet_close_number(int number) {
     for (size_t i = 0; i < PLACES; i++) {
         if (__atomic_load_n(&places[i].taken, __ATOMIC_ACQUIRE) != number + 1) continue;
         if (is_open && is_same(places[i].file, file)) return martlet_close(file);
-        // Somebody else closed it.
+        // The service has closed it.
         __atomic_store_n(&places[i].taken, 0, __ATOMIC_RELEASE);
     }
 }

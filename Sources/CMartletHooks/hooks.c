@@ -36,10 +36,10 @@ static __attribute__((swiftcall)) void resume(__attribute__((swift_context)) voi
 
 static const swift_method replacement[MARTLET_HOOKS] = {start_loading, stop_loading, resume};
 
-// The Swift runtime puts it in place of a method that is not there any more, and it ends the process.
+// The Swift runtime puts this function in place of a method that was deleted, and it ends the process.
 extern void swift_deletedMethodError(void) __attribute__((weak));
 
-// How the memory at `address` may be used, in PROT_ bits; -1 where nothing is mapped.
+// Returns how the memory at `address` may be used, in PROT_ bits; -1 if nothing is mapped.
 static int protection(const void *address) {
     FILE *maps = fopen("/proc/self/maps", "re");
     if (!maps) return -1;
@@ -126,7 +126,7 @@ static bool holds(void *const *slot, enum martlet_hook hook) {
 void martlet_remove(void) {
     for (int hook = 0; hook < MARTLET_HOOKS; hook++) {
         for (size_t i = 0; i < hooked[hook].count; i++) {
-            // A slot that somebody else has written since is theirs.
+            // A slot that another library has written since belongs to it.
             if (holds(hooked[hook].slots[i], hook)) write_slot(hooked[hook].slots[i], (void *)original[hook]);
         }
         hooked[hook].count = 0;

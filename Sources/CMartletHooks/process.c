@@ -14,7 +14,7 @@ static uint32_t first = 1, forks;
 uint32_t *martlet_word = &first;
 static uint32_t forking, working;
 
-// Memory that the kernel clears in every child, also in one that runs no handlers: `_Fork`, `clone`.
+// Moves the word into memory that the kernel clears in every child, also in one that runs no handlers: `_Fork`, `clone`.
 static void move_word(void) {
 #ifdef MADV_WIPEONFORK
     size_t size = (size_t)sysconf(_SC_PAGESIZE);
@@ -50,7 +50,7 @@ static void prepare(void) {
 
 static void go_on(void) { __atomic_fetch_sub(&forking, 1, __ATOMIC_SEQ_CST); }
 
-// In the child, where the thread that forked is the only one.
+// Runs in the child, where the thread that forked is the only one.
 static void begin_child(void) {
     __atomic_store_n(martlet_word, 2 * ++forks + 1, __ATOMIC_RELAXED);
     forking = working = 0;

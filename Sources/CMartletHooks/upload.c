@@ -69,11 +69,11 @@ struct martlet_uploader {
     void *multi;
     void *easy;
     void *headers;
-    // By enum martlet_file. NULL where none is to be used, if it has been said.
+    // The paths by enum martlet_file. NULL is no file, if the path was set.
     char *files[MARTLET_FILE_KINDS];
     bool is_file_said[MARTLET_FILE_KINDS];
     bool is_begun;
-    // The empty line behind the last head was there: an answer that ends before it is none.
+    // Whether the empty line behind the last head has come. An answer that ends before it does not count.
     bool has_head;
     long status;
     char retry_after[64];
@@ -143,7 +143,7 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *context) {
     return length;
 }
 
-// The value of a line, without what is around it, if the line has that name.
+// Copies the value of a line, without the blanks around it, if the line has that name.
 static void take_value(const char *line, size_t length, const char *name, char *value, size_t room) {
     size_t begin = strlen(name);
     if (length <= begin || line[begin] != ':' || strncasecmp(line, name, begin) != 0) return;
@@ -158,7 +158,7 @@ static size_t take_header(char *line, size_t size, size_t count, void *context) 
     martlet_uploader *uploader = context;
     size_t length = size * count;
     if (length >= 5 && strncmp(line, "HTTP/", 5) == 0) {
-        // A head of its own: what a provisional one said is over.
+        // A new head begins: the values of a provisional one do not count any more.
         uploader->has_head = false;
         uploader->retry_after[0] = uploader->rejected_requests[0] = 0;
     }
@@ -185,9 +185,9 @@ static bool set_files(martlet_uploader *uploader) {
         if (!uploader->is_file_said[kind]) continue;
         if (curl.set_option(uploader->easy, options[kind], uploader->files[kind]) != 0) return false;
     }
-    // From 7.87 on: without it, a file that was replaced is not read for a day.
+    // libcurl knows the option from 7.87 on. Without it, a file that was replaced is not read for a day.
     if (uploader->files[MARTLET_AUTHORITIES]) curl.set_option(uploader->easy, AUTHORITIES_KEPT_SECONDS, 0L);
-    // Without one, OpenSSL asks the terminal for it.
+    // Without a passphrase, OpenSSL asks the terminal for one.
     return !uploader->files[MARTLET_CLIENT_KEY] || curl.set_option(uploader->easy, KEY_PASSPHRASE, "") == 0;
 }
 
@@ -207,7 +207,7 @@ static int open_socket(void *context, int purpose, struct address *address) {
     return number < 0 ? number : martlet_descriptor_of(number).number;
 }
 
-// The service may have closed it, and the number may be a file of its own by now.
+// The service may have closed the socket, and its number may stand for a file of the service's by now.
 static int close_socket(void *context, int number) {
     (void)context;
     martlet_close_number(number);
@@ -218,19 +218,19 @@ static bool set_up(
     martlet_uploader *uploader, const char *url, const uint8_t *body, size_t length, int64_t timeout_milliseconds) {
     void *easy = uploader->easy;
     curl.easy_reset(easy);
-    // Ahead of the others, so that what they have to say is read.
+    // The error buffer is set ahead of the other options, so that their errors are read.
     curl.set_option(easy, ERROR_BUFFER, uploader->error);
-    // From 7.87 on: without it, giving up waits for the thread that looks up a name.
+    // libcurl knows the option from 7.87 on. Without it, giving up waits for the thread that looks up a name.
     curl.set_option(easy, QUICK_EXIT, 1L);
     return curl.set_option(easy, URL, url) == 0 && curl.set_option(easy, POST, 1L) == 0 &&
-           // The size first: as much is copied.
+           // The size comes first, because it says how much is copied.
            curl.set_option(easy, POST_FIELD_SIZE, (int64_t)length) == 0 &&
            curl.set_option(easy, COPY_POST_FIELDS, body) == 0 &&
            curl.set_option(easy, HTTP_HEADER, uploader->headers) == 0 &&
            curl.set_option(easy, TIMEOUT_MS, (long)timeout_milliseconds) == 0 &&
            curl.set_option(easy, OPEN_SOCKET_FUNCTION, open_socket) == 0 &&
            curl.set_option(easy, CLOSE_SOCKET_FUNCTION, close_socket) == 0 &&
-           // Resolving with a time-out would use SIGALRM, which is the service's.
+           // Resolving with a time-out would use SIGALRM, which belongs to the service.
            curl.set_option(easy, NO_SIGNAL, 1L) == 0 &&
            curl.set_option(easy, PROTOCOLS, (long)HTTP_AND_HTTPS) == 0 &&
            curl.set_option(easy, WRITE_FUNCTION, take_body) == 0 &&
@@ -260,7 +260,7 @@ bool martlet_upload_begin(
     return true;
 }
 
-// What became of it; running while there is no message.
+// Returns the state of the upload; it runs while libcurl has no message.
 static enum martlet_upload_state result(martlet_uploader *uploader) {
     int left = 0;
     struct message *message;
@@ -268,8 +268,7 @@ static enum martlet_upload_state result(martlet_uploader *uploader) {
         if (message->kind != MESSAGE_DONE) continue;
         int code = message->data.result;
         curl.get_info(uploader->easy, RESPONSE_CODE, &uploader->status);
-        // With a head that ended the status counts, also where the body was cut off.
-        // A provisional answer is none.
+        // The status counts if its head has ended, even if the body was cut off. A provisional answer does not count.
         if (uploader->has_head && uploader->status >= 200) return MARTLET_UPLOAD_ANSWERED;
         fail(uploader, code == 0 ? "the answer ended within its head" : curl.describe(code));
         return MARTLET_UPLOAD_FAILED;
@@ -297,7 +296,7 @@ void martlet_upload_end(martlet_uploader *uploader) {
     if (uploader->is_begun) curl.remove(uploader->multi, uploader->easy);
     uploader->is_begun = false;
     if (uploader->headers) {
-        // The handle must not look at them any more.
+        // The handle must not look at the list any more.
         curl.set_option(uploader->easy, HTTP_HEADER, NULL);
         curl.free_list(uploader->headers);
         uploader->headers = NULL;

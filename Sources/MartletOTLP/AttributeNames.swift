@@ -23,7 +23,7 @@ package enum AttributeName {
     package static let requestBodySize = "http.request.body.size"
     package static let responseBodySize = "http.response.body.size"
 
-    /// Followed by a dot and the field's name in lower case.
+    /// A prefix: a dot and the field's name in lower case follow it.
     package static let requestHeader = "http.request.header"
     package static let responseHeader = "http.response.header"
     package static let requestBody = "martlet.request.body"
@@ -35,7 +35,7 @@ package enum AttributeName {
     package static let peerPort = "network.peer.port"
 
     package static let phase = "martlet.phase"
-    /// False on a span that is an HTTP request and not counted as one, because a request within it was.
+    /// `false` on a span of an HTTP request that is not counted, because a request within it was.
     package static let isCounted = "martlet.counted"
     package static let connectionReused = "martlet.connection.reused"
     package static let ledgerState = "martlet.state"
@@ -53,11 +53,11 @@ package enum MetricName {
     package static let ledger = "martlet.agent.requests"
     package static let unwatched = "martlet.agent.unwatched"
 
-    /// Metrics of the agent itself, counted from its start.
+    /// The metrics of the agent itself, counted from its start.
     package static let accounts: Set<String> = [ledger, unwatched]
 
-    /// The stable name of a metric that instruments sent before ("HTTP semantic convention stability migration"); the name
-    /// itself where it is none of them.
+    /// Returns the stable name of a metric under its earlier name ("HTTP semantic convention stability migration"), and
+    /// any other name unchanged.
     package static func stable(of name: String) -> String { earlier[name] ?? name }
 
     private static let earlier = [
@@ -67,7 +67,7 @@ package enum MetricName {
     ]
 }
 
-/// Values of `martlet.state`.
+/// The values of `martlet.state`.
 package enum LedgerState {
     package static let captured = "captured"
     package static let delivered = "delivered"

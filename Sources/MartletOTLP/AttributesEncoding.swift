@@ -1,12 +1,12 @@
 import MartletTelemetry
 
 extension ProtobufWriter {
-    /// Each a KeyValue, in the order of their names, so that the same span has the same bytes.
+    /// Writes each attribute as a KeyValue, sorted by name, so that equal spans have equal bytes.
     mutating func attributes(_ attributes: [String: SpanAttribute], field: UInt8) {
         for (name, value) in attributes.sorted(by: { $0.key < $1.key }) { attribute(name, value, field: field) }
     }
 
-    /// The attributes that metrics and spans have in common.
+    /// Writes the attributes that metrics and spans have in common.
     mutating func attributes(_ dimensions: RequestDimensions, field: UInt8) {
         for (name, value) in dimensions.attributes { attribute(name, value, field: field) }
     }
@@ -18,7 +18,8 @@ extension ProtobufWriter {
         }
     }
 
-    /// As the one field of an AnyValue, which says of which kind it is, so that it is written whatever its value.
+    /// Writes the value as the one field of an AnyValue. The field says which kind the value has, so it is written even
+    /// for a default value.
     private mutating func value(_ attribute: SpanAttribute) {
         switch attribute {
         case .string(let text): self.text(text, field: 1, always: true)

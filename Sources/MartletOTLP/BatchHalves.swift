@@ -1,18 +1,18 @@
 import MartletTelemetry
 import SwiftProtobuf
 
-/// A body that was too large, as two.
+/// The two halves of a body that was too large.
 package struct BatchHalves {
     package struct Half {
         package var body: [UInt8]
-        /// How many requests its durations stand for; 0 for spans.
+        /// The number of requests that the half's durations stand for; 0 for spans.
         package var requests: UInt64
     }
 
     package let first: Half
     package let second: Half
 
-    /// `nil` for what cannot be halved: one series, one span, or no body that an agent makes.
+    /// Halves the body. `nil` if it has only one series or one span, or is not a body that an agent makes.
     package init?(_ body: [UInt8], signal: Signal) {
         let halves =
             switch signal {
@@ -23,7 +23,7 @@ package struct BatchHalves {
         (first, second) = halves
     }
 
-    /// Series are divided, so that what belongs to one stays together. The accounts go with both.
+    /// Divides the series, so that all points of a series stay together. Both halves get the accounts.
     private static func metrics(_ body: [UInt8]) -> (Half, Half)? {
         guard let part = OTLPResourceMetrics(onlyOneIn: body) else { return nil }
         var series: [[OTLPKeyValue]: Int] = [:]
@@ -68,7 +68,7 @@ package struct BatchHalves {
 }
 
 extension [OTLPKeyValue] {
-    /// What all points of a series have in common: those of its phases differ in the phase alone.
+    /// The attributes that all points of a series share: its points of phases differ in the phase alone.
     fileprivate var ofSeries: [OTLPKeyValue] { filter { $0.key != AttributeName.phase } }
 }
 
@@ -81,13 +81,14 @@ extension OTLPMetric {
         }
     }
 
-    /// How many requests its points stand for: those of durations do, sizes and phases are of the same requests.
+    /// The number of requests that the metric's points stand for. Only durations count: sizes and phases are of the same
+    /// requests.
     fileprivate var requests: UInt64 {
         guard case .exponentialHistogram(let histogram)? = data else { return 0 }
         return histogram.dataPoints.reduce(0) { $0 &+ $1.count }
     }
 
-    /// `nil` when nothing is left of it.
+    /// Returns the metric with the points whose attributes are wanted; `nil` if no point is left.
     fileprivate func keeping(_ isWanted: ([OTLPKeyValue]) -> Bool) -> OTLPMetric? {
         var metric = self
         switch data {

@@ -3,18 +3,19 @@ import CMartletZlib
 /// gzip (RFC 1952) over the system's zlib, in memory.
 package enum Gzip {
     package enum Failure: Error, Equatable {
-        /// Not gzip, damaged, cut off, or followed by something else.
+        /// The bytes are not gzip, damaged, cut off, or more bytes follow the stream.
         case malformed(String)
-        /// It would inflate to more than the limit; inflating stopped there.
+        /// The stream would inflate to more than `limit` bytes. Inflating stopped there.
         case tooLarge(limit: Int)
         /// zlib could not get memory.
         case outOfMemory
     }
 
-    /// zlib's level 1 is three times as fast as its default on OTLP and leaves a seventh more bytes.
+    /// The compression level. Level 1 of zlib is three times as fast as its default on OTLP and leaves a seventh more
+    /// bytes.
     package static let level: Int32 = 1
 
-    /// `MAX_WBITS` with 16 added: a gzip header and trailer instead of zlib's own.
+    /// `MAX_WBITS` plus 16, which makes zlib use a gzip header and trailer instead of its own.
     private static let gzipWindowBits: Int32 = 15 + 16
 
     package static func compress(_ bytes: [UInt8]) throws(Failure) -> [UInt8] {
@@ -30,7 +31,7 @@ package enum Gzip {
         var finished = false
         let output = [UInt8](unsafeUninitializedCapacity: bound) { buffer, count in
             bytes.withUnsafeBufferPointer { source in
-                // zlib only reads there; its declaration does not say so.
+                // zlib only reads these bytes; its declaration does not say so.
                 stream.next_in = UnsafeMutablePointer(mutating: source.baseAddress)
                 stream.avail_in = uInt(clamping: source.count)
                 stream.next_out = buffer.baseAddress
@@ -43,15 +44,15 @@ package enum Gzip {
         return output
     }
 
-    /// How many bytes a stream of less than 4 GiB says that it inflates to; `nil` for what cannot be a stream or says more
-    /// than any has (RFC 1952, section 2.3.1: ISIZE; deflate makes at most 1,032 bytes of one).
+    /// Returns the inflated size, in bytes, that a stream of less than 4 GiB declares (RFC 1952, section 2.3.1: ISIZE).
+    /// `nil` if the bytes are too few for a stream, or declare more than deflate can make: 1,032 bytes of one.
     package static func inflatedSize(of bytes: [UInt8]) -> Int? {
         guard bytes.count >= 18 else { return nil }
         let size = bytes.suffix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
         return size <= 1032 * bytes.count ? size : nil
     }
 
-    /// Inflates exactly one gzip stream. Never holds more than `limit` bytes of output, whatever the header says.
+    /// Inflates exactly one gzip stream. Never holds more than `limit` bytes of output, even if the stream declares more.
     package static func decompress(_ bytes: [UInt8], limit: Int) throws(Failure) -> [UInt8] {
         var stream = z_stream()
         guard inflateInit2_(&stream, gzipWindowBits, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
@@ -62,7 +63,7 @@ package enum Gzip {
         var output: [UInt8] = []
         var failure: Failure?
         bytes.withUnsafeBufferPointer { source in
-            // zlib only reads there; its declaration does not say so.
+            // zlib only reads these bytes; its declaration does not say so.
             stream.next_in = UnsafeMutablePointer(mutating: source.baseAddress)
             stream.avail_in = uInt(clamping: source.count)
             var result = Z_OK
@@ -73,14 +74,15 @@ package enum Gzip {
         return output
     }
 
-    /// The CRC-32 of the bytes as they are, the one of gzip's trailer (RFC 1952, section 8).
+    /// Returns the CRC-32 of uncompressed bytes, which a gzip trailer has (RFC 1952, section 8).
     package static func crc32(_ bytes: [UInt8]) -> UInt32 {
         bytes.withUnsafeBytes { source in
             UInt32(truncatingIfNeeded: crc32_z(0, source.bindMemory(to: UInt8.self).baseAddress, source.count))
         }
     }
 
-    /// All of a stream that is as long as it says: so zlib needs no window beside the output.
+    /// Inflates up to `room` bytes in one call. A stream that is as long as it declares ends here, and zlib needs no
+    /// window beside the output.
     private static func inflateAtOnce(_ stream: inout z_stream, room: Int, _ result: inout Int32) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: max(room, 1)) { buffer, count in
             stream.next_out = buffer.baseAddress
@@ -90,7 +92,7 @@ package enum Gzip {
         }
     }
 
-    /// What is left after the `result` of before.
+    /// Inflates the rest of the stream, after a call that returned `result`.
     private static func inflateRest(
         _ stream: inout z_stream, into output: inout [UInt8], limit: Int, _ result: Int32
     ) -> Failure? {

@@ -1,15 +1,15 @@
 import MartletTelemetry
 
-/// What a span's attributes tell of an HTTP request, by the names of the stable semantic conventions and by those that
-/// instruments used before ("HTTP semantic convention stability migration").
+/// The attributes of a span that describe an HTTP request, under their stable names or the earlier names of the semantic
+/// conventions ("HTTP semantic convention stability migration").
 package struct HTTPSpanAttributes: Sendable, Equatable {
     package var method: String
-    /// As the instrument wrote it, with whatever may be secret in it.
+    /// The URL in the instrument's words, which may hold secrets.
     package var url: String?
     /// The server's name or address.
     package var host: String?
     package var port: Int?
-    /// Percent-encoded or not, as the instrument has it; without the query.
+    /// The path without the query, percent-encoded or not, depending on the instrument.
     package var path: String?
     /// A server's route or a client's template.
     package var route: String?
@@ -18,9 +18,9 @@ package struct HTTPSpanAttributes: Sendable, Equatable {
     package var requestBodySize: UInt64
     package var responseBodySize: UInt64
 
-    /// `nil` for a span that is no HTTP request, or says that it is not to be counted.
+    /// `nil` if the span is not an HTTP request or says that it is not to be counted.
     ///
-    /// - Parameter value: looks an attribute up.
+    /// - Parameter value: looks an attribute up by its name.
     package init?(_ kind: RequestKind, value: (String) -> SpanAttribute?) {
         guard let method = Self.text(AttributeName.method, "http.method", value),
             value(AttributeName.isCounted) != .boolean(false)
@@ -40,8 +40,9 @@ package struct HTTPSpanAttributes: Sendable, Equatable {
         responseBodySize = Self.size(AttributeName.responseBodySize, "http.response_content_length", value)
     }
 
-    /// Whether ``SpanRecord/request``, ``SpanRecord/url`` and the sizes of a request have what the attribute says; never
-    /// where the span is no request.
+    /// Returns whether ``SpanRecord/request``, ``SpanRecord/url`` and the sizes of a request already hold the attribute.
+    ///
+    /// - Parameter kind: the side of the request; `nil` for a span that is not a request, which makes the answer `false`.
     package static func covers(_ name: String, of kind: RequestKind?) -> Bool {
         guard let kind else { return false }
         let (oldHost, oldPort) = oldServerNames(for: kind)
@@ -55,7 +56,7 @@ package struct HTTPSpanAttributes: Sendable, Equatable {
         "http.request_content_length", AttributeName.responseBodySize, "http.response_content_length",
     ]
 
-    /// Before `server.address` a client called the server its peer.
+    /// Returns the names used before `server.address`, when a client called the server its peer.
     private static func oldServerNames(for kind: RequestKind) -> (host: String, port: String) {
         kind == .client ? ("net.peer.name", "net.peer.port") : ("net.host.name", "net.host.port")
     }

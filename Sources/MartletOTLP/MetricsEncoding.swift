@@ -2,12 +2,12 @@ import MartletTelemetry
 import SwiftProtobuf
 
 extension MetricsBatch {
-    /// The batch as the body of `POST /v1/metrics`: durations as delta exponential histograms in seconds, body sizes and
-    /// phases as delta histograms without buckets (count and sum are exact), the ledger and the time without
-    /// capture as cumulative sums.
+    /// Returns the batch as the body of `POST /v1/metrics`. Durations are delta exponential histograms in seconds. Body
+    /// sizes and phases are delta histograms without buckets (count and sum are exact). The ledger and the time without
+    /// capture are cumulative sums.
     ///
-    /// Beside the body there is never more than one point of a series in memory: all of them as messages at once would
-    /// take many times as much.
+    /// Beside the body, memory holds one point of one series at a time: all of them as messages would take many times as
+    /// much.
     package func otlp() throws -> [UInt8] {
         let resource: [UInt8] = try OTLPResource(resource).serializedBytes()
         let scope: [UInt8] = try OTLPScope.message.serializedBytes()
@@ -68,7 +68,7 @@ extension MetricsBatch {
         }
     }
 
-    /// The phases that requests of each series had; nothing where none had any.
+    /// Writes the phases that requests of each series had; nothing if no request had any.
     private func writePhases(to scope: inout ProtobufWriter) throws {
         let isPresent = { (one: (key: RequestDimensions, value: RequestStatistics)) in
             one.key.kind == .client && !one.value.phases.isEmpty
@@ -145,15 +145,15 @@ extension MetricsBatch {
 }
 
 extension ProtobufWriter {
-    /// The kinds of metrics that have points of an interval; the raw value is the field of a Metric.
+    /// The kinds of metrics whose points cover an interval. The raw value is the field of a Metric.
     fileprivate enum DeltaKind: UInt8 {
         case histogram = 9
         case exponentialHistogram = 10
     }
 
-    /// A Metric in a ScopeMetrics, its fields in the order of their numbers.
+    /// Writes a Metric of a ScopeMetrics, with its fields in the order of their numbers.
     ///
-    /// - Parameter points: writes them as field 1.
+    /// - Parameter points: writes the points, as field 1.
     fileprivate mutating func deltaMetric(
         _ name: String, unit: String, _ kind: DeltaKind, _ points: (inout ProtobufWriter) throws -> Void
     ) rethrows {

@@ -1,21 +1,21 @@
 import MartletTelemetry
 import SwiftProtobuf
 
-/// Folds bodies of `POST /v1/metrics` that one instance made of consecutive intervals into one of the whole time. Points
-/// of the same metric and attributes become one: counts, sums and distributions merge without any error, of the accounts
-/// the last are kept, and only the resolution in time is lost.
+/// Folds bodies of `POST /v1/metrics` that one instance made of consecutive intervals into one body for the whole time.
+/// Points of the same metric and attributes become one: counts, sums and distributions merge without any error. The
+/// accounts of the last body are kept. Only the resolution in time is lost.
 ///
-/// Holds one point for each series that the bodies have, however many they are.
+/// Memory holds one point for each series, however many bodies are added.
 package struct MetricsFold {
     private let resource: OTLPResource
     private let scope: OTLPInstrumentationScope
     private var metrics: [FoldedMetric] = []
     private var start = UInt64.max
     private var end: UInt64 = 0
-    /// By name. They count from the instance's start, so that their interval is their own.
+    /// The accounts by name. They count from the instance's start, so each keeps its own interval.
     private var accounts: [String: OTLPMetric] = [:]
 
-    /// `nil` for what is no body that ``MetricsBatch`` makes.
+    /// `nil` if the body is not one that ``MetricsBatch`` makes.
     package init?(_ body: [UInt8]) {
         guard let part = OTLPResourceMetrics(onlyOneIn: body) else { return nil }
         resource = part.resource
@@ -23,8 +23,8 @@ package struct MetricsFold {
         guard take(part.scopeMetrics[0].metrics) else { return nil }
     }
 
-    /// False, and nothing has changed, for what cannot be folded with what is there: it is of another resource, or holds
-    /// something that this fold does not know.
+    /// Adds a body. Returns `false` and changes nothing if the body is of another resource or holds a metric that cannot
+    /// be folded.
     package mutating func add(_ body: [UInt8]) -> Bool {
         guard let part = OTLPResourceMetrics(onlyOneIn: body), part.resource == resource else { return false }
         return take(part.scopeMetrics[0].metrics)
@@ -43,7 +43,7 @@ package struct MetricsFold {
         return try request.serializedBytes()
     }
 
-    /// All of it or nothing.
+    /// Takes all metrics, or none if one cannot be folded. Returns whether it took them.
     private mutating func take(_ added: [OTLPMetric]) -> Bool {
         var readings: [MetricReading] = []
         for metric in added where !MetricName.accounts.contains(metric.name) {
@@ -63,7 +63,7 @@ package struct MetricsFold {
 }
 
 extension OTLPResourceMetrics {
-    /// One resource and one scope, as an agent sends them.
+    /// `nil` unless the body has exactly one resource with one scope, as an agent sends them.
     init?(onlyOneIn body: [UInt8]) {
         guard let request = try? OTLPExportMetricsServiceRequest(serializedBytes: body),
             request.resourceMetrics.count == 1, request.resourceMetrics[0].scopeMetrics.count == 1
@@ -72,9 +72,9 @@ extension OTLPResourceMetrics {
     }
 }
 
-/// The points of one metric, of which all can be folded.
+/// The points of one metric, all of which can be folded.
 private struct MetricReading {
-    /// Without its points.
+    /// The metric without its points.
     var metric: OTLPMetric
     var start = UInt64.max
     var end: UInt64 = 0
@@ -110,9 +110,9 @@ private struct MetricReading {
     }
 }
 
-/// One metric while it is folded.
+/// A metric to which points are added.
 private struct FoldedMetric {
-    /// Without its points.
+    /// The metric without its points.
     let metric: OTLPMetric
     private var distributions: [[OTLPKeyValue]: ExponentialHistogram] = [:]
     private var totals: [[OTLPKeyValue]: (count: UInt64, sum: Double)] = [:]
@@ -155,7 +155,8 @@ private struct FoldedMetric {
 }
 
 extension ExponentialHistogram {
-    /// `nil` for what no recorded durations make.
+    /// `nil` if the point has negative values, is not a valid histogram, or has a count that differs from the sum of its
+    /// buckets.
     init?(_ point: OTLPExponentialHistogramDataPoint) {
         guard point.negative.bucketCounts.isEmpty else { return nil }
         self.init(

@@ -1,11 +1,12 @@
 import MartletTelemetry
 import SwiftProtobuf
 
-/// What a 200 says of points or spans that were not taken (OTLP specification, "OTLP/HTTP Response", Partial Success).
+/// The points or spans that a collector did not take, from the body of a 200 (OTLP specification, "OTLP/HTTP Response",
+/// Partial Success).
 package struct PartialSuccess: Sendable, Equatable {
-    /// Data points of metrics, or spans.
+    /// The number of rejected data points of metrics, or of rejected spans.
     package var rejected: UInt64
-    /// The collector's reason, or a warning where nothing was rejected.
+    /// The collector's reason; a warning if nothing was rejected.
     package var message: String
 
     package init(rejected: UInt64, message: String) {
@@ -13,7 +14,7 @@ package struct PartialSuccess: Sendable, Equatable {
         self.message = message
     }
 
-    /// `nil` for a full success, and for a body that is no such message.
+    /// `nil` for a full success, and for a body that is not an export response.
     package init?(inBody bytes: [UInt8], signal: Signal) {
         switch signal {
         case .metrics:
@@ -32,7 +33,8 @@ package struct PartialSuccess: Sendable, Equatable {
         guard rejected > 0 || !message.isEmpty else { return nil }
     }
 
-    /// How many data points a body of metrics has that tell of requests; 0 for what is no such body.
+    /// Returns the number of data points in a body of metrics, the agent's accounts left out; 0 if the body is not
+    /// metrics.
     package static func dataPoints(inBody bytes: [UInt8]) -> UInt64 {
         guard let request = try? OTLPExportMetricsServiceRequest(serializedBytes: bytes) else { return 0 }
         let metrics = request.resourceMetrics.flatMap(\.scopeMetrics).flatMap(\.metrics)

@@ -1,5 +1,5 @@
 extension OTLPMetric {
-    /// How many points a sender is told about when the metric is not taken.
+    /// The number of the metric's points, which a sender is told if the metric is not taken.
     package var pointCount: Int {
         switch data {
         case .gauge(let gauge): gauge.dataPoints.count

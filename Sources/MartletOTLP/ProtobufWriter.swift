@@ -1,8 +1,8 @@
-/// Writes a protobuf message field by field (Protocol Buffers, "Encoding"), in the order of the calls. Fields of which the
-/// value is the default are left out, as proto3 has it, but for those of a `oneof`, which the caller writes with `always`.
+/// Writes a protobuf message field by field (Protocol Buffers, "Encoding"), in the order of the calls. A field with the
+/// default value is left out, as in proto3. The caller writes a field of a `oneof` with `always`.
 ///
-/// For what is encoded so often that SwiftProtobuf's objects, one for each message and each attribute, would cost more than
-/// all else that is done with it: encoding a span took three times as long with them.
+/// Messages that are encoded very often use this writer: SwiftProtobuf makes an object for each message and each
+/// attribute, and encoding a span took three times as long with them.
 struct ProtobufWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -12,7 +12,7 @@ struct ProtobufWriter {
         static let lengthDelimited: UInt8 = 2
     }
 
-    /// - Parameter field: a number below 32, here and below.
+    /// - Parameter field: the field's number, here and below.
     mutating func varint(_ value: UInt64, field: UInt8, always: Bool = false) {
         guard value != 0 || always else { return }
         key(field, WireType.varint)
@@ -33,25 +33,25 @@ struct ProtobufWriter {
         bytes.append(contentsOf: text.utf8)
     }
 
-    /// Bytes that are the words one after the other, each with its highest byte first.
+    /// Writes a field of bytes: the words one after the other, each with its highest byte first.
     mutating func bigEndian(_ words: UInt64..., field: UInt8) {
         key(field, WireType.lengthDelimited)
         varint(UInt64(words.count * 8))
         for word in words { append(littleEndian: word.byteSwapped, bytes: 8) }
     }
 
-    /// A message within this one that is encoded already.
+    /// Writes a nested message that is encoded already.
     mutating func message(_ encoded: [UInt8], field: UInt8) {
         key(field, WireType.lengthDelimited)
         varint(UInt64(encoded.count))
         bytes += encoded
     }
 
-    /// A message within this one, also where it has no field.
+    /// Writes a nested message, even if it has no fields.
     mutating func message(field: UInt8, _ write: (inout ProtobufWriter) throws -> Void) rethrows {
         key(field, WireType.lengthDelimited)
         let start = bytes.count
-        // Most are short enough for a length of one byte; of others the rest of it is put in between.
+        // Most messages are short enough for a length of one byte. For a longer message the length is replaced below.
         bytes.append(0)
         try write(&self)
         let count = bytes.count - start - 1
@@ -62,7 +62,7 @@ struct ProtobufWriter {
     }
 
     private mutating func key(_ field: UInt8, _ type: UInt8) {
-        // Numbers from 16 on take two bytes.
+        // Field numbers from 16 on take two bytes.
         varint(UInt64(field) << 3 | UInt64(type))
     }
 

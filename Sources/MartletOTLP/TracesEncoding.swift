@@ -2,7 +2,8 @@ import MartletTelemetry
 import SwiftProtobuf
 
 extension DetailsBatch {
-    /// The batch as the body of `POST /v1/traces`: an ExportTraceServiceRequest of one ResourceSpans with one ScopeSpans.
+    /// Returns the batch as the body of `POST /v1/traces`: an ExportTraceServiceRequest of one ResourceSpans with one
+    /// ScopeSpans.
     package func otlp() throws -> [UInt8] {
         let resource: [UInt8] = try OTLPResource(resource).serializedBytes()
         let scope: [UInt8] = try OTLPScope.message.serializedBytes()
@@ -19,7 +20,7 @@ extension DetailsBatch {
 }
 
 extension SpanRecord {
-    /// As a Span, its fields in the order of their numbers.
+    /// Writes the fields of a Span in the order of their numbers.
     fileprivate func write(to writer: inout ProtobufWriter) {
         writer.bigEndian(traceID.high, traceID.low, field: 1)
         writer.bigEndian(spanID.value, field: 2)
@@ -43,11 +44,11 @@ extension SpanRecord {
         }
     }
 
-    /// What every HTTP request has, as attributes.
+    /// Writes the attributes of an HTTP request: dimensions, URL and body sizes.
     private func write(_ request: RequestDimensions, to writer: inout ProtobufWriter) {
         let isClient = request.kind == .client
         writer.attributes(request, field: 9)
-        // Of its URL a server is told the path.
+        // A server's span has only the path of the URL.
         if !url.isEmpty {
             writer.attribute(isClient ? AttributeName.urlFull : AttributeName.urlPath, .string(url), field: 9)
         }

@@ -1,25 +1,25 @@
-/// What is left of the room that the attributes of one span, of its events and of its links have together. A plain value.
+/// The room for attributes that one span, its events and its links share. A plain value.
 package struct AttributeRoom: Sendable {
     private let count: Int
     private let nameBytes: Int
     private let bytes: Int
-    /// Names and values that found room until now.
+    /// Bytes of the names and values that found room so far.
     package private(set) var taken = 0
-    /// Attributes that found no room until now.
+    /// Attributes that found no room so far.
     package private(set) var dropped: UInt32 = 0
 
     /// - Parameters:
-    ///   - count: attributes that each of them may have.
-    ///   - nameBytes: of one attribute's name.
-    ///   - bytes: names and values of all of them.
+    ///   - count: attributes that the span, each event and each link may have.
+    ///   - nameBytes: bytes that the name of an attribute may have.
+    ///   - bytes: bytes that all names and values may have together.
     package init(count: Int, nameBytes: Int, bytes: Int) {
         self.count = count
         self.nameBytes = nameBytes
         self.bytes = bytes
     }
 
-    /// Those that find room, without ``SpanSecrets``. Of attributes with the same name the first is kept; `nil` stands for
-    /// a value that cannot be kept.
+    /// Returns the attributes that find room, with secrets removed by ``SpanSecrets``. The first of several attributes
+    /// with the same name is kept. A value that cannot be kept is `nil` and counts as dropped.
     package mutating func take(
         _ attributes: some Sequence<(name: String, value: SpanAttribute?)>
     ) -> [String: SpanAttribute] {
@@ -45,7 +45,7 @@ package struct AttributeRoom: Sendable {
 }
 
 extension SpanAttribute {
-    /// Bytes, about.
+    /// The approximate size in bytes.
     fileprivate var size: Int {
         switch self {
         case .string(let text): text.utf8.count

@@ -1,32 +1,34 @@
-/// What a batch carries.
+/// The kind of telemetry that a batch carries.
 package enum Signal: String, Sendable, Hashable, CaseIterable {
     case metrics
     case traces
 }
 
-/// A batch's identity, the same at every attempt to send it: the collector stores it with the batch's points, so that a
-/// batch that was sent twice counts once. On the wire the value of the ``headerName`` header: `instance/sequence/signal`,
-/// `instance/first-sequence/signal` for several intervals that were merged, `instance/sequence.part/signal` for a part of
-/// a batch that was too large.
+/// A batch's identity, the same at every attempt to send it. The collector stores it with the batch's points, so that a
+/// batch that was sent twice counts once.
+///
+/// On the wire it is the value of the ``headerName`` header: `instance/sequence/signal`, `instance/first-sequence/signal`
+/// for several merged intervals, `instance/sequence.part/signal` for a part of a batch that was too large.
 package struct BatchID: Sendable, Hashable, CustomStringConvertible {
     package static let headerName = "Martlet-Batch"
-    /// Of an answer: how many requests the data points of this batch stood for that were not taken.
+    /// A header of the answer: the number of requests that this batch's rejected data points stood for.
     package static let rejectedHeaderName = "Martlet-Rejected-Requests"
-    /// A longer instance is refused, so that a hostile header cannot grow the collector's index.
+    /// The longest instance, in bytes. A longer one is refused, so that a hostile header cannot grow the collector's
+    /// index.
     package static let maxInstanceLength = 64
-    /// The same for a part.
+    /// The longest part, in characters; a longer one is refused.
     package static let maxPartLength = 16
-    /// The same for how many intervals a merged batch stands for; an hour of 100 ms has 36,000.
+    /// The maximum number of intervals that a merged batch stands for; an hour has 36,000 intervals of 100 ms.
     package static let maxIntervals: UInt64 = 1 << 20
 
-    /// `service.instance.id` of the process that recorded it: letters, digits, `-`, `_` and `.`.
+    /// `service.instance.id` of the process that recorded the batch: letters, digits, `-`, `_` and `.`.
     package var instance: String
-    /// Of the interval that it stands for, the last one where they were merged: 1 for an instance's first, and one more
-    /// for each that follows.
+    /// The number of the batch's interval, or of the last one if several were merged. An instance's first interval is 1,
+    /// and each following interval is one more.
     package var sequence: UInt64
-    /// Of the first interval that it stands for.
+    /// The number of the first interval of the batch.
     package var first: UInt64
-    /// Which part of the batch: each halving adds a `0` or a `1`. Empty for the whole.
+    /// The part of the batch: each halving adds a `0` or a `1`. Empty for the whole batch.
     package var part: String
     package var signal: Signal
 
@@ -39,7 +41,7 @@ package struct BatchID: Sendable, Hashable, CustomStringConvertible {
         self.signal = signal
     }
 
-    /// `nil` when the text is not of one of the forms above.
+    /// `nil` if the text has none of the forms above.
     package init?(_ text: String) {
         let fields = text[...].fields(separatedBy: UInt8(ascii: "/"))
         guard fields.count == 3, let signal = Signal(rawValue: String(fields[2])),
@@ -73,7 +75,7 @@ package struct BatchID: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Substring {
-    /// By bytes: characters would have to be found first.
+    /// Splits at bytes: a split at characters would have to find the characters first.
     fileprivate func fields(separatedBy separator: UInt8, atMost count: Int = .max) -> [Substring] {
         utf8.split(separator: separator, maxSplits: count - 1, omittingEmptySubsequences: false).map(Substring.init)
     }

@@ -1,9 +1,9 @@
-/// Upper bounds of the buckets that the values of many histograms are counted in, of the kind that Prometheus has. Where they
-/// lie among the buckets of an ``ExponentialHistogram`` is worked out once.
+/// Upper bounds of histogram buckets like those of Prometheus, into which the values of many histograms are counted. The
+/// positions of the bounds among the buckets of an ``ExponentialHistogram`` are computed once.
 package struct BucketBounds: Sendable, Equatable {
-    /// Ascending; a value belongs to the first bucket whose bound is not below it.
+    /// The bounds, ascending. A value belongs to the first bucket whose bound is not below it.
     package let values: [Double]
-    /// For each scale, of each bound: the last bucket whose middle is not above it.
+    /// The last bucket whose middle is not above a bound: an array for each scale, an element for each bound.
     private let lastIndices: [[Int32]]
 
     package init(_ values: [Double]) {
@@ -13,9 +13,10 @@ package struct BucketBounds: Sendable, Equatable {
         }
     }
 
-    /// Adds how many values lie between the bounds to `counts`, of which there is one more. A bucket's values count where its
-    /// middle lies, kept within the smallest and the largest value; so at ``ExponentialHistogram/defaultScale`` only a value
-    /// within 0.28 % of a bound can be counted on its other side, and one that is not is never.
+    /// Adds the number of values in each bucket to `counts`, which has one element more than the bounds.
+    ///
+    /// A bucket of the sketch counts at its middle, kept within the smallest and the largest value. At
+    /// ``ExponentialHistogram/defaultScale``, only a value within 0.28 % of a bound can be counted on its other side.
     package func add(_ sketch: ExponentialHistogram, to counts: inout [UInt64]) {
         let lastIndices = lastIndices[Int(sketch.scale - ExponentialHistogram.scales.lowerBound)]
         let end = sketch.max.map(place) ?? values.count
@@ -28,7 +29,7 @@ package struct BucketBounds: Sendable, Equatable {
         }
     }
 
-    /// The first bucket whose bound is not below the value.
+    /// Returns the index of the first bound that is not below the value; the number of bounds if there is no such bound.
     package func place(of value: Double) -> Int {
         values.firstIndex { value <= $0 } ?? values.count
     }

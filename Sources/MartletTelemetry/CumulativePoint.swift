@@ -1,10 +1,10 @@
-/// A point of a metric that counts on (OpenTelemetry specification, "Metrics Data Model", section Temporality): everything
-/// from the start of its interval to the end, what earlier points told of included.
+/// A point of a cumulative metric (OpenTelemetry specification, "Metrics Data Model", section Temporality): all values
+/// from the start of its interval to the end, those of earlier points included.
 package struct CumulativePoint: Sendable, Equatable {
     package var stream: StreamID
-    /// Durations or body sizes, what its metric tells. It counts from `start`, 0 where the sender does not say.
+    /// The durations or the body sizes, depending on the metric. Its `start` is 0 if the sender gives none.
     package var point: RequestPoint
-    /// Seconds that a value of the durations is. They stay in the unit that they were sent in until a difference is taken: see
+    /// The unit of the durations, in seconds. Durations keep the sender's unit until a difference is taken: see
     /// ``ExponentialHistogram/multiplied(by:)``.
     package var unit: Double
 
@@ -16,8 +16,8 @@ package struct CumulativePoint: Sendable, Equatable {
 }
 
 extension RequestStatistics {
-    /// What came in since `earlier`, phases left out, which nobody counts on; `nil` when something fell, so that it is no
-    /// later state of the same metric.
+    /// Returns the requests since `earlier`, without phases, for which no metric is cumulative. `nil` if a figure fell,
+    /// so that this cannot be a later state of the same metric.
     package func difference(since earlier: RequestStatistics) -> RequestStatistics? {
         guard bytesSent >= earlier.bytesSent, bytesReceived >= earlier.bytesReceived,
             let duration = duration.difference(since: earlier.duration)
@@ -27,9 +27,9 @@ extension RequestStatistics {
             bytesReceived: bytesReceived - earlier.bytesReceived)
     }
 
-    /// With durations of another unit in seconds.
+    /// Returns the statistics with durations converted to seconds.
     ///
-    /// - Parameter unit: in seconds.
+    /// - Parameter unit: the unit of the durations, in seconds.
     package func inSeconds(from unit: Double) -> RequestStatistics {
         var result = self
         result.duration = duration.multiplied(by: unit)

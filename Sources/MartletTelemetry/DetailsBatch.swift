@@ -1,4 +1,4 @@
-/// The spans of one interval that were kept.
+/// The kept spans of one interval.
 package struct DetailsBatch: Sendable, Equatable {
     package var resource: TelemetryResource
     package var details: [SpanRecord]

@@ -6,13 +6,13 @@ import Musl
 import Darwin
 #endif
 
-/// Where its values lie, as far as the buckets tell.
+/// Quantiles and counts of values, as exact as the buckets are.
 extension ExponentialHistogram {
-    /// The value below or at which a share `q` (0...1) of the values lie, by the nearest-rank definition; `nil` when
-    /// there are none. The geometric middle of the bucket, kept within ``min`` and ``max``.
+    /// Returns the quantile `q` (0...1) by the nearest-rank definition: the geometric middle of its bucket, kept within
+    /// ``min`` and ``max``. `nil` if the histogram is empty.
     package func quantile(_ q: Double) -> Double? { quantiles([q])[0] }
 
-    /// The same of several shares in ascending order, which one walk over the buckets finds.
+    /// Returns the quantiles of several shares, in ascending order, with one walk over the buckets.
     package func quantiles(_ shares: [Double]) -> [Double?] {
         var (walked, seen) = (0, zeroCount)
         return shares.map { share in
@@ -27,14 +27,15 @@ extension ExponentialHistogram {
         }
     }
 
-    /// The place, from 1 on, of the value at which a share of them lies, where there are some.
+    /// Returns the rank, from 1 on, of the value at a share of the values. The histogram must not be empty.
     private func rank(of share: Double) -> UInt64 {
         let values = (Swift.min(Swift.max(share, 0), 1) * Double(count)).rounded(.up)
-        // The nearest Double to a very large count may be larger than it, and than any UInt64.
+        // The Double nearest to a very large count may be larger than the count, and than any UInt64.
         return values >= Double(count) ? count : Swift.max(1, UInt64(values))
     }
 
-    /// How many values are at or below `bound`, as far as the buckets tell: a bucket counts when its middle does.
+    /// Returns the number of values at or below `bound`. The values of a bucket count if the bucket's middle is at or
+    /// below it.
     package func countOfValues(upTo bound: Double) -> UInt64 {
         guard count > 0, bound < .infinity else { return bound == .infinity ? count : 0 }
         let last = Int64(Self.lastIndex(notAbove: bound, scale)) - Int64(offset)
@@ -48,7 +49,7 @@ extension ExponentialHistogram {
         exp2(scalbn(Double(index) + 0.5, -Int(scale)))
     }
 
-    /// The last bucket whose middle is not above a finite bound.
+    /// Returns the index of the last bucket whose middle is not above a finite bound.
     static func lastIndex(notAbove bound: Double, _ scale: Int32) -> Int32 {
         guard bound > 0 else { return .min }
         var index = Int32(scalbn(log2(bound), Int(scale)).rounded(.down))

@@ -11,32 +11,32 @@ import Darwin
 ///
 /// Bucket `i` holds the values in `(base^i, base^(i+1)]` with `base = 2^(2^-scale)`, as the OpenTelemetry data model
 /// defines it (specification, "Metrics Data Model", section ExponentialHistogram). Two histograms of one scale merge
-/// without any error, of two scales at the coarser one. At ``defaultScale`` the base is 1.00543, so a quantile is within
-/// 0.28 % of the exact value.
+/// without any error, two of different scales at the coarser one. At ``defaultScale`` the base is 1.00543, so a quantile
+/// is within 0.28 % of the exact value.
 ///
 /// A plain value: not synchronized.
 package struct ExponentialHistogram: Sendable, Equatable {
     /// The scale at which Martlet records: a quantile is within 0.28 % of the exact value.
     package static let defaultScale: Int32 = 7
 
-    /// At most this many buckets; past it the scale is lowered, as the specification has it. Reached only by values that
-    /// lie more than 32 binary orders of magnitude apart at the default scale.
+    /// The maximum number of buckets. Beyond it the scale is lowered, as the specification has it. At the default scale
+    /// only values more than 32 binary orders of magnitude apart reach it.
     package static let maxBuckets = 4096
 
-    /// Those that the specification's senders use.
+    /// The scales that senders use according to the specification.
     static let scales: ClosedRange<Int32> = -10...20
 
-    /// No `Double` has an index as far from 0: its exponents are from -1074 to 1023.
+    /// Returns a bound that the index of no `Double` reaches: the exponents of a `Double` are from -1074 to 1023.
     static func indexBound(ofScale scale: Int32) -> Int64 { Int64(1100) << Int64(Swift.max(scale, 0)) }
 
     package private(set) var scale: Int32
-    /// How many values, those in ``zeroCount`` included.
+    /// The number of values, including ``zeroCount``.
     package private(set) var count: UInt64 = 0
     package private(set) var sum: Double = 0
-    /// The exact smallest and largest value; `nil` when none was recorded or the sender left them out.
+    /// The exact smallest and largest value; `nil` if the histogram is empty or the sender left them out.
     package private(set) var min: Double?
     package private(set) var max: Double?
-    /// Values of zero or less.
+    /// The number of values that are zero or less.
     package private(set) var zeroCount: UInt64 = 0
     /// The index of `buckets[0]`.
     package private(set) var offset: Int32 = 0
@@ -46,8 +46,8 @@ package struct ExponentialHistogram: Sendable, Equatable {
         self.scale = scale
     }
 
-    /// A histogram that arrived from elsewhere; ``count`` is the sum of its buckets. `nil` when it cannot be: more
-    /// buckets than ``maxBuckets``, an index beyond what `Double` can hold, a sum that is no number, a count that
+    /// A histogram that was received or stored; ``count`` is the sum of its buckets. `nil` if it is not valid: more
+    /// buckets than ``maxBuckets``, an index beyond the range of `Double`, a sum that is not finite, a count that
     /// overflows.
     package init?(
         scale: Int32, sum: Double, min: Double?, max: Double?, zeroCount: UInt64, offset: Int32, buckets: [UInt64]
@@ -72,11 +72,12 @@ package struct ExponentialHistogram: Sendable, Equatable {
         self.buckets = buckets
     }
 
-    /// A histogram of which is known about where its values lie, and what they make in all.
+    /// A histogram of values that are known approximately, with an exact sum.
     ///
     /// - Parameters:
-    ///   - values: how many lie near which value; those near zero or less are in ``zeroCount``.
-    ///   - sum: of all values, a finite number.
+    ///   - values: approximate values and the number of values near each; a value of zero or less counts in
+    ///     ``zeroCount``.
+    ///   - sum: the sum of all values, a finite number.
     package init(
         _ values: [(value: Double, count: UInt64)], scale: Int32 = defaultScale, sum: Double, min: Double?, max: Double?
     ) {
@@ -89,7 +90,7 @@ package struct ExponentialHistogram: Sendable, Equatable {
 
     package var mean: Double { count == 0 ? 0 : sum / Double(count) }
 
-    /// Adds one value. What is not a finite number is ignored.
+    /// Adds one value. Ignores a value that is not finite.
     package mutating func record(_ value: Double) {
         guard value.isFinite else { return }
         min = Swift.min(min ?? value, value)
@@ -102,14 +103,14 @@ package struct ExponentialHistogram: Sendable, Equatable {
     package mutating func merge(_ other: ExponentialHistogram) {
         guard other.count > 0 else { return }
         if count == 0, other.scale <= scale {
-            // Its buckets are shared until one of both changes.
+            // Both histograms share the buckets until one of them changes.
             self = other
             return
         }
         var other = other
         lowerScale(to: other.scale)
         other.lowerScale(to: scale)
-        // A side that has values and no bound makes the merged bound unknown.
+        // If a side has values but no bound, the merged bound is unknown.
         min = count == 0 ? other.min : Self.combine(min, other.min, Swift.min)
         max = count == 0 ? other.max : Self.combine(max, other.max, Swift.max)
         count &+= other.count
@@ -123,7 +124,7 @@ package struct ExponentialHistogram: Sendable, Equatable {
         Self.add(other.buckets, to: &buckets, at: Int(other.offset - offset))
     }
 
-    /// The same for one that was read into a list of its buckets. `false`, and nothing is added, when that cannot be one.
+    /// Adds all values of a list of buckets. Returns `false` and adds nothing if the list is not a valid histogram.
     package mutating func merge(_ other: SparseHistogram) -> Bool {
         guard let otherCount = other.count else { return false }
         guard otherCount > 0 else { return true }
@@ -144,8 +145,8 @@ package struct ExponentialHistogram: Sendable, Equatable {
         return true
     }
 
-    // Functions of their own: so the compiler looks once, and not for each bucket, whether it may change the array in its
-    // place, which takes longer than adding.
+    // These are functions of their own so that the compiler checks once, and not for each bucket, whether it may change
+    // the array in place. That check takes longer than the addition.
 
     @inline(never)
     private static func add(_ added: [UInt64], to buckets: inout [UInt64], at place: Int) {
@@ -168,10 +169,11 @@ package struct ExponentialHistogram: Sendable, Equatable {
         }
     }
 
-    /// The values that came in since `earlier`, of a histogram that counts on: its counts and sum are exact, at the coarser
-    /// scale of both. ``min`` and ``max`` are exact where they moved, and otherwise the bounds of the outermost buckets, or the
-    /// mean where nothing is known but count and sum.
-    /// `nil` when this is no later state of the same histogram, because something fell.
+    /// Returns the values that a cumulative histogram gained since `earlier`, at the coarser of the two scales; `nil` if
+    /// a figure fell, so that this cannot be a later state of the same histogram.
+    ///
+    /// Counts and sum are exact. ``min`` and ``max`` are exact if they moved. Otherwise they are the bounds of the
+    /// outermost buckets, or the mean if only count and sum are known.
     package func difference(since earlier: ExponentialHistogram) -> ExponentialHistogram? {
         guard count >= earlier.count, zeroCount >= earlier.zeroCount, sum >= earlier.sum else { return nil }
         var (result, old) = (self, earlier)
@@ -196,10 +198,11 @@ package struct ExponentialHistogram: Sendable, Equatable {
         return result
     }
 
-    /// The values in another unit. Each bucket becomes the nearest, which makes the error of a quantile twice what it was at
-    /// most; as this depends on the scale, two states of one histogram are subtracted before.
+    /// Returns the histogram in another unit. Each bucket moves to the nearest bucket of the new unit, which at most
+    /// doubles the error of a quantile. The move depends on the scale, so the difference of two states must be taken
+    /// first.
     ///
-    /// - Parameter factor: positive and finite; with any other nothing is changed.
+    /// - Parameter factor: positive and finite; with any other factor the histogram stays unchanged.
     package func multiplied(by factor: Double) -> ExponentialHistogram {
         guard factor > 0, factor.isFinite, factor != 1 else { return self }
         var result = self
@@ -213,7 +216,7 @@ package struct ExponentialHistogram: Sendable, Equatable {
         return result
     }
 
-    /// With all values at their mean where nothing is known of a distribution but count and sum.
+    /// The histogram with all values at their mean if only count and sum are known; otherwise the histogram itself.
     package var distributed: ExponentialHistogram {
         guard isWithoutDistribution else { return self }
         return ExponentialHistogram([(mean, count)], sum: sum, min: min, max: max)
@@ -240,15 +243,15 @@ package struct ExponentialHistogram: Sendable, Equatable {
         Int32(scalbn(exponent, Int(scale)).rounded(.up)) - 1
     }
 
-    /// It looks like values near zero that have a sum.
+    /// Whether only count and sum are known: all values are near zero and yet have a sum.
     private var isWithoutDistribution: Bool { zeroCount == count && sum > 0 }
 
-    /// Kept within ``min`` and ``max``.
+    /// Returns the value, kept within ``min`` and ``max``.
     func clamp(_ value: Double) -> Double {
         Swift.min(Swift.max(value, min ?? value), max ?? value)
     }
 
-    /// Of the lowest bucket that has values.
+    /// The lower bound of the lowest bucket that has values.
     private var lowerBound: Double {
         zeroCount > 0 || buckets.isEmpty ? 0 : exp2(scalbn(Double(offset), -Int(scale)))
     }
@@ -259,7 +262,7 @@ package struct ExponentialHistogram: Sendable, Equatable {
         earlier.map { isBeyond(bound, $0) } ?? false
     }
 
-    /// Leaves no empty bucket at either end.
+    /// Removes the empty buckets at either end.
     private mutating func trim() {
         let leading = buckets.prefix { $0 == 0 }.count
         buckets.removeFirst(leading)
@@ -284,8 +287,8 @@ package struct ExponentialHistogram: Sendable, Equatable {
         }
     }
 
-    /// Where the present buckets and those from `first` to `second` have no room, makes room for more than these at once, for
-    /// of many that are added up most have values beyond those before.
+    /// Reserves twice the capacity that the present buckets and those from `first` to `second` need, if they have less
+    /// than they need: when many histograms are added up, most have values beyond the earlier ones.
     private mutating func reserveRoom(from first: Int32, to second: Int32) {
         let low = buckets.isEmpty ? first : Swift.min(first, offset)
         let high = buckets.isEmpty ? second : Swift.max(second, last)
@@ -303,7 +306,8 @@ package struct ExponentialHistogram: Sendable, Equatable {
         lowerScale(to: scale - shift)
     }
 
-    /// Each step down joins two neighbouring buckets: index `i` becomes `i >> 1`, exactly.
+    /// Lowers the scale step by step: each step joins two neighbouring buckets, so that index `i` becomes `i >> 1`,
+    /// exactly.
     private mutating func lowerScale(to target: Int32) {
         guard target < scale else { return }
         let shift = scale - target
@@ -320,6 +324,6 @@ package struct ExponentialHistogram: Sendable, Equatable {
 }
 
 extension Double {
-    /// A bucket may reach past what a Double holds.
+    /// The value, or `nil` if it is not finite: a bucket may reach beyond the range of a Double.
     fileprivate var ifFinite: Double? { isFinite ? self : nil }
 }

@@ -1,5 +1,5 @@
-/// A day of the Gregorian calendar. Arithmetic and nothing else: Foundation's formatters ask for the locale and the time zone
-/// of the process, and an odd `LANG` or `TZ` makes them end it.
+/// A day of the Gregorian calendar. It uses arithmetic alone: Foundation's formatters read the locale and the time zone
+/// of the process, and end the process if `LANG` or `TZ` is odd.
 package struct GregorianDate: Equatable, Sendable {
     package let year: Int
     /// 1...12.
@@ -7,7 +7,7 @@ package struct GregorianDate: Equatable, Sendable {
     /// 1...31.
     package let day: Int
 
-    /// `nil` for a day that the calendar does not have, and for years beyond 1...9999.
+    /// `nil` if the calendar does not have the day, or the year is outside 1...9999.
     package init?(year: Int, month: Int, day: Int) {
         guard (1...9999).contains(year), (1...12).contains(month),
             (1...Self.days(ofMonth: month, year)).contains(day)
@@ -15,9 +15,9 @@ package struct GregorianDate: Equatable, Sendable {
         (self.year, self.month, self.day) = (year, month, day)
     }
 
-    /// - Parameter days: since 1970-01-01, not negative.
+    /// - Parameter days: days since 1970-01-01, not negative.
     package init(daysSince1970 days: Int) {
-        // No year is longer, so this one is never too late.
+        // A year has at most 366 days, so this year is never too late.
         var year = 1970 + days / 366
         while Self.daysSince1970(ofYear: year + 1) <= days { year += 1 }
         var (month, rest) = (1, days - Self.daysSince1970(ofYear: year))
@@ -43,7 +43,7 @@ package struct GregorianDate: Equatable, Sendable {
         }
     }
 
-    /// Since the year 1.
+    /// Returns the number of leap days from the year 1 up to the given year.
     private static func leapDays(before year: Int) -> Int {
         let last = year - 1
         return last / 4 - last / 100 + last / 400

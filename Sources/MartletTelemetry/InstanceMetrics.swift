@@ -1,9 +1,9 @@
-/// What one sender told in one batch: the collector's side of a ``MetricsBatch``, where intervals may differ from point to
-/// point and senders other than Martlet keep no ledger.
+/// The metrics of one sender in one batch: the collector's side of a ``MetricsBatch``. The intervals may differ from
+/// point to point, and senders other than Martlet keep no ledger.
 package struct InstanceMetrics: Sendable, Equatable {
     package var resource: TelemetryResource
     package var points: [RequestPoint]
-    /// What counts on; never of a Martlet agent.
+    /// The points of cumulative metrics; a Martlet agent sends none for requests.
     package var cumulative: [CumulativePoint]
     package var ledger: LedgerReading?
 
@@ -17,7 +17,7 @@ package struct InstanceMetrics: Sendable, Equatable {
         self.ledger = ledger
     }
 
-    /// How many requests ``points`` stand for.
+    /// The number of requests that ``points`` stand for.
     package var requests: UInt64 { points.reduce(0) { $0 &+ $1.statistics.duration.count } }
 }
 

@@ -1,4 +1,4 @@
-/// The account of an agent, in requests: `captured = delivered + waiting + dropped`, always.
+/// The ledger of an agent, in requests: `captured = delivered + waiting + dropped`, always.
 public struct Ledger: Sendable, Equatable {
     /// Requests that were seen since the process started.
     public var captured: UInt64
@@ -6,7 +6,7 @@ public struct Ledger: Sendable, Equatable {
     public var delivered: UInt64
     /// Requests in memory or in the outbox.
     public var waiting: UInt64
-    /// Requests that will never be delivered, by reason; empty as long as nothing was lost.
+    /// Requests that will never be delivered, by reason; empty as long as no request was lost.
     public var dropped: [DropReason: UInt64]
 
     public init(
@@ -19,23 +19,24 @@ public struct Ledger: Sendable, Equatable {
     }
 }
 
-/// Why requests were lost. The raw value is the `martlet.reason` attribute on the wire.
+/// The reason why requests were lost. The raw value is the `martlet.reason` attribute on the wire.
 public enum DropReason: String, Sendable, Hashable, CaseIterable {
-    /// The outbox was full, its batches were merged into coarser intervals, and still the oldest had to make room
-    /// (`MARTLET_BUFFER_MAX`).
+    /// The outbox was full (`MARTLET_BUFFER_MAX`). Its batches were merged into coarser intervals, and the oldest still
+    /// had to be deleted.
     case bufferFull = "buffer_full"
-    /// The collector said that it will never take the batch, or took it and not all of its requests.
+    /// The collector refused the batch for good, or took it without some of its requests.
     case rejected
-    /// The batch's file was gone when its turn came: another instance of the service made room with it, or somebody
-    /// removed it.
+    /// The batch's file was gone when its turn came: another instance of the service deleted it to make room, or a person
+    /// or another program removed it.
     case gone
-    /// The batch's file is not what was written: a disk that lost or changed something. It is in `quarantine/`.
+    /// The batch's file differs from the bytes that were written, because the disk lost or changed some. The file is in
+    /// `quarantine/`.
     case corrupt
-    /// The collector took no batch of that size, and it could not be divided any further.
+    /// The collector refused a batch of that size, and the batch could not be divided any further.
     case tooLarge = "too_large"
-    /// An upload had begun and its outcome stayed unknown for so long that the collector may have forgotten the batch:
-    /// sent once more, it might count twice.
+    /// An upload had begun, and its outcome stayed unknown for so long that the collector may have forgotten the batch.
+    /// Sent once more, the batch might count twice.
     case expired
-    /// A process of another version of Martlet dropped them, for a reason that this one does not know.
+    /// A process of another version of Martlet dropped the requests, for a reason that this version does not know.
     case other
 }

@@ -1,14 +1,14 @@
-/// A ``Ledger`` as it stood at a moment, as the collector takes it: with the reasons for loss in the sender's own words, which
-/// may be those of a newer agent.
+/// A ``Ledger`` at a moment, as the collector receives it: the reasons for loss are the sender's own words, which may be
+/// those of a newer agent.
 package struct LedgerReading: Sendable, Equatable {
     package var time: UnixNanoseconds
     package var captured: UInt64
     package var delivered: UInt64
     package var waiting: UInt64
     package var dropped: [String: UInt64]
-    /// Nanoseconds since the instance's start, by its wall clock; 0 where the sender does not tell.
+    /// Nanoseconds since the instance's start, by its wall clock; 0 if the sender does not tell.
     package var age: UInt64
-    /// Nanoseconds since the instance's start in which capture was off; 0 where the sender does not tell.
+    /// Nanoseconds since the instance's start in which capture was off; 0 if the sender does not tell.
     package var unwatched: UInt64
 
     package init(

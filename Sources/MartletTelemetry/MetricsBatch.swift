@@ -1,14 +1,14 @@
-/// Everything counted in one interval of one instance.
+/// The counts of one interval of one instance.
 package struct MetricsBatch: Sendable, Equatable {
     package var resource: TelemetryResource
     package var start: UnixNanoseconds
     package var end: UnixNanoseconds
     package var series: [RequestDimensions: RequestStatistics]
-    /// When the instance began to count, from which its account counts on.
+    /// The time at which the instance began to count; its ledger counts from there.
     package var instanceStart: UnixNanoseconds
-    /// The instance's account at `end`, this batch's requests still waiting.
+    /// The instance's ledger at `end`, with this batch's requests still waiting.
     package var ledger: Ledger
-    /// Nanoseconds since the instance's start in which it did not look for requests: capture was off.
+    /// Nanoseconds since the instance's start in which capture was off, so that the agent looked for no requests.
     package var unwatched: UInt64
 
     package init(
@@ -25,6 +25,6 @@ package struct MetricsBatch: Sendable, Equatable {
         self.unwatched = unwatched
     }
 
-    /// How many requests the batch stands for.
+    /// The number of requests that the batch stands for.
     package var requests: UInt64 { series.values.reduce(0) { $0 &+ $1.duration.count } }
 }

@@ -1,4 +1,4 @@
-/// How many requests ended in which way. A plain value of fixed size.
+/// The number of requests for each outcome. A plain value of fixed size.
 package struct OutcomeCounts: Sendable, Equatable {
     private var counts = SIMD8<UInt64>()
 
@@ -15,7 +15,7 @@ package struct OutcomeCounts: Sendable, Equatable {
 }
 
 extension RequestOutcome {
-    /// The outcome's place in a vector.
+    /// The index of the outcome in a vector.
     fileprivate var lane: Int {
         switch self {
         case .success: 0

@@ -1,19 +1,19 @@
-/// How long the phases of one request took. A plain value of fixed size, without any allocation: it is made for every
-/// request.
+/// The durations of the phases of one request. A plain value of fixed size that allocates nothing, because each request
+/// makes one.
 package struct PhaseDurations: Sendable, Equatable {
     private static let none = UInt64.max
-    /// ``none`` where the request did not have the phase.
+    /// The durations in nanoseconds, by ``RequestPhase/lane``; ``none`` for a phase that the request did not have.
     package private(set) var lanes = SIMD8<UInt64>(repeating: PhaseDurations.none)
 
-    /// Without any phase.
+    /// Durations without any phase.
     package init() {}
 
-    /// - Parameter lanes: of another one; the last two are not used.
+    /// - Parameter lanes: the lanes of other durations; the last two are not used.
     package init(lanes: SIMD8<UInt64>) {
         self.lanes = lanes
     }
 
-    /// Nanoseconds; `nil` when the request did not have the phase.
+    /// The duration in nanoseconds; `nil` if the request did not have the phase.
     package subscript(phase: RequestPhase) -> UInt64? {
         get { lanes[phase.lane] == Self.none ? nil : lanes[phase.lane] }
         set { lanes[phase.lane] = newValue ?? Self.none }

@@ -1,17 +1,17 @@
-/// What is known of the phases of many requests: of each phase how many requests had it, and how long it took in all.
-/// Merges exactly, as far as sums of `Double` are. A plain value of fixed size.
+/// The phases of many requests: for each phase, the number of requests that had it and their total time in it. Merging is
+/// as exact as sums of `Double` are. A plain value of fixed size.
 package struct PhaseTotals: Sendable, Equatable {
     private var counts = SIMD8<UInt64>()
     private var seconds = SIMD8<Double>()
 
-    /// Without any phase.
+    /// Totals without any phase.
     package init() {}
 
     /// One phase over all requests that had it.
     package struct Total: Sendable, Equatable {
         /// Requests that had the phase.
         package var count: UInt64
-        /// Their time in it, added up.
+        /// The sum of their times in the phase.
         package var seconds: Double
 
         package init(count: UInt64 = 0, seconds: Double = 0) {
@@ -19,11 +19,11 @@ package struct PhaseTotals: Sendable, Equatable {
             self.seconds = seconds
         }
 
-        /// Seconds; `nil` when no request had the phase.
+        /// The mean time in seconds; `nil` if no request had the phase.
         package var mean: Double? { count > 0 ? seconds / Double(count) : nil }
     }
 
-    /// Zeros when no request had the phase.
+    /// The total of a phase; zeros if no request had it.
     package subscript(phase: RequestPhase) -> Total {
         get { Total(count: counts[phase.lane], seconds: seconds[phase.lane]) }
         set {
@@ -42,13 +42,13 @@ package struct PhaseTotals: Sendable, Equatable {
         seconds.replace(with: seconds + SIMD8<Double>(durations.lanes) / 1e9, where: recorded)
     }
 
-    /// Adds what is known of one phase of other requests.
+    /// Adds the total of one phase of other requests.
     package mutating func add(_ total: Total, to phase: RequestPhase) {
         counts[phase.lane] &+= total.count
         seconds[phase.lane] += total.seconds
     }
 
-    /// Adds the requests of another.
+    /// Adds the requests of other totals.
     package mutating func merge(_ other: PhaseTotals) {
         counts &+= other.counts
         seconds += other.seconds

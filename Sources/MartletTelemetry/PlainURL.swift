@@ -1,6 +1,6 @@
-/// A URL without what may be secret in it. Senders other than Martlet may leave credentials and queries in.
+/// A URL without its secrets. Senders other than Martlet may leave credentials and queries in URLs.
 package enum PlainURL {
-    /// Scheme, host, port and path. Reads bytes: a `Character` may hide a `?` or an `@`.
+    /// Returns scheme, host, port and path. Reads bytes, because a `Character` may hide a `?` or an `@`.
     package static func text(of url: String) -> String {
         let plain = url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         guard let slashes = plain.firstRange(of: "://".utf8) else { return String(Substring(plain)) }

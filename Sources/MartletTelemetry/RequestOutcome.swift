@@ -1,13 +1,14 @@
-/// How a request ended, as reports count it.
+/// The outcome of a request, as reports count it.
 package enum RequestOutcome: Sendable, Hashable, CaseIterable {
     case success
-    /// No response: the connection, the name, the time-out, TLS, …
+    /// The request failed without an error status: connection, name look-up, time-out, TLS, …
     case transportFailure
     case clientError
     case serverError
-    /// It did not end within the time after which a request counts as hung.
+    /// The request did not end within the time after which a request counts as hung.
     case hung
-    /// The caller took it back: counted, and no failure (semantic conventions, "HTTP Spans", error.type).
+    /// The caller cancelled the request, which is counted and is not a failure (semantic conventions, "HTTP Spans",
+    /// error.type).
     case cancelled
 
     /// `error.type` values with an outcome of their own.
@@ -26,7 +27,8 @@ package enum RequestOutcome: Sendable, Hashable, CaseIterable {
             }
     }
 
-    /// A 4xx is the client's failure and not the server's (semantic conventions, "HTTP Spans", span status).
+    /// Returns whether the outcome is a failure. A 4xx is the client's failure and not the server's (semantic
+    /// conventions, "HTTP Spans", span status).
     package func isFailure(for kind: RequestKind) -> Bool {
         switch self {
         case .success, .cancelled: false

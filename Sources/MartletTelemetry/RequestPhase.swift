@@ -1,7 +1,7 @@
 /// A part of a request's time. The raw value is the `martlet.phase` attribute on the wire and the key in reports.
 ///
-/// Phases follow each other in the order of their cases. A request has only those that happened: on a connection that is
-/// used again there is no ``dns``, no ``connect`` and no ``tls``.
+/// Phases follow each other in the order of their cases. A request has only the phases that happened: a reused connection
+/// has no ``dns``, no ``connect`` and no ``tls``.
 package enum RequestPhase: String, Sendable, Hashable, CaseIterable {
     /// From `resume` to the start of the transfer.
     case queue
@@ -11,12 +11,12 @@ package enum RequestPhase: String, Sendable, Hashable, CaseIterable {
     case connect
     /// The TLS handshake.
     case tls
-    /// From the moment at which the request, with its body, begins to be written to the first byte of the answer.
+    /// From the moment at which the request, with its body, begins to be written, to the first byte of the answer.
     case firstByte = "first_byte"
     /// From the first byte of the answer to its end.
     case transfer
 
-    /// The phase's place in a vector.
+    /// The index of the phase in a vector.
     var lane: Int {
         switch self {
         case .queue: 0

@@ -1,11 +1,11 @@
-/// What is known of all requests of one series in one interval. Merges exactly. A plain value.
+/// The statistics of all requests of one series in one interval. They merge exactly. A plain value.
 package struct RequestStatistics: Sendable, Equatable {
-    /// Seconds.
+    /// The durations, in seconds.
     package var duration = ExponentialHistogram()
     /// Body bytes, summed over the interval.
     package var bytesSent: UInt64 = 0
     package var bytesReceived: UInt64 = 0
-    /// Empty where the instrument does not see phases.
+    /// The phases; empty if the instrument does not see them.
     package var phases = PhaseTotals()
 
     package init() {}
@@ -30,7 +30,7 @@ package struct RequestStatistics: Sendable, Equatable {
         self.phases.record(phases)
     }
 
-    /// Roughly its memory, with that of its dimensions.
+    /// The approximate memory of the statistics and their dimensions, in bytes.
     package var estimatedBytes: Int { 512 + duration.buckets.count * MemoryLayout<UInt64>.stride }
 
     package mutating func merge(_ other: RequestStatistics) {

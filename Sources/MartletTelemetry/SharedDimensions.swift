@@ -1,4 +1,5 @@
-/// The dimensions of a series for those who look it up with each of its points: hashed once, and equal at a glance to any copy.
+/// The dimensions of a series, for a look-up with each of its points. They are hashed once, and copies are compared by
+/// identity.
 package struct SharedDimensions: Sendable, Hashable {
     private final class Storage: Sendable {
         let dimensions: RequestDimensions

@@ -1,6 +1,5 @@
-/// One operation whose details were kept: a span of the OpenTelemetry data model. What every HTTP request has is in
-/// ``request``, ``url`` and the sizes, and on the wire in the attributes of the semantic conventions; all else that is
-/// known stands in ``attributes``.
+/// A kept operation with its details: a span of the OpenTelemetry data model. The attributes of the semantic conventions
+/// that every HTTP request has are in ``request``, ``url`` and the sizes, and all others in ``attributes``.
 package struct SpanRecord: Sendable, Equatable {
     package enum Kind: String, Sendable, CaseIterable {
         case `internal`
@@ -12,29 +11,29 @@ package struct SpanRecord: Sendable, Equatable {
 
     package var traceID: TraceID
     package var spanID: SpanID
-    /// `nil` for a root.
+    /// `nil` for a root span.
     package var parentSpanID: SpanID?
-    /// W3C Trace Context, section 3.3; empty for none.
+    /// The trace state (W3C Trace Context, section 3.3); empty if the span has none.
     package var traceState = ""
     package var name: String
     package var kind: Kind
     package var start: UnixNanoseconds
     package var durationNanoseconds: UInt64
     package var isError = false
-    /// What the error said, in words; `nil` where nothing was said.
+    /// The message of the error; `nil` if the error has none.
     package var message: String?
-    /// `nil` for an operation that is no HTTP request.
+    /// `nil` for an operation that is not an HTTP request.
     package var request: RequestDimensions?
-    /// Redacted; empty where it is not known.
+    /// The redacted URL; empty if it is not known.
     package var url = ""
-    /// Body bytes.
+    /// Sent body bytes.
     package var bytesSent: UInt64 = 0
     package var bytesReceived: UInt64 = 0
-    /// None of those that ``request``, ``url`` and the sizes stand for.
+    /// The attributes that ``request``, ``url`` and the sizes do not cover.
     package var attributes: [String: SpanAttribute] = [:]
     package var events: [SpanEvent] = []
     package var links: [SpanLink] = []
-    /// What a limit left out.
+    /// The number of attributes, and below of events and links, that a limit left out.
     package var droppedAttributes: UInt32 = 0
     package var droppedEvents: UInt32 = 0
     package var droppedLinks: UInt32 = 0
@@ -62,7 +61,7 @@ package enum SpanAttribute: Sendable, Hashable {
     case array([SpanAttribute])
 }
 
-/// Something that happened at a moment within a span.
+/// An event at a moment within a span.
 package struct SpanEvent: Sendable, Equatable {
     package var name: String
     package var time: UnixNanoseconds
@@ -75,7 +74,7 @@ package struct SpanEvent: Sendable, Equatable {
     }
 }
 
-/// A span that this one is related to, other than as its child.
+/// A span that this one is related to, but not as its child.
 package struct SpanLink: Sendable, Equatable {
     package var traceID: TraceID
     package var spanID: SpanID
@@ -89,7 +88,7 @@ package struct SpanLink: Sendable, Equatable {
 }
 
 extension SpanRecord {
-    /// The name that the semantic conventions ask for ("HTTP Spans"): method and template, never the path.
+    /// Returns the span name that the semantic conventions ask for ("HTTP Spans"): method and template, never the path.
     package static func name(of request: RequestDimensions) -> String {
         "\(request.method == "_OTHER" ? "HTTP" : request.method) \(request.endpoint)"
     }

@@ -1,10 +1,10 @@
-/// What instruments put into the attributes of spans and may be secret.
+/// The secrets that instruments may put into the attributes of spans.
 package enum SpanSecrets {
-    /// What stands where a secret was (OpenTelemetry semantic conventions, "url.full").
+    /// The text that replaces a secret (OpenTelemetry semantic conventions, "url.full").
     package static let placeholder = "REDACTED"
 
-    /// The attribute as it may be kept: a URL without user, password, query and fragment, and a placeholder for a header
-    /// that carries credentials. `nil` for one that may not be kept, a query or a fragment.
+    /// Returns the attribute without secrets: a URL without user, password, query and fragment, and a placeholder for a
+    /// header that carries credentials. `nil` for an attribute that must not be kept: a query or a fragment.
     package static func plain(_ value: SpanAttribute, named name: String) -> SpanAttribute? {
         guard name.hasPrefix("url.") || name.hasPrefix("http.") else { return value }
         if name == "url.query" || name == "url.fragment" { return nil }
@@ -14,10 +14,11 @@ package enum SpanSecrets {
         return hasURL ? value.mapText(PlainURL.text) : value
     }
 
-    /// Whether the attribute has a URL or the path of one.
+    /// Returns whether the attribute has a URL or the path of one.
     package static func isURL(_ name: String) -> Bool { urls.contains(name) || name == "url.path" }
 
-    /// The header whose value the attribute has; `nil` for other attributes. Some instruments write `_` for `-`.
+    /// Returns the name of the header whose value the attribute has; `nil` for other attributes. Some instruments write
+    /// `_` for `-`.
     package static func header(named name: String) -> String? {
         let prefix = name.hasPrefix(requestHeader) ? requestHeader : responseHeader
         guard name.hasPrefix(prefix) else { return nil }
@@ -36,7 +37,7 @@ package enum SpanSecrets {
 }
 
 extension SpanAttribute {
-    /// With each text in it changed.
+    /// Returns the attribute with each of its texts changed.
     package func mapText(_ change: (String) -> String) -> SpanAttribute {
         switch self {
         case .string(let text): .string(change(text))

@@ -1,5 +1,5 @@
-/// An exponential histogram as a list of the buckets that have values: what bytes are read into on their way to a histogram
-/// that adds up many of them. Used again and again, it allocates nothing.
+/// An exponential histogram as a list of the buckets that have values. A decoder reads bytes into it before an
+/// ``ExponentialHistogram`` adds it up. A value that is used for one histogram after another allocates no new memory.
 ///
 /// A plain value: not synchronized.
 package struct SparseHistogram: Sendable {
@@ -10,23 +10,24 @@ package struct SparseHistogram: Sendable {
     package var min: Double?
     package var max: Double?
     package var zeroCount: UInt64 = 0
-    /// The first ``bucketCount`` are the buckets that have values, in ascending order of their indices; the rest is room.
+    /// The first ``bucketCount`` elements are the buckets that have values, in ascending order of their indices. The rest
+    /// is spare room.
     package var buckets: [Bucket] = []
     package var bucketCount = 0
-    /// How many values these buckets have in all.
+    /// The number of values in these buckets.
     package var valuesInBuckets: UInt64 = 0
 
     package init() {}
 
-    /// Makes room for so many buckets, and no more than a histogram can have.
+    /// Makes room for `count` buckets, but for no more than a histogram can have.
     package mutating func makeRoom(forBuckets count: Int) {
         let missing = Swift.min(count, ExponentialHistogram.maxBuckets) - buckets.count
         if missing > 0 { buckets += repeatElement((index: 0, count: 0), count: missing) }
     }
 
-    /// How many values, those in ``zeroCount`` included; `nil` when it cannot be a histogram: an index that no `Double` has,
-    /// a sum that is no number, a count that overflows. That the buckets are in order, and what they have in all, is the
-    /// caller's part.
+    /// The number of values, including ``zeroCount``; `nil` if the list is not a valid histogram: an index that no
+    /// `Double` has, a sum that is not finite, a count that overflows. The caller ensures that the buckets are in order
+    /// and that ``valuesInBuckets`` is their sum.
     package var count: UInt64? {
         let bound = ExponentialHistogram.indexBound(ofScale: scale)
         guard ExponentialHistogram.scales.contains(scale), sum.isFinite, min?.isFinite != false, max?.isFinite != false,
@@ -36,8 +37,8 @@ package struct SparseHistogram: Sendable {
         return isTooLarge ? nil : count
     }
 
-    /// The lowest index of a value; `nil` where none has one.
+    /// The lowest index of a bucket with values; `nil` if no bucket has any.
     var first: Int32? { bucketCount > 0 ? buckets[0].index : nil }
-    /// The highest.
+    /// The highest index of a bucket with values; `nil` if no bucket has any.
     var last: Int32? { bucketCount > 0 ? buckets[bucketCount - 1].index : nil }
 }

@@ -1,16 +1,17 @@
-/// Tells the streams of one sender's metrics apart: the instrumentation scope, the metric and all attributes, also those that
-/// are no dimension of a report (OpenTelemetry specification, "Metrics Data Model", section Timeseries Model).
+/// The identity of a stream among a sender's metrics: a hash of the instrumentation scope, the metric and all attributes,
+/// including those that are not a dimension of a report (OpenTelemetry specification, "Metrics Data Model", section
+/// Timeseries Model).
 ///
-/// A hash of 128 bits: two of a million streams are the same with a probability of about 10⁻²⁷.
+/// The hash has 128 bits: two of a million streams collide with a probability of about 10⁻²⁷.
 package struct StreamID: Sendable, Hashable {
-    /// FNV-1a, which is the same in every process (draft-eastlake-fnv, section 5).
+    /// FNV-1a, which gives the same hash in every process (draft-eastlake-fnv, section 5).
     private var hash: UInt128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d
 
     package init(hashing parts: [[UInt8]]) {
         add(parts)
     }
 
-    /// As if the parts had been hashed behind those of this one.
+    /// Returns the identity of this stream's parts followed by `parts`.
     package func adding(_ parts: [[UInt8]]) -> StreamID {
         var id = self
         id.add(parts)
@@ -19,13 +20,13 @@ package struct StreamID: Sendable, Hashable {
 
     private mutating func add(_ parts: [[UInt8]]) {
         for part in parts {
-            // Its length first, so that no two lists of parts are the same bytes.
+            // The length goes first, so that two different lists of parts are never the same bytes.
             add(Self.bytes(of: UInt64(part.count)))
             add(part)
         }
     }
 
-    /// 16 of them.
+    /// The 16 bytes of the hash, the highest first.
     package var bytes: [UInt8] {
         Self.bytes(of: UInt64(truncatingIfNeeded: hash >> 64)) + Self.bytes(of: UInt64(truncatingIfNeeded: hash))
     }

@@ -1,4 +1,4 @@
-/// Who sent something: the OpenTelemetry resource, as far as Martlet tells senders apart.
+/// The sender of telemetry: the OpenTelemetry resource, as far as Martlet distinguishes senders.
 package struct TelemetryResource: Sendable, Hashable, Codable {
     /// `service.name`
     package var service: String
@@ -6,16 +6,16 @@ package struct TelemetryResource: Sendable, Hashable, Codable {
     package var version: String?
     /// `deployment.environment.name`
     package var environment: String?
-    /// `service.instance.id`: one process, from its start to its end. Empty where the sender gives none.
+    /// `service.instance.id`: one process, from its start to its end. Empty if the sender gives none.
     package var instance: String
     /// `host.name`
     package var host: String?
     /// `martlet.capture.mode`: how the agent sees requests (`automatic`, `explicit`, `off`).
     package var captureMode: String?
-    /// `martlet.capture.reason`: why the mode is not the one that was asked for, or why the agent
-    /// keeps no details, in a sentence.
+    /// `martlet.capture.reason`: a sentence that says why the mode is not the configured one, or why the agent keeps no
+    /// details.
     package var captureReason: String?
-    /// `telemetry.sdk.name` and `telemetry.sdk.version`, as `martlet 0.1.0`.
+    /// `telemetry.sdk.name` and `telemetry.sdk.version`, separated by a space: `martlet 0.1.0`.
     package var agent: String?
 
     package init(
@@ -32,6 +32,6 @@ package struct TelemetryResource: Sendable, Hashable, Codable {
         self.agent = agent
     }
 
-    /// Whether the sender is an agent of Martlet's.
+    /// Whether the sender is a Martlet agent.
     package var isMartlet: Bool { agent?.hasPrefix("martlet ") ?? false }
 }

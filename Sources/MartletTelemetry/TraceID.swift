@@ -3,7 +3,7 @@ package struct TraceID: Sendable, Hashable, CustomStringConvertible {
     package let high: UInt64
     package let low: UInt64
 
-    /// `nil` when all bits are zero, which is no id.
+    /// `nil` if all bits are zero, which is not a valid id.
     package init?(high: UInt64, low: UInt64) {
         guard high | low != 0 else { return nil }
         self.high = high
@@ -34,7 +34,7 @@ package struct TraceID: Sendable, Hashable, CustomStringConvertible {
 package struct SpanID: Sendable, Hashable, CustomStringConvertible {
     package let value: UInt64
 
-    /// `nil` for zero, which is no id.
+    /// `nil` for zero, which is not a valid id.
     package init?(_ value: UInt64) {
         guard value != 0 else { return nil }
         self.value = value
@@ -72,7 +72,7 @@ extension UInt64 {
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
-    /// `nil` where a byte is no lower-case hexadecimal digit. At most 16 of them.
+    /// `nil` if a byte is not a lower-case hexadecimal digit. The caller passes at most 16 digits.
     package init?(hexDigits: some Collection<UInt8>) {
         self = 0
         for digit in hexDigits {

@@ -1,5 +1,5 @@
-// A service of a chain, as a user would write it: it answers by asking the next one, over URLSession or AsyncHTTPClient,
-// and passes on what that one said. Hummingbird's middleware is all that it does for tracing.
+// A service of a chain, as a user would write it. It asks the next service over URLSession or AsyncHTTPClient and passes on
+// the answer. Hummingbird's middleware is its only code for tracing.
 //
 //     ChainService urlsession|async-http-client <base URL of the next>
 import AsyncHTTPClient
@@ -33,7 +33,7 @@ router.add(middleware: TracingMiddleware())
 router.get("orders/:order") { _, context in
     try await ask(next.appendingPathComponent("orders/\(try context.parameters.require("order"))"))
 }
-// The same within a span of the service's own, as many clients of an API have it.
+// This route wraps the call in a span of the service's own, as many API clients do.
 router.get("wrapped/:order") { _, context in
     let url = next.appendingPathComponent("orders/\(try context.parameters.require("order"))")
     return try await agent.tracer.withSpan("ask for an order", ofKind: .client) { span in

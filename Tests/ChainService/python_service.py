@@ -1,6 +1,6 @@
 """The last service of a chain: Python's own HTTP server, with a span of the OpenTelemetry SDK for each request.
 
-Answers `/orders/<number>` with the id of the trace that it was called in.
+It answers `/orders/<number>` with the id of the trace in which it was called.
 """
 
 import signal
@@ -46,7 +46,7 @@ class Handler(BaseHTTPRequestHandler):
 
 server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-# The test starts it from a thread that blocks signals, and a process inherits that.
+# The test starts this process from a thread that blocks signals, and a process inherits the block.
 signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
 print(f"listening on http://127.0.0.1:{server.server_address[1]}", flush=True)
 try:

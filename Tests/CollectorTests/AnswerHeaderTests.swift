@@ -3,7 +3,7 @@ import HummingbirdTesting
 import MartletServer
 import Testing
 
-/// What every answer has, and what none has.
+/// Header fields and bodies of all kinds of answers.
 @Suite struct AnswerHeaderTests {
     @Test func everyAnswerTellsABrowserToDoNothingWithIt() async throws {
         try await withServer(tokens: ServerTokens(ingest: "a", read: "b")) { client in
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    /// Neither in the body nor in a header field.
+    /// Checks the body and the header fields.
     @Test func nothingOfARequestComesBackInAFailure() async throws {
         let mark = "r3flect3d"
         try await withServer(tokens: ServerTokens(ingest: "a", read: "b")) { client in

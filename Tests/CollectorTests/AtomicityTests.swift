@@ -6,7 +6,7 @@ import MartletStorage
 import MartletTelemetry
 import Testing
 
-/// A store that fails in the middle of a batch has none of it.
+/// A store that fails in the middle of a batch keeps no part of it.
 @Suite struct AtomicityTests {
     private let folder: TemporaryFolder
     private let batch = BatchID(instance: "i-1", sequence: 1, signal: .metrics)
@@ -17,7 +17,7 @@ import Testing
 
     private var path: String { folder.path("collector.sqlite") }
 
-    /// The ledger is what a batch stores last.
+    /// Makes the insertion of the ledger fail, which is the last step of a batch.
     private func failAtTheLedger() throws {
         try execute("CREATE TRIGGER fail BEFORE INSERT ON ledger BEGIN SELECT RAISE(ABORT, 'no room'); END")
     }
@@ -38,7 +38,7 @@ import Testing
         #expect(answer.groups.map(\.count) == [3])
     }
 
-    @Test func theSenderIsToldToComeAgain() async throws {
+    @Test func theSenderIsToldToSendAgain() async throws {
         try await withServer(store: path) { client in
             try failAtTheLedger()
             let refused = try await client.post(try Samples.body(), batch: "i-1/1/metrics")

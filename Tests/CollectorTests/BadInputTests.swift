@@ -4,9 +4,9 @@ import MartletOTLP
 import SwiftProtobuf
 import Testing
 
-/// Each bad request is answered with its status and a reason, and the next good one is taken.
+/// Answers to bad requests: each has a status and a reason, and the next good request is taken.
 @Suite struct BadInputTests {
-    /// Sends a good batch after it on the same connection.
+    /// Checks the answer to a bad request, then sends a good batch on the same connection.
     private func expect(
         _ status: Int, limits: IntakeLimits = IntakeLimits(),
         _ send: @escaping @Sendable (any TestClientProtocol) async throws -> TestResponse

@@ -5,7 +5,7 @@ import MartletStorage
 import MartletTelemetry
 import Testing
 
-/// How long, and in how many rows, the store remembers batches.
+/// The age and the number of rows for which the store remembers batches.
 @Suite struct BatchMemoryTests {
     private let folder: TemporaryFolder
     private let batch = BatchID(instance: "i-1", sequence: 1, signal: .metrics)
@@ -14,7 +14,7 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    @Test func ofABatchWhosePartsAllArrivedNoPartIsKept() async throws {
+    @Test func partsAreForgottenOnceTheWholeBatchHasArrived() async throws {
         let storage = try SQLiteStorage(path: folder.path("collector.sqlite"))
         for text in ["5-12.01", "5-12.1", "5-12.001", "5-12.000", "20.01", "20.0", "20"] {
             let batch = try #require(BatchID("i-1/\(text)/metrics"))
@@ -37,7 +37,7 @@ import Testing
         #expect(answer.groups.map(\.count) == [3])
     }
 
-    @Test func anIdIsForgottenSomeTimeAfterItsAgeAndNotBefore() async throws {
+    @Test func aBatchIDIsForgottenOnlyAfterItsAge() async throws {
         var limits = SQLiteLimits()
         limits.batchAge = 100
         let clock = Clock()
@@ -46,7 +46,7 @@ import Testing
         #expect(try await storage.store(metrics, of: batch) == .stored)
         clock.time = 1100
         #expect(try await storage.store(metrics, of: batch) == .duplicate)
-        // It makes room for what is new.
+        // Expiry happens while a new batch is stored.
         clock.time = 1101
         let another = BatchID(instance: "i-2", sequence: 1, signal: .metrics)
         #expect(try await storage.store(metrics, of: another) == .stored)
@@ -54,7 +54,7 @@ import Testing
         #expect(try await storage.store(metrics, of: batch) == .duplicate)
     }
 
-    @Test func anInstanceThatGoesOnSendingForgetsWhatIsPastItsAgeToo() async throws {
+    @Test func expiredBatchesOfAnInstanceThatKeepsSendingAreForgotten() async throws {
         var limits = SQLiteLimits()
         limits.batchAge = 100
         let clock = Clock()

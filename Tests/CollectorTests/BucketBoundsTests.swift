@@ -16,9 +16,9 @@ import Testing
         values.reduce(into: ExponentialHistogram()) { $0.record($1) }
     }
 
-    @Test func eachValueIsCountedOnceWhereItLies() {
+    @Test func eachValueIsCountedOnceInItsBucket() {
         var random = SeededGenerator(seed: 11)
-        // None so near a bound that its bucket's middle may be beyond it.
+        // No value is so near a bound that the middle of its bucket may lie beyond the bound.
         let values =
             (0..<5000).map { _ in exp(Double.random(in: -7...1, using: &random)) }
             .filter { value in Self.bounds.allSatisfy { abs(value / $0 - 1) > 0.003 } } + [0, 0, 7]
@@ -32,7 +32,7 @@ import Testing
         #expect(counts(sketch([0.1, 0.1]), between: [0.05, 0.1, 0.25]) == [0, 2, 0, 0])
     }
 
-    /// Whatever a sender says of the scale and the bounds of its values, each bucket counts where its middle is found by hand.
+    /// Compares the count of each bucket with a search by hand, for any scale and any range of values.
     @Test func aBucketCountsWhereItsMiddleLiesWithinTheRange() throws {
         var random = SeededGenerator(seed: 12)
         for _ in 0..<2000 {

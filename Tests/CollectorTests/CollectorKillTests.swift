@@ -5,7 +5,7 @@ import MartletStorage
 import MartletTelemetry
 import Testing
 
-/// A collector that is killed again and again while several agents send to it.
+/// A collector that is killed repeatedly while several agents send to it.
 @Suite struct CollectorKillTests {
     private let folder: TemporaryFolder
 
@@ -15,9 +15,9 @@ import Testing
 
     private var store: String { folder.path("collector.sqlite") }
 
-    /// Kills, of which `COLLECTOR_KILLS` asks for more, at moments that the seed decides as far as machines do the same
-    /// twice.
-    @Test func whatWasAcknowledgedIsThereOnceAndWhatWasNotCountsOnceWhenItComesAgain() async throws {
+    /// Kills the collector 12 times, or as often as `COLLECTOR_KILLS` says, at moments that the seed decides as far as timing
+    /// repeats.
+    @Test func everyBatchCountsOnceThoughTheCollectorIsKilled() async throws {
         let environment = ProcessInfo.processInfo.environment
         let kills = environment["COLLECTOR_KILLS"].flatMap(Int.init) ?? 12
         let seed = environment["COLLECTOR_KILLS_SEED"].flatMap(UInt64.init) ?? .random(in: 0 ... .max)
@@ -38,7 +38,7 @@ import Testing
         #expect(try await reader.agents().allSatisfy { $0.arrivals == BatchArrivals(missing: 0, overlapping: 0) })
     }
 
-    /// Kills the collector a moment after so many batches were acknowledged, whatever it is at with the others.
+    /// Kills the collector up to 3 ms after `acknowledged` batches were acknowledged, in the midst of other batches.
     private func send(
         _ senders: [Sender], untilKilledAfter acknowledged: Int, _ numbers: inout SeededGenerator
     ) async throws -> [Sender] {
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// Of each sender the store has what was acknowledged, and perhaps the one batch whose outcome the sender does not know.
+    /// Checks that the store has each sender's acknowledged batches, and at most the one batch more whose outcome is unknown.
     private func expectAcknowledged(of senders: [Sender], _ seed: UInt64) async throws {
         let reader = try SQLiteStorage(readingFrom: store)
         let query = StatisticsQuery(window: Samples.everything, by: [.instance, .endpoint])
@@ -82,7 +82,7 @@ import Testing
     }
 }
 
-/// An agent that sends one batch after the other, each until it is acknowledged.
+/// An agent that sends its batches in order, each until it is acknowledged.
 private struct Sender {
     let instance: String
     private(set) var next: UInt64 = 1
@@ -95,21 +95,21 @@ private struct Sender {
 
     static func requests(_ sequence: UInt64) -> UInt64 { 1 + sequence % 3 }
 
-    /// Requests by endpoint; each batch has its own.
+    /// The acknowledged requests by endpoint. Each batch has an endpoint of its own.
     var acknowledged: [String: UInt64] {
         Dictionary(uniqueKeysWithValues: (1..<next).map { (Self.endpoint($0), Self.requests($0)) })
     }
 
     var acknowledgedRequests: UInt64 { acknowledged.values.reduce(0, +) }
 
-    /// `false` when no answer came.
+    /// Sends the next batch, and returns `false` if no answer came.
     mutating func sendNext(to collector: CollectorProcess) async throws -> Bool {
         guard try await send(next, to: collector) else { return false }
         next += 1
         return true
     }
 
-    /// The one whose outcome is not known, and some that arrived.
+    /// Sends up to four acknowledged batches again, then the batch whose outcome is unknown.
     mutating func sendAgain(to collector: CollectorProcess) async throws -> Bool {
         for sequence in max(5, next) - 4..<next where try await !send(sequence, to: collector) { return false }
         return try await sendNext(to: collector)

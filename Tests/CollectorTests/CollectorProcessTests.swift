@@ -19,14 +19,14 @@ import Testing
 
     private var store: String { folder.path("collector.sqlite") }
 
-    /// Everything since the time of the samples.
+    /// Returns the report of everything since the time of the samples.
     private func report(_ source: [String]) async throws -> Report {
         let result = try await run(
             ["report", "--since", "2026-09-21T14:13:20Z", "--format", "json"] + source)
         return try ReportJSON.value(of: Report.self, in: Data(result.output.utf8))
     }
 
-    @Test func whatWasAcknowledgedSurvivesSIGKILLAndCountsOnce() async throws {
+    @Test func acknowledgedBatchesSurviveSIGKILLAndCountOnce() async throws {
         let first = try await CollectorProcess(store: store)
         for sequence in 1...3 {
             #expect(try await first.post(try Samples.body(), batch: "i-1/\(sequence)/metrics") == 200)
@@ -57,7 +57,7 @@ import Testing
     @Test func theReportIsTheSameFromTheCollectorAndFromItsFile() async throws {
         let collector = try await CollectorProcess(store: store)
         #expect(try await collector.post(try Samples.body(), batch: "i-1/1/metrics") == 200)
-        // Whole hours: points of this age are kept no finer.
+        // The window has whole hours, because points of this age are kept by the hour.
         let window = ["--since", "2026-09-21T14:00:00Z", "--until", "2026-09-21T15:00:00Z"]
         for format in ["table", "json"] {
             let flags = ["report", "--format", format, "--endpoint", "/users/{id}", "--by", "endpoint"] + window
@@ -71,7 +71,7 @@ import Testing
         #expect(agents.output.contains("checkout"))
     }
 
-    @Test func agentsAreThoseOfTheLastDayUnlessMoreAreAskedFor() async throws {
+    @Test func agentsOfTheLastDayAreListedUnlessMoreAreAskedFor() async throws {
         let twoDaysAgo = SQLiteStorage.systemClock() - 2 * 86_400_000_000_000
         let storage = try SQLiteStorage(path: store, now: { twoDaysAgo })
         _ = try await storage.store([Samples.metrics(end: 10)], of: nil)
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func sigtermEndsItWithTheStoreInOneFile() async throws {
+    @Test func sigtermEndsTheCollectorWithTheStoreInOneFile() async throws {
         let collector = try await CollectorProcess(store: store)
         #expect(try await collector.post(try Samples.body(), batch: "i-1/1/metrics") == 200)
         #expect(await collector.terminate() == 0)
@@ -109,14 +109,14 @@ import Testing
         #expect(!(wrong.output + wrong.errors).contains("wr0ng"))
     }
 
-    @Test func aCollectorThatDoesNotAnswerIsToldInASentence() async throws {
+    @Test func aCollectorThatDoesNotAnswerIsReportedInASentence() async throws {
         let result = try await run(["report", "--collector", "http://127.0.0.1:1"])
         #expect(result.status == 2)
         #expect(result.output.isEmpty)
         #expect(result.errors.contains("no collector answers at http://127.0.0.1:1"))
     }
 
-    @Test func whatCannotBeWrittenIsToldInASentence() async throws {
+    @Test func aFailedWriteIsReportedInASentence() async throws {
         try SQLiteStorage(path: store).close()
         for command in [["report"], ["report", "--format", "json"], ["agents"], ["agents", "--format", "json"]] {
             let result = try await run(command, writingTo: "/dev/full")
@@ -125,12 +125,12 @@ import Testing
         }
     }
 
-    /// As of `| head`; who ignores SIGPIPE gets an error in its place.
+    /// The reader leaves as `head` does in a pipe. The script ignores SIGPIPE, so the write fails with an error.
     @Test func aReaderThatHasLeftIsNoError() async throws {
         try SQLiteStorage(path: store).close()
         let pipe = folder.path("pipe")
         #expect(mkfifo(pipe, 0o600) == 0)
-        // Opened for both, so that neither end waits for the other.
+        // File 3 opens the pipe for reading and writing, so that neither end waits for the other.
         let script = "exec 3<>\"$0\" 4>\"$0\" 3<&-; trap '' PIPE; exec \"$@\" >&4"
         let result = try await shell(script, [pipe], ["report"])
         #expect(result.status == 0)
@@ -143,7 +143,7 @@ import Testing
         try await shell("exec \"$@\" > \"$0\"", [path], command)
     }
 
-    /// `$0` and what follows, and behind it the collector's command.
+    /// Runs a script with `arguments` as `$0` and following, then the collector's command.
     private func shell(
         _ script: String, _ arguments: [String], _ command: [String]
     ) async throws -> (status: Int32, output: String, errors: String) {
@@ -152,7 +152,7 @@ import Testing
         return try await ChildProcess(shell, ["-c", script] + arguments + collector).finish()
     }
 
-    @Test func aFlagThatCannotBeUnderstoodIsToldInASentence() async throws {
+    @Test func aFlagThatCannotBeUnderstoodIsReportedInASentence() async throws {
         for flags in [["--sort", "colour"], ["--since", "yesterday"], ["--top", "0"], ["--store", "oracle:x"]] {
             let result = try await run(["report"] + flags)
             #expect(result.status == 64)
@@ -160,14 +160,14 @@ import Testing
         }
     }
 
-    @Test func itDoesNotListenBeyondLoopbackWithoutTokens() async throws {
+    @Test func theCollectorDoesNotListenBeyondLoopbackWithoutTokens() async throws {
         let result = try await run(["serve", "--host", "0.0.0.0", "--store", "sqlite:" + store])
         #expect(result.status == 64)
         #expect(result.errors.contains("--ingest-token"))
         #expect(!FileManager.default.fileExists(atPath: store))
     }
 
-    @Test func aStoreThatIsNoneIsToldInASentence() async throws {
+    @Test func aFileThatIsNoStoreIsReportedInASentence() async throws {
         try Data("dear diary".utf8).write(to: URL(fileURLWithPath: store))
         let result = try await run(["serve", "--port", "0", "--store", "sqlite:" + store])
         #expect(result.status == 2)

@@ -7,7 +7,7 @@ import MartletServer
 import MartletTelemetry
 import Testing
 
-/// Whoever keeps a connection without using it, or sends or reads so slowly that it amounts to that, loses it.
+/// Time-outs of clients that leave a connection idle, or send or read too slowly.
 @Suite(.timeLimit(.minutes(2))) struct ConnectionLimitTests {
     @Test func aConnectionThatSaysNothingIsClosed() async throws {
         var limits = ServerLimits()
@@ -35,7 +35,7 @@ import Testing
         limits.idleTimeout = .milliseconds(50)
         try await withServer(serverLimits: limits) { client in
             try await RawConnection.open(port: client.port) { connection in
-                // Where the machine is slow, the connection may have been closed before.
+                // On a slow machine the connection may be closed before this.
                 try? await connection.send(
                     """
                     POST /v1/metrics HTTP/1.1\r\nHost: test\r\nContent-Type: application/x-protobuf\r
@@ -189,7 +189,8 @@ import Testing
         }
     }
 
-    /// Without Hummingbird's test client, which takes a connection, and whose server knows no limit of them.
+    /// Runs a server without Hummingbird's test client, which holds a connection and whose server has no limit of
+    /// connections.
     private func withListeningServer(
         limits: ServerLimits, _ body: @escaping @Sendable (Int) async throws -> Void
     ) async throws {

@@ -6,7 +6,7 @@ import MartletStorage
 import MartletTelemetry
 import Testing
 
-/// What the file keeps of metrics that count on.
+/// The state of cumulative metrics in the store's file.
 @Suite struct CumulativeStateTests {
     private let folder: TemporaryFolder
 
@@ -36,14 +36,14 @@ import Testing
         #expect(try await count(in: SQLiteStorage(readingFrom: path)) == 12)
     }
 
-    @Test func whatIsNewSinceAStateThatTheDiskDamagedIsNotCounted() async throws {
+    @Test func aPointAfterADamagedStateIsNotCounted() async throws {
         let storage = try SQLiteStorage(path: path)
         try await send(2, end: 10, to: storage)
         try await DatabaseQueue(path: path).write { db in
             try db.execute(sql: "UPDATE cumulative_series SET sketch = x'00'")
         }
         try await send(3, end: 20, to: storage)
-        // Some of it had been counted, and nobody knows how much.
+        // A part of the point had been counted, and its size is unknown.
         #expect(try await count(from: 10, in: storage) == 0)
         try await send(4, end: 30, to: storage)
         #expect(try await count(from: 20, in: storage) == 1)

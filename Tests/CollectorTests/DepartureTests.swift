@@ -5,7 +5,7 @@ import Testing
 
 @testable import MartletServer
 
-/// What nobody waits for any more is given up.
+/// Reads are cancelled when their client leaves.
 @Suite(.timeLimit(.minutes(3))) struct DepartureTests {
     private static let request = "GET /api/v1/report?since=1h HTTP/1.1\r\nHost: test\r\n\r\n"
 
@@ -27,7 +27,7 @@ import Testing
                 #expect(try await client.get("/api/v1/agents").status == .serviceUnavailable)
             }
             _ = await ends.first { true }
-            // Its place is free in a moment.
+            // The room is free shortly after.
             while try await client.get("/api/v1/agents").status != .ok {}
         }
     }
@@ -35,7 +35,7 @@ import Testing
     @Test func aConnectionGoesOnAfterAReport() async throws {
         try await withServer { client in
             try await RawConnection.open(port: client.port) { connection in
-                // Two at once, and one after them.
+                // Two requests arrive together, and one after them.
                 for requests in [2, 1] {
                     try await connection.send(String(repeating: Self.request, count: requests))
                     for _ in 0..<requests {
@@ -48,14 +48,14 @@ import Testing
         }
     }
 
-    @Test func whoGivesUpLeavesTheLineAndWhoStaysGetsThePlace() async throws {
+    @Test func aCancelledReaderLeavesTheQueueAndAPatientOneEnters() async throws {
         let room = ReadRoom(limits(waiting: 1))
         var place = try await room.enter()
         #expect(place != nil)
         for isPatient in [false, true] {
             try await withThrowingTaskGroup(of: Bool.self) { group in
                 group.addTask {
-                    // Who only asks stands in the line for a moment too.
+                    // The check `isLineFull` occupies the queue for a moment too.
                     while try await room.enter() == nil {}
                     return true
                 }
@@ -75,7 +75,7 @@ import Testing
         #expect(try await room.enter() != nil)
     }
 
-    /// Asks without waiting, for whoever was cancelled gives up at once. The room has no place.
+    /// Checks the queue without waiting, because a cancelled task leaves it at once. The room must be full.
     private func isLineFull(of room: ReadRoom) async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
             group.cancelAll()
@@ -85,7 +85,7 @@ import Testing
     }
 }
 
-/// Reports of it end when they are cancelled.
+/// A store whose reports last until they are cancelled.
 private struct EndlessReads: Storage {
     let base: any Storage
     let started: AsyncStream<Void>.Continuation

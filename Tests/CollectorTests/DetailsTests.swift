@@ -26,9 +26,9 @@ import Testing
         #expect(try await storage.store([batch], of: nil) == .stored)
     }
 
-    /// What a collector finds that was off for a while, or is given smaller limits.
+    /// Opens a store after the collector was off for a while, or with a smaller limit.
     @Test(arguments: [(detailAge: 100, maxDetails: 100_000), (detailAge: 1_000_000, maxDetails: 0)])
-    func thoseOfLongAgoGoInSteps(detailAge: UInt64, maxDetails: Int) async throws {
+    func oldDetailsAreDeletedInSteps(detailAge: UInt64, maxDetails: Int) async throws {
         var limits = SQLiteLimits()
         limits.detailAge = 1_000_000
         let path = folder.path("many.sqlite")
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func theOldestMakeRoomForTheNewest() async throws {
+    @Test func theOldestDetailsMakeRoomForTheNewest() async throws {
         try await store([1, 2])
         try await store([3, 4])
         #expect(try await storedNumbers() == [2, 3, 4])
@@ -76,7 +76,7 @@ import Testing
         #expect(try await storedNumbers() == [6, 7, 8])
     }
 
-    @Test func theyAreGoneAfterTheirAge() async throws {
+    @Test func detailsAreDeletedAfterTheirAge() async throws {
         try await store([1])
         clock.time += 100
         try await store([2])

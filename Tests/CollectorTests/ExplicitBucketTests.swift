@@ -57,7 +57,7 @@ import Testing
         #expect((10...20).contains(try #require(open.quantile(0.5))))
     }
 
-    @Test func withoutBucketsAllValuesAreTakenForTheirMean() throws {
+    @Test func valuesWithoutBucketsAreTakenForTheirMean() throws {
         for counts in [[], [3]] as [[UInt64]] {
             var point = OtherMetrics.point([0.1, 0.2, 0.6], bounds: [])
             point.bucketCounts = counts
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func aBodyCannotStandForMoreBucketsThanItsLimit() throws {
-        // Two values far apart: a hundred bytes that make thousands of buckets.
+        // Two values far apart make thousands of buckets from a hundred bytes.
         let points = (0..<10).map { number in
             OtherMetrics.point(
                 [1e-8, 1e8], bounds: [1e-9, 1e-7, 1e7], attributes: [OTLPKeyValue("http.route", "/\(number)")])

@@ -1,7 +1,7 @@
 import MartletStorage
 import MartletTelemetry
 
-/// A store that stores nothing and says why.
+/// A store that throws an error for every batch.
 struct FailingStorage: Storage {
     private let base: any Storage
     private let error: any Error

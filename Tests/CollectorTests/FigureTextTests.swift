@@ -12,7 +12,7 @@ import Testing
         for _ in 0..<20_000 {
             values.append(
                 Double.random(in: 0...1, using: &random) * pow(10, Double.random(in: -6...12, using: &random)))
-            // As near as can be to where it is decided which way to round.
+            // These values lie on or next to the border between rounding up and down.
             values.append(Double(Int.random(in: 0...1_000_000, using: &random)) / 2000)
         }
         for value in values {
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func completenessIsWhatItIsAndOnlyAllOfItIsAHundred() {
+    @Test func completenessIsRoundedDownAndOnlyACompleteWindowIsAHundred() {
         let wrong = (0...10_000).filter {
             FigureText.completeness(Double($0) / 10_000) != String(format: "%d.%02d %%", $0 / 100, $0 % 100)
         }

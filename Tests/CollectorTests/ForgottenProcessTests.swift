@@ -6,7 +6,7 @@ import MartletStorage
 import MartletTelemetry
 import Testing
 
-/// Only so many streams that count on are remembered. Whoever is forgotten is not counted again from his start.
+/// The store remembers a limited number of cumulative streams. A forgotten process does not count again from its start.
 @Suite struct ForgottenProcessTests {
     private let folder: TemporaryFolder
 
@@ -33,7 +33,7 @@ import Testing
         #expect(kept == ["c", "d", "e"])
     }
 
-    /// With room for one process, whose place each next one takes.
+    /// Opens a store with room for one process, which the next one displaces.
     private func smallStore() throws -> SQLiteStorage {
         var limits = SQLiteLimits()
         limits.maxCumulativeSeries = 1
@@ -63,7 +63,7 @@ import Testing
         #expect(try await count(in: storage) == 5)
     }
 
-    @Test func aForgottenProcessWhoseClockWasAheadDoesNotSpeakForThoseAfterIt() async throws {
+    @Test func aForgottenProcessWithAFastClockDoesNotAffectLaterOnes() async throws {
         let clock = Clock()
         clock.time = Samples.time(20)
         var limits = SQLiteLimits()
@@ -84,7 +84,7 @@ import Testing
         #expect(try await count(in: storage) == 9)
     }
 
-    @Test func amongProcessesThatShareAResourceTheForgottenOneDoesNotCountAgainEither() async throws {
+    @Test func aForgottenProcessThatSharesAResourceDoesNotCountAgain() async throws {
         let storage = try smallStore()
         try await send(3, start: 5, end: 20, instance: "", to: storage)
         try await send(1, start: 0, end: 4, instance: "", to: storage)
@@ -93,7 +93,7 @@ import Testing
         #expect(try await count(in: storage) == 4)
     }
 
-    /// Of a process that was half forgotten, what is not known would look new and count again.
+    /// A stream that was forgotten alone would look new and count again.
     @Test func aProcessIsForgottenWithAllItsStreams() async throws {
         var limits = SQLiteLimits()
         limits.maxCumulativeSeries = 5

@@ -5,7 +5,7 @@ import MartletTelemetry
 import Testing
 
 @Suite struct ForgottenSenderTests {
-    /// Its row's number is given to the next one that comes.
+    /// The next sender gets the number of a deleted row.
     @Test func aSenderIsKnownAsLongAsAnHourHasItsRequests() async throws {
         let (folder, clock) = (try TemporaryFolder(), Clock())
         var limits = SQLiteLimits()

@@ -1,4 +1,4 @@
-/// Lets those through who come, once it is open.
+/// A gate that tasks wait at until it opens.
 actor Gate {
     private var isOpen = false
     private var hasArrival = false
@@ -12,7 +12,7 @@ actor Gate {
         if !isOpen { await withCheckedContinuation { waiting.append($0) } }
     }
 
-    /// Returns when somebody stands before it.
+    /// Returns when a task has arrived at the gate.
     func arrived() async {
         if !hasArrival { await withCheckedContinuation { watching.append($0) } }
     }

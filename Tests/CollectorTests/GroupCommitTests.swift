@@ -5,8 +5,8 @@ import MartletStorage
 import MartletTelemetry
 import Testing
 
-/// Batches that arrive while a transaction is being written. Another process holds the writer's lock until as many wait as
-/// may.
+/// Batches that arrive while a transaction is being written. A second connection holds the writer's lock until the queue is
+/// full.
 @Suite struct GroupCommitTests {
     private let folder: TemporaryFolder
     private let storage: SQLiteStorage
@@ -21,7 +21,7 @@ import Testing
 
     private var path: String { folder.path("collector.sqlite") }
 
-    /// Stores one request of each service at once; the batches of the last are those that find no room.
+    /// Stores one request of each service at once, and returns the outcomes by service. The last batches find no room.
     private func storeAtOnce(_ services: [String]) async throws -> [String: String] {
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = true
@@ -41,7 +41,7 @@ import Testing
                 }
             }
             for service in services { add(service) }
-            // More than there is room for: the first answer is that there is none.
+            // These batches exceed the room, so the first answer is a refusal.
             for number in 0..<waiting { add("extra-\(number)") }
             var outcomes: [String: String] = [:]
             if let (service, outcome) = await group.next() { outcomes[service] = outcome }
@@ -58,17 +58,17 @@ import Testing
         return Set(answer.groups.compactMap { $0.count == 1 ? $0.values[0] : nil })
     }
 
-    @Test func aTransactionWaitsForThoseOfTheLastOneAndThoseBehindIt() {
+    @Test func aTransactionExpectsTheBatchesOfTheLastOneAndTheWaitingOnes() {
         #expect(!ExpectedBatches().areMore(than: 1))
         let two = ExpectedBatches(after: 1, with: 1)
         #expect(two.areMore(than: 1) && !two.areMore(than: 2))
         let five = ExpectedBatches(after: 3, with: 2)
         #expect(five.areMore(than: 4) && !five.areMore(than: 5))
-        // Who is left alone waits once.
+        // A sender that stays alone waits once.
         #expect(!ExpectedBatches(after: 1, with: 0).areMore(than: 1))
     }
 
-    /// With a wait that nobody would see the end of.
+    /// The wait of an hour would outlast the test.
     @Test func aSenderThatIsAloneDoesNotWaitForOthers() async throws {
         var limits = SQLiteLimits()
         limits.commitDelay = 3600
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func whatFindsNoRoomIsToldAndTheRestIsStored() async throws {
+    @Test func batchesWithoutRoomAreRefusedAndTheRestIsStored() async throws {
         let outcomes = try await storeAtOnce((0..<waiting).map { "service-\($0)" })
         #expect(outcomes.values.contains("busy"))
         #expect(!outcomes.values.contains("failed"))

@@ -6,8 +6,8 @@ import MartletTelemetry
 import SwiftProtobuf
 import Testing
 
-/// Real bodies with a few bytes changed, sent to a real server: each is taken or is the sender's fault. `make fuzz` does more
-/// of it.
+/// Real bodies with a few bytes changed, sent to a real server. Each is taken or refused as the sender's fault. `make fuzz`
+/// runs more of them.
 @Suite struct HostileBodyTests {
     private static let seed: UInt64 = 20_261_121
     private static let requests = 1500
@@ -18,7 +18,7 @@ import Testing
         var format: IntakeFormat
         var encoding: String?
 
-        /// Some bytes overwritten, taken out, put in, or taken from elsewhere in it.
+        /// Returns a copy in which some bytes are overwritten, flipped, removed or repeated.
         func mutated(_ random: inout SeededGenerator) -> Body {
             var body = self
             for _ in 0..<Int.random(in: 1...4, using: &random) where !body.bytes.isEmpty {
@@ -55,7 +55,7 @@ import Testing
             }
     }
 
-    @Test func whateverIsSentIsTakenOrIsTheSendersFault() async throws {
+    @Test func aDamagedBodyIsTakenOrRefusedAsTheSendersFault() async throws {
         let bodies = try Self.bodies()
         try await withServer { client in
             var random = SeededGenerator(seed: Self.seed)

@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNotTakenIsToldToTheSender() async throws {
+    @Test func theSenderIsToldOfRefusedPoints() async throws {
         var request: OTLPExportMetricsServiceRequest = try .init(serializedBytes: Samples.body())
         request.resourceMetrics[0].scopeMetrics[0].metrics[0].exponentialHistogram.dataPoints[0].scale = 99
         let body: [UInt8] = try request.serializedBytes()
@@ -53,7 +53,7 @@ import Testing
             let response = try await client.post(body)
             #expect(response.status == .ok)
             let message = try OTLPExportMetricsServiceResponse(serializedBytes: [UInt8](buffer: response.body))
-            // The duration, and not the size.
+            // The point of the duration is refused, and the size is taken.
             #expect(message.partialSuccess.rejectedDataPoints == 1)
             #expect(message.partialSuccess.errorMessage.contains("out of bounds"))
             #expect(try await client.count() == 0)
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func soItIsWhereTheWholeResourceIsRefused() async throws {
+    @Test func anAgentIsToldForHowManyRequestsARefusedResourceStood() async throws {
         let name = try #require(HTTPFields.Element.Name(BatchID.rejectedHeaderName))
         let resource = Samples.resource(String(repeating: "long", count: 1000))
         let batch = MetricsBatch(

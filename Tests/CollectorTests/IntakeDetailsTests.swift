@@ -19,7 +19,7 @@ import Testing
         return try Intake().details(try request.serializedBytes(), encoding: .identity)
     }
 
-    @Test func whatTheAgentSendsArrivesAsItWas() throws {
+    @Test func theAgentsBatchArrivesUnchanged() throws {
         let taken = try take()
         #expect(taken.refusals.total == 0)
         #expect(
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    /// As an instrument of before the stable conventions sends it.
+    /// Sends a span with the attributes of an instrument older than the stable conventions.
     @Test func otherSDKsRequestsAreRequests() throws {
         let taken = try take(fromAnotherSDK: true) { span in
             span.kind = .server
@@ -94,7 +94,7 @@ import Testing
         #expect(try #require(taken.values.first?.details.first?.request).error == error)
     }
 
-    @Test func whatIsTooMuchIsCutAndCounted() throws {
+    @Test func partsOfASpanOverTheLimitsAreCutAndCounted() throws {
         var limits = IntakeLimits()
         (limits.maxSpanAttributes, limits.maxSpanEvents, limits.maxSpanLinks) = (4, 2, 1)
         (limits.maxAttributeElements, limits.maxTextBytes, limits.maxAttributeBytes) = (3, 10, 20)
@@ -198,7 +198,7 @@ import Testing
         #expect(taken.values[0].details[0].url == kept)
     }
 
-    @Test func whatAnAgentOfOursLeftOfAURLIsKept() throws {
+    @Test func theRedactedURLOfAMartletAgentIsKept() throws {
         let url = "https://a.example/x?page=REDACTED"
         let taken = try take { span in
             span.attributes.removeAll { $0.key == "url.full" }

@@ -3,10 +3,10 @@ import Foundation
 import MartletOTLP
 import Testing
 
-/// The worst bodies there are, against a collector's process.
+/// The most expensive bodies, sent to a collector's process.
 @Suite struct IntakeMemoryTests {
     private static let mebibyte = 1 << 20
-    /// Of the process, whatever it is sent. What it takes idle, 192 MiB for what is in work, and the allocator's waste.
+    /// The limit of the process's memory: its idle size, 192 MiB for the bodies in work, and the allocator's waste.
     private static let maxResidentBytes = 300 * mebibyte
 
     private static func field(_ number: UInt8, _ payload: [UInt8]) -> [UInt8] {
@@ -19,14 +19,14 @@ import Testing
         return bytes + [UInt8(length)] + payload
     }
 
-    /// About as many bytes.
+    /// Returns repeated `bytes`, more than half of `size` and at most `size` bytes.
     private static func repeated(_ bytes: [UInt8], _ size: Int) -> [UInt8] {
         var all = bytes
         while all.count <= size / 2 { all += all }
         return all
     }
 
-    /// Each as gzip, which makes a thousandth of them, and with the answer that it gets.
+    /// Returns each body as gzip, a thousandth of its size, with its expected status.
     private static func bodies() throws -> [(name: String, body: [UInt8], type: String, status: Int)] {
         let (protobuf, json) = ("application/x-protobuf", "application/json")
         let attribute = field(1, [0x0a, 0x01, UInt8(ascii: "a")])
@@ -38,7 +38,7 @@ import Testing
         let bodies: [(String, [UInt8], String, Int)] = [
             ("empty resources", repeated([0x0a, 0x00], 63 * mebibyte), protobuf, 413),
             ("one text", field(1, field(1, field(1, field(1, text)))), protobuf, 200),
-            // Two thirds of what is taken.
+            // The attributes weigh two thirds of the limit.
             ("attributes", field(1, field(1, attributes)), protobuf, 200),
             ("empty objects", objects, json, 413),
             ("one JSON text", string, json, 200),
@@ -50,7 +50,7 @@ import Testing
         let folder = try TemporaryFolder()
         let collector = try await CollectorProcess(store: folder.path("collector.sqlite"))
         for (name, body, type, status) in try Self.bodies() {
-            // Twice at once: there is room for one of the largest.
+            // Two copies arrive together, and only one of the largest bodies has room.
             let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<2 {
                     group.addTask {

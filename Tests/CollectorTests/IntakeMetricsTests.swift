@@ -19,7 +19,7 @@ import Testing
         try Intake().metrics(try request.serializedBytes(), encoding: .identity)
     }
 
-    /// The agent's batch with its only duration histograms changed.
+    /// Returns the agent's batch with one duration series, whose histograms `change` has changed.
     private func changed(
         _ change: (inout OTLPExponentialHistogram) -> Void
     ) throws -> OTLPExportMetricsServiceRequest {
@@ -30,7 +30,7 @@ import Testing
         return request
     }
 
-    @Test func whatTheAgentSendsArrivesAsItWas() throws {
+    @Test func theAgentsBatchArrivesUnchanged() throws {
         let taken = try Intake().metrics(try Gzip.compress(try batch.otlp()), encoding: .gzip)
         let metrics = try #require(taken.values.first)
         #expect(taken.values.count == 1)
@@ -56,7 +56,7 @@ import Testing
         #expect(ledger.unwatched == (seconds > 0 ? UInt64(Int64.max / 2) + 1 : 0))
     }
 
-    /// SQLite would end it there, and nothing would be left.
+    /// SQLite would end the name at the zero byte, so nothing of it would remain.
     @Test func aNameWithAZeroInItStaysAName() throws {
         var batch = batch
         batch.series = [Samples.dimensions(status: nil, error: "\0boom"): Samples.statistics([0.1])]
@@ -64,7 +64,7 @@ import Testing
         #expect(point?.dimensions.error == "\u{FFFD}boom")
     }
 
-    /// Its bytes are remembered with what they say.
+    /// The intake remembers the bytes of a resource with their decoded value.
     @Test func aResourceThatChangesIsReadAsItIs() throws {
         let intake = Intake()
         for instance in ["i-1", "i-2", "i-1", "i-12"] {

@@ -21,7 +21,7 @@ import Testing
         return try .init(serializedBytes: batch.otlp())
     }
 
-    /// The agent's batch with its metric of phases changed.
+    /// Returns the agent's batch with its metric of phases changed.
     private func changed(_ change: (inout OTLPHistogram) -> Void) throws -> OTLPExportMetricsServiceRequest {
         var request = try request()
         let metrics = request.resourceMetrics[0].scopeMetrics[0].metrics
@@ -59,7 +59,7 @@ import Testing
         )
     }
 
-    @Test func theyJoinTheirDurationWhateverTheOrderOfTheMetrics() throws {
+    @Test func phasesJoinTheirDurationInAnyOrderOfTheMetrics() throws {
         var request = try request()
         request.resourceMetrics[0].scopeMetrics[0].metrics.reverse()
         var apart = request.resourceMetrics[0].scopeMetrics[0]
@@ -111,9 +111,9 @@ import Testing
         #expect(phases(taken) == PhaseTotals())
     }
 
-    @Test func aPhaseThatIsToldTwiceIsNotOfMoreRequestsThanThereWere() throws {
+    @Test func aRepeatedPhaseCountsNoMoreRequestsThanTheDuration() throws {
         let taken = try take(try changed { $0.dataPoints += $0.dataPoints })
-        // Of dns and tls, which one request of three had, the second is taken.
+        // The second points of dns and tls are taken, because one request of three had each.
         #expect(taken.refusals.total == 3)
         #expect(phases(taken)?[.dns].count == 2)
         #expect(phases(taken)?[.queue].count == 3)

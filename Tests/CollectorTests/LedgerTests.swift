@@ -10,7 +10,7 @@ import MartletTelemetry
 import SwiftProtobuf
 import Testing
 
-/// What `agents` tells of an account, which every batch brings as it was before the batch arrived.
+/// The ledger that `agents` shows. Each batch carries a ledger from before its own delivery.
 @Suite struct LedgerTests {
     private let folder: TemporaryFolder
 
@@ -18,15 +18,15 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    @Test func batchesThatArrivedAreDeliveredWhateverTheAccountInThemSaid() async throws {
+    @Test func requestsOfStoredBatchesAreDeliveredThoughTheirLedgersSayWaiting() async throws {
         let storage = try SQLiteStorage(path: folder.path("collector.sqlite"))
-        // An outage: both batches were sealed before the first of them was delivered.
+        // During an outage the agent sealed both batches before it delivered the first.
         try await store(requests: 10, LedgerReading(time: 10, captured: 10, waiting: 10), in: storage)
         try await store(requests: 5, LedgerReading(time: 20, captured: 15, waiting: 15), in: storage)
         #expect(try await ledger(storage) == LedgerReading(time: 20, captured: 15, delivered: 15))
     }
 
-    @Test func whatWasDeliveredToAnotherCollectorIsTakenFromTheAgentsAccount() async throws {
+    @Test func deliveriesToAnotherCollectorAreTakenFromTheAgentsLedger() async throws {
         let storage = try SQLiteStorage(path: folder.path("collector.sqlite"))
         var reading = LedgerReading(
             time: 10, captured: 120, delivered: 100, waiting: 13, dropped: ["buffer_full": 5, "not known here": 2])
@@ -42,7 +42,7 @@ import Testing
         #expect(try await ledger(storage) == LedgerReading(time: 10, captured: 16, delivered: 15, waiting: 1))
     }
 
-    /// An account as an agent sends it, with these losses.
+    /// Returns a ledger as an agent sends it, with these losses by reason.
     private func body(_ reasons: [(String?, Int64)]) throws -> [UInt8] {
         let batch = MetricsBatch(
             resource: Samples.resource(), start: Samples.time(0), end: Samples.time(10), series: [:],
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func howLongCaptureWasOffIsShown() async throws {
+    @Test func theTimeWithoutCaptureIsShown() async throws {
         let batch = MetricsBatch(
             resource: Samples.resource(), start: Samples.time(0), end: Samples.time(10), series: [:],
             ledger: Ledger(captured: 1000), unwatched: 150_000_000_000)
@@ -87,14 +87,14 @@ import Testing
         }
     }
 
-    @Test func aLongReasonIsCutAndOfManyNoRequestIsLost() throws {
+    @Test func aLongReasonIsCutAndManyReasonsLoseNoRequest() throws {
         let long = String(repeating: "é", count: 40)
         let many = (0..<100).map { ("reason \($0)", Int64(2)) }
         let taken = try Intake().metrics(try body([(long, 3), (long + "!", 4)] + many), encoding: .identity)
         let dropped = try #require(taken.values.first?.ledger?.dropped)
         #expect(dropped[String(long.prefix(32))] == 7)
         #expect(dropped.count == 33)
-        // One is what the agent itself dropped.
+        // One request was dropped as `rejected` by the agent itself.
         #expect(dropped.values.reduce(0, +) == 208)
     }
 

@@ -9,9 +9,9 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// The batch is stored, and the connection gone before the answer.
+/// A connection that ends after the batch is stored and before its answer.
 @Suite struct LostAnswerTests {
-    @Test func aBatchWhoseAnswerWasLostCountsOnceWhenItComesAgain() async throws {
+    @Test func aBatchThatIsSentAgainAfterALostAnswerCountsOnce() async throws {
         let (outcomes, stored) = AsyncStream.makeStream(of: StoreOutcome.self)
         let (answers, release) = AsyncStream.makeStream(of: Void.self)
         try await withServer(
@@ -42,7 +42,7 @@ import FoundationNetworking
     }
 }
 
-/// The real store, which says when a batch of metrics is stored and then holds the answer back.
+/// The real store, which signals when a batch of metrics is stored and then holds the answer back.
 private struct HoldingStorage: Storage {
     let storage: any Storage
     let stored: AsyncStream<StoreOutcome>.Continuation

@@ -7,7 +7,7 @@ import Testing
 
 @testable import MartletIntake
 
-/// Bodies that stand for more messages than there is memory for are refused before any is built.
+/// The refusal of bodies that would need too much memory as messages, before any message is built.
 @Suite struct MessageWeightTests {
     private func status(_ body: [UInt8], _ format: IntakeFormat = .protobuf) -> Int? {
         var limits = IntakeLimits()
@@ -25,7 +25,7 @@ import Testing
         return statuses[0] == statuses[1] ? statuses[0] : nil
     }
 
-    /// `payload` as field `number`, which is below 16.
+    /// Returns `payload` as field `number`, which is below 16.
     private func field(_ number: UInt8, _ payload: [UInt8]) -> [UInt8] {
         var length = payload.count
         var bytes: [UInt8] = [number << 3 | 2]
@@ -78,7 +78,7 @@ import Testing
         #expect(status(Array(numbers.utf8), .json) == 413)
     }
 
-    /// A decoder copies what it has of such a value for each time that it comes again.
+    /// A decoder copies the value so far at each repetition.
     @Test func aValueThatIsGivenTwiceIs400() {
         let array = field(5, [0x0a, 0x00])
         #expect(status(field(1, field(1, field(1, field(2, many(array, 10_000)))))) == 400)
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func whatAnOpenTelemetryCollectorSendsAtOnceIsTaken() throws {
+    @Test func aFullBatchOfAnOpenTelemetryCollectorIsTaken() throws {
         let attributes = (0..<20).map { index in
             var attribute = OTLPKeyValue()
             attribute.key = "attribute.number.\(index)"
@@ -123,8 +123,8 @@ import Testing
         #expect(rejection?.status == 400)
     }
 
-    /// Whatever the protocol's files say that a message holds is weighed.
-    @Test func everyMessageOfTheProtocolHasItsPlace() throws {
+    /// Compares the weighed fields with the protocol's files.
+    @Test func everyFieldOfTheProtocolIsWeighed() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../Sources/MartletOTLP/Protos").standardized
         let text = try ["common", "metrics", "trace", "service"].map {

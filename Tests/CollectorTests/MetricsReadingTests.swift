@@ -6,7 +6,7 @@ import Testing
 
 @testable import MartletIntake
 
-/// Metrics are read where they stand in a body. SwiftProtobuf says what is in it.
+/// The reading of metrics in the bytes of a body, compared with the messages that SwiftProtobuf decodes.
 @Suite struct MetricsReadingTests {
     private static let seed: UInt64 = 20_261_122
 
@@ -43,7 +43,7 @@ import Testing
         #expect(read > 1000)
     }
 
-    /// As no encoder writes them, but as one is allowed to.
+    /// The bodies are valid, though no encoder writes them so.
     @Test func unusualBodiesAreTakenAsSwiftProtobufDecodesThem() throws {
         var random = SeededGenerator(seed: Self.seed + 1)
         var outcomes: [Outcome: Int] = [:]
@@ -74,7 +74,7 @@ import Testing
         #expect([.readWhereItStands, .refused].allSatisfy { (outcomes[$0] ?? 0) > 50 }, "\(outcomes)")
     }
 
-    @Test func whatIsReadTheSecondTimeIsTheSameAsTheFirst() throws {
+    @Test func aBodyReadsTheSameTheSecondTime() throws {
         var random = SeededGenerator(seed: Self.seed + 3)
         let intake = Intake()
         for _ in 0..<200 {
@@ -91,7 +91,7 @@ import Testing
         case readWhereItStands, writtenAnew, refused
     }
 
-    /// Whether a body is taken as what SwiftProtobuf makes of it, written as it writes.
+    /// Checks that a body reads like SwiftProtobuf's encoding of its decoded message. Returns how the intake read the body.
     private func compare(_ body: [UInt8], _ comment: Comment) throws -> Outcome {
         let isUsual = (try? Intake().metrics(reading: body)) != nil
         guard let message = try? OTLPExportMetricsServiceRequest(serializedBytes: body, options: .otlp) else {

@@ -11,13 +11,13 @@ import MartletTelemetry
 import SwiftProtobuf
 import Testing
 
-/// The rules that the OTLP specification has for an OTLP/HTTP server, one after the other, against a server on a socket.
-/// The names of the parts are those of its sections.
+/// The OTLP specification's rules for an OTLP/HTTP server, checked in order against a server on a socket. The marks below
+/// bear the names of the specification's sections.
 @Suite struct OTLPConformanceTests {
     static let paths = ["/v1/metrics", "/v1/traces"]
     static let formats = IntakeFormat.allCases
 
-    /// A good body for a path.
+    /// Returns a good body for a path.
     private static func body(_ path: String, _ format: IntakeFormat = .protobuf) throws -> [UInt8] {
         if path == "/v1/metrics" {
             let bytes = try Samples.body()
@@ -34,7 +34,7 @@ import Testing
         return try DetailsBatch(resource: Samples.resource(), details: [Samples.detail(1)]).otlp()
     }
 
-    /// A body of which nothing can be kept, though it is a good message.
+    /// Returns a valid message without a single valid point or span.
     private static func refusedBody(_ path: String, _ format: IntakeFormat) throws -> [UInt8] {
         if path == "/v1/metrics" {
             var request = try OTLPExportMetricsServiceRequest(serializedBytes: try Samples.body())
@@ -292,7 +292,7 @@ import Testing
         }
     }
 
-    @Test func aContentTypeThatIsNeitherIs415WithAStatusInProtobuf() async throws {
+    @Test func anotherContentTypeIs415WithAStatusInProtobuf() async throws {
         try await withServer { client in
             for type in [nil, "text/plain", "application/grpc"] {
                 let response = try await client.post(try Samples.body(), type: type)
@@ -306,7 +306,7 @@ import Testing
     // MARK: OTLP/HTTP Throttling, Retryable Response Codes
 
     @Test(arguments: paths, formats)
-    func aServerThatIsBehindAnswers429AndWhenToComeAgain(path: String, format: IntakeFormat) async throws {
+    func aServerThatIsBehindAnswers429WithARetryAfter(path: String, format: IntakeFormat) async throws {
         try await withServer(storage: { FailingStorage($0, error: StorageBusy()) }) { client in
             let response = try await client.post(try Self.body(path, format), to: path, type: format.contentType)
             #expect(response.status == .tooManyRequests)
@@ -316,7 +316,7 @@ import Testing
     }
 
     @Test(arguments: paths, formats)
-    func aServerThatCannotStoreAnswers503AndWhenToComeAgain(path: String, format: IntakeFormat) async throws {
+    func aServerThatCannotStoreAnswers503WithARetryAfter(path: String, format: IntakeFormat) async throws {
         try await withServer(storage: { FailingStorage($0, error: StorageFailure("the disk is full")) }) { client in
             let response = try await client.post(try Self.body(path, format), to: path, type: format.contentType)
             #expect(response.status == .serviceUnavailable)
@@ -375,7 +375,7 @@ import Testing
         }
     }
 
-    @Test func aClientThatAsksBehindAnotherRequestIsToldToGoOnAfterThatOnesAnswer() async throws {
+    @Test func aClientThatAsksBehindAnotherRequestIsToldToGoOnAfterItsAnswer() async throws {
         try await withServer { client in
             try await RawConnection.open(port: client.port) { connection in
                 let body = try Samples.body()
@@ -408,7 +408,7 @@ import Testing
 
     // MARK: OTLP/HTTP Default Port
 
-    /// A test must not take a fixed port, so the command is asked.
+    /// The test reads the port from the command's help, because a test must not listen on a fixed port.
     @Test func theDefaultPortIs4318() async throws {
         let help = try await ChildProcess(.martletCollector, ["serve", "--help"]).finish().output
         #expect(help.split(whereSeparator: \.isWhitespace).joined(separator: " ").contains("(default: 4318)"))

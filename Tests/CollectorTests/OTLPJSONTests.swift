@@ -11,7 +11,7 @@ import Testing
     private let trace = "5B8EFFF798038103D269B633813FC60C"
     private let span = "EEE19B7EC3C1B174"
 
-    /// A span with these members beside its ids and times.
+    /// Returns a span with these members beside its ids and times.
     private func body(_ members: String = #""name": "x""#, ids: String? = nil, around: String = "") -> [UInt8] {
         let ids = ids ?? #""traceId": "\#(trace)", "spanId": "\#(span)""#
         return Array(
@@ -50,19 +50,19 @@ import Testing
         #expect(try record(body(#""parentSpanId": """#)).parentSpanID == nil)
     }
 
-    /// The last three are base64 of as many bytes as an id has.
+    /// The last one is the base64 of 16 bytes, the size of a trace ID.
     @Test(arguments: [
         "", "5B8E", "5B8EFFF798038103D269B633813FC60", "5B8EFFF798038103D269B633813FC60G",
         "5B8EFFF798038103D269B633813FC60C00", "W47/95gDgQPSabYzgT/GDA==",
     ])
-    func whatIsNoTraceIDIsRefusedWithASentence(id: String) throws {
+    func anInvalidTraceIDIsRefusedWithASentence(id: String) throws {
         let taken = try taken(body(ids: #""traceId": "\#(id)", "spanId": "\#(span)""#))
         #expect(taken.values.isEmpty)
         #expect(taken.refusals.message == "1 not taken: a span without valid ids")
     }
 
     @Test(arguments: ["7uGbfsPBsXQ=", "EEE1", "zzzzzzzzzzzzzzzz"])
-    func aParentThatIsNoSpanIDMakesNoRoot(id: String) throws {
+    func aSpanWithAnInvalidParentIDIsRefused(id: String) throws {
         #expect(try taken(body(#""parentSpanId": "\#(id)""#)).refusals.total == 1)
     }
 
@@ -114,7 +114,7 @@ import Testing
         #"{"resourceSpans": [{"scopeSpans": [{"spans": [{"name": 5}]}]}]}"#,
         #"{"resourceSpans": [{"scopeSpans": [{"spans": [{"startTimeUnixNano": "-1"}]}]}]}"#,
     ])
-    func whatIsNoMessageIs400(text: String) async throws {
+    func aBodyThatIsNoMessageIs400(text: String) async throws {
         try await withServer { client in
             let answer = try await client.post(Array(text.utf8), to: "/v1/traces", type: "application/json")
             #expect(answer.status == .badRequest)
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func whatIsRefusedIsToldAsJSON() async throws {
+    @Test func refusalsOfAJSONBodyAreJSON() async throws {
         let refused = body(ids: #""traceId": "00", "spanId": "00""#)
         try await withServer { client in
             let answer = try await client.post(refused, to: "/v1/traces", type: "application/json")

@@ -5,9 +5,9 @@ import MartletTelemetry
 import SwiftProtobuf
 import Testing
 
-/// Metrics as SDKs other than Martlet's agent send them.
+/// Metrics in the form that SDKs other than Martlet's agent send.
 enum OtherMetrics {
-    /// Has the store take metrics as if one instance of a service had posted them.
+    /// Stores metrics as if one instance of a service had posted them.
     static func send(_ metrics: [OTLPMetric], instance: String, to storage: any Storage) async throws {
         let request = request(
             scopes: [metrics],
@@ -49,7 +49,7 @@ enum OtherMetrics {
         return metric
     }
 
-    /// Buckets of values. Without bounds none is known.
+    /// Returns a point that counts `values` in buckets between `bounds`. Without bounds all values share one bucket.
     static func point(
         _ values: [Double], bounds: [Double] = [0.1, 0.5, 1], withRange: Bool = true,
         start: UInt64 = 0, end: UInt64 = 10, attributes: [OTLPKeyValue] = attributes

@@ -4,7 +4,7 @@ import MartletTelemetry
 import SwiftProtobuf
 import Testing
 
-/// The names of metrics and attributes that instruments used before those that are stable.
+/// The names of metrics and attributes from before the stable conventions.
 @Suite struct OtherNamesTests {
     private func take(_ scopes: [[OTLPMetric]], resource: [OTLPKeyValue] = []) throws -> Taken<InstanceMetrics> {
         let request = OtherMetrics.request(scopes: scopes, resource: resource)
@@ -131,7 +131,7 @@ import Testing
             ([("service.instance.id", "i"), ("container.id", "c")], "i"), ([("container.id", "c")], "c"),
             ([("k8s.pod.uid", "p"), ("container.id", "c")], "p"), ([], ""),
         ] as [([(String, String)], String)])
-    func anInstanceIsNamedByWhatTellsProcessesApart(attributes: [(String, String)], instance: String) throws {
+    func anInstanceIsNamedByItsMostSpecificAttribute(attributes: [(String, String)], instance: String) throws {
         let metric = OtherMetrics.histogram([OtherMetrics.point([1])], .delta)
         let taken = try take([[metric]], resource: attributes.map { OTLPKeyValue($0.0, $0.1) })
         #expect(taken.values.map(\.resource.instance) == [instance])

@@ -4,7 +4,7 @@ import MartletStorage
 import MartletTelemetry
 import Testing
 
-/// A collector that is behind says so at once, and takes again what it turned away.
+/// A collector that is behind refuses requests at once, and takes them later.
 @Suite struct OverloadTests {
     @Test func moreRequestsThanItHasRoomForAre429UntilOneIsDone() async throws {
         var limits = ServerLimits()
@@ -18,7 +18,7 @@ import Testing
                     Content-Length: \(body.count)\r\nExpect: 100-continue\r\n\r\n
                     """)
                 #expect(try await slow.answer()?.status == 100)
-                // It has its place, or gets it in a moment.
+                // The slow request has its room, or gets it in a moment.
                 var refused = try await client.post(try Samples.body())
                 while refused.status == .ok { refused = try await client.post(try Samples.body()) }
                 #expect(refused.status == .tooManyRequests)
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func whoAnnouncesMuchAndStallsTurnsNobodyAway() async throws {
+    @Test func stalledSendersOfLargeBodiesTurnNobodyAway() async throws {
         try await withServer { client in
             try await withStalledSenders(3, port: client.port) {
                 for _ in 0..<10 {
@@ -89,7 +89,7 @@ import Testing
                     #expect(try await connection.answer()?.status == 100)
                     try await connection.send([UInt8](repeating: 0, count: 60_000))
                 }
-                // The server notices in its own time that the sender went away.
+                // The server notices after a while that the sender left.
                 var last = try await client.post(try Samples.body())
                 while last.status == .tooManyRequests { last = try await client.post(try Samples.body()) }
                 #expect(last.status == .ok)
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func whoeverWaitsForACommitKeepsItsRoom() async throws {
+    @Test func aRequestThatWaitsForACommitKeepsItsRoom() async throws {
         var limits = ServerLimits()
         limits.maxIngests = 1
         let gate = Gate()
@@ -116,7 +116,7 @@ import Testing
     }
 }
 
-/// Commits when the gate opens.
+/// A store that commits when the gate opens.
 private struct WaitingStorage: Storage {
     let base: any Storage
     let gate: Gate

@@ -17,7 +17,7 @@ import Testing
         #expect(PhasesBlob.decode([]) == PhaseTotals())
     }
 
-    @Test func cutOffAnywhereTheyAreRefused() {
+    @Test func truncatedTotalsAreRefusedAtEveryLength() {
         let blob = PhasesBlob.encode(Self.totals)
         for length in 1..<blob.count { #expect(PhasesBlob.decode(Array(blob.prefix(length))) == nil) }
         #expect(PhasesBlob.decode(blob + [0]) == nil)

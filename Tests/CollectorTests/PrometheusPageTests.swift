@@ -23,7 +23,7 @@ import Testing
             #expect(page.type == "text/plain; version=0.0.4; charset=utf-8")
             let name = "http_client_request_duration_seconds"
             #expect(page.lines.contains("# TYPE \(name) histogram"))
-            // 0.1, 0.1, 0.2, 0.3 and 3 s.
+            // The requests took 0.1, 0.1, 0.2, 0.3 and 3 s.
             for (bound, count) in [("0.075", 0), ("0.25", 3), ("1", 4), ("2.5", 4), ("5", 5), ("+Inf", 5)] {
                 #expect(page.lines.contains("\(name)_bucket{\(Self.labels),le=\"\(bound)\"} \(count)"))
             }
@@ -33,8 +33,8 @@ import Testing
         }
     }
 
-    /// So that Prometheus, which counts by differences, counts what there is already.
-    @Test func inTheFirstPageThatHasItASeriesIsZero() async throws {
+    /// Prometheus counts differences, so a first sample of zero makes it count the earlier requests.
+    @Test func aSeriesIsZeroInItsFirstPage() async throws {
         try await withServer { client in
             #expect(try await client.post(try Samples.body()).status == .ok)
             let first = try await client.nextPage().lines.filter { $0.hasPrefix("http_") }
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func whatIsAskedForItsHeadAloneIsNoFirstPage() async throws {
+    @Test func aHEADRequestIsNoFirstPage() async throws {
         try await withServer { client in
             #expect(try await client.post(try Samples.body()).status == .ok)
             try await RawConnection.open(port: client.port) { connection in
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func ofASenderThatCountsOnTheDifferencesAreAdded() async throws {
+    @Test func differencesOfCumulativePointsAreAdded() async throws {
         try await withServer { client in
             for (end, values) in [(10, [0.2]), (20, [0.2, 0.7]), (20, [0.2, 0.7]), (30, [0.2, 0.7, 0.7])] {
                 let metric = OtherMetrics.histogram([OtherMetrics.point(values, end: UInt64(end))])
@@ -197,7 +197,7 @@ import Testing
         }
     }
 
-    @Test func itTellsOfTheStoreAndTheProcess() async throws {
+    @Test func thePageTellsOfTheStoreAndTheProcess() async throws {
         try await withServer { client in
             let page = try await client.page()
             for name in [
@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    @Test func theReadTokenGuardsIt() async throws {
+    @Test func theReadTokenGuardsThePage() async throws {
         try await withServer(tokens: ServerTokens(ingest: "may-send", read: "may-read")) { client in
             for token in [nil, "may-send"] {
                 let refused = try await client.get("/metrics", token: token)
@@ -237,7 +237,7 @@ import Testing
     }
 }
 
-/// What was scraped.
+/// One answer of `/metrics`.
 private struct Page {
     var type: String?
     var lines: [String]
@@ -248,7 +248,7 @@ private struct Page {
 }
 
 extension TestClientProtocol {
-    /// The figures of all that was stored, for which another page has to be taken before.
+    /// Returns the second page, because a new series is zero in the first one.
     fileprivate func page() async throws -> Page {
         _ = try await nextPage()
         return try await nextPage()

@@ -2,11 +2,11 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A TCP connection to a server on loopback, on which a test says exactly the bytes that it wants.
+/// A TCP connection to a server on loopback, on which a test sends exact bytes.
 struct RawConnection {
     struct Answer {
         var status: Int
-        /// By names in lower case.
+        /// Header values by lower-case name.
         var headers: [String: String]
         var body: [UInt8]
 
@@ -33,7 +33,7 @@ struct RawConnection {
                 }
             }
         let failure = Failure()
-        // Closing fails where the server was faster; what `body` throws counts.
+        // Closing fails if the server closed first. Only the error of `body` counts.
         try? await channel.executeThenClose { inbound, outbound in
             var connection = RawConnection(inbound: inbound.makeAsyncIterator(), outbound: outbound)
             do {
@@ -45,8 +45,8 @@ struct RawConnection {
         if let error = failure.error.withLock({ $0 }) { throw error }
     }
 
-    /// What is answered on a connection of its own, where a test's client asks one after the other; `nil` when it is closed
-    /// before.
+    /// Returns the answer to a request on a new connection, or `nil` if the server closes it first. A test's client would
+    /// send its requests one after the other.
     static func get(_ path: String, port: Int?) async throws -> Answer? {
         let (answers, answer) = AsyncStream.makeStream(of: Answer?.self)
         try await open(port: port) { connection in
@@ -76,13 +76,13 @@ struct RawConnection {
         try await outbound.write(ByteBuffer(bytes: bytes))
     }
 
-    /// A little, after a while.
+    /// Sends `text` after 5 ms.
     func drip(_ text: String) async throws {
         try await Task.sleep(for: .milliseconds(5))
         try await send(text)
     }
 
-    /// A whole request with a length.
+    /// Sends a whole POST request with its length.
     func post(_ body: [UInt8], to path: String = "/v1/metrics", headers: [String] = []) async throws {
         let given = headers.contains { $0.lowercased().hasPrefix("content-type") }
         let lines = given ? headers : headers + ["Content-Type: application/x-protobuf"]
@@ -91,7 +91,7 @@ struct RawConnection {
         try await send(body)
     }
 
-    /// The next answer; `nil` when the server closes the connection first.
+    /// Returns the next answer, or `nil` if the server closes the connection first.
     mutating func answer(toHead: Bool = false) async throws -> Answer? {
         guard let head = try await read(through: "\r\n\r\n") else { return nil }
         let lines = head.split(separator: "\r\n")
@@ -106,7 +106,7 @@ struct RawConnection {
         return Answer(status: status, headers: headers, body: body)
     }
 
-    /// Whether the server has closed the connection, and said nothing before that.
+    /// Returns whether the server closes the connection without sending a byte.
     mutating func isClosed() async -> Bool {
         (try? await more()) != true && received.readableBytes == 0
     }

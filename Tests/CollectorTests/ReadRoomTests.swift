@@ -5,7 +5,7 @@ import MartletServer
 import MartletTelemetry
 import Testing
 
-/// Whoever reads takes no more of the collector than there is for readers.
+/// The limits of reads in work and of reads that wait.
 @Suite(.timeLimit(.minutes(3))) struct ReadRoomTests {
     private static let report = "/api/v1/report?since=1h"
 
@@ -30,7 +30,7 @@ import Testing
                 #expect(refused.status == 503)
                 #expect(refused.headers["retry-after"] == "1")
                 #expect(refused.headers["content-type"] == "application/json; charset=utf-8")
-                // A list of senders is a read as well; these are none, or have a room of their own.
+                // A list of senders counts as a read. The paths below are no reads, or have a room of their own.
                 #expect(try await client.get("/api/v1/agents").status == .serviceUnavailable)
                 for path in ["/readyz", "/healthz", "/metrics"] {
                     let response = try await client.get(path)
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func theLineIsAnsweredBeforeTheCollectorStops() async throws {
+    @Test func waitingReadersAreAnsweredBeforeTheCollectorStops() async throws {
         let gate = Gate()
         let (servers, server) = AsyncStream.makeStream(of: CollectorServer.self)
         try await withServer(
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func whoDoesNotTakeItsAnswerKeepsItsPlace() async throws {
+    @Test func aReaderThatDoesNotTakeItsAnswerKeepsItsRoom() async throws {
         let series = (0..<8000).map { (Samples.dimensions(endpoint: "/\($0)"), Samples.statistics([1])) }
         let batch = MetricsBatch(
             resource: Samples.resource(), start: Samples.time(0), end: Samples.time(10),
@@ -80,7 +80,7 @@ import Testing
                 try await slow.send("GET \(Self.report) HTTP/1.1\r\nHost: test\r\n\r\n")
                 await gate.arrived()
                 await gate.open()
-                // The answer has more than the 4 MB that sockets hold.
+                // The answer exceeds the 4 MB that sockets hold.
                 for _ in 0..<20 {
                     let response = try await client.get("/api/v1/agents")
                     #expect(response.status == .serviceUnavailable)

@@ -7,7 +7,7 @@ import MartletTelemetry
 import Testing
 
 @Suite struct ReportAPITests {
-    @Test func whereNobodySentCompletenessIsNull() async throws {
+    @Test func completenessIsNullWhereNobodySent() async throws {
         try await withServer { client in
             let response = try await client.get("/api/v1/report?since=1m")
             let object = try JSONSerialization.jsonObject(with: Data(buffer: response.body))
@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    @Test func ofALargeFleetTheAgentsHeardOfLastAreListedAndHowManyMoreThereAre() async throws {
+    @Test func aLargeFleetIsListedInPartWithTheNumberOfTheOthers() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path("collector.sqlite")
         let storage = try SQLiteStorage(path: path)

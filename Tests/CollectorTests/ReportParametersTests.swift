@@ -7,7 +7,7 @@ import Testing
 @Suite struct ReportParametersTests {
     private let now = Samples.time(0)
 
-    @Test func withoutParametersItIsTheLastHourByEndpoint() throws {
+    @Test func theDefaultReportIsTheLastHourByEndpoint() throws {
         let request = try ReportParameters([]).request(now: now)
         #expect(request.query.window == TimeWindow(from: now - 3_600_000_000_000, to: now))
         #expect(request.query.by == [.service, .kind, .method, .host, .endpoint])
@@ -70,7 +70,7 @@ import Testing
 
     @Test func everyTimeThatIsWrittenIsRead() {
         var numbers = SeededGenerator(seed: 1)
-        // Up to the year 2255, leap days and ends of years among them.
+        // The times reach to the year 2255, with leap days and ends of years among them.
         for _ in 0..<20_000 {
             let time = UInt64.random(in: 0..<9_000_000_000, using: &numbers) * 1_000_000_000
             #expect(TimeText.parse(TimeText.format(time), now: now) == time)

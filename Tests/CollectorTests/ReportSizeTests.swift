@@ -5,7 +5,7 @@ import MartletStorage
 import MartletTelemetry
 import Testing
 
-/// A report with more rows than the memory of a collector is for is refused, wherever it is asked for.
+/// The limit of a report's rows, from the collector and from the command.
 @Suite struct ReportSizeTests {
     private let folder: TemporaryFolder
     private var path: String { folder.path("collector.sqlite") }
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func asManyRowsAsTheLimitAreAnsweredAndMoreAreNot() async throws {
+    @Test func rowsUpToTheLimitAreAnsweredAndMoreAreRefused() async throws {
         var limits = SQLiteLimits()
         limits.maxGroups = 4
         let storage = try SQLiteStorage(path: path, limits: limits)
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func theCollectorAndTheCommandSayWhatToAskForInstead() async throws {
+    @Test func theCollectorAndTheCommandSuggestASmallerReport() async throws {
         let limits = SQLiteLimits()
         let storage = try SQLiteStorage(path: path)
         try await fill(

@@ -16,7 +16,7 @@ import Testing
                 answer, for: ReportRequest(query: StatisticsQuery(window: window, by: [.service, .endpoint]))))
     }
 
-    @Test func itShowsWindowCompletenessFiguresAndTotals() {
+    @Test func theTableShowsWindowCompletenessFiguresAndTotals() {
         #expect(
             table(endpoint: "/users/{id}") == """
                 2026-09-21T14:13:20Z to 2026-09-21T14:14:20Z, completeness 99.99 %
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: ["\u{1b}[2J", "\u{9b}2J", "\r\n", "\u{202e}", "\u{200b}", "\u{2028}", "\0", "\u{7f}"])
-    func whatWouldSteerATerminalIsWrittenOut(hostile: String) {
+    func controlCharactersAreEscaped(hostile: String) {
         let text = table(endpoint: "/a" + hostile + "/b")
         for scalar in hostile.unicodeScalars where scalar.value < 0x20 || scalar.value > 0x7e {
             #expect(text.contains("\\u{\(String(scalar.value, radix: 16))}"))
@@ -71,7 +71,7 @@ import Testing
         #expect(heading(account)[1] == "capture was off for \(text) on 1 of 1 instance")
     }
 
-    @Test func whereNobodySentCompletenessIsNotKnown() {
+    @Test func completenessIsUnknownWhereNobodySent() {
         #expect(heading(WindowAccount(window))[0].hasSuffix("completeness unknown"))
     }
 

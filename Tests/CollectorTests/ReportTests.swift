@@ -5,7 +5,7 @@ import Testing
 @testable import MartletReports
 
 @Suite struct ReportTests {
-    /// Over a window of 100 seconds.
+    /// Returns a report of these requests over a window of 100 seconds.
     private func report(
         _ points: [(RequestDimensions, [Double])], by: [Dimension] = [.endpoint], sort: ReportSort = .impact,
         ascending: Bool = false, top: Int? = nil
@@ -27,7 +27,7 @@ import Testing
         report.rows.map { $0.text(of: .endpoint) }
     }
 
-    @Test func theFiguresAreThoseOfTheRequests() throws {
+    @Test func figuresMatchTheRequests() throws {
         let report = report([
             (Samples.dimensions(), Array(repeating: 0.25, count: 8)),
             (Samples.dimensions(status: 503, error: "503"), [1]),
@@ -79,7 +79,7 @@ import Testing
         #expect([row.http4xx, row.http5xx, row.hung, row.cancelled, row.transport] == [2, 1, 1, 3, 0])
     }
 
-    @Test func aServersAreNot() {
+    @Test func aServers4xxAreNoFailures() {
         let row = report([
             (Samples.dimensions(.server, status: 404), [1, 1]),
             (Samples.dimensions(.server, status: 500, error: "500"), [1]),
@@ -104,7 +104,7 @@ import Testing
         #expect(report.rows.map(\.measures.impact) == [0.75, 0.25])
     }
 
-    @Test func rowsAreSortedByWhatIsAskedForAndTiesByName() {
+    @Test func rowsAreSortedByTheRequestedFigureAndTiesByName() {
         let points: [(RequestDimensions, [Double])] = [
             (Samples.dimensions(endpoint: "/b"), [1]), (Samples.dimensions(endpoint: "/a"), [1]),
             (Samples.dimensions(endpoint: "/c"), [0.1, 0.1]),

@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Storing does not wait for a report, and the report knows nothing of what is stored meanwhile.
+/// Storing does not wait for a report, and the report leaves out batches that are stored meanwhile.
 @Suite(.timeLimit(.minutes(5))) struct ReportWhileStoringTests {
     private enum Event {
         case stored(status: Int)
@@ -31,7 +31,7 @@ import FoundationNetworking
         let collector = try await CollectorProcess(store: store)
         let body = try batch()
         var (sent, acknowledged, storedBehindItsBack) = (0, 0, 0)
-        // At last there is a report that several batches in a row overtook.
+        // The loop ends after a report that at least three stored batches overtook.
         while storedBehindItsBack < 3 {
             try await withThrowingTaskGroup(of: Event.self) { group in
                 func post() {
@@ -66,7 +66,7 @@ import FoundationNetworking
         }
     }
 
-    /// With enough that a report of it takes longer than a batch.
+    /// Fills the store, so that a report takes longer than a batch.
     private func fill(_ path: String) async throws {
         let storage = try SQLiteStorage(path: path)
         let statistics = Samples.statistics((1...20).map { 0.001 * Double($0 * $0) })
@@ -82,7 +82,8 @@ import FoundationNetworking
         try storage.close()
     }
 
-    /// A request each of an hour and of ten seconds: a report reads all hours first.
+    /// Returns a batch of one request in a point of an hour and one in a point of ten seconds. A report reads all hours
+    /// first.
     private func batch() throws -> [UInt8] {
         try [("/hours", Self.hour), ("/seconds", 10_000_000_000)].flatMap { endpoint, length in
             try MetricsBatch(

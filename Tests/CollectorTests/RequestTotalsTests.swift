@@ -17,21 +17,21 @@ import Testing
             })
     }
 
-    @Test func pastTheLimitRequestsCountToTheOtherEndpointAndKnownSeriesGoOn() {
+    @Test func requestsPastTheLimitCountToTheOtherEndpointAndKnownSeriesGoOn() {
         var totals = RequestTotals(maxSeries: 2, maxOverflowSeries: 1)
         totals.add(metrics(endpoints: 0..<5))
         totals.add(metrics(endpoints: 0..<2))
         #expect(counts(totals) == ["a /0": 2, "a /1": 2, "a {other}": 3])
     }
 
-    @Test func pastTheLimitOfServicesRequestsCountToTheOtherService() {
+    @Test func requestsPastTheLimitOfServicesCountToTheOtherService() {
         var totals = RequestTotals(maxSeries: 2, maxOverflowSeries: 1)
         totals.add(metrics(endpoints: 0..<3))
         for number in 0..<100 { totals.add(metrics(service: "b\(number)", endpoints: 0..<1)) }
         #expect(counts(totals) == ["a /0": 1, "a /1": 1, "a {other}": 1, "{other} {other}": 100])
     }
 
-    @Test func inTheOtherServiceSpansStandBesideMetrics() {
+    @Test func spansAndMetricsStayApartInTheOtherService() {
         var totals = RequestTotals(maxSeries: 0, maxOverflowSeries: 0)
         totals.add(metrics(endpoints: 0..<1))
         var spans = metrics(service: "b", endpoints: 0..<1)
@@ -56,19 +56,19 @@ import Testing
         let lost = totals.page()
         #expect(samples(lost) == ["/0": 0])
         let taken = totals.page()
-        // Which the page that is being sent does not have.
+        // The page that is being sent lacks `/1`.
         totals.add(metrics(endpoints: 0..<2))
         #expect(samples(taken) == ["/0": 0])
         totals.markTaken(taken)
         #expect(samples(totals) == ["/0": 2, "/1": 0])
-        // Behind a later one.
+        // An older page is marked after a later one.
         totals.markTaken(lost)
         #expect(samples(totals) == ["/0": 2, "/1": 0])
         totals.markTaken(totals.page())
         #expect(samples(totals) == ["/0": 2, "/1": 1])
     }
 
-    /// How requests ended in a service for which there is no room, as `kind status error`.
+    /// Returns the counts of requests without a series of their own, by `kind status error`.
     private func ends(maxOverflowSeries: Int) -> [String: UInt64] {
         var totals = RequestTotals(maxSeries: 0, maxOverflowSeries: maxOverflowSeries)
         let client: [(Int?, String?)] = [
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func theOtherEndpointHasHowRequestsEnded() {
+    @Test func theOtherEndpointKeepsTheOutcomesOfRequests() {
         #expect(
             ends(maxOverflowSeries: 20) == [
                 "client 200 -": 1, "client 404 404": 1, "client 503 503": 1, "client - _OTHER": 2, "client - hung": 1,
@@ -95,7 +95,7 @@ import Testing
             ])
     }
 
-    @Test func theOtherServiceHasWhetherTheyFailed() {
+    @Test func theOtherServiceKeepsTheFailures() {
         #expect(
             ends(maxOverflowSeries: 0) == [
                 "client - -": 1, "client - _OTHER": 4, "client - hung": 1, "client - cancelled": 1, "server - -": 2,
@@ -103,7 +103,7 @@ import Testing
             ])
     }
 
-    @Test func noBucketEverShrinksWhateverTheScales() {
+    @Test func noBucketShrinksAtAnyScale() {
         var histogram = ExplicitHistogram(bounds: ExplicitHistogram.requestBounds)
         var random = SeededGenerator(seed: 7)
         for _ in 0..<500 {

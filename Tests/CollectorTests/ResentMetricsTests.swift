@@ -5,9 +5,9 @@ import MartletTelemetry
 import SwiftProtobuf
 import Testing
 
-/// Delta metrics of SDKs that do not number their batches, and send a body again when they heard no answer.
+/// Delta metrics of SDKs that send a body again after a lost answer, and do not number their batches.
 @Suite struct ResentMetricsTests {
-    /// Three requests at two routes, of a process that says its instance or does not.
+    /// Returns three requests at two routes, from a process with this instance.
     private static func body(
         instance: String = "a", end: UInt64 = 10, values: [Double] = [0.2, 0.3]
     ) throws -> [UInt8] {
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func whatAnotherProcessOrIntervalHasIsAnother() async throws {
+    @Test func pointsOfAnotherProcessOrIntervalCount() async throws {
         let bodies = try [
             Self.body(), Self.body(instance: "b"), Self.body(end: 20), Self.body(values: [0.2, 0.31]),
         ]
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func whatCameAlongForTheFirstTimeCounts() async throws {
+    @Test func newPointsBesideResentOnesCount() async throws {
         var larger = Self.request()
         larger.resourceMetrics += Self.request(end: 20).resourceMetrics
         let bodies = try [Self.body(), larger.serializedBytes()]
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func besideMetricsThatCountOnItIsFoundAgain() async throws {
+    @Test func resentDeltasBesideCumulativeMetricsCountOnce() async throws {
         var request = Self.request()
         let counting = OtherMetrics.point(Array(repeating: 0.2, count: 10), end: 10)
         request.resourceMetrics[0].scopeMetrics[0].metrics.append(

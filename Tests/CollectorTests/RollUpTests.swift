@@ -6,7 +6,7 @@ import MartletStorage
 import MartletTelemetry
 import Testing
 
-/// What a window has, whatever was rolled up and deleted in the meantime, against a list of everything that was stored.
+/// Windows of a store that rolls up and deletes, compared with a list of all stored points.
 @Suite struct RollUpTests {
     private let folder: TemporaryFolder
     private let clock = Clock()
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func aMinuteThatIsOverBecomesOnePointOfEachSeriesAndAnHourLikewise() async throws {
+    @Test func minutesAndHoursThatAreOverBecomeOnePointOfEachSeries() async throws {
         let storage = try SQLiteStorage(path: folder.path("collector.sqlite"), now: { [clock] in clock.time })
         for end in stride(from: UInt64(10), through: 7200, by: 10) {
             _ = try await storage.store([Samples.metrics(end: end)], of: nil)
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func whatComesLateIsRolledUpByItself() async throws {
+    @Test func latePointsAreRolledUpByThemselves() async throws {
         clock.time = Samples.time(7200)
         for _ in 0..<3 {
             _ = try await storage.store([Samples.metrics(requests: 2, end: 10)], of: nil)
@@ -61,7 +61,7 @@ import Testing
         #expect(try await count(0, 7200) == 6)
     }
 
-    @Test func aDamagedPointIsToldAfterItWasRolledUpAndItsSourceDeleted() async throws {
+    @Test func aDamagedPointIsReportedAfterItsRollUpAndTheDeletionOfItsSource() async throws {
         _ = try await storage.store([Samples.metrics(requests: 2, end: 10)], of: nil)
         _ = try await storage.store([Samples.metrics(requests: 1, end: 20)], of: nil)
         try await DatabaseQueue(path: folder.path("collector.sqlite")).write {
@@ -75,9 +75,9 @@ import Testing
         #expect(answer.groups.map(\.count) == [1])
     }
 
-    /// Of the hour in which metrics begin, minute by minute, in three passes, or when all is there.
+    /// Rolls up the hour in which metrics begin in several passes, or in one pass at the end.
     @Test(arguments: [[30, 60, 240], [240]] as [[UInt64]])
-    func spansOfBeforeTheFirstMetricsCountWhateverIsRolledUp(passes: [UInt64]) async throws {
+    func spansBeforeTheFirstMetricsCountAfterEveryRollUp(passes: [UInt64]) async throws {
         let resource = TelemetryResource(service: "prices", instance: "", agent: "opentelemetry 1.38")
         var expected: UInt64 = 0
         for minute in 0..<90 as Range<UInt64> {
@@ -91,7 +91,7 @@ import Testing
             }
             expected += minute < 20 ? 3 : minute == 20 ? 1 : 0
             if minute > 20 {
-                // The process of which there are metrics began in minute 20.
+                // The process with metrics began in minute 20.
                 let start = minute == 21 ? 20 * 60 + 10 : minute * 60
                 let point = RequestPoint(
                     dimensions: Samples.dimensions(), start: Samples.time(start), end: Samples.time(minute * 60 + 60),
@@ -115,7 +115,7 @@ import Testing
         #expect(try await count(0, 2 * 3600) == expected)
     }
 
-    @Test func pastItsRetentionNothingIsLeft() async throws {
+    @Test func nothingIsLeftAfterTheRetention() async throws {
         _ = try await storage.store([Samples.metrics(end: 10)], of: nil)
         clock.time = Samples.time(2 * 24 * 3600)
         try await storage.maintain()
@@ -125,20 +125,20 @@ import Testing
             try await DatabaseQueue(path: folder.path("collector.sqlite")).read {
                 try Int.fetchOne($0, sql: "SELECT (SELECT count(*) FROM series) + (SELECT count(*) FROM ledger)")
             } == 0)
-        // And it goes on.
+        // The store still takes points after that.
         _ = try await storage.store([Samples.metrics(requests: 3, end: 2 * 24 * 3600)], of: nil)
         #expect(try await count(0, 2 * 24 * 3600) == 3)
     }
 
-    @Test func ofALedgerOneReadingOfAnHourIsLeftAndTellsTheSame() async throws {
+    @Test func oneLedgerReadingAnHourIsKeptAndTellsTheSame() async throws {
         var captured: UInt64 = 0
-        // One of three batches never arrived.
+        // Every third batch is lost.
         for end in stride(from: UInt64(10), through: 7200, by: 10) {
             captured += 1
             guard end % 30 != 0 else { continue }
             _ = try await storage.store([Samples.metrics(captured: captured, end: end)], of: nil)
         }
-        // Whole hours and parts of them; the samples' time begins 13 minutes and 20 seconds after the hour.
+        // The windows are whole hours and parts of them. The samples' time begins 13 minutes and 20 seconds after the hour.
         let windows = [(0, 7200), (0, 1800), (600, 1200), (2820, 4620), (4800, 6000)] as [(UInt64, UInt64)]
         func completeness() async throws -> [Double] {
             var shares: [Double] = []
@@ -163,12 +163,12 @@ import Testing
         #expect(readings == 3)
     }
 
-    @Test func aReportIsOfTheWholeSlotsThatAreLeft() async throws {
+    @Test func aReportCoversTheWholeSlotsThatAreLeft() async throws {
         let points = stride(from: UInt64(10), through: 4 * 3600, by: 10).map {
             Samples.point(Samples.dimensions(), [0.1], end: $0)
         }
         _ = try await storage.store([InstanceMetrics(resource: Samples.resource(), points: points)], of: nil)
-        // 22:13:20: hours are left of all before 17:00, minutes of all before 21:43.
+        // It is 22:13:20. Only hours are left before 17:00, and only minutes before 21:43.
         clock.time = Samples.time(8 * 3600)
         try await storage.maintain()
         for (asked, told, count) in [
@@ -190,7 +190,7 @@ import Testing
     }
 
     @Test(arguments: [UInt64(1), 2, 3, 4])
-    func everyWindowHasWhatWasStoredInIt(seed: UInt64) async throws {
+    func everyWindowHasThePointsStoredInIt(seed: UInt64) async throws {
         var numbers = SeededGenerator(seed: seed)
         var model = StoredPoints(retention: (1800 * second, 5 * hour, 20 * hour))
         var now = UInt64(0)
@@ -242,7 +242,7 @@ private let second: UInt64 = 1_000_000_000
 private let minute = 60 * second
 private let hour = 3600 * second
 
-/// What is known of each point that was stored: by which end a window finds it.
+/// A model of the store: all stored points, each with the end by which a window finds it.
 private struct StoredPoints {
     private struct Stored {
         let point: RequestPoint
@@ -250,7 +250,7 @@ private struct StoredPoints {
         var isInMinutes = false
         var isInHours = false
 
-        /// As a point of a minute.
+        /// The end of the point after it was rolled up into a minute.
         var endOfMinute: UInt64 { length < minute ? up(point.end, minute) : point.end }
         var endOfHour: UInt64 { length < hour ? up(endOfMinute, hour) : point.end }
     }
@@ -282,7 +282,7 @@ private struct StoredPoints {
         points.removeAll { $0.isInHours && $0.endOfHour <= now - retention.hours }
     }
 
-    /// The window, or the minutes and hours that it touches where nothing finer is left.
+    /// Returns the window, widened to whole minutes or hours where nothing finer is left.
     func whole(_ window: TimeWindow) -> TimeWindow {
         let unit = { (time: UInt64) in
             time < self.expired.minutes ? hour : time < self.expired.fine ? minute : 1
@@ -307,5 +307,5 @@ private struct StoredPoints {
     }
 }
 
-/// The end of the slot that a time lies in.
+/// Returns the end of the slot of this length in which a time lies. A slot includes its end.
 private func up(_ time: UInt64, _ length: UInt64) -> UInt64 { (time + length - 1) / length * length }

@@ -35,7 +35,7 @@ enum Samples {
         }
     }
 
-    /// Totals of requests that had the phase, and their seconds in it.
+    /// Returns totals by phase: the requests that had the phase, and their seconds in it.
     static func phases(_ totals: [RequestPhase: (count: UInt64, seconds: Double)]) -> PhaseTotals {
         totals.reduce(into: PhaseTotals()) {
             $0[$1.key] = PhaseTotals.Total(count: $1.value.count, seconds: $1.value.seconds)
@@ -46,7 +46,7 @@ enum Samples {
         RequestPoint(dimensions: dimensions, start: time(end - 10), end: time(end), statistics: statistics(seconds))
     }
 
-    /// One batch of an instance: `requests` of 100 ms in the interval that ends at `end`.
+    /// Returns one batch of an instance: `requests` of 100 ms in the interval that ends at `end`.
     static func metrics(
         requests: Int = 1, captured: UInt64 = 1, end: UInt64, resource: TelemetryResource = resource()
     ) -> InstanceMetrics {
@@ -73,7 +73,7 @@ enum Samples {
         return span
     }
 
-    /// A detail with something in every property.
+    /// Returns a detail with a value in every property.
     static func span(_ number: UInt8) -> SpanRecord {
         var span = detail(number)
         let other = detail(number &+ 100)
@@ -94,7 +94,7 @@ enum Samples {
         return span
     }
 
-    /// The account of agents of whose requests that share arrived.
+    /// Returns the account of a window in which the share `arrived` of the requests arrived.
     static func account(_ window: TimeWindow, arrived: Double = 1) -> WindowAccount {
         var account = WindowAccount(window)
         account.add(
@@ -106,12 +106,12 @@ enum Samples {
 }
 
 extension Storage {
-    /// Every sender that there is.
+    /// Returns every sender.
     func agents() async throws -> [AgentRecord] { try await agents(seenSince: 0, limit: .max).agents }
 }
 
 extension StatisticsAnswer {
-    /// Of each group, whatever the outcome.
+    /// The statistics of each group over all outcomes.
     var byValues: [[String?]: RequestStatistics] {
         Dictionary(uniqueKeysWithValues: groups.map { ($0.values, $0.statistics) })
     }

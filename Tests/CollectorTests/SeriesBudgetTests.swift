@@ -20,7 +20,7 @@ import Testing
         return answer.groups.reduce(into: [:]) { $0[$1.values, default: 0] += $1.count }
     }
 
-    @Test func pastTheLimitEndpointsCountToTheOtherOfTheirHost() async throws {
+    @Test func endpointsPastTheLimitCountToTheOtherOfTheirHost() async throws {
         for number in 0..<30 {
             let point = Samples.point(Samples.dimensions(endpoint: "/\(number)"), [0.1])
             _ = try await storage.store([InstanceMetrics(resource: Samples.resource(), points: [point])], of: nil)
@@ -29,7 +29,7 @@ import Testing
         #expect(found.count == 11)
         #expect(found[["api.example.com:443", "{other}"]] == 20)
         #expect(found[["api.example.com:443", "/9"]] == 1)
-        // Another service has its own.
+        // Another service has series of its own.
         let point = Samples.point(Samples.dimensions(endpoint: "/cart"), [0.1])
         _ = try await storage.store([InstanceMetrics(resource: Samples.resource("cart"), points: [point])], of: nil)
         #expect(try await counts(by: [.service, .endpoint])[["cart", "/cart"]] == 1)

@@ -5,12 +5,12 @@ import Testing
 @testable import MartletSQLiteStorage
 
 @Suite struct SeriesTargetsTests {
-    @Test func eachSeriesHasItsTargetInAnyOrderOfArrival() {
+    @Test func eachSeriesIsFoundInAnyOrder() {
         var random = SeededGenerator(seed: 1)
         var targets = SeriesTargets()
         var known: [Int64: SeriesTarget?] = [:]
         for _ in 0..<200 {
-            // Of one chunk: ascending, some of them new, some twice.
+            // The series of one chunk ascend. Some are new, and some occur twice.
             for series in (0..<20).map({ _ in Int64.random(in: 1...300, using: &random) }).sorted() {
                 #expect(targets.find(series) == known[series])
                 guard known[series] == nil else { continue }

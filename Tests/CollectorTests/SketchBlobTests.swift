@@ -45,7 +45,7 @@ import Testing
         let sketch = try #require(
             ExponentialHistogram(scale: 7, sum: 1, min: 1, max: 2, zeroCount: 0, offset: 0, buckets: buckets))
         let (tokens, gaps) = (SketchBlob.encode(sketch, as: .tokens), SketchBlob.encode(sketch, as: .gaps))
-        // But for the byte that says how they are made.
+        // Tokens take one byte more, which says how they are made.
         #expect(tokens.count <= gaps.count + 1)
     }
 
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(arguments: SketchBlob.Form.allCases)
-    func cutOffAnywhereItIsRefusedOrSmaller(form: SketchBlob.Form) {
+    func aTruncatedSketchIsRefusedOrSmaller(form: SketchBlob.Form) {
         var sketch = ExponentialHistogram()
         for value in [0.001, 0.5, 30] { sketch.record(value) }
         let blob = SketchBlob.encode(sketch, as: form)
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(arguments: SketchBlob.Form.allCases)
-    func noByteMakesItTrap(form: SketchBlob.Form) {
+    func noByteMakesTheDecoderTrap(form: SketchBlob.Form) {
         var sketch = ExponentialHistogram()
         for value in [0.001, 0.5, 30] { sketch.record(value) }
         let blob = SketchBlob.encode(sketch, as: form)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import MartletSQLiteStorage
 
-/// Points that were rolled up by this version, and by earlier ones, which wrote their sketches in another form.
+/// Rolled-up points of this version, and of earlier versions that wrote sketches in another form.
 @Suite struct SketchFormTests {
     private let folder: TemporaryFolder
     private let clock = Clock()
@@ -31,14 +31,14 @@ import Testing
         return try await storage.statistics(StatisticsQuery(window: window, by: [.endpoint]))
     }
 
-    /// How many bytes the points of a tier have.
+    /// Returns the number of bytes of a tier's points.
     private func size(ofTier tier: Int) throws -> Int {
         try DatabaseQueue(path: folder.path("collector.sqlite")).read {
             try Int.fetchOne($0, sql: "SELECT total(length(points)) FROM chunk WHERE tier = ?", arguments: [tier]) ?? 0
         }
     }
 
-    /// As an earlier version would have written them.
+    /// Rewrites the rolled-up points in the form of an earlier version.
     private func rewriteRolledUp() async throws {
         try await DatabaseQueue(path: folder.path("collector.sqlite")).write { db in
             for id in try Int64.fetchAll(db, sql: "SELECT id FROM chunk WHERE derived") {
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func whatIsRolledUpSaysTheSameInEitherForm() async throws {
+    @Test func rolledUpPointsReadTheSameInEitherForm() async throws {
         try await store(stride(from: 10, through: 7200, by: 10))
         let delivered = try await read()
         #expect(delivered.groups.map(\.count) == [28_800])
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func minutesThatAnEarlierVersionWroteBecomeAnHourWithThoseOfThisOne() async throws {
+    @Test func minutesOfAnEarlierVersionAndThisOneBecomeAnHour() async throws {
         try await store(stride(from: 10, through: 1800, by: 10))
         clock.time = Samples.time(1800 + 100)
         try await storage.maintain()

@@ -10,8 +10,7 @@ import SwiftProtobuf
 import Synchronization
 import Testing
 
-/// Bodies of few bytes whose values lie as far apart as they can, so that a sketch of two of them has as many buckets as there
-/// are: 32 KiB.
+/// Small bodies with values as far apart as possible. A sketch of two such values has the maximum of buckets, 32 KiB.
 @Suite struct SketchMemoryTests {
     private static let values = [1e-9, 3e9]
 
@@ -26,8 +25,8 @@ import Testing
         return try OtherMetrics.request(scopes: [[OtherMetrics.histogram(points, .delta)]]).serializedBytes()
     }
 
-    /// Histograms of one value each, of which two belong to one series and interval. As streams they differ in what is no
-    /// dimension.
+    /// Returns histograms of one value each, two for each series and interval. The two differ in an attribute that is no
+    /// dimension, so they are separate streams.
     private static func pairs(_ count: Int, _ temporality: OTLPAggregationTemporality) throws -> [UInt8] {
         var metric = OTLPMetric()
         (metric.name, metric.unit) = (MetricName.serverDuration, "s")
@@ -54,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func whatIsReservedForABodyIncludesItsSketches(isExplicit: Bool) throws {
+    func theReservationOfABodyIncludesItsSketches(isExplicit: Bool) throws {
         var reserved = 0
         let body = try isExplicit ? Self.explicit(100) : Self.pairs(100, .delta)
         let taken = try Intake().metrics(body, encoding: .identity) { bytes in reserved = bytes }
@@ -62,11 +61,11 @@ import Testing
         #expect(Self.requests(of: points) == 200)
         let bytes = Self.buckets(of: points) * MemoryLayout<UInt64>.stride
         #expect(bytes > 1_500_000)
-        // Two of the largest are not worth telling.
+        // A difference of two largest sketches is allowed.
         #expect(reserved > bytes - 2 * 32 * 1024)
     }
 
-    @Test func aBodyWhoseSketchesHaveNoRoomIsTurnedAway() async throws {
+    @Test func aBodyWithSketchesOverTheRoomIsTurnedAway() async throws {
         var limits = ServerLimits()
         limits.maxIngestBytes = 1_000_000
         let body = try Self.explicit(100)
@@ -114,7 +113,7 @@ import Testing
     }
 }
 
-/// What a store tells of.
+/// The points of which a store notifies its observer.
 private final class Stored: Sendable {
     private let points = Mutex<[RequestPoint]>([])
 

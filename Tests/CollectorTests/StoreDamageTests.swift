@@ -7,7 +7,7 @@ import MartletStorage
 import MartletTelemetry
 import Testing
 
-/// A file whose pages the disk changed.
+/// A store's file whose pages the disk has changed.
 @Suite struct StoreDamageTests {
     private let folder: TemporaryFolder
 
@@ -17,7 +17,7 @@ import Testing
 
     private var path: String { folder.path("collector.sqlite") }
 
-    /// Overwrites the first page of a table or an index of a store that has something in it.
+    /// Overwrites the first page of a table or an index, in a store with one batch.
     private func damage(_ name: String) async throws {
         let storage = try SQLiteStorage(path: path)
         _ = try await storage.store([Samples.metrics(end: 10)], of: nil)
@@ -33,7 +33,7 @@ import Testing
         try file.close()
     }
 
-    @Test(arguments: ["chunk", "series", "sqlite_master"]) func whatShowsAtTheStartIsRefusedAndLeftAsItIs(
+    @Test(arguments: ["chunk", "series", "sqlite_master"]) func aFileFoundDamagedAtTheStartIsRefusedAndLeftUnchanged(
         table: String
     ) async throws {
         try await damage(table == "sqlite_master" ? "resource" : table)
@@ -43,7 +43,7 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
     }
 
-    @Test func whatShowsLaterEndsIntakeAndReadiness() async throws {
+    @Test func damageFoundLaterEndsIntakeAndReadiness() async throws {
         try await damage("chunk_by_end")
         try await withServer(store: path) { client async throws in
             #expect(try await client.get("/readyz").status == .ok)

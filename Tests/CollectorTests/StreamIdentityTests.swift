@@ -5,8 +5,8 @@ import Testing
 @testable import MartletIntake
 
 @Suite struct StreamIdentityTests {
-    /// Stores remember them.
-    @Test func whatAScopeWithoutAttributesMeasuresHasTheIDThatItAlwaysHad() throws {
+    /// Stores keep stream IDs, so an ID must never change.
+    @Test func aStreamOfAScopeWithoutAttributesKeepsItsID() throws {
         var scope = OTLPInstrumentationScope()
         (scope.name, scope.version) = ("instrument", "1.2")
         let attributes = [OTLPKeyValue("b", "2"), OTLPKeyValue("a", Int64(1))]

@@ -2,7 +2,7 @@ import Fixtures
 import Foundation
 import Testing
 
-/// `serve --tls-certificate --tls-key`, with certificates of OpenSSL's and asked by curl.
+/// `serve --tls-certificate --tls-key`, with certificates that OpenSSL makes and requests that curl sends.
 @Suite struct TLSTests {
     private let folder: TemporaryFolder
     private var certificate: String { folder.path("server.crt") }
@@ -42,7 +42,7 @@ import Testing
         return result.errors
     }
 
-    @Test func itServesHTTPSAndSaysSo() async throws {
+    @Test func theCollectorServesHTTPSAndSaysSo() async throws {
         let collector = try await CollectorProcess(
             store: folder.path("c.sqlite"),
             environment: ["MARTLET_COLLECTOR_TLS_CERTIFICATE": certificate, "MARTLET_COLLECTOR_TLS_KEY": key])
@@ -61,7 +61,7 @@ import Testing
             ])
         #expect(post.output == "200")
 
-        // 60: the certificate is not trusted. 35: TLS 1.1 is not spoken. 52 and 56: no TLS, no answer.
+        // curl ends with 60 if it does not trust the certificate, 35 if TLS 1.1 is refused, and 1, 52 or 56 without TLS.
         #expect(try await run("curl", flags + [collector.address + "/healthz"]).status == 60)
         let old = ["--cacert", certificate, "--tls-max", "1.1", "--ciphers", "DEFAULT@SECLEVEL=0"]
         #expect(try await run("curl", flags + old + [collector.address + "/healthz"]).status == 35)
@@ -70,7 +70,7 @@ import Testing
         #expect(await collector.terminate() == 0)
     }
 
-    @Test func oneFileWithoutTheOtherIsToldInASentence() async throws {
+    @Test func oneFileWithoutTheOtherIsReportedInASentence() async throws {
         let sentence = "--tls-certificate and --tls-key are given together"
         #expect(try await complaint(certificate: certificate, key: nil).contains(sentence))
         #expect(try await complaint(certificate: nil, key: key).contains(sentence))
@@ -97,7 +97,7 @@ import Testing
         #expect(errors.contains("holds no private key without a passphrase"))
     }
 
-    @Test func aKeyOfAnotherCertificateIsToldInASentence() async throws {
+    @Test func aKeyOfAnotherCertificateIsReportedInASentence() async throws {
         try await makeCertificate("other")
         let errors = try await complaint(certificate: certificate, key: folder.path("other.key"))
         #expect(errors.contains("is not that of the certificate in \(certificate)"))

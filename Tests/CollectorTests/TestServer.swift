@@ -11,7 +11,7 @@ import MartletServer
 import MartletStorage
 import MartletTelemetry
 
-/// A collector over real HTTP with a real store, for the time of `body`.
+/// Runs a collector over real HTTP with a real store while `body` runs.
 func withServer(
     limits: IntakeLimits = IntakeLimits(), tokens: ServerTokens = ServerTokens(),
     serverLimits: ServerLimits = ServerLimits(), store path: String? = nil,
@@ -31,7 +31,7 @@ func withServer(
 }
 
 extension TestClientProtocol {
-    /// Headers with a `nil` value are left out.
+    /// Sends a POST request. Headers with a `nil` value are left out.
     func post(
         _ body: [UInt8], to path: String = "/v1/metrics", type: String? = "application/x-protobuf",
         encoding: String? = nil, batch: String? = nil,
@@ -52,7 +52,7 @@ extension TestClientProtocol {
         return try await executeRequest(uri: uri, method: .get, headers: headers, body: nil)
     }
 
-    /// How many requests the collector reports.
+    /// Returns the number of requests that the collector reports.
     func count() async throws -> Int {
         let response = try await get("/api/v1/report?since=1h")
         return Int(try ReportJSON.value(of: Report.self, in: Data(buffer: response.body)).totals.measures.count)
@@ -67,7 +67,7 @@ extension TestResponse {
 }
 
 extension Samples {
-    /// Five requests in the ten seconds before ``time(10)``.
+    /// Returns a batch of five requests in the ten seconds before ``time(10)``.
     static func body() throws -> [UInt8] {
         let batch = MetricsBatch(
             resource: resource(), start: time(0), end: time(10),

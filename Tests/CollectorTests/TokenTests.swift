@@ -28,18 +28,18 @@ import Testing
         }
     }
 
-    @Test func aTokenIsNotPartOfWhatIsPrinted() {
+    @Test func aTokenIsNeverPrinted() {
         #expect(!"\(tokens)".contains("may-"))
     }
 
     @Test(arguments: ["127.0.0.1", "127.1.2.3", "localhost", "::1"])
-    func onLoopbackNoTokenIsNeeded(host: String) {
+    func loopbackNeedsNoToken(host: String) {
         let address = ListenAddress(host: host, port: 4318)
         #expect(ServerTokens().objection(toListeningAt: address, insecure: false) == nil)
     }
 
     @Test(arguments: ["0.0.0.0", "::", "10.0.0.7", "127.0.0.1.example.com", "127.example.com", "collector.internal"])
-    func elsewhereBothTokensAreNeeded(host: String) {
+    func otherAddressesNeedBothTokens(host: String) {
         let address = ListenAddress(host: host, port: 4318)
         #expect(tokens.objection(toListeningAt: address, insecure: false) == nil)
         #expect(ServerTokens().objection(toListeningAt: address, insecure: true) == nil)

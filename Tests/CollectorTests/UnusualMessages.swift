@@ -2,18 +2,19 @@ import Fixtures
 
 @testable import MartletIntake
 
-/// Writes messages as no encoder does and every decoder has to understand, or to refuse: parts twice or in pieces, in another
-/// order, lists that are not packed, numbers that are longer than they need be, groups, unknown fields, other wire types.
+/// A rewriter of messages into forms that no encoder writes, and that every decoder has to understand or to refuse: parts
+/// twice or in pieces, in another order, lists that are not packed, numbers longer than needed, groups, unknown fields, other
+/// wire types.
 struct UnusualMessages {
     private struct Field {
         var number: Int
         var type: UInt8
-        /// As it stands behind the tag and the length.
+        /// The bytes after the tag and the length.
         var payload: [UInt8]
     }
 
     private var random: SeededGenerator
-    /// One field in so many is changed.
+    /// The average number of fields for each changed one.
     private let rarity: Int
 
     init(seed: UInt64, rarity: Int) {
@@ -52,7 +53,8 @@ struct UnusualMessages {
         }
     }
 
-    /// A message as two, each with some of its fields; of a packed list, which may look like one, the numbers.
+    /// Returns a field in pieces: a packed list as single numbers, other bytes as two fields. A packed list may look like a
+    /// message.
     private mutating func inPieces(_ field: Field) -> [UInt8] {
         guard field.type == 2, !field.payload.isEmpty else { return written(field) }
         if field.payload.count.isMultiple(of: 8), Bool.random(using: &random) {
@@ -78,12 +80,12 @@ struct UnusualMessages {
         value < 0x80 ? [UInt8(value)] : [UInt8(value & 0x7f) | 0x80] + varint(value >> 7)
     }
 
-    /// The same number in one byte more.
+    /// Returns the same number with one byte more.
     private static func longer(_ varint: [UInt8]) -> [UInt8] {
         varint.dropLast() + [(varint.last ?? 0) | 0x80, 0]
     }
 
-    /// Of a message that is written as usual.
+    /// Returns the fields of a message in the usual encoding.
     private static func fields(of message: [UInt8]) -> [Field] {
         var fields: [Field] = []
         var position = 0

@@ -2,8 +2,8 @@ import MartletStorage
 import Testing
 
 @Suite struct WindowRangesTests {
-    /// Where metrics of the same requests began within an hour, what spans told of before them ends there.
-    @Test func whatEndsWithinItsHourIsInEachWindowThatTouchesTheHourWhereMinutesHaveExpired() {
+    /// A chunk from spans ends within an hour when metrics of the same requests begin there.
+    @Test func aPartialHourIsInEachWindowThatTouchesItAfterMinutesExpired() {
         let end = Self.time(10, 20)
         let expired = ExpiredTimes(fine: Self.time(11, 0), minutes: Self.time(11, 0))
         let windows = [(Self.time(9, 30), Self.time(10, 30)), (Self.time(10, 30), Self.time(11, 30))]

@@ -9,7 +9,7 @@ import MartletTelemetry
 import FoundationNetworking
 #endif
 
-/// Three running services, each asking the next, that report to one collector.
+/// Three running services that report to one collector, each asking the next.
 struct Chain {
     enum Front: String, Sendable {
         case urlSession = "urlsession"
@@ -18,7 +18,7 @@ struct Chain {
 
     private let folder: TemporaryFolder
     private let collector: CollectorProcess
-    /// From the front to the back.
+    /// The services from the front to the back.
     private let services: [Service]
 
     init(front: Front, folder: TemporaryFolder, collector: CollectorProcess) async throws {
@@ -39,7 +39,7 @@ struct Chain {
         services = [first, middle, prices]
     }
 
-    /// Asks the front, and returns the trace that the back was called in.
+    /// Asks the front, and returns the trace in which the last service was called.
     func trace(of path: String) async throws -> TraceID {
         guard let url = URL(string: "\(services[0].address)/\(path)") else { throw ChildProcess.Failure(output: path) }
         let (data, _) = try await URLSession.shared.data(from: url)
@@ -49,17 +49,17 @@ struct Chain {
         return trace
     }
 
-    /// Ends them from the front to the back; all that they recorded is at the collector then.
+    /// Ends the services from the front to the back. The collector then has all their records.
     func stop() async throws {
         for service in services { await service.process.stop(with: SIGTERM) }
     }
 
-    /// In the order of the calls.
+    /// Returns the spans of a trace in the order of the calls.
     func spans(of trace: TraceID) async throws -> [StoredSpan] {
         try await SQLiteStorage(readingFrom: folder.path("collector.sqlite")).spans(ofTrace: trace)
     }
 
-    /// Requests by `service kind endpoint status`.
+    /// Returns the counts of requests by `service kind endpoint status`.
     func counts() async throws -> [String: Int] {
         let by: [MartletStorage.Dimension] = [.service, .kind, .endpoint, .status]
         let report = try await Probe(folder: folder, collector: collector.address)
@@ -71,7 +71,7 @@ struct Chain {
     }
 }
 
-/// A process that prints where it listens.
+/// A process that prints its address.
 private struct Service {
     let process: ChildProcess
     let address: String

@@ -21,7 +21,7 @@ import FoundationNetworking
     }
 
     @Test(arguments: [Chain.Front.urlSession, .asyncHTTPClient])
-    func aRequestThroughAllOfThemIsOneTraceAndEachIsCountedOnce(front: Chain.Front) async throws {
+    func aRequestThroughAllServicesIsOneTraceAndCountsOnceInEach(front: Chain.Front) async throws {
         let chain = try await Chain(front: front, folder: folder, collector: collector)
         var traces: [TraceID] = []
         for number in 0..<10 { traces.append(try await chain.trace(of: "orders/\(number)")) }

@@ -2,7 +2,7 @@ import Fixtures
 import Foundation
 import Testing
 
-/// A package outside the repository that depends on it by path, as a user's would.
+/// A package outside the repository that depends on it by path, like a user's package.
 @Suite struct ConsumerTests {
     let folder: TemporaryFolder
 

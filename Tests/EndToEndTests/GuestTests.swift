@@ -2,7 +2,7 @@ import Fixtures
 import Foundation
 import Testing
 
-/// What a service notices of the agent: nothing that it did not ask for.
+/// A switched-off agent and nonsensical settings, in a running service.
 @Suite(.serialized) struct GuestTests {
     let folder: TemporaryFolder
     let shop = ShopServer()
@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func switchedOffThereIsNoThreadAndNoFile(isEnabled: Bool) async throws {
+    func aSwitchedOffAgentHasNoThreadAndNoFile(isEnabled: Bool) async throws {
         let probe = Probe(folder: folder, collector: "http://127.0.0.1:1")
         try await shop.run { server in
             let service = try probe.start(

@@ -5,8 +5,8 @@ import MartletReports
 import Synchronization
 import Testing
 
-/// Locales and time zones that there are not, or that read and write otherwise. The first two end a process in which
-/// Foundation's formatter for dates is used.
+/// Locales and time zones that are missing or unusual. The first two end a process that uses Foundation's formatter for
+/// dates.
 enum OddEnvironment: String, CaseIterable {
     case unknownLocale = "LANG=abcdefghijkl"
     case bytesForZone = #"TZ=Europ\351"#
@@ -14,7 +14,7 @@ enum OddEnvironment: String, CaseIterable {
     case unknownZone = "TZ=nonsense"
     case missingZoneFile = "TZ=:/nonexistent"
 
-    /// Starts a program in it. By way of a shell, because the bytes of a variable need be no text.
+    /// Starts a program in this environment through a shell, because the bytes of a variable may be no text.
     func start(
         _ program: ChildProcess.Program, _ arguments: [String], environment: [String: String] = [:]
     ) throws -> ChildProcess {
@@ -25,7 +25,7 @@ enum OddEnvironment: String, CaseIterable {
     }
 }
 
-/// Neither the agent nor the collector asks for the locale or the time zone of its process.
+/// Independence of agent and collector from the locale and the time zone of their process.
 @Suite(.serialized) struct LocaleTests {
     let folder: TemporaryFolder
     let shop = ShopServer()
@@ -34,7 +34,7 @@ enum OddEnvironment: String, CaseIterable {
         folder = try TemporaryFolder()
     }
 
-    /// The same service without the agent comes first: what Foundation does for the service itself is not ours.
+    /// The service runs without the agent first, because Foundation alone may end it.
     @Test(arguments: OddEnvironment.allCases, ["libcurl", "urlsession"])
     func aServiceEndsAsItDoesWithoutTheAgent(environment: OddEnvironment, transport: String) async throws {
         let answers = AnsweringCollector()
@@ -54,7 +54,7 @@ enum OddEnvironment: String, CaseIterable {
                     let result = try JSONDecoder().decode(ProbeResult.self, from: Data(output.utf8))
                     #expect(result.requests == 30)
                     #expect(result.captured == (isEnabled ? 30 : 0))
-                    // The rest waits as the collector asked.
+                    // The other requests wait, as the collector asked.
                     #expect(result.delivered + result.waiting == result.captured)
                     #expect(result.delivered > 0 || !isEnabled)
                 }
@@ -88,7 +88,7 @@ enum OddEnvironment: String, CaseIterable {
     }
 }
 
-/// A collector whose answers have dates: metrics are taken, with a cookie as of a proxy, and traces are to come later.
+/// A collector whose answers have dates. It takes metrics and sets a cookie as a proxy does, and it asks for traces later.
 private final class AnsweringCollector: Sendable {
     private let asked = Mutex<Set<String>>([])
 

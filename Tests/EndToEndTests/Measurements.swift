@@ -2,7 +2,7 @@ import MartletReports
 import MartletStorage
 import Testing
 
-/// What a program knows of its requests, and how exactly a report has to have it.
+/// A program's own measurements of its requests, and the exactness that a report must have.
 struct Measurements {
     private var series: [String: (seconds: [Double], bytes: UInt64)] = [:]
 
@@ -37,7 +37,7 @@ struct Measurements {
         }
     }
 
-    /// The bounds that `python_sdk.py` has, in milliseconds.
+    /// The bounds of the buckets in `python_sdk.py`, in milliseconds.
     private static let bounds = [5, 10, 25, 50, 75, 100, 250, 500, 750, 1000, 2500, 5000, 7500, 10000.0]
 
     private func isInBucket(_ found: Double, of exact: Double) -> Bool {

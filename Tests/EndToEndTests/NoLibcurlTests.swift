@@ -2,7 +2,7 @@ import Fixtures
 import Foundation
 import Testing
 
-/// A service in whose process libcurl's functions cannot be looked up.
+/// A service whose process cannot look up libcurl's functions.
 struct NoLibcurlTests {
     let folder: TemporaryFolder
     let shop = ShopServer()

@@ -3,7 +3,7 @@ import Foundation
 import MartletReports
 import Testing
 
-/// The OpenTelemetry SDK for Python sends, and the report has what the program knows that it measured.
+/// Reports of telemetry from the OpenTelemetry SDK for Python, compared with the program's own measurements.
 @Suite(.serialized) struct OtherSDKTests {
     private let folder: TemporaryFolder
 
@@ -14,7 +14,7 @@ import Testing
     private var store: String { folder.path("collector.sqlite") }
 
     @Test(arguments: PythonSDK.Temporality.allCases, PythonSDK.Histogram.allCases)
-    func theReportIsWhatWasMeasured(temporality: PythonSDK.Temporality, histogram: PythonSDK.Histogram) async throws {
+    func theReportMatchesMeasurements(temporality: PythonSDK.Temporality, histogram: PythonSDK.Histogram) async throws {
         let collector = try await CollectorProcess(store: store)
         let program = try PythonSDK(
             temporality, histogram, way: .export, rounds: 3, collector: collector.address)
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: PythonSDK.Temporality.allCases, PythonSDK.Histogram.allCases)
-    func theSameAsJSONIsTheSame(temporality: PythonSDK.Temporality, histogram: PythonSDK.Histogram) async throws {
+    func reportsOfJSONMatchToo(temporality: PythonSDK.Temporality, histogram: PythonSDK.Histogram) async throws {
         let collector = try await CollectorProcess(store: store)
         let program = try PythonSDK(temporality, histogram, way: .json, rounds: 2, collector: collector.address)
         try await program.goOn()

@@ -2,7 +2,7 @@ import Fixtures
 import Foundation
 import Testing
 
-/// The collector goes away and the service is killed; the report is complete all the same.
+/// Reports that stay complete though the collector goes away or the service is killed.
 @Suite(.serialized) struct OutageTests {
     let folder: TemporaryFolder
     let shop = ShopServer()
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func whatAKilledServiceLeftIsDeliveredByItsNextStart() async throws {
+    @Test func theBatchesOfAKilledServiceAreDeliveredByItsNextStart() async throws {
         let store = folder.path("collector.sqlite")
         let away = try await CollectorProcess(store: store)
         await away.kill()
@@ -47,7 +47,7 @@ import Testing
             let result = try await probe.finish(try probe.start(server, requests: 10))
             #expect(result.captured == 60)
             let report = try await probe.report()
-            // Of the dead one all but those whose answers were on their way when it died.
+            // At most eight requests of the killed service are missing: their answers were on their way.
             #expect((60 + answered - 8...60 + answered).contains(report.totals.measures.count))
             #expect(report.completeness == 1)
             #expect(sealedRequests() == 0)
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    /// How many requests the batches of metrics in the outbox stand for, by the names of their files.
+    /// Returns the number of requests in the outbox's batches of metrics, by the names of their files.
     private func sealedRequests() -> UInt64 {
         folder.contents().filter { $0.hasSuffix(".otlp.gz") && $0.contains("-metrics-") }
             .compactMap { $0.split(separator: "-metrics-").last?.split(separator: "-").first.flatMap { UInt64($0) } }

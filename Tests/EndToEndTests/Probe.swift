@@ -2,7 +2,7 @@ import Fixtures
 import Foundation
 import MartletReports
 
-/// What `ProbeService` prints at its end.
+/// The JSON that `ProbeService` prints at its end.
 struct ProbeResult: Decodable {
     let captured: UInt64
     let delivered: UInt64

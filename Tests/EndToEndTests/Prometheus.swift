@@ -5,7 +5,8 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Debian's Prometheus with the configuration of `deploy/`, scraping one collector; killed with the value.
+/// Debian's Prometheus with the configuration of `deploy/`, which scrapes one collector. The process is killed with the
+/// value.
 struct Prometheus {
     struct Sample: Decodable {
         let metric: [String: String]
@@ -13,7 +14,7 @@ struct Prometheus {
         var number: Double { value.last?.number ?? .nan }
     }
 
-    /// A time is a number, and a value is text.
+    /// A number from JSON: Prometheus writes a time as a number and a value as text.
     private struct Number: Decodable {
         let number: Double
 
@@ -36,7 +37,7 @@ struct Prometheus {
     private let address: String
     private let process: ChildProcess
 
-    /// Returns when it answers.
+    /// Starts Prometheus, and returns when it is ready.
     init(scraping collector: String, token: String, folder: TemporaryFolder) async throws {
         let target = collector.replacingOccurrences(of: "http://", with: "")
         try token.write(toFile: folder.path("token"), atomically: true, encoding: .utf8)
@@ -55,7 +56,7 @@ struct Prometheus {
                 "--config.file=" + folder.path("prometheus.yml"), "--storage.tsdb.path=" + folder.path("prometheus"),
                 "--web.listen-address=127.0.0.1:0",
             ])
-        // It says where it listens and that it is ready in either order.
+        // Prometheus logs its address and its readiness in either order.
         var address: String?
         var isReady = false
         var line = ""
@@ -73,18 +74,18 @@ struct Prometheus {
         self.address = address
     }
 
-    /// Returns after it has scraped three times more: what was at the collector before, it has then, and more than once.
-    /// After a scrape that took too long it has nothing.
+    /// Returns after three more successful scrapes, so that Prometheus has the collector's present figures more than once.
+    /// The last scrape must have succeeded, because a failed one leaves no figures.
     func scrape() async throws {
         let scrapes = "sum_over_time(up[1h])"
         let before = try await samples(of: scrapes).first?.number ?? 0
         while try await samples(of: "\(scrapes) and up == 1").first?.number ?? 0 < before + 3 {
-            // It scrapes in its own time, and tells nobody.
+            // Prometheus gives no notice of a scrape.
             try await Task.sleep(for: .milliseconds(20))
         }
     }
 
-    /// What an instant query finds.
+    /// Returns the result of an instant query.
     func samples(of expression: String) async throws -> [Sample] {
         guard let text = expression.addingPercentEncoding(withAllowedCharacters: .alphanumerics),
             let url = URL(string: "\(address)/api/v1/query?query=\(text)")
@@ -96,7 +97,7 @@ struct Prometheus {
         return data.result
     }
 
-    /// What promtool has to say about a page; empty when there is nothing.
+    /// Returns promtool's complaints about a page; empty if it has none.
     static func lint(_ page: String, folder: TemporaryFolder) async throws -> String {
         try page.write(toFile: folder.path("page"), atomically: true, encoding: .utf8)
         let promtool = Repository.path(".build/prometheus/usr/bin/promtool")

@@ -21,7 +21,7 @@ import FoundationNetworking
             store: folder.path("collector.sqlite"), environment: ["MARTLET_COLLECTOR_READ_TOKEN": Self.token])
     }
 
-    @Test func whatItScrapesIsWhatWasStored() async throws {
+    @Test func scrapedFiguresMatchTheStore() async throws {
         let prometheus = try await Prometheus(scraping: collector.address, token: Self.token, folder: folder)
         var sample = SampleBatch(seed: 3)
         sample.resource.service = "shop \"\\\n\u{0}}{é"
@@ -31,7 +31,7 @@ import FoundationNetworking
             let batch = sample.next()
             for (_, statistics) in batch.series { expected.merge(statistics) }
             #expect(try await collector.post(try batch.otlp(), batch: "a/\(sequence)/metrics") == 200)
-            // Again, which must not be seen.
+            // The batch is sent a second time, which must change nothing.
             #expect(try await collector.post(try batch.otlp(), batch: "a/\(sequence)/metrics") == 200)
         }
         let name = "http_client_request_duration_seconds"
@@ -47,7 +47,7 @@ import FoundationNetworking
             let expression = "histogram_quantile(\(share), sum by (le) (\(name)_bucket))"
             let estimate = try #require(try await prometheus.samples(of: expression).first?.number)
             let exact = try #require(expected.duration.quantile(share))
-            // It knows no more than the bucket.
+            // Prometheus knows only the bucket of a value.
             let bounds = [0] + ExplicitHistogram.requestBounds.values
             let bucket = try #require(bounds.lastIndex { $0 < exact })
             #expect(estimate >= bounds[bucket] && estimate <= bounds[bucket + 1], "\(share): \(estimate) for \(exact)")
@@ -58,7 +58,7 @@ import FoundationNetworking
 
     @Test func promtoolHasNothingToSayAboutThePage() async throws {
         try await sendSomethingOfEverything()
-        // With figures, which the first one does not have.
+        // The second page has figures, and the first one has zeros.
         _ = try await page()
         #expect(try await Prometheus.lint(try await page(), folder: folder) == "")
     }
@@ -74,8 +74,8 @@ import FoundationNetworking
         }
     }
 
-    /// Also those of a sender that names no failure, as older instruments do, and of one that names what is none; although
-    /// all of them come at once, with the first batch that it hears of.
+    /// Some requests have a status of 500 without an error type, as older instruments send them, and others name errors that
+    /// are no failures. All arrive together in the first batch.
     @Test func theDashboardHasTheFailuresThatTheReportHas() async throws {
         let prometheus = try await Prometheus(scraping: collector.address, token: Self.token, folder: folder)
         try await prometheus.scrape()
@@ -102,7 +102,7 @@ import FoundationNetworking
         }
     }
 
-    /// Each table has the fifty endpoints that are asked for most, in each of its columns.
+    /// Each column of a table has the fifty endpoints with the most requests.
     @Test func theDashboardsTablesHaveTheSameFiftyEndpointsInEveryColumn() async throws {
         let prometheus = try await Prometheus(scraping: collector.address, token: Self.token, folder: folder)
         #expect(try await collector.post(try manyEndpoints().otlp(), batch: "a/1/metrics") == 200)
@@ -119,7 +119,7 @@ import FoundationNetworking
         }
     }
 
-    /// Sixty of either kind, `/1` with two requests of which one failed, and so on.
+    /// Returns sixty endpoints of either kind: `/n` has n requests that succeeded and one that failed.
     private func manyEndpoints() -> MetricsBatch {
         let time = UInt64(Date().timeIntervalSince1970 - 10) * 1_000_000_000
         var batch = MetricsBatch(
@@ -162,7 +162,7 @@ import FoundationNetworking
         return batch
     }
 
-    /// Clients' and servers' requests, failures, spans, and what is refused.
+    /// Sends requests of clients and servers, failures, points that are refused, and a span that is refused.
     private func sendSomethingOfEverything() async throws {
         var sample = SampleBatch(seed: 4)
         sample.endpoints = 5
@@ -199,7 +199,7 @@ import FoundationNetworking
     private func url(_ path: String) throws -> URL { try #require(URL(string: collector.address + path)) }
 }
 
-/// `deploy/grafana/martlet.json`, as far as Prometheus sees it.
+/// The expressions in `deploy/grafana/martlet.json`.
 private struct Dashboard: Decodable {
     struct Panel: Decodable {
         struct Target: Decodable {

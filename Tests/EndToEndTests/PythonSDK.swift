@@ -13,7 +13,7 @@ struct PythonSDK {
 
     enum Way: String { case export, forward, json }
 
-    /// What it knows of the requests that it measured.
+    /// The program's own account of requests that it measured.
     struct Series: Decodable {
         let service: String
         let kind: String
@@ -36,7 +36,7 @@ struct PythonSDK {
             ])
     }
 
-    /// Returns when it has sent a round and waits.
+    /// Returns when the program has sent a round and waits.
     func waitForRound() async throws {
         guard await process.readLine() == "waiting" else {
             throw ChildProcess.Failure(output: await process.finish().errors)
@@ -50,7 +50,7 @@ struct PythonSDK {
         startRound()
     }
 
-    /// Everything that it sent is at the collector then.
+    /// Waits for the end of the program, and returns its account. The collector then has all its telemetry.
     func finish() async throws -> [Series] {
         let (status, output, errors) = await process.finish()
         guard status == 0 else { throw ChildProcess.Failure(output: errors) }

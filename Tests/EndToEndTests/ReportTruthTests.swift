@@ -4,7 +4,7 @@ import MartletReports
 import MartletStorage
 import Testing
 
-/// A service with the agent in it, a collector, a report: what it says is what happened.
+/// Reports of a service with the agent, compared with the figures of the server and the caller.
 @Suite(.serialized) struct ReportTruthTests {
     let folder: TemporaryFolder
     let collector: CollectorProcess
@@ -40,9 +40,9 @@ import Testing
         }
     }
 
-    /// A request as the agent sees it lies within what its caller sees, and around what its server sees. So do all
-    /// quantiles, however late a busy machine wakes anybody up.
-    @Test func quantilesLieBetweenWhatTheServerAndTheCallerMeasuredThemselves() async throws {
+    /// The agent's duration of a request is at most the caller's and at least the server's. The same holds for all quantiles,
+    /// even on a busy machine.
+    @Test func quantilesLieBetweenTheMeasurementsOfServerAndCaller() async throws {
         try await shop.run { server in
             let result = try await probe.finish(try probe.start(server, requests: 120, concurrency: 6))
             let called = try #require(result.milliseconds["/users/{id}"])
@@ -72,13 +72,13 @@ import Testing
         #expect(store.range(of: Data("secret".utf8)) == nil)
     }
 
-    /// By the nearest rank, as the report has it.
+    /// Returns a quantile by the nearest rank, as the report does.
     private func quantile(_ share: Double, of times: [Double]) -> Double {
         times.sorted()[Int((share * Double(times.count)).rounded(.up)) - 1]
     }
 }
 
 extension ReportRow {
-    /// The dimension's value, `-` where there is none.
+    /// Returns the dimension's value, or `-` if the row has none.
     func text(_ dimension: MartletStorage.Dimension) -> String { (dimensions[dimension] ?? nil) ?? "-" }
 }

@@ -1,7 +1,7 @@
 import Fixtures
 import Foundation
 
-/// Where the sources are.
+/// The directory of the sources.
 enum Repository {
     static func path(_ name: String) -> String {
         URL(fileURLWithPath: #filePath)
@@ -11,7 +11,7 @@ enum Repository {
 }
 
 extension ChildProcess.Program {
-    /// With what `scripts/setup.sh test` installs.
+    /// Python with the packages that `scripts/setup.sh test` installs.
     static let testPython = ChildProcess.Program(
         url: URL(fileURLWithPath: Repository.path(".build/python/bin/python")))
 }

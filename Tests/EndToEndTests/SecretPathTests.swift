@@ -2,7 +2,7 @@ import Fixtures
 import Foundation
 import Testing
 
-/// A secret in the path of a real request, looked for in the store of a real collector.
+/// A secret in the path of a real request, searched for in the store of a real collector.
 @Suite struct SecretPathTests {
     @Test(arguments: [false, true]) func aTokenInAPathReachesTheCollectorOnlyWhereItIsAskedFor(isAsked: Bool)
         async throws

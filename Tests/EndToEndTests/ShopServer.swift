@@ -3,8 +3,7 @@ import Foundation
 import Hummingbird
 import Synchronization
 
-/// The server that the probe's requests go to. It keeps a count of its own, and can be asked to tell when it has
-/// answered so many.
+/// The server of the probe's requests. It counts its answers, and lets a test wait for a number of them.
 final class ShopServer: Sendable {
     private struct State {
         var answered: [String: Int] = [:]
@@ -13,13 +12,13 @@ final class ShopServer: Sendable {
     }
     private let state = Mutex(State())
 
-    /// Answers by `METHOD /endpoint status`.
+    /// The number of answers by `METHOD /endpoint status`.
     var answered: [String: Int] { state.withLock { $0.answered } }
 
-    /// From the head of each request to just before its answer, by `METHOD /endpoint status`.
+    /// Milliseconds from the head of each request to just before its answer, by `METHOD /endpoint status`.
     var milliseconds: [String: [Double]] { state.withLock { $0.milliseconds } }
 
-    /// Returns when the server has given so many answers in all.
+    /// Returns when the server has given `count` answers in all.
     func awaitAnswers(_ count: Int) async {
         await withCheckedContinuation { continuation in
             let isNow = state.withLock { state in
@@ -31,7 +30,7 @@ final class ShopServer: Sendable {
         }
     }
 
-    /// Runs it on a free port for as long as `body` runs.
+    /// Runs the server on a free port while `body` runs.
     func run(_ body: @escaping @Sendable (URL) async throws -> Void) async throws {
         let router = Router()
         router.get("users/:id") { request, _ in try await self.answer("GET /users/{id}", .ok, after: request) }
@@ -47,7 +46,7 @@ final class ShopServer: Sendable {
         try await LoopbackServer.run(router, body)
     }
 
-    /// A slow answer takes from 20 to 120 ms, by the number in the path of the request that it comes `after`.
+    /// Counts and returns an answer. With `after` it takes from 20 to 120 ms, by the number in that request's path.
     private func answer(
         _ route: String, _ status: HTTPResponse.Status, after request: Request? = nil
     ) async throws -> Response {

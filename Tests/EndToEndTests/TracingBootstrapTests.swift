@@ -1,7 +1,7 @@
 import Fixtures
 import Testing
 
-/// Tracing is bootstrapped once a process and traps the second time, so each case is a process.
+/// The bootstrap of tracing, with a process for each case, because a second bootstrap in one process traps.
 @Suite struct TracingBootstrapTests {
     let folder: TemporaryFolder
 
@@ -27,7 +27,7 @@ import Testing
         #expect(!errors.contains("already"))
     }
 
-    @Test func switchedOffNothingIsInstalled() async throws {
+    @Test func aSwitchedOffAgentInstallsNoTracer() async throws {
         let (lines, _) = try await run("nothing", environment: ["MARTLET_ENABLED": "false"])
         #expect(lines == Array(repeating: "NoOpInstrument rests", count: 4))
     }
@@ -46,7 +46,7 @@ import Testing
 
     private static let advice = "(MARTLET_TRACING=false leaves that to a tracer of the service"
 
-    /// The trap of a second bootstrap does not name us, so a line ahead of it does.
+    /// The trap of a second bootstrap does not name Martlet, so the agent logs a line before.
     @Test func aServiceThatBootstrapsATracerLaterIsToldHowToKeepIt() async throws {
         let trapped = try await run("later", endsWith: -1)
         #expect(trapped.errors.contains(Self.advice), "\(trapped.errors)")

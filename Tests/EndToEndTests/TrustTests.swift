@@ -2,8 +2,8 @@ import Fixtures
 import Foundation
 import Testing
 
-/// A collector with a certificate of one's own authority: who trusts it, who is trusted by it, and what is lost where
-/// that is not so, which is nothing.
+/// A collector with a certificate of a private authority. Agents and commands trust it or refuse it, and a refusal loses no
+/// batch.
 @Suite(.serialized) struct TrustTests {
     private let folder: TemporaryFolder
     private let shop = ShopServer()
@@ -28,7 +28,7 @@ import Testing
         let errors: String
     }
 
-    /// A service that makes 30 requests, from its start to its end.
+    /// Runs a service that makes 30 requests, from its start to its end.
     private func life(_ environment: [String: String], to address: String? = nil) async throws -> Life {
         let probe = Probe(folder: folder, collector: address ?? collector.address)
         let (shop, life) = (shop, Box<Life>())
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: ["MARTLET_CERTIFICATE", "OTEL_EXPORTER_OTLP_CERTIFICATE", "SSL_CERT_FILE"])
-    func theAgentTrustsWhomItIsTold(variable: String) async throws {
+    func theAgentTrustsTheNamedAuthority(variable: String) async throws {
         expectDelivered(try await life([variable: authority.certificate]))
         let (status, totals) = try await report(["--certificate", authority.certificate])
         #expect(status == 0)
@@ -63,14 +63,14 @@ import Testing
     @Test func aCollectorThatIsNotTrustedGetsNothingAndTheNextStartDeliversIt() async throws {
         expectKept(try await life([:]), because: "certificate")
         expectKept(try await life(["MARTLET_CERTIFICATE": stranger.certificate]), because: "certificate")
-        // The authorities that are named are the only ones.
+        // The agent trusts only the named authorities.
         let both = ["MARTLET_CERTIFICATE": stranger.certificate, "SSL_CERT_FILE": authority.certificate]
         expectKept(try await life(both), because: "certificate")
         expectDelivered(try await life(["MARTLET_CERTIFICATE": authority.certificate]))
         #expect(try await report(["--certificate", authority.certificate]).totals == 120)
     }
 
-    @Test func aFileThatIsNoneIsNamedAndLosesNothing() async throws {
+    @Test func anUnusableFileIsNamedAndLosesNothing() async throws {
         let missing = folder.path("missing.pem")
         expectKept(
             try await life(["MARTLET_CERTIFICATE": missing]),
@@ -85,7 +85,7 @@ import Testing
             try await life([
                 "MARTLET_CERTIFICATE": authority.certificate, "MARTLET_CLIENT_CERTIFICATE": client.certificate,
             ]), because: "MARTLET_CLIENT_CERTIFICATE: \(client.certificate) holds no private key in PEM")
-        // With a client's certificate it was recorded for somebody else.
+        // A batch recorded under a client's certificate is adopted only if the agent is asked to.
         expectDelivered(
             try await life([
                 "MARTLET_CERTIFICATE": authority.certificate, "MARTLET_BUFFER_ADOPT": collector.address,
@@ -115,8 +115,8 @@ import Testing
         #expect(totals == 60)
     }
 
-    /// `URLSession` on Linux knows the system's authorities alone.
-    @Test func whatURLSessionCannotDoIsDoneByLibcurlWithAWarning() async throws {
+    /// `URLSession` on Linux trusts only the system's authorities.
+    @Test func libcurlUploadsWithAWarningWhereURLSessionCannot() async throws {
         let life = try await life([
             "MARTLET_TRANSPORT": "urlsession", "MARTLET_CERTIFICATE": authority.certificate,
         ])
@@ -144,7 +144,7 @@ import Testing
     }
 
     @Test(arguments: ["MARTLET_COLLECTOR_CERTIFICATE", "SSL_CERT_FILE", "SSL_CERT_FILE and SSL_CERT_DIR"])
-    func theCommandsTrustWhomTheyAreTold(variables: String) async throws {
+    func theCommandsTrustTheNamedAuthorities(variables: String) async throws {
         let names = variables.components(separatedBy: " and ")
         let values = [authority.certificate, "/etc/ssl/certs"]
         let environment = Dictionary(uniqueKeysWithValues: zip(names, values))
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test func theCommandsNameAFileThatIsNone() async throws {
+    @Test func theCommandsNameAnUnusableFile() async throws {
         let missing = folder.path("missing.pem")
         let answer = try await command(["report"], ["MARTLET_COLLECTOR_CERTIFICATE": missing])
         #expect(answer.status == 2)
@@ -175,7 +175,7 @@ import Testing
     }
 }
 
-/// The result of a server's body.
+/// A value that a server's body hands to its test.
 private actor Box<Value: Sendable> {
     private(set) var value: Value?
 

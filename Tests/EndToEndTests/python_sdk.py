@@ -1,8 +1,9 @@
-"""Two services that measure made-up requests with the OpenTelemetry SDK for Python, and print what they measured.
+"""Three services that measure made-up requests with the OpenTelemetry SDK for Python, and print their measurements.
 
-One sends metrics and spans, the other spans alone. Which temporality and which histograms is left to the SDK's own variables
-(OTEL_EXPORTER_OTLP_METRICS_...). First argument: `export` sends with the SDK's exporters, `forward` everything at once in one
-request for each signal, as an OpenTelemetry Collector does, `json` the same as JSON. Second: rounds; between two of them it waits for SIGUSR1.
+Two of them send metrics and spans, and one sends spans alone. The SDK's own variables (OTEL_EXPORTER_OTLP_METRICS_...) choose
+the temporality and the kind of histogram. First argument: `export` sends with the SDK's exporters, `forward` sends everything in
+one request for each signal, as an OpenTelemetry Collector does, and `json` does so as JSON. Second argument: the number of rounds.
+The program waits for SIGUSR1 between two rounds.
 """
 
 import base64
@@ -34,7 +35,7 @@ ROUTES = [("/orders/{id}", 200), ("/orders/{id}", 500), ("/orders", 201)]
 
 
 class Service:
-    """A service's telemetry, and an account of what it measured by kind, endpoint and status."""
+    """A service's telemetry, and an account of its measurements by kind, endpoint and status."""
 
     def __init__(self, name, seed, forwards, measures):
         self.name, self.random, self.account = name, random.Random(seed), {}
@@ -46,7 +47,7 @@ class Service:
         self.metrics, self.reader = None, None
         if not measures:
             return
-        # The exporter reads the variables for temporality and histograms, also where it is not used itself.
+        # The exporter reads the variables for temporality and histograms, even if it sends nothing itself.
         exporter = OTLPMetricExporter()
         self.reader = (
             InMemoryMetricReader(exporter._preferred_temporality, exporter._preferred_aggregation)
@@ -101,7 +102,7 @@ class Service:
 
 
 def with_hex_ids(value):
-    """OTLP's JSON has ids in hex where protobuf's has bytes in base64."""
+    """Returns protobuf's JSON with ids in hex, as in OTLP's JSON, instead of base64."""
     if isinstance(value, list):
         return [with_hex_ids(element) for element in value]
     if not isinstance(value, dict):
@@ -128,7 +129,7 @@ def post(path, message):
 
 
 def forward(services):
-    """All services in one request."""
+    """Sends the telemetry of all services in one request for each signal."""
     requests = [encode_metrics(service.reader.get_metrics_data()) for service in services if service.reader]
     for other in requests[1:]:
         requests[0].resource_metrics.extend(other.resource_metrics)
@@ -139,7 +140,7 @@ def forward(services):
 
 
 way, rounds = sys.argv[1], int(sys.argv[2])
-# Waited for with sigwait, which wants it blocked.
+# sigwait needs the signal to be blocked.
 signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
 services = [
     Service("measured", 1, way != "export", True),

@@ -1,13 +1,13 @@
 import Foundation
 import Martlet
 
-/// What the agent says of itself at the end.
+/// The agent's account at the end of the process: its ledger and the time of its shutdown.
 struct Account: Encodable {
     let captured: UInt64
     let delivered: UInt64
     let waiting: UInt64
     let dropped: [String: UInt64]
-    /// How long the shutdown took.
+    /// The time that the shutdown took, in seconds.
     let shutdownSeconds: Double
 
     init(_ ledger: MartletStatus.Ledger, shutdown: Duration) {
@@ -28,7 +28,7 @@ extension MartletAgent {
         for _ in 0..<times {
             await flush()
             if status.ledger.waiting == 0 { return }
-            // A collector that asked for a pause is not asked again, and the flush returns at once.
+            // While a collector's requested pause lasts, a flush returns at once without an upload.
             try? await Task.sleep(for: .milliseconds(10))
         }
     }

@@ -1,12 +1,13 @@
 import Foundation
 import Synchronization
 
-/// At SIGUSR1 the service closes every descriptor below the agent's folder, as one does that closes all, and uses their
-/// numbers again. Whether they are still its own is to be asked at the end.
+/// At SIGUSR1 the service closes every descriptor below the agent's folder, as a service does that closes all its
+/// descriptors, and opens files of its own under the same numbers. ``missing`` tells at the end whether these are still
+/// its own.
 enum ClosedDescriptors {
     private static let taken = Mutex<[Int32]>([])
 
-    /// Goes on as long as what it returns is held.
+    /// Waits for the signal for as long as the caller holds the returned source.
     static func awaitSignal(below folder: String) -> any DispatchSourceSignal {
         signal(SIGUSR1, SIG_IGN)
         let source = DispatchSource.makeSignalSource(signal: SIGUSR1, queue: .global())
@@ -27,7 +28,7 @@ enum ClosedDescriptors {
         }
     }
 
-    /// Numbers that somebody else has closed since, or closed and opened.
+    /// The reused numbers that other code has closed since, or has closed and opened anew.
     static var missing: [Int32] { taken.withLock { $0.filter { path(of: $0) != "/dev/null" } } }
 
     private static func path(of number: Int32) -> String? {

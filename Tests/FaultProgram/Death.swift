@@ -2,7 +2,7 @@ import Foundation
 import Martlet
 import Synchronization
 
-/// The process is killed where shipping reaches a step for the n-th time: `stored:2`.
+/// The end of the process: it is killed when shipping reaches a step for the n-th time, written `stored:2`.
 struct Death {
     let step: ShippingStep
     let occurrence: Int

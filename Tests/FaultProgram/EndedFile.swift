@@ -1,7 +1,7 @@
 import Foundation
 
-/// How many requests have ended: as many bytes as there are in the file. A byte that was written is there whatever becomes
-/// of the process.
+/// The number of requests that have ended, kept as the size of a file: a byte for each. A written byte survives the
+/// process.
 struct EndedFile: Sendable {
     private let handle: FileHandle
 

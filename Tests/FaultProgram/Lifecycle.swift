@@ -2,7 +2,7 @@ import Logging
 import Martlet
 import ServiceLifecycle
 
-/// The service as many are built: a group that ends with SIGTERM, and the agent in it.
+/// The agent within a service group that ends with SIGTERM, as in many services.
 enum Lifecycle {
     static func run(_ agent: MartletAgent, _ load: Load) async throws {
         let group = ServiceGroup(

@@ -1,8 +1,8 @@
 import Foundation
 import FoundationNetworking
 
-/// Makes requests, a few at a time. Each worker has an endpoint of its own and makes one request after the other, so that
-/// of each endpoint at most one is under way when the process is killed.
+/// Makes requests, a few at a time. Each worker has its own endpoint and makes one request after the other, so at most
+/// one request of each endpoint is under way when the process is killed.
 struct Load: Sendable {
     private let workers: [Worker]
 
@@ -21,7 +21,7 @@ struct Load: Sendable {
         }
     }
 
-    /// Until the task is cancelled.
+    /// Makes requests until the task is cancelled.
     func run() async {
         await withTaskGroup(of: Void.self) { group in
             for worker in workers {
@@ -44,7 +44,8 @@ private struct Worker: Sendable {
         ended = try EndedFile(options.ended.appendingPathComponent("\(options.life)+worker-\(number)"))
     }
 
-    /// Noted in the completion handler, the first moment at which a service knows of its answer.
+    /// Makes a request. Its end is noted in the completion handler, the first moment at which a service knows of the
+    /// answer.
     func work() async {
         await withCheckedContinuation { done in
             session.dataTask(with: url) { _, _, error in

@@ -1,21 +1,21 @@
 import Foundation
 
-/// What the command line asks for.
+/// The arguments of the command line.
 struct Options {
     var server = URL(fileURLWithPath: "/")
-    /// Of this process among those of a test; part of its endpoints' names.
+    /// The name of this process among the processes of a test; part of its endpoints' names.
     var life = ""
-    /// Where the program notes what has ended.
+    /// The folder in which the program notes the requests that have ended.
     var ended = URL(fileURLWithPath: "/")
     var workers = 4
-    /// Of all workers together.
+    /// The number of requests of all workers together.
     var requests = 0
     var death: Death?
-    /// How often it asks for a flush, as long as something waits.
+    /// The largest number of flushes at the end; the program stops flushing when no request waits.
     var flushes = 1
     /// The time that the agent's shutdown has, in seconds.
     var within = 5.0
-    /// Requests until SIGTERM, in a service group.
+    /// Whether the program makes requests within a service group until SIGTERM.
     var isLifecycle = false
 
     init?(_ arguments: some Sequence<String>) {

@@ -1,5 +1,5 @@
-// A service to be mistreated: the agent is started, requests are made, and what the program saw of each stands in a file
-// at once, so that it is known whatever becomes of the process. One that ends by itself prints the agent's account as JSON.
+// A service for the fault tests. It starts the agent, makes requests and notes the end of each at once in a file, so that
+// a test knows of it even when the process is killed. A process that ends by itself prints the agent's account as JSON.
 //
 //     FaultProgram --server URL --life NAME --ended FOLDER [--workers N] [--requests N] [--die STEP:N]
 //                  [--flushes N] [--within SECONDS] [--lifecycle]

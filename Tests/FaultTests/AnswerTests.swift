@@ -3,31 +3,31 @@ import Foundation
 import Testing
 
 extension FaultTests {
-    /// What a collector, or something in its place, can answer or fail to answer.
+    /// Answers and failures of a collector, or of a proxy in front of it.
     @Suite(.serialized) struct AnswerTests {
         private static let passing: [Treatment] = [
             .delay(400), .delay(1300), .hang, .reset, .drop, .storeThenReset, .storeThenHang, .cutRequest(50),
             .cutAnswer(0), .cutHead(10), .duplicate, .answer(429), .answer(502), .answer(503), .answer(504),
         ]
 
-        /// The first uploads are treated so, all others pass: everything arrives.
+        /// The first uploads get the treatments; later uploads pass, and everything arrives.
         @Test(arguments: isFull ? passing.map { Array(repeating: $0, count: 10) } + [passing] : [passing])
-        func whatMayPassLosesNothingAndCountsNothingTwice(treatments: [Treatment]) async throws {
+        func aPassingFaultLosesNothingAndCountsNothingTwice(treatments: [Treatment]) async throws {
             try await Scene.run { scene in
                 let (end, gate) = try await scene.serve { _, earlier in
                     earlier.count < treatments.count ? treatments[earlier.count] : .pass
                 }
                 #expect(end.lost == 0, "\(scene.seed)")
                 let received = gate.uploads.map(\.treatment)
-                // What is only delayed does not come again, so there may be fewer uploads than treatments.
+                // A delayed upload is not repeated, so uploads may be fewer than treatments.
                 #expect(received.starts(with: treatments.prefix(received.count)), "\(scene.seed)")
                 #expect(received.count >= Set(treatments).count, "\(scene.seed)")
                 try await scene.expectEverythingCountedOnce()
             }
         }
 
-        /// An answer that ends within its head is one that Foundation's loader does not survive: it takes a transfer that
-        /// ended well without a response for impossible, and ends the process.
+        /// Foundation's loader does not survive an answer that ends within its head: it holds a transfer that ended well
+        /// without a response for impossible, and ends the process.
         @Test(.enabled(if: TestedTransport.survivesCutHead)) func anAnswerThatEndsWithinItsHeadDoesNotEndTheService()
             async throws
         {
@@ -38,14 +38,14 @@ extension FaultTests {
             }
         }
 
-        /// Also while somebody asks for a flush again and again.
+        /// The delay holds even while the program asks for a flush again and again.
         @Test(
             arguments: isFull ? [(429, false), (503, false), (429, true), (503, true)] : [(429, false), (503, true)])
         func retryAfterIsHeeded(status: Int, isDate: Bool) async throws {
             try await Scene.run { scene in
                 let (end, gate) = try await scene.serve(flushes: 1000) { _, earlier in
                     guard earlier.count == 1 else { return .pass }
-                    // A date has no fractions: what is three seconds away may be said as two.
+                    // A date has no fractions of a second, so a date in three seconds may be only two seconds away.
                     return .answer(status, retryAfter: isDate ? Self.date(in: 3) : "2")
                 }
                 let uploads = gate.uploads
@@ -61,7 +61,8 @@ extension FaultTests {
         @Test(arguments: [400, 500])
         func aRefusedBatchIsInTheLedgerToTheLastRequest(status: Int) async throws {
             try await Scene.run { scene in
-                // The second and the fourth batch: the collector hears of each with those that follow.
+                // The second and the fourth batch are refused: the collector hears of each loss with the batches that
+                // follow.
                 let (end, _) = try await scene.serve(requests: 800) { message, earlier in
                     let batches = Set(earlier.map(\.message).filter(\.isMetrics).map(\.batch))
                     let number = batches.subtracting([message.batch]).count
@@ -81,7 +82,7 @@ extension FaultTests {
                 let (end, gate) = try await scene.serve(
                     options: ["--workers", "16"], environment: ["MARTLET_COMPRESSION": "none"]
                 ) { message, earlier in
-                    // What the first batch of several series weighed is too much from then on.
+                    // The collector refuses bodies larger than three quarters of the first batch with several series.
                     let first = earlier.first { $0.message.isMetrics && $0.message.body.count > 8_000 }
                     let limit = first.map { $0.message.body.count * 3 / 4 } ?? .max
                     return message.isMetrics && message.body.count > limit ? .answer(413) : .pass

@@ -27,7 +27,7 @@ extension FaultTests {
             }
         }
 
-        @Test func whatWasRecordedInTheFutureIsDeliveredByTheNextStart() async throws {
+        @Test func requestsRecordedInTheFutureAreDeliveredByTheNextStart() async throws {
             try await Scene.run { scene in
                 let clock = try await ShiftedClock(in: scene.folder)
                 let collector = try await scene.collector()

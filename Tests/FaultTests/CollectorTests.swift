@@ -32,7 +32,7 @@ extension FaultTests {
                 let service = try scene.start("life", collector: first.port, requests: 3000, ["--flushes", "20"])
                 try await scene.wait(while: service, requests: scene.seed.draw(0, in: 200...500))
                 while try await scene.report(of: store).totals.measures.count == 0 {}
-                // Asked to end, so that what it has stored it has also acknowledged.
+                // The collector is asked to end, not killed, so that it acknowledges every batch that it has stored.
                 _ = await first.terminate()
                 let second = try await scene.collector(port: first.port, store: scene.folder.path("second.sqlite"))
                 let end = try await scene.end(of: service)

@@ -6,7 +6,7 @@ struct Connection: Sendable {
 
     init(descriptor: Int32) { self.descriptor = descriptor }
 
-    /// `nil` where nobody listens.
+    /// Connects to a port; `nil` if no process listens there.
     init?(port: Int) {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         let isConnected = Loopback.withAddress(port: port) { connect(descriptor, $0, $1) == 0 }
@@ -16,7 +16,7 @@ struct Connection: Sendable {
         }
     }
 
-    /// What there is, at least a byte; empty at the end, which may be an error.
+    /// Waits for bytes and returns at least one; returns none at the end of the connection or after an error.
     func read() -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
             count = max(0, Loopback.repeatedly { recv(descriptor, buffer.baseAddress, buffer.count, 0) })
@@ -29,7 +29,7 @@ struct Connection: Sendable {
         return bytes
     }
 
-    /// What a peer that is gone does not take is not sent.
+    /// Writes all bytes; stops without an error when the peer is gone.
     func write(_ bytes: some Collection<UInt8>) {
         var rest = Array(bytes)[...]
         while !rest.isEmpty {
@@ -43,13 +43,13 @@ struct Connection: Sendable {
 
     func close() { Foundation.close(descriptor) }
 
-    /// The peer is told by RST.
+    /// Closes the connection with RST, so that the peer sees a reset.
     func reset() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
         close()
     }
 
-    /// Ends what another thread waits for here.
+    /// Ends a call in which another thread waits on this connection.
     func shutDown() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 }

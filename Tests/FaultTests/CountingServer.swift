@@ -3,24 +3,25 @@ import Foundation
 import Hummingbird
 import Synchronization
 
-/// The server that the service's requests go to: counts those that reach it, and can hold back its answers so that a test
-/// knows what has ended.
+/// The server of the service's requests. It counts the requests that reach it, and can hold back its answers, so that a
+/// test knows which requests have ended.
 final class CountingServer: Sendable {
     private struct State {
         var served: [String: Int] = [:]
         var total = 0
-        /// From this number on they wait for their answers.
+        /// The number of the first request whose answer is held back.
         var limit = Int.max
         var held: [(number: Int, answer: CheckedContinuation<Void, Never>)] = []
     }
     private let state = Mutex(State())
 
-    /// By `life/worker`.
+    /// The number of requests by `life/worker`.
     var served: [String: Int] { state.withLock { $0.served } }
 
     var total: Int { state.withLock { $0.total } }
 
-    /// From the request of this number on none is answered until the next call; those that wait and come before it are.
+    /// Holds back the answers to the request of this number and to all later ones, until the next call. Releases the
+    /// answers to earlier requests.
     func hold(from number: Int) {
         let free = state.withLock { state in
             state.limit = number
@@ -33,7 +34,7 @@ final class CountingServer: Sendable {
 
     func release() { hold(from: .max) }
 
-    /// Runs it on a free port for as long as `body` runs.
+    /// Runs the server on a free port for as long as `body` runs.
     func run(_ body: @escaping @Sendable (URL) async throws -> Void) async throws {
         let router = Router()
         router.get(":life/:worker") { request, _ in
@@ -52,7 +53,7 @@ final class CountingServer: Sendable {
             state.total += 1
             return state.total
         }
-        // The pace of the load: a few hundred requests a second, over several intervals.
+        // The delay sets the pace of the load: a few hundred requests a second, over several intervals.
         try? await Task.sleep(for: .milliseconds(4))
         await pass(number)
     }

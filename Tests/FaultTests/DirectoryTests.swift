@@ -3,14 +3,14 @@ import Foundation
 import Testing
 
 extension FaultTests {
-    /// Somebody removes what is the agent's, under the running service.
+    /// Another process removes the agent's files under the running service.
     @Suite(.serialized) struct DirectoryTests {
         enum Removed: String, Sendable, CaseIterable {
             case buffer, service, instances, batches, locks
         }
 
         @Test(arguments: isFull ? Removed.allCases : [.service, .batches, .locks])
-        func whatSomebodyRemovedIsInTheLedgerToTheLastRequest(removed: Removed) async throws {
+        func removedFilesAreInTheLedgerToTheLastRequest(removed: Removed) async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 // Every upload waits until the directory is gone.
@@ -24,7 +24,7 @@ extension FaultTests {
                 try await scene.wait(while: service) { !gate.uploads.isEmpty }
                 try scene.remove(removed)
                 try Data().write(to: scene.folder.url.appendingPathComponent("removed"))
-                // The loss has been noticed when uploads pass again, and there are batches after it to tell of it.
+                // When uploads pass again, the agent has noticed the loss; the batches after that tell of it.
                 scene.server.hold(from: 600)
                 try await scene.wait(while: service) { gate.uploads.contains { $0.treatment == .pass } }
                 scene.server.release()
@@ -52,7 +52,7 @@ extension Scene {
             }
         let paths = folder.contents().filter { $0.hasPrefix("buffer") && isRemoved($0) }
         #expect(!paths.isEmpty, "there was nothing to remove; \(seed)")
-        // A batch may have gone by itself in the meantime.
+        // The agent may have removed a delivered batch in the meantime.
         for path in paths { try? FileManager.default.removeItem(atPath: folder.path(path)) }
     }
 }

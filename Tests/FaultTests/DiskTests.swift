@@ -4,7 +4,7 @@ import Martlet
 import Testing
 
 extension FaultTests {
-    /// The disk of the buffer cannot be written.
+    /// The buffer is on a disk that the service cannot write.
     @Suite(
         .serialized,
         .enabled(if: Mount.isAllowed, "A small disk has to be mounted, which only root may do, and not everywhere."))
@@ -13,11 +13,11 @@ extension FaultTests {
 
         struct Case: Sendable, CustomTestStringConvertible {
             var trouble: Trouble
-            /// Otherwise it begins in the midst of the load.
+            /// Whether the trouble begins before the service does; otherwise it begins in the midst of the load.
             var isThereFromTheStart: Bool
-            /// Otherwise it stays until the service has ended.
+            /// Whether the trouble ends while the service runs; otherwise it lasts until the service has ended.
             var passes: Bool
-            /// The temporary directory is on another disk.
+            /// Whether the temporary directory is on another disk.
             var isPlaceElsewhere: Bool
 
             var testDescription: String {
@@ -25,7 +25,7 @@ extension FaultTests {
                     + "\(passes ? "passes" : "stays"), \(isPlaceElsewhere ? "a place elsewhere" : "no other place")"
             }
 
-            /// In the short form those that begin in the midst of the load.
+            /// Returns the cases to run: the short form leaves out trouble that is there from the start.
             static func chosen(_ cases: [Case]) -> [Case] { cases.filter { isFull || !$0.isThereFromTheStart } }
 
             static func all(isPlaceElsewhere: Bool, passes: [Bool]) -> [Case] {
@@ -45,7 +45,7 @@ extension FaultTests {
             arguments: Case.all(isPlaceElsewhere: true, passes: [false])
                 + Case.chosen(Case.all(isPlaceElsewhere: false, passes: [true]))
                 + (isFull ? Case.all(isPlaceElsewhere: true, passes: [true]) : []))
-        func whereThereIsAnotherPlaceOrItPassesNothingIsLost(disk: Case) async throws {
+        func nothingIsLostWhenTheTroublePassesOrAnotherDiskIsThere(disk: Case) async throws {
             try await Scene.run { scene in
                 try await Mount.run(in: scene) { mount in
                     let collector = try await scene.collector()
@@ -58,10 +58,10 @@ extension FaultTests {
             }
         }
 
-        /// Batches that cannot be stored are sent from memory. Those that were stored before and cannot be marked as sent
-        /// stay for the next start.
+        /// Batches that cannot be stored are sent from memory. Batches that were stored before the trouble and cannot be
+        /// marked as sent stay for the next start.
         @Test(arguments: Case.all(isPlaceElsewhere: false, passes: [false]))
-        func whereNothingCanBeWrittenWhatComesIsDeliveredAllTheSame(disk: Case) async throws {
+        func requestsAreDeliveredFromMemoryWhenNothingCanBeWritten(disk: Case) async throws {
             try await Scene.run { scene in
                 try await Mount.run(in: scene) { mount in
                     let collector = try await scene.collector()
@@ -78,11 +78,11 @@ extension FaultTests {
             }
         }
 
-        /// The process dies between two steps while it sends from memory. The journal's files, which had their blocks before
-        /// the trouble began, have what the collector may not have; what it has counts once.
+        /// The process dies between two steps while it sends from memory. The journal's files had their blocks before the
+        /// trouble began, so they hold every request that the collector may lack. A request that the collector has counts
+        /// once.
         @Test(arguments: Trouble.allCases, [ShippingStep.stored, .marked, .answered, .settled, .removed])
-        func killedWhileItSendsFromMemoryNothingIsLostOrCountedTwice(trouble: Trouble, step: ShippingStep) async throws
-        {
+        func aServiceKilledWhileItSendsFromMemoryIsCountedOnce(trouble: Trouble, step: ShippingStep) async throws {
             try await Scene.run { scene in
                 try await Mount.run(in: scene) { mount in
                     let collector = try await scene.collector()
@@ -107,7 +107,7 @@ extension FaultTests {
         }
 
         @Test(arguments: Trouble.allCases)
-        func whatAKilledServiceKeptElsewhereIsDeliveredWhenTheDiskIsBack(trouble: Trouble) async throws {
+        func batchesOnAnotherDiskAreDeliveredWhenTheFirstDiskIsBack(trouble: Trouble) async throws {
             try await Scene.run { scene in
                 try await Mount.run(in: scene) { mount in
                     let collector = try await scene.collector()
@@ -130,7 +130,8 @@ extension FaultTests {
 }
 
 extension Scene {
-    /// 900 requests: trouble begins at the 300th or was there before, and passes at the 600th or after the end.
+    /// Runs a service to its end with 900 requests. The trouble begins before the start or at the 300th request, and ends
+    /// at the 600th or after the service.
     fileprivate func serve(
         _ mount: Mount, _ disk: FaultTests.DiskTests.Case, collector: Int
     ) async throws -> ServiceEnd {

@@ -3,11 +3,11 @@ import Testing
 
 private let isFullRun = ProcessInfo.processInfo.environment["MARTLET_FAULTS"] == "full"
 
-/// Real processes, mistreated. Every case drives requests against a server that keeps a count of its own, and ends with
-/// the report having the same count, or with the ledger explaining the difference to the last request.
+/// Real processes under faults. Every case drives requests against a server that keeps a count of its own. At the end the
+/// report has the same count, or the ledger explains the difference to the last request.
 ///
-/// One after the other: each has both cores busy.
+/// The cases run one after the other, because each keeps both cores busy.
 @Suite(.serialized, .timeLimit(.minutes(isFullRun ? 60 : 5))) enum FaultTests {
-    /// `make faults`; otherwise a shorter form of each case.
+    /// Whether `make faults` runs each case in full; otherwise each has a shorter form.
     static let isFull = isFullRun
 }

@@ -4,8 +4,8 @@ import MartletReports
 import Testing
 
 extension FaultTests {
-    /// A service that forks and executes no other program: each of its processes has an agent of its own, and none touches
-    /// another's.
+    /// A service that forks and executes no other program: each of its processes has an agent of its own, and no agent
+    /// touches another's files.
     @Suite(.serialized) struct ForkTests {
         @Test func aServerAndTheWorkersThatItForkedAreThreeInstancesThatLoseNothing() async throws {
             try await Scene.run { scene in
@@ -26,7 +26,7 @@ extension FaultTests {
             }
         }
 
-        /// Every lock of the agent's is held by some thread at some of these forks.
+        /// Each lock of the agent is held by some thread at some of these forks.
         @Test func childrenThatAreForkedWhileOthersRecordNeitherTrapNorWait() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
@@ -47,7 +47,7 @@ extension FaultTests {
             }
         }
 
-        @Test func whatAChildRecordsArrivesAlsoWhereItsParentHasUsedQueues() async throws {
+        @Test func aChildsRequestsArriveEvenWhenItsParentHasUsedQueues() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 #expect(try await scene.play("queues", collector: collector.port, 100) == "0")
@@ -68,7 +68,9 @@ extension FaultTests {
 }
 
 extension Scene {
-    /// - Returns: What the program says at its end.
+    /// Plays a scene of `ForkProgram`.
+    ///
+    /// - Returns: The text that the program prints.
     func play(_ name: String, collector port: Int, _ requests: Int) async throws -> String {
         let program = try start(
             "life", collector: port, requests: requests, ["--scene", name], program: .forkProgram)
@@ -77,7 +79,7 @@ extension Scene {
         return output.trimmingCharacters(in: .newlines)
     }
 
-    /// The report has these endpoints, and is complete.
+    /// Expects the report to be complete and to have exactly these endpoints with these counts.
     func expect(_ counts: [String: Int]) async throws {
         let report = try await report(of: store)
         let reported = report.rows.map { (($0.dimensions[.endpoint] ?? nil) ?? "-", Int($0.measures.count)) }

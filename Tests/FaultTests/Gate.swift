@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Stands between the agent and the collector and mistreats the uploads. Closed with the value.
+/// A proxy between the agent and the collector that mistreats the uploads. It closes when the value is released.
 final class Gate: Sendable {
     struct Upload: Sendable {
         let message: UploadMessage
@@ -22,8 +22,8 @@ final class Gate: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - collector: its port.
-    ///   - decide: of an upload and how many came before it.
+    ///   - collector: The collector's port.
+    ///   - decide: Returns the treatment of an upload, given the uploads that came before it.
     init(collector: Int, _ decide: @escaping @Sendable (UploadMessage, _ earlier: [Upload]) -> Treatment) throws {
         (listener, port) = try Loopback.listen()
         self.collector = collector
@@ -61,12 +61,13 @@ final class Gate: Sendable {
 
     private func forget(_ number: Int) { _ = state.withLock { $0.connections.removeValue(forKey: number) } }
 
-    /// One upload to a connection: the answer tells that it is the last, and the agent comes back with another.
+    /// Serves one upload: the answer closes the connection, and the agent opens another for its next upload.
     private func serve(
         _ agent: Connection, _ number: Int, _ decide: @Sendable (UploadMessage, [Upload]) -> Treatment
     ) {
         let treatment = UploadMessage(from: agent).map { treat($0, from: agent, decide) }
-        // Forgotten first: a descriptor that was closed may be another's by the time of ``close()``.
+        // The connection is forgotten first: once closed, its descriptor may belong to another connection by the time of
+        // ``close()``.
         forget(number)
         treatment?.endsWithReset == true ? agent.reset() : agent.close()
     }
@@ -87,7 +88,7 @@ final class Gate: Sendable {
 extension Treatment {
     fileprivate var endsWithReset: Bool { self == .reset || self == .storeThenReset }
 
-    /// All but the end of the agent's connection.
+    /// Applies the treatment up to the end of the agent's connection, which the caller closes.
     fileprivate func apply(to message: UploadMessage, from agent: Connection, collector: Int) {
         switch self {
         case .pass:
@@ -118,7 +119,7 @@ extension Treatment {
         }
     }
 
-    /// The collector's whole answer; nothing when it is not there.
+    /// Returns the collector's whole answer; empty when the collector is away.
     private static func forward(_ bytes: [UInt8], to collector: Int) -> [UInt8] {
         guard let connection = Connection(port: collector) else { return [] }
         defer { connection.close() }

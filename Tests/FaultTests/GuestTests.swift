@@ -3,9 +3,9 @@ import Foundation
 import Testing
 
 extension FaultTests {
-    /// The agent's thread and its files in a process that is not its own.
+    /// The agent's thread and its files as guests in a service's process.
     @Suite(.serialized) struct GuestTests {
-        /// On overlayfs one remains, that of the lock.
+        /// On overlayfs one descriptor remains, the lock's.
         @Test func anIdleAgentHasNoDescriptorAndLocksLittleMemoryAndFaultsOfItsThreadAreSeen() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()

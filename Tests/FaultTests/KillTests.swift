@@ -5,7 +5,7 @@ import Testing
 extension FaultTests {
     /// The service is killed under load, again and again.
     @Suite(.serialized) struct KillTests {
-        @Test func aServiceThatIsKilledAgainAndAgainLosesNothingThatEnded() async throws {
+        @Test func aServiceThatIsKilledRepeatedlyLosesNoEndedRequest() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 for life in 0..<(isFull ? 50 : 8) {
@@ -21,8 +21,8 @@ extension FaultTests {
             }
         }
 
-        /// Batches wait, so that what is killed is busy with those of the dead.
-        @Test func killedWhileTheCollectorIsAwayNothingIsLostEither() async throws {
+        /// Batches wait, so a service that is killed is busy with the batches of dead instances.
+        @Test func aServiceKilledWhileTheCollectorIsAwayLosesNothing() async throws {
             try await Scene.run { scene in
                 let away = try await scene.collector()
                 await away.kill()
@@ -44,7 +44,7 @@ extension FaultTests {
             }
         }
 
-        @Test func twoProcessesOnOneBufferOfWhichOneIsKilledCountOnce() async throws {
+        @Test func twoProcessesOnOneBufferCountOnceWhenOneIsKilled() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 for life in 0..<(isFull ? 10 : 2) {

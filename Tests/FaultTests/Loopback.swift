@@ -1,6 +1,6 @@
 import Foundation
 
-/// `127.0.0.1` in the terms of the socket calls.
+/// The address `127.0.0.1` for the socket calls.
 enum Loopback {
     static func withAddress<Value>(port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Value) -> Value {
         var address = sockaddr_in()
@@ -13,7 +13,7 @@ enum Loopback {
         }
     }
 
-    /// A listener on a free port.
+    /// Opens a listener on a free port.
     static func listen() throws -> (descriptor: Int32, port: Int) {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard withAddress(port: 0, { bind(descriptor, $0, $1) == 0 }), Foundation.listen(descriptor, 64) == 0 else {
@@ -27,7 +27,7 @@ enum Loopback {
         return (descriptor, Int(in_port_t(bigEndian: address.sin_port)))
     }
 
-    /// `nil` once the listener was shut down.
+    /// Waits for a connection; `nil` once the listener was shut down.
     static func accept(from listener: Int32) -> Connection? {
         let descriptor = repeatedly { Foundation.accept(listener, nil, nil) }
         guard descriptor >= 0 else { return nil }
@@ -35,7 +35,7 @@ enum Loopback {
         return Connection(descriptor: descriptor)
     }
 
-    /// The end of a child process interrupts calls that wait.
+    /// Repeats a call while the end of a child process interrupts it (EINTR).
     static func repeatedly<Value: SignedInteger>(_ call: () -> Value) -> Value {
         while true {
             let result = call()

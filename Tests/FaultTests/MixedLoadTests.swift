@@ -3,8 +3,8 @@ import Foundation
 import Testing
 
 extension FaultTests {
-    /// One life of a service after another in one buffer, behind a bad network, each with a fault and a locale by chance:
-    /// half an hour of it, or each fault once.
+    /// One life of a service after another in one buffer, behind a bad network, each with a random fault and locale. The
+    /// full form takes half an hour; the short form has each fault once.
     @Suite(.serialized) struct MixedLoadTests {
         enum Fault: String, Sendable, CaseIterable {
             case killed, pausedAndContinued, clockSet, folderRemoved, descriptorsClosed, collectorKilled, forked, ended
@@ -12,7 +12,7 @@ extension FaultTests {
 
         private static let length = Duration.seconds(30 * 60)
 
-        @Test func whateverHappensTheCountsAreTheServersOwn() async throws {
+        @Test func theReportHasTheServersCountsUnderAnyFault() async throws {
             try await Scene.run { scene in
                 let mix = try await MixedLoad(in: scene)
                 let start = ContinuousClock.now
@@ -28,13 +28,13 @@ extension FaultTests {
     }
 }
 
-/// The lives of one case, and what they said of themselves.
+/// The lives of one case, and the accounts that they gave.
 private actor MixedLoad {
     private let scene: Scene
     private let gate: Gate
     private let clock: ShiftedClock
     private var collector: CollectorProcess
-    /// Requests that a life lost with its folder, by its name.
+    /// The number of requests that a life lost with its folder, by the life's name.
     private var lost: [String: Int] = [:]
 
     init(in scene: Scene) async throws {
@@ -47,7 +47,7 @@ private actor MixedLoad {
 
     func live(_ number: Int, _ fault: FaultTests.MixedLoadTests.Fault) async throws {
         let life = "life-\(number)"
-        // Batches of an earlier life would go with the folder, and that one has given its account.
+        // The batches of an earlier life would go with the folder, although that life has already given its account.
         if fault == .folderRemoved { try await scene.drain(collector: collector.port) }
         let requests = scene.seed.draw(number * 4 + 1, in: 200...800)
         let environment = clock.environment
@@ -66,7 +66,7 @@ private actor MixedLoad {
         if end.lost > 0 { lost[life] = end.lost }
     }
 
-    /// A server and two workers that it forks: each makes as many requests.
+    /// Runs a server and two workers that it forks; each makes the same number of requests.
     private func fork(_ life: String, _ environment: [String: String]) async throws {
         let program = try scene.start(
             life, collector: gate.port, requests: 60, ["--scene", "workers"], environment: environment,
@@ -101,7 +101,7 @@ private actor MixedLoad {
         let tally = try await scene.tally()
         for (life, lost) in lost {
             let (served, reported) = (Self.sum(tally.served, of: life), Self.sum(tally.reported, of: life))
-            // A batch whose answer was cut off has arrived, and is lost with the folder for all that the service knows.
+            // A batch whose answer was cut off has arrived, yet the service counts it as lost with the folder.
             #expect(
                 reported <= served && reported + lost >= served,
                 "\(life): \(reported) reported of \(served), \(lost) lost; \(scene.seed)")
@@ -126,7 +126,7 @@ private actor MixedLoad {
 }
 
 extension Scene {
-    /// Requests of a life that reached the server.
+    /// Returns the number of a life's requests that reached the server.
     fileprivate func served(of life: String) -> Int {
         server.served.filter { $0.key.hasPrefix(life + "/") }.values.reduce(0, +)
     }

@@ -2,16 +2,16 @@ import Fixtures
 import Foundation
 import Testing
 
-/// A small file system of its own, for a disk that is full or cannot be written.
+/// A small file system for a disk that is full or cannot be written.
 final class Mount: Sendable {
-    /// Mounting is for root, and a container may forbid it even then.
+    /// Whether this process may mount a file system: only root may, and a container may forbid it even to root.
     static let isAllowed = MountCommand.run("unshare", "--mount", "true")
 
     let url: URL
 
     private init(_ url: URL) { self.url = url }
 
-    /// For as long as `body` runs.
+    /// Mounts the file system for as long as `body` runs.
     static func run(
         in scene: Scene, mebibytes: Int = 64, _ body: (Mount) async throws -> Void
     ) async throws {
@@ -31,7 +31,7 @@ final class Mount: Sendable {
 
     var buffer: URL { url.appendingPathComponent("buffer") }
 
-    /// Not a byte fits any more, until ``empty()``.
+    /// Fills the disk to the last byte, until ``empty()``.
     func fill() throws {
         try Data().write(to: filler)
         let handle = try FileHandle(forWritingTo: filler)
@@ -44,7 +44,7 @@ final class Mount: Sendable {
 
     func empty() { try? FileManager.default.removeItem(at: filler) }
 
-    /// There is room, and not a file can be made any more, until ``empty()``.
+    /// Uses up the inodes until ``empty()``: no file can be made any more, although there is room.
     func useUpInodes() throws {
         try FileManager.default.createDirectory(at: filler, withIntermediateDirectories: true)
         for number in 0... {
@@ -54,13 +54,14 @@ final class Mount: Sendable {
         }
     }
 
-    /// For whoever opens a file from now on, as after a disk's error; what is open stays writable.
+    /// Makes the disk read-only for files that are opened from now on, as after an error of a disk; open files stay
+    /// writable.
     func makeReadOnly() {
         #expect(MountCommand.run("mount", "--bind", url.path, url.path))
         #expect(MountCommand.run("mount", "-o", "remount,ro,bind", url.path))
     }
 
-    /// Does nothing where it is.
+    /// Undoes ``makeReadOnly()``; does nothing when the disk is writable.
     func makeWritable() {
         if access(url.path, W_OK) != 0 { #expect(MountCommand.run("umount", url.path)) }
     }
@@ -68,7 +69,7 @@ final class Mount: Sendable {
     private var filler: URL { url.appendingPathComponent("filler") }
 }
 
-/// `mount` and `umount`, which are done in a moment.
+/// Runs `mount` and `umount`, which take only a moment.
 private enum MountCommand {
     static func run(_ command: String...) -> Bool {
         let process = Process()

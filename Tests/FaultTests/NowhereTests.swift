@@ -3,14 +3,14 @@ import Foundation
 import Testing
 
 extension FaultTests {
-    /// There is no directory that the service can write, as in a container with a read-only root and no volume.
+    /// A service that can write no directory, as in a container with a read-only root and no volume.
     @Suite(.serialized) struct NowhereTests {
         /// Not even root can make a directory below a device.
         static let environment = [
             "MARTLET_BUFFER_DIR": "/dev/null/buffer", "HOME": "/nonexistent", "TMPDIR": "/dev/null/tmp",
         ]
 
-        @Test func everyRequestArrivesAllTheSame() async throws {
+        @Test func everyRequestArrivesWithoutADirectory() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 let service = try scene.start(
@@ -26,7 +26,7 @@ extension FaultTests {
             }
         }
 
-        @Test func aCollectorThatComesBackGetsWhatWaitedInMemory() async throws {
+        @Test func aCollectorThatComesBackGetsTheBatchesInMemory() async throws {
             try await Scene.run { scene in
                 let away = try await scene.collector()
                 await away.kill()
@@ -43,7 +43,7 @@ extension FaultTests {
             }
         }
 
-        @Test func whateverTheCollectorAnswersEachRequestIsCountedOnce() async throws {
+        @Test func eachRequestIsCountedOnceUnderAnyAnswer() async throws {
             try await Scene.run { scene in
                 let treatments: [Treatment] = [
                     .storeThenReset, .answer(503), .answer(429), .cutAnswer(10), .duplicate, .answer(413), .reset,
@@ -60,7 +60,7 @@ extension FaultTests {
             }
         }
 
-        @Test func pastItsLimitTheOldestGoAndTheLedgerSaysSo() async throws {
+        @Test func theOldestBatchesGoPastTheLimitAndTheLedgerSaysSo() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 let gate = try Gate(collector: collector.port) { _, _ in
@@ -81,8 +81,8 @@ extension FaultTests {
             }
         }
 
-        /// The collector is away to the end, so that nothing can have been delivered from memory.
-        @Test func aDirectoryThatCanBeMadeLaterGetsWhatWaitedInMemory() async throws {
+        /// The collector is away to the end, so the agent can deliver nothing from memory.
+        @Test func aDirectoryThatCanBeMadeLaterGetsTheBatchesInMemory() async throws {
             try await Scene.run { scene in
                 let away = try await scene.collector()
                 await away.kill()
@@ -102,15 +102,15 @@ extension FaultTests {
             }
         }
 
-        /// Requests that were not delivered go with it; nothing is counted that did not happen.
-        @Test func killedItLosesNoMoreThanWhatWaited() async throws {
+        /// Undelivered requests are lost with the process; each reported request has happened.
+        @Test func aKilledServiceLosesOnlyItsWaitingRequests() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 scene.server.hold(from: 300)
                 let service = try scene.start(
                     "life", collector: collector.port, requests: 1_000_000, environment: Self.environment)
                 try await scene.wait(while: service, requests: 300)
-                // Requests that are held have not ended.
+                // Held requests have not ended.
                 while try await scene.tally().totals.reported < 296 {}
                 await service.stop(with: SIGKILL)
                 let tally = try await scene.tally()

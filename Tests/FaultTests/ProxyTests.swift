@@ -5,11 +5,11 @@ import Testing
 extension FaultTests {
     /// A network that drops, delays, cuts and duplicates at random.
     @Suite(.serialized) struct ProxyTests {
-        @Test(arguments: 0..<(isFull ? 8 : 1)) func overABadNetworkEverythingIsCountedOnce(time: Int) async throws {
+        @Test(arguments: 0..<(isFull ? 8 : 1)) func everyRequestIsCountedOnceOverABadNetwork(time: Int) async throws {
             try await Scene.run { scene in
-                // A seed that is asked for is the same each time, and the chances are to be others.
+                // Each run has other chances, even where the environment sets the seed.
                 let seed = Seed(value: scene.seed.value &+ UInt64(time))
-                // It gets better at last: by chance alone, what waits might never arrive.
+                // The network recovers at last: with faults at random for ever, a waiting batch might never arrive.
                 let (end, _) = try await scene.serve(requests: isFull ? 1500 : 600) { _, earlier in
                     earlier.count < 100 ? .random(earlier.count, seed) : .pass
                 }
@@ -18,7 +18,7 @@ extension FaultTests {
             }
         }
 
-        @Test func overABadNetworkAServiceThatIsKilledIsCountedOnce() async throws {
+        @Test func aKilledServiceIsCountedOnceOverABadNetwork() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 let seed = scene.seed

@@ -1,7 +1,7 @@
 import Testing
 
 extension Scene {
-    /// Nothing was lost, nothing was counted twice, nothing waits, and the report says that it is complete.
+    /// Expects each request to be counted once, no file to wait in the buffer, and the report to call itself complete.
     func expectEverythingCountedOnce(
         stores: [String] = [], sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
@@ -16,8 +16,8 @@ extension Scene {
         }
     }
 
-    /// Of one process that ended by itself: the ledger explains what is not in the report to the last request, in the
-    /// service and in the collector.
+    /// Expects the service's ledger to explain every request that is missing from the report, to the last one. For a case
+    /// with one process that ended by itself.
     func expectLedgerExplains(_ end: ServiceEnd, sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let totals = try await tally().totals
         #expect(totals.ended == totals.served, "\(seed)", sourceLocation: sourceLocation)
@@ -27,7 +27,7 @@ extension Scene {
         #expect(end.delivered == totals.reported, "\(end); \(seed)", sourceLocation: sourceLocation)
     }
 
-    /// The collector knows of the loss too, by what the agent told it with its last batch.
+    /// Expects the collector to know of the losses too, which the agent tells with its last batch.
     func expectCollectorKnows(_ end: ServiceEnd, sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let ledgers = try await agents(of: store).agents.compactMap(\.ledger)
         let dropped = ledgers.flatMap(\.dropped).reduce(into: [:]) { $0[$1.key, default: 0] += Int($1.value) }

@@ -5,15 +5,15 @@ import MartletStorage
 import Synchronization
 import Testing
 
-/// A place for one case: a folder, the counting server, the processes that were started. What is left of it afterwards is
-/// a failure.
+/// The surroundings of one case: a folder, the counting server, the started processes. A process or a mount that is left
+/// at the end is a failure.
 final class Scene: Sendable {
     let folder: TemporaryFolder
     let seed: Seed
     let server: CountingServer
     private let serverURL: URL
     private let started = Mutex<[pid_t]>([])
-    /// Where the services of this case had their collector.
+    /// The addresses of the collectors that the services of this case were started with.
     private let addresses = Mutex<Set<String>>([])
 
     private init(folder: TemporaryFolder, seed: Seed, server: CountingServer, url: URL) {
@@ -23,7 +23,7 @@ final class Scene: Sendable {
         serverURL = url
     }
 
-    /// Runs a case, and looks for what it leaves behind.
+    /// Runs a case, and fails it when it leaves a process or a mount.
     static func run(_ body: @escaping @Sendable (Scene) async throws -> Void) async throws {
         let (folder, seed, server) = (try TemporaryFolder(), Seed.fresh(), CountingServer())
         for name in ["ended", "home", "tmp"] {
@@ -40,7 +40,7 @@ final class Scene: Sendable {
         }
     }
 
-    /// Where the service keeps its buffer, if a case does not say otherwise.
+    /// The service's buffer, unless a case sets another one.
     var buffer: URL { folder.url.appendingPathComponent("buffer") }
 
     var store: String { folder.path("collector.sqlite") }
@@ -51,9 +51,11 @@ final class Scene: Sendable {
 
     // MARK: The service
 
+    /// Starts a service.
+    ///
     /// - Parameters:
-    ///   - life: a name that no other process of this case has.
-    ///   - port: where the collector is, or what stands in its place.
+    ///   - life: A name that no other process of this case has.
+    ///   - port: The port of the collector, or of the gate in front of it.
     func start(
         _ life: String, collector port: Int, requests: Int = 0, _ options: [String] = [],
         environment: [String: String] = [:], program: ChildProcess.Program = .faultProgram
@@ -75,10 +77,10 @@ final class Scene: Sendable {
         return process
     }
 
-    /// Waits for what the load brings about; throws when the service ends before it.
+    /// Waits until the load has reached a state; throws when the service ends before that.
     func wait(while service: ChildProcess, until isReached: @Sendable () -> Bool) async throws {
         while !isReached() {
-            // It cannot be both events that are awaited, and a process that crashed would be awaited for ever.
+            // Polling awaits both events at once; a wait for the load alone would never end after a crash.
             guard kill(service.pid, 0) == 0 else {
                 throw ChildProcess.Failure(output: "the service has ended: \(await service.finish().errors)")
             }
@@ -86,7 +88,7 @@ final class Scene: Sendable {
         }
     }
 
-    /// Until the server has had so many requests in all.
+    /// Waits until the server has had `requests` requests in all.
     func wait(while service: ChildProcess, requests: Int) async throws {
         try await wait(while: service) { server.total >= requests }
     }
@@ -97,8 +99,9 @@ final class Scene: Sendable {
         return try JSONDecoder().decode(ServiceEnd.self, from: Data(output.utf8))
     }
 
-    /// Starts the service without a load until nothing waits any more, as its next starts would. A collector that was behind a
-    /// gate is the same without it, unless the environment says otherwise.
+    /// Starts the service without a load until no file waits any more, as its next starts would. The batches for every
+    /// collector of this case go to `port`, unless the environment says otherwise: a gate's address stands for the
+    /// collector behind it.
     func drain(collector port: Int, environment: [String: String] = [:]) async throws {
         let adopted = ["MARTLET_BUFFER_ADOPT": addresses.withLock { $0 }.joined(separator: ",")]
         let environment = adopted.merging(environment) { $1 }
@@ -109,9 +112,10 @@ final class Scene: Sendable {
         }
     }
 
-    /// The files in the buffer, wherever the agent put it: all of them wait for something.
+    /// The paths of all files in the buffer, in any directory that the agent chose for it. A file stays there until its
+    /// requests are settled.
     var waiting: [String] {
-        // Each for itself: an enumeration does not go on into another file system.
+        // Each folder has an enumeration of its own, because an enumeration does not enter another file system.
         ["buffer", "tmp", "mount/buffer", "mount/tmp"].flatMap { place in
             let names = FileManager.default.enumerator(atPath: folder.path(place))?.allObjects as? [String] ?? []
             return names.map { "\(place)/\($0)" }
@@ -125,7 +129,8 @@ final class Scene: Sendable {
         .sorted()
     }
 
-    /// What a process leaves that was killed before it had made its directory: it is removed when it is a minute old.
+    /// Returns whether a lock has no directory beside it, as after a process that was killed before it made its
+    /// directory. The agent removes such a lock when it is a minute old.
     private func isLockOfNothing(_ path: String) -> Bool {
         guard path.hasSuffix(".lock") else { return false }
         return !FileManager.default.fileExists(atPath: folder.path(String(path.dropLast(".lock".count))))
@@ -144,7 +149,7 @@ final class Scene: Sendable {
         return tally
     }
 
-    /// Over a window that also has what a clock that was wrong by an hour put into it.
+    /// Returns the report of a window that is wide enough for a clock that was wrong by an hour.
     func report(of store: String) async throws -> Report {
         let format = ISO8601DateFormatter()
         let (from, to) = (Date(timeIntervalSinceNow: -3 * 3600), Date(timeIntervalSinceNow: 3 * 3600))
@@ -171,7 +176,7 @@ final class Scene: Sendable {
         }
     }
 
-    // MARK: What is left
+    // MARK: Leftovers
 
     private func expectNothingIsLeft() async {
         let alive = started.withLock { $0 }.filter { kill($0, 0) == 0 }

@@ -1,8 +1,8 @@
 import Fixtures
 import Foundation
 
-/// What chance decides in a case is drawn from this, and it is named wherever a case fails. `MARTLET_FAULTS_SEED` repeats
-/// a case with the same chances.
+/// The source of all random choices in a case. Each failure names it, and `MARTLET_FAULTS_SEED` repeats a case with the
+/// same choices.
 struct Seed: Sendable, CustomStringConvertible {
     let value: UInt64
 
@@ -13,7 +13,7 @@ struct Seed: Sendable, CustomStringConvertible {
 
     var description: String { "MARTLET_FAULTS_SEED=\(value)" }
 
-    /// The draw of this number: always the same of the same seed, whatever was drawn before.
+    /// Returns the draw of this number: for the same seed always the same, independent of other draws.
     func draw(_ number: Int, in range: ClosedRange<Int>) -> Int {
         var generator = SeededGenerator(seed: value &+ UInt64(number) &* 0x9E37_79B9_7F4A_7C15)
         return Int.random(in: range, using: &generator)

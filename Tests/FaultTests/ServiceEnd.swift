@@ -1,4 +1,4 @@
-/// What `FaultProgram` prints at its end: the agent's account of this process.
+/// The account of a process's agent that `FaultProgram` prints at its end.
 struct ServiceEnd: Decodable {
     let captured: Int
     let delivered: Int

@@ -5,7 +5,7 @@ import Testing
 extension FaultTests {
     /// Services that share a name and a folder, and a service whose collector or token was changed.
     @Suite(.serialized) struct SharedBufferTests {
-        /// A collector of its own, with a token of its own.
+        /// A collector with its own store and its own token.
         private struct Place {
             let store: String
             let token: String
@@ -13,7 +13,7 @@ extension FaultTests {
 
             var environment: [String: String] { ["MARTLET_TOKEN": token] }
 
-            /// Away at first, so that batches wait.
+            /// Chooses a port; the collector is away at first, so that batches wait.
             init(_ name: String, in scene: Scene) async throws {
                 (store, token) = (scene.folder.path("\(name).sqlite"), "token-of-\(name)")
                 let process = try await Self.open(store: store, token: token, port: 0)
@@ -43,7 +43,7 @@ extension FaultTests {
             #expect(scene.waiting.contains { $0.contains("-metrics-") })
         }
 
-        /// Runs a service to its end, and returns what it wrote to its log.
+        /// Runs a service to its end, and returns its log.
         private func run(
             _ life: String, for place: Place, in scene: Scene, _ environment: [String: String] = [:]
         ) async throws -> String {
@@ -55,7 +55,7 @@ extension FaultTests {
             return errors
         }
 
-        /// The lives whose requests a store has.
+        /// Returns the names of the lives that have requests in a store.
         private func lives(in place: Place, of scene: Scene) async throws -> Set<String> {
             Set(
                 try await scene.report(of: place.store).rows.compactMap { row in
@@ -80,7 +80,7 @@ extension FaultTests {
             }
         }
 
-        @Test func ofAServiceWithANewAddressWhatWaitsGoesToTheOldOne() async throws {
+        @Test func aServiceWithANewAddressSendsWaitingBatchesToTheOldOne() async throws {
             try await Scene.run { scene in
                 let shared = ["MARTLET_TOKEN": "one-for-both"]
                 let (old, new) = (try await Place("old", in: scene), try await Place("new", in: scene))
@@ -97,8 +97,8 @@ extension FaultTests {
             }
         }
 
-        /// The old address is gone for good, or the token is another.
-        @Test(arguments: [true, false]) func whatIsAdoptedGoesToThePresentCollector(hasMoved: Bool) async throws {
+        /// The old address is gone for good, or the token has changed.
+        @Test(arguments: [true, false]) func adoptedBatchesGoToThePresentCollector(hasMoved: Bool) async throws {
             try await Scene.run { scene in
                 let old = try await Place("old", in: scene)
                 let new = hasMoved ? try await Place("new", in: scene) : old
@@ -121,7 +121,7 @@ extension FaultTests {
             }
         }
 
-        @Test func anOldCollectorThatNeverAnswersHoldsUpNobodyWhoWaits() async throws {
+        @Test func anOldCollectorThatNeverAnswersHoldsUpNoOtherBatch() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 let gate = try Gate(collector: collector.port) { _, _ in .hang }
@@ -141,7 +141,8 @@ extension FaultTests {
             }
         }
 
-        /// Endpoints have the names that their own service gives them, whoever folds its journal.
+        /// The name of an endpoint comes from the service that recorded the request, even when another service folds its
+        /// journal.
         @Test func aJournalIsFoldedWithTheTemplatesOfItsOwnService() async throws {
             try await Scene.run { scene in
                 let shared = ["MARTLET_TOKEN": "one-for-both"]
@@ -158,8 +159,8 @@ extension FaultTests {
             }
         }
 
-        /// Directories of the version before do not say where their batches belong.
-        @Test func whatAVersionBeforeLeftGoesToTheCollectorOfItsServicesName() async throws {
+        /// Directories of the previous version lack the destination of their batches.
+        @Test func batchesOfThePreviousVersionGoToTheCollectorOfTheirService() async throws {
             try await Scene.run { scene in
                 let (old, new) = (try await Place("old", in: scene), try await Place("new", in: scene))
                 try await leave("early", for: old, in: scene)

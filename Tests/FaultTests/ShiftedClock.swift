@@ -1,8 +1,8 @@
 import Fixtures
 import Foundation
 
-/// A wall clock that can be set under a running process: `clock.c`, which the process loads ahead of the C library, adds
-/// what stands in a file.
+/// A wall clock that a test sets while a process runs. The process loads `clock.c` ahead of the C library, which adds the
+/// seconds in a file to the real time.
 struct ShiftedClock: Sendable {
     private let library: String
     private let offset: URL
@@ -15,7 +15,7 @@ struct ShiftedClock: Sendable {
 
     var environment: [String: String] { ["LD_PRELOAD": library, "FAULT_CLOCK": offset.path] }
 
-    /// From now on, by so many seconds against the real one.
+    /// Shifts the process's clock from now on by `seconds` against the real clock.
     func shift(by seconds: Int) throws {
         let handle = try FileHandle(forWritingTo: offset)
         defer { try? handle.close() }

@@ -3,12 +3,12 @@ import Foundation
 import Testing
 
 extension FaultTests {
-    /// A collector that takes everything and never answers does not hold a service that wants to end.
+    /// A service can end although its collector takes everything and never answers.
     ///
-    /// The bounds are the documented ones, and 10 seconds that a busy machine may take for a process to be scheduled.
+    /// The bounds are the documented ones plus 10 seconds, in which a busy machine may leave a process unscheduled.
     @Suite(.serialized) struct ShutdownTests {
         @Test(arguments: isFull ? [0.5, 2] : [0.5])
-        func shutdownEndsInItsTimeAndWhatWaitsIsDeliveredByTheNextStart(limit: Double) async throws {
+        func shutdownEndsInItsTimeAndTheNextStartDeliversTheRest(limit: Double) async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 let gate = try Gate(collector: collector.port) { _, _ in .hang }

@@ -4,9 +4,11 @@ import Martlet
 import Testing
 
 extension FaultTests {
-    /// The process dies between two steps of shipping, once with its own batches and once with those of the dead.
+    /// The process dies between two steps of shipping, once with its own batches and once with the batches of a dead
+    /// instance.
     @Suite(.serialized) struct StepTests {
-        /// Where the first life dies and at which occurrence, and where the next one dies, which finds what the first left.
+        /// The step and its occurrence at which the first life dies, and the step at which the next life dies, which
+        /// takes over from the first.
         struct Deaths: Sendable, CustomTestStringConvertible {
             let first: ShippingStep
             let occurrence: Int
@@ -22,7 +24,7 @@ extension FaultTests {
         }
 
         @Test(arguments: Deaths.all)
-        func whereverShippingDiesNothingIsLostOrCountedTwice(deaths: Deaths) async throws {
+        func aDeathAtAnyStepLosesNothingAndCountsNothingTwice(deaths: Deaths) async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 try await scene.die("first", at: deaths.first, deaths.occurrence, collector: collector.port)
@@ -36,7 +38,7 @@ extension FaultTests {
 
 extension Scene {
     fileprivate func die(_ life: String, at step: ShippingStep, _ occurrence: Int, collector: Int) async throws {
-        // Enough for ten intervals, and an end for a program that never comes to the step.
+        // The requests are enough for ten intervals, and end a program that never comes to the step.
         let service = try start(
             life, collector: collector, requests: 1500, ["--die", "\(step.rawValue):\(occurrence)"])
         let (status, _, _) = await service.finish()

@@ -9,7 +9,7 @@ import FoundationNetworking
 #endif
 
 extension FaultTests {
-    /// The collector is asked to end while somebody is connected.
+    /// The collector is asked to end while clients are connected.
     @Suite(.serialized) struct StopTests {
         private let folder: TemporaryFolder
         private let collector: CollectorProcess
@@ -44,7 +44,7 @@ extension FaultTests {
             #expect(try await storedRequests() == 60)
         }
 
-        @Test func neitherIdleNorStalledConnectionsKeepItFromEnding() async throws {
+        @Test func neitherIdleNorStalledConnectionsKeepTheCollectorFromEnding() async throws {
             let idle = try #require(Connection(port: collector.port))
             idle.write(Array("GET /healthz HTTP/1.1\r\nHost: collector\r\n\r\n".utf8))
             #expect(!idle.read().isEmpty)

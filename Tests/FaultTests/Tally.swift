@@ -1,15 +1,15 @@
-/// Three counts of the same requests, by endpoint: those that the program saw end, those in the report, those that reached
-/// the server.
+/// Three counts of the same requests, by endpoint: the requests that the program saw end, the requests in the report, and
+/// the requests that reached the server.
 struct Tally {
     var ended: [String: Int]
     var reported: [String: Int]
     var served: [String: Int]
 
-    /// Where something was lost or counted twice; empty when nothing was.
+    /// The endpoints with a lost request or one counted twice; empty when every count is right.
     ///
-    /// A worker makes one request after the other, so of each endpoint at most the last request was under way when the
-    /// process was killed: the server had it, the program did not see its end, and the agent may have seen it or not. All
-    /// others have to be in the report, once.
+    /// A worker makes one request after the other, so at most the last request of each endpoint was under way when the
+    /// process was killed: the server had it, the program did not see its end, and the agent may have seen it or not.
+    /// Every other request has to be in the report, once.
     var complaints: [String] {
         Set(served.keys).union(reported.keys).union(ended.keys).sorted().compactMap { endpoint in
             let (ended, reported, served) = (ended[endpoint] ?? 0, reported[endpoint] ?? 0, served[endpoint] ?? 0)

@@ -3,9 +3,9 @@ import Foundation
 import Testing
 
 extension FaultTests {
-    /// Uploads cannot take the way that they should.
+    /// Uploads over another transport than the chosen one.
     @Suite(.serialized) struct TransportTests {
-        @Test(arguments: [nil, "libcurl"]) func whereLibcurlIsNotFoundUploadsGoOverURLSession(asked: String?)
+        @Test(arguments: [nil, "libcurl"]) func uploadsGoOverURLSessionWhenLibcurlIsNotFound(asked: String?)
             async throws
         {
             try await Scene.run { scene in

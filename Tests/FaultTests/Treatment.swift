@@ -1,33 +1,34 @@
 import Fixtures
 
-/// What happens to an upload between the agent and the collector.
+/// The fate of an upload between the agent and the collector.
 enum Treatment: Sendable, Hashable {
     case pass
-    /// It reaches the collector so many milliseconds later, also when the agent has given it up by then.
+    /// The upload reaches the collector late, by a number of milliseconds, even when the agent has given it up by then.
     case delay(Int)
-    /// It is taken, and never answered; the collector does not see it.
+    /// The gate takes the upload and never answers; the collector does not see it.
     case hang
-    /// Answered in the collector's place.
+    /// The gate answers instead of the collector.
     case answer(Int, retryAfter: String? = nil)
     /// The connection is reset, and the collector does not see it.
     case reset
-    /// The connection is closed without a word, and the collector does not see it.
+    /// The connection is closed without an answer, and the collector does not see it.
     case drop
-    /// The collector has stored it and answered, and the agent sees a reset.
+    /// The collector stores the upload and answers; the agent sees a reset.
     case storeThenReset
-    /// The collector has stored it and answered, and the agent waits in vain.
+    /// The collector stores the upload and answers; the agent waits in vain.
     case storeThenHang
-    /// The collector sees the first so many percent of it.
+    /// The collector sees only the first bytes of the upload, in percent.
     case cutRequest(Int)
-    /// The agent sees the first so many bytes of the answer.
+    /// The agent sees only the first bytes of the answer.
     case cutAnswer(Int)
-    /// It reaches the collector over two connections at once.
+    /// The upload reaches the collector over two connections at once.
     case duplicate
 
-    /// The same, perhaps within its head; none of it to what would not survive that.
+    /// Cuts the answer after `bytes` bytes, perhaps within its head; cuts all of it for a transport that would not
+    /// survive that.
     static func cutHead(_ bytes: Int) -> Treatment { .cutAnswer(TestedTransport.survivesCutHead ? bytes : 0) }
 
-    /// By chance: what a bad network does.
+    /// Returns a random treatment, as a bad network deals it.
     static func random(_ number: Int, _ seed: Seed) -> Treatment {
         let draw = { (which: Int, range: ClosedRange<Int>) in seed.draw(number * 2 + which, in: range) }
         return switch draw(0, 0...11) {

@@ -1,12 +1,12 @@
 import Foundation
 import MartletTelemetry
 
-/// A request of the agent as it came over the connection.
+/// An upload of the agent as it came over the connection.
 struct UploadMessage: Sendable {
     private let head: String
     let body: [UInt8]
 
-    /// Reads one; `nil` when the connection ended before the whole of it was there.
+    /// Reads one upload; `nil` when the connection ended before it was complete.
     init?(from connection: Connection) {
         let end = Array("\r\n\r\n".utf8)
         var bytes: [UInt8] = []
@@ -32,7 +32,7 @@ struct UploadMessage: Sendable {
 
     var isMetrics: Bool { batch.hasSuffix(Signal.metrics.rawValue) }
 
-    /// As it goes on to the collector, over a connection of its own.
+    /// The bytes that go on to the collector, with a header that closes the connection after the answer.
     var bytes: [UInt8] {
         let lines = head.components(separatedBy: "\r\n").filter { !$0.lowercased().hasPrefix("connection:") }
         return Array((lines + ["Connection: close", "", ""]).joined(separator: "\r\n").utf8) + body

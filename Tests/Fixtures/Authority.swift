@@ -1,8 +1,8 @@
 import Foundation
 
-/// A certificate authority of one's own, with the openssl tool.
+/// A certificate authority for tests, made with the openssl tool.
 package struct Authority: Sendable {
-    /// A file in PEM.
+    /// The path of the authority's certificate in PEM.
     package let certificate: String
     private let key: String
     private let folder: TemporaryFolder
@@ -13,7 +13,7 @@ package struct Authority: Sendable {
         try await Self.request("/CN=\(name)", certificate, key, [])
     }
 
-    /// A certificate for 127.0.0.1, for a server or a client, and its key; files in PEM.
+    /// Makes a certificate for 127.0.0.1, for a server or a client, and its key. Returns the paths of both files in PEM.
     package func sign(_ name: String) async throws -> (certificate: String, key: String) {
         let files = (folder.path("\(name).crt"), folder.path("\(name).key"))
         try await Self.request(
@@ -41,7 +41,7 @@ package struct Authority: Sendable {
 }
 
 extension ChildProcess.Program {
-    /// Finds a program of the machine.
+    /// The program that finds other programs of the machine.
     package static let env = Self(url: URL(fileURLWithPath: "/usr/bin/env"))
     package static let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
 }

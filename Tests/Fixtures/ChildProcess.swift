@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A real process of one of the package's programs; killed with the value.
+/// A real process of one of the package's programs; it is killed when the value is released.
 package final class ChildProcess: Sendable {
     package struct Failure: Error {
         package let output: String
@@ -23,7 +23,7 @@ package final class ChildProcess: Sendable {
 
         package init(url: URL) { self.url = url }
 
-        /// Beside the tests' own executable.
+        /// A program beside the tests' own executable.
         private static func built(_ name: String) -> Program {
             let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
             return Program(url: tests.deletingLastPathComponent().appendingPathComponent(name))
@@ -35,7 +35,7 @@ package final class ChildProcess: Sendable {
     private let output = Pipe()
     private let errors: URL
 
-    /// Starts it with exactly this environment.
+    /// Starts the program with exactly this environment.
     package init(_ program: Program, _ arguments: [String], environment: [String: String] = [:]) throws {
         errors = FileManager.default.temporaryDirectory.appendingPathComponent("martlet-\(UUID().uuidString).stderr")
         try Data().write(to: errors)
@@ -55,22 +55,22 @@ package final class ChildProcess: Sendable {
         try? FileManager.default.removeItem(at: errors)
     }
 
-    /// Its next line, or what there is of it when the process ends.
+    /// Returns the next line of the output; at the end of the process, the incomplete last line.
     package func readLine() async -> String {
         await Self.blocking { self.blockingReadLine() }
     }
 
-    /// Runs it to its end.
+    /// Runs the process to its end.
     package func finish() async -> (status: Int32, output: String, errors: String) {
         await Self.blocking { self.blockingFinish() }
     }
 
-    /// Its exit status, -1 when the signal ended it.
+    /// Sends a signal and returns the exit status, -1 when the signal ended the process.
     @discardableResult package func stop(with signal: Int32) async -> Int32 {
         await Self.blocking { self.blockingStop(with: signal) }
     }
 
-    /// What blocks must not do so on a thread of the tasks' pool: on two cores there are two.
+    /// Runs blocking work off the threads of the tasks' pool, of which a machine with two cores has only two.
     private static func blocking<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { done in
             DispatchQueue.global().async { done.resume(returning: work()) }
@@ -103,7 +103,7 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// The names of its threads now.
+    /// Returns the names of the process's threads now.
     package func threadNames() -> [String] {
         let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")) ?? []
         return tasks.compactMap { task in

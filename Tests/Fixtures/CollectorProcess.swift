@@ -4,15 +4,15 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A running `martlet-collector serve`; killed with the value.
+/// A running `martlet-collector serve`; it is killed when the value is released.
 package final class CollectorProcess: Sendable {
-    /// As it was printed: `http://127.0.0.1:…`
+    /// The address as the collector printed it: `http://127.0.0.1:…`
     package let address: String
     private let process: ChildProcess
 
-    /// Returns when it listens.
+    /// Starts the collector and returns when it listens.
     ///
-    /// - Parameter port: 0 takes a free one.
+    /// - Parameter port: 0 takes a free port.
     package init(store: String, port: Int = 0, environment: [String: String] = [:]) async throws {
         process = try ChildProcess(
             .martletCollector, ["serve", "--port", "\(port)", "--store", "sqlite:" + store], environment: environment)
@@ -23,13 +23,13 @@ package final class CollectorProcess: Sendable {
 
     package var port: Int { URL(string: address)?.port ?? 0 }
 
-    /// SIGKILL: no handler runs.
+    /// Kills the collector with SIGKILL, so that no handler runs.
     package func kill() async { await process.stop(with: SIGKILL) }
 
-    /// The exit status after SIGTERM.
+    /// Ends the collector with SIGTERM and returns its exit status.
     package func terminate() async -> Int32 { await process.stop(with: SIGTERM) }
 
-    /// The most memory that it ever had (proc(5), VmHWM).
+    /// The most memory that the process ever held, in bytes (proc(5), VmHWM).
     package var peakResidentBytes: Int? {
         let status = try? String(contentsOfFile: "/proc/\(process.pid)/status", encoding: .utf8)
         let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
@@ -40,12 +40,14 @@ package final class CollectorProcess: Sendable {
         try await post(body, headers: ["Content-Type": "application/x-protobuf", "Martlet-Batch": batch])
     }
 
-    /// - Returns: the status.
+    /// Posts a body to the route of metrics.
+    ///
+    /// - Returns: The status of the answer.
     package func post(_ body: [UInt8], headers: [String: String]) async throws -> Int {
         guard let url = URL(string: address + "/v1/metrics") else { return 0 }
         var request = URLRequest(url: url)
         request.httpMethod = "POST"
-        // The worst bodies take a busy machine, and a debug build, longer than the minute that is usual.
+        // On a busy machine a debug build takes longer for the worst bodies than the usual minute.
         request.timeoutInterval = 600
         for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
         request.httpBody = Data(body)

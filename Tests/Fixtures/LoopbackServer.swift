@@ -3,7 +3,7 @@ import Hummingbird
 import Logging
 import ServiceLifecycle
 
-/// A real HTTP server on a free loopback port, for as long as `body` runs.
+/// A real HTTP server on a free loopback port that runs for as long as `body` does.
 package enum LoopbackServer {
     package static func run(
         _ router: Router<BasicRequestContext>, _ body: @escaping @Sendable (URL) async throws -> Void
@@ -16,7 +16,7 @@ package enum LoopbackServer {
             configuration: .init(address: .hostname("127.0.0.1", port: 0)),
             onServerRunning: { port.yield($0.localAddress?.port ?? 0) }, logger: logger)
         var configuration = ServiceGroupConfiguration(services: [.init(service: application)], logger: logger)
-        // Of a client that does not take its answer.
+        // A client that does not take its answer holds up the shutdown no longer than this.
         configuration.maximumGracefulShutdownDuration = .seconds(10)
         let server = ServiceGroup(configuration: configuration)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -27,7 +27,8 @@ package enum LoopbackServer {
                 do { try await body(url) } catch { failure = error }
                 break
             }
-            // Not by cancelling: NIO ends the process where a connection was accepted and nobody looks at it any more.
+            // Cancelling would do harm: NIO ends the process when it has accepted a connection that no task reads any
+            // more.
             await server.triggerGracefulShutdown()
             try await group.waitForAll()
             if let failure { throw failure }
@@ -35,7 +36,7 @@ package enum LoopbackServer {
     }
 }
 
-/// Requests that are in work when the server ends are cancelled.
+/// Cancels requests that are in work when the server ends.
 private struct EndingResponder: HTTPResponder {
     let responder: RouterResponder<BasicRequestContext>
 

@@ -1,20 +1,20 @@
 import Foundation
 import MartletTelemetry
 
-/// Batches as an agent makes them, out of random requests.
+/// Batches of random requests, as an agent makes them.
 package struct SampleBatch {
     package var resource = TelemetryResource(service: "shop", instance: "a", captureMode: "automatic")
     package var endpoints = 3
     package var requestsPerEndpoint = 20
     package var random: SeededRandom
-    /// When the next interval begins, in seconds.
+    /// The start of the next interval, in seconds since 1970.
     package var time: UInt64 = 1_800_000_000
-    /// Captured until now.
+    /// The number of requests captured until now.
     package var captured: UInt64 = 0
 
     package init(seed: UInt64) { random = SeededRandom(seed: seed) }
 
-    /// The next interval of 10 s.
+    /// Returns the batch of the next interval, of 10 s.
     package mutating func next() -> MetricsBatch {
         var series: [RequestDimensions: RequestStatistics] = [:]
         for endpoint in 0..<endpoints {
@@ -31,7 +31,8 @@ package struct SampleBatch {
             ledger: Ledger(captured: captured, waiting: captured))
     }
 
-    /// Around 50 ms, a few of them far slower, as latencies are. Whole thousandths, whose sums do not depend on the order.
+    /// Returns random latencies: around 50 ms, a few of them far slower. They are whole 1024ths of a second, so that
+    /// their sum does not depend on their order.
     private mutating func statistics() -> RequestStatistics {
         var statistics = RequestStatistics()
         for _ in 0..<requestsPerEndpoint {

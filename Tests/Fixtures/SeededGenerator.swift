@@ -1,5 +1,5 @@
-/// Random numbers that come again with their seed (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators",
-/// OOPSLA 2014).
+/// Random numbers that are the same for the same seed (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number
+/// Generators", OOPSLA 2014).
 package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

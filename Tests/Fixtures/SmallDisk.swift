@@ -1,10 +1,10 @@
 import Foundation
 
-/// A file system of its own, in memory and of a given size; unmounted with the value.
+/// A small file system in memory, of a given size; it is unmounted when the value is released.
 package final class SmallDisk: Sendable {
     package struct Failure: Error {}
 
-    /// Whether this process may mount one.
+    /// Whether this process may mount a file system.
     package static let isPossible = (try? SmallDisk(bytes: 4096)) != nil
 
     private let folder: TemporaryFolder
@@ -19,16 +19,16 @@ package final class SmallDisk: Sendable {
 
     package func turnReadOnly() throws { try Self.run("mount", "-o", "remount,ro", folder.url.path) }
 
-    /// For whoever opens a file from now on; what is open stays writable.
+    /// Makes the disk read-only for files that are opened from now on; open files stay writable.
     package func forbidWriting() throws {
         try Self.run("mount", "--bind", folder.url.path, folder.url.path)
         try Self.run("mount", "-o", "remount,ro,bind", folder.url.path)
     }
 
-    /// Takes ``forbidWriting()`` back.
+    /// Undoes ``forbidWriting()``.
     package func allowWriting() throws { try Self.run("umount", folder.url.path) }
 
-    /// Leaves not a byte.
+    /// Fills the disk to the last byte.
     package func fill() throws {
         _ = FileManager.default.createFile(atPath: folder.path("filler"), contents: nil)
         let filler = try FileHandle(forWritingTo: folder.url.appendingPathComponent("filler"))

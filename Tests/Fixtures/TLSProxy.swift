@@ -1,15 +1,16 @@
 import Foundation
 
-/// nginx in front of a collector: it speaks https and asks its clients for a certificate. Ended with the value.
+/// nginx in front of a collector: it speaks https and asks its clients for a certificate. It ends when the value is
+/// released.
 package final class TLSProxy: Sendable {
     package let address: String
     private let process: ChildProcess
 
-    /// Returns when it listens.
+    /// Starts nginx and returns when it listens.
     ///
     /// - Parameters:
-    ///   - clients: a PEM file with the authority of the clients' certificates.
-    ///   - port: the collector's.
+    ///   - clients: The path of a PEM file with the authority of the clients' certificates.
+    ///   - port: The collector's port.
     package init(
         _ server: (certificate: String, key: String), clients: String, to port: Int, in folder: TemporaryFolder
     ) async throws {
@@ -35,13 +36,14 @@ package final class TLSProxy: Sendable {
             .env, ["nginx", "-p", folder.url.path, "-c", folder.path("nginx.conf")],
             environment: ["PATH": ChildProcess.Program.path + ":/usr/sbin"])
         address = "https://127.0.0.1:\(own)"
-        // The last line of its start.
+        // nginx writes this line last when it starts.
         while case let line = await process.readLine(), !line.contains("getrlimit") {
             if line.isEmpty { throw ChildProcess.Failure(output: "nginx did not start") }
         }
     }
 
-    /// nginx does not tell which port it took. Nobody else takes one of those in that moment, as a rule.
+    /// Returns a port that is free now. nginx could choose a port itself but does not tell which one. Another process
+    /// rarely takes a port in the short time between.
     private static func freePort() throws -> Int {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         defer { close(descriptor) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder that goes with the value.
+/// A folder that is deleted when the value is released.
 package final class TemporaryFolder: Sendable {
     package let url = FileManager.default.temporaryDirectory.appendingPathComponent("martlet-\(UUID().uuidString)")
 
@@ -16,7 +16,7 @@ package final class TemporaryFolder: Sendable {
         url.appendingPathComponent(name).path
     }
 
-    /// Everything in it, with paths relative to it.
+    /// Returns the paths of all files and folders in the folder, relative to it and sorted.
     package func contents() -> [String] {
         (FileManager.default.enumerator(atPath: url.path)?.allObjects as? [String] ?? []).sorted()
     }

@@ -1,14 +1,15 @@
 import Foundation
 
-/// The transport of the tests' agents: `MARTLET_TRANSPORT` of the tests' own process, so that a suite is run again
-/// for each.
+/// The transport of the tests' agents, taken from `MARTLET_TRANSPORT` of the test process. A suite is run once for each
+/// transport.
 package enum TestedTransport {
     private static let name = ProcessInfo.processInfo.environment["MARTLET_TRANSPORT"]
 
-    /// For the environment of a service.
+    /// The variables to add to a service's environment.
     package static let environment = name.map { ["MARTLET_TRANSPORT": $0] } ?? [:]
 
-    /// Before Swift 6.4 `URLSession` ends the process where an answer ends within its head.
+    /// Whether the transport survives an answer that ends within its head. Before Swift 6.4 `URLSession` ends the process
+    /// then.
     package static let survivesCutHead: Bool = {
         #if compiler(>=6.4)
         true

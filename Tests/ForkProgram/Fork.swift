@@ -1,12 +1,12 @@
 import Foundation
 
-/// `fork(2)`, which Swift does not import: it is looked up.
+/// `fork(2)`, looked up by its name, because Swift does not import it.
 enum Fork {
     private typealias Function = @convention(c) () -> pid_t
 
     private static let function: Function? = dlsym(nil, "fork").map { unsafeBitCast($0, to: Function.self) }
 
-    /// Runs `body` in a child that ends with it.
+    /// Forks, runs `body` in the child and ends the child after it.
     static func child(_ body: () throws -> Void) -> pid_t {
         guard let function else { exit(70) }
         let pid = function()
@@ -16,9 +16,9 @@ enum Fork {
         _exit(0)
     }
 
-    /// Waits until all of them have ended.
+    /// Waits until all children have ended.
     ///
-    /// - Returns: How many did so by a signal or with an error.
+    /// - Returns: The number of children that ended by a signal or with an error.
     static func await(_ children: [pid_t]) -> Int {
         children.reduce(0) { failures, child in
             var status: Int32 = 0

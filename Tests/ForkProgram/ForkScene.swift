@@ -1,23 +1,24 @@
 import Foundation
 import Martlet
 
-/// The ways in which a service forks. Each plays to its end, and tells how many children ended badly.
+/// The ways in which a service forks. Each scene plays to its end and tells how many children ended badly.
 enum ForkScene: String {
-    /// A server that forks its workers ahead of the first request, and works as well.
+    /// A server that forks its workers ahead of the first request, and makes requests as well.
     case workers
-    /// A parent whose child is busy while it is idle, and that makes its own requests afterwards.
+    /// An idle parent with a busy child; the parent makes its own requests afterwards.
     case busyChild
-    /// Children that are forked while threads of the parent record, and record as well.
+    /// Children that record, forked while threads of the parent record.
     case underLoad
-    /// The parent ends behind the fork.
+    /// A parent that ends after the fork.
     case daemon
     /// A child that forks children.
     case grandchildren
-    /// A parent that has used queues of Dispatch, of which the child has no threads.
+    /// A parent that has used queues of Dispatch, whose threads the child does not have.
     case queues
-    /// One that closes all descriptors that it does not know and uses their numbers, as daemons do.
+    /// A service that closes all descriptors that it does not know and uses their numbers, as daemons do.
     case closing
-    /// One that does nothing: what it sees of the agent is told.
+    /// A service that makes no requests and prints the traces of the agent in its process: blocked signals, locked
+    /// memory, descriptors.
     case idle
 
     func play(_ load: Load, _ requests: Int) throws -> Int {
@@ -73,7 +74,7 @@ enum ForkScene: String {
                 }
             }.start()
         }
-        // A static or metadata that Swift is making at a fork is never made in the child.
+        // A static or metadata that Swift is initializing during a fork never gets initialized in the child.
         while agent.status.ledger.delivered == 0 { usleep(10_000) }
         var failures = 0
         for _ in 0..<children {
@@ -88,7 +89,7 @@ enum ForkScene: String {
         return failures
     }
 
-    /// As `daemon(3)` does it; nobody waits for the child but the one who reads what it prints.
+    /// Forks as `daemon(3)` does; nobody waits for the child but the reader of its output.
     private func daemon(_ agent: MartletAgent, _ load: Load, _ requests: Int) -> Int {
         let child = Fork.child {
             setsid()
@@ -100,7 +101,7 @@ enum ForkScene: String {
         _exit(child > 0 ? 0 : 1)
     }
 
-    /// Neither a session nor a Swift task works in such a child, with the agent as without.
+    /// Records spans in the child: neither a session nor a Swift task works in such a child, with or without the agent.
     private func queues(_ agent: MartletAgent, _ requests: Int) -> Int {
         let isUsed = DispatchSemaphore(value: 0)
         DispatchQueue.global().async { isUsed.signal() }
@@ -131,14 +132,14 @@ enum ForkScene: String {
         }
     }
 
-    /// Prints which signals its thread blocks, and how much memory is locked, in KiB.
+    /// Prints the signals that the agent's thread blocks, and the locked memory in KiB.
     ///
-    /// - Returns: How many descriptors the agent has between its uploads.
+    /// - Returns: The number of descriptors that the agent holds between its uploads.
     private func idle(_ agent: MartletAgent, _ before: Set<Int32>) throws -> Int {
         var tries = 200
         Load.record(1, at: "idle")
         while agent.status.ledger.delivered < 1 { usleep(10_000) }
-        // The connection goes after the round that has delivered.
+        // The connection closes after the round that has delivered.
         while Self.descriptors != before, tries > 0 {
             tries -= 1
             usleep(10_000)

@@ -3,13 +3,13 @@ import FoundationNetworking
 import Martlet
 import Tracing
 
-/// Makes requests without a Swift task: those of a process with tasks are of no use behind a fork.
+/// Makes requests without Swift tasks, because a process that has used tasks cannot use them in a forked child.
 struct Load {
     let server: URL
     let ended: URL
     let life: String
 
-    /// Over a session of this process.
+    /// Makes requests over a session of this process.
     func make(_ requests: Int, as worker: String) throws {
         let session = URLSession(configuration: .ephemeral)
         let url = server.appendingPathComponent(life).appendingPathComponent(worker)
@@ -26,7 +26,7 @@ struct Load {
         }
     }
 
-    /// As spans, which need neither a session nor a queue.
+    /// Records requests as spans, which need neither a session nor a queue.
     static func record(_ requests: Int, at host: String) {
         for _ in 0..<requests {
             let span = MartletTracer().startAnySpan("GET", ofKind: .client)
@@ -39,7 +39,7 @@ struct Load {
 }
 
 extension MartletAgent {
-    /// Waits on this thread.
+    /// Flushes and blocks this thread until the flush has ended.
     func flushNow() {
         let done = DispatchSemaphore(value: 0)
         Task.detached {

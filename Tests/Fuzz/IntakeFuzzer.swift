@@ -4,9 +4,9 @@ import MartletOTLP
 import MartletTelemetry
 import SwiftProtobuf
 
-// What libFuzzer calls: whatever a body is, it is taken or refused. Linked by scripts/fuzz.sh.
+// The functions that libFuzzer calls: each body must be taken or refused. scripts/fuzz.sh links them.
 
-/// Says of each input what it stands for, in its first byte.
+/// The signal, format and encoding of an input, from its first byte.
 private struct Kind {
     var isTraces: Bool
     var format: IntakeFormat
@@ -21,7 +21,7 @@ private struct Kind {
 
 private let intake: Intake = {
     var limits = IntakeLimits()
-    // Every body is weighed, however small it is.
+    // Every body is weighed, even a small one.
     limits.lightBodyBytes = 0
     return Intake(limits: limits)
 }()
@@ -42,7 +42,7 @@ public func takeIn(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     return 0
 }
 
-/// Puts real bodies into the folder that `MARTLET_FUZZ_SEEDS` names, to start from.
+/// Writes real bodies as seeds into the directory that `MARTLET_FUZZ_SEEDS` names.
 @_cdecl("LLVMFuzzerInitialize")
 public func writeSeeds(
     _ count: UnsafeMutablePointer<CInt>,

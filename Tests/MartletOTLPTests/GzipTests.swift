@@ -5,7 +5,7 @@ import Testing
     static let text = Array(String(repeating: "a martlet never lands; ", count: 500).utf8)
 
     @Test(arguments: [[], [7], text])
-    func whatWasCompressedInflatesToTheSame(bytes: [UInt8]) throws {
+    func compressedBytesInflateToTheSame(bytes: [UInt8]) throws {
         let compressed = try Gzip.compress(bytes)
         #expect(Array(compressed.prefix(2)) == [0x1f, 0x8b])  // RFC 1952, section 2.3.1
         #expect(try Gzip.decompress(compressed, limit: 100_000) == bytes)
@@ -41,7 +41,7 @@ import Testing
         #expect(throws: Gzip.Failure.self) { try Gzip.decompress(compressed, limit: Self.text.count - 1) }
     }
 
-    @Test func whatFollowsTheStreamIsRefused() throws {
+    @Test func bytesAfterTheStreamAreRefused() throws {
         #expect(throws: Gzip.Failure.self) { try Gzip.decompress(Gzip.compress(Self.text) + [0], limit: 100_000) }
     }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct MetricsFoldTests {
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func whatWasFoldedIsWhatOneIntervalOfTheWholeTimeWouldHaveBeen(seed: UInt64) throws {
+    func foldedBatchesEqualOneIntervalOfTheWholeTime(seed: UInt64) throws {
         var sample = SampleBatch(seed: seed)
         sample.endpoints = 12
         let batches = (0..<6).map { number in
@@ -20,7 +20,7 @@ import Testing
         #expect(folded.metricNames == whole.metricNames)
         #expect(folded.distributions == whole.distributions)
         #expect(folded.accounts == whole.accounts)
-        // Sums of doubles depend on their order by an ulp.
+        // A different order changes a sum of doubles by an ulp.
         for (key, total) in whole.totals {
             let other = try #require(folded.totals[key])
             #expect(other.count == total.count)
@@ -53,7 +53,7 @@ import Testing
         #expect(try fold.otlp().count == before)
     }
 
-    @Test func whatIsNoBatchOfAnAgentIsNotFolded() throws {
+    @Test func aBodyThatIsNoAgentsBatchIsNotFolded() throws {
         var sample = SampleBatch(seed: 6)
         let batch = try sample.next().otlp()
         #expect(MetricsFold([]) == nil)
@@ -96,7 +96,7 @@ import Testing
 extension OTLPExportMetricsServiceRequest {
     var metrics: [OTLPMetric] { resourceMetrics.flatMap(\.scopeMetrics).flatMap(\.metrics) }
     var metricNames: Set<String> { Set(metrics.map(\.name)) }
-    /// Sums taken out.
+    /// The points of the distributions without their sums.
     var distributions: Set<OTLPExponentialHistogramDataPoint> {
         Set(
             metrics.flatMap(\.exponentialHistogram.dataPoints).map { point in

@@ -6,7 +6,7 @@ import Testing
 @testable import MartletOTLP
 
 @Suite struct PartialSuccessTests {
-    @Test func whatACollectorDidNotTakeIsRead() throws {
+    @Test func refusalsInAnAnswerAreRead() throws {
         var metrics = OTLPExportMetricsServiceResponse()
         #expect(try PartialSuccess(inBody: metrics.serializedBytes(), signal: .metrics) == nil)
         metrics.partialSuccess.rejectedDataPoints = 3
@@ -33,10 +33,10 @@ import Testing
         #expect(try PartialSuccess(inBody: metrics.serializedBytes(), signal: .metrics) == nil)
     }
 
-    @Test func theDataPointsOfABatchAreThoseThatTellOfRequests() throws {
+    @Test func onlyPointsThatTellOfRequestsAreCounted() throws {
         var sample = SampleBatch(seed: 1)
         sample.endpoints = 2
-        // Of each: durations, bytes received, and the two phases that the sample has.
+        // Each endpoint has durations, bytes received and two phases.
         var batch = sample.next()
         batch.unwatched = 1_000_000_000
         #expect(try PartialSuccess.dataPoints(inBody: batch.otlp()) == 8)

@@ -6,9 +6,9 @@ import Testing
 @testable import MartletOTLP
 
 @Suite struct TracesEncodingTests {
-    /// Byte by byte what SwiftProtobuf makes of the same message.
+    /// Compares each byte with SwiftProtobuf's encoding of the same message.
     @Test(arguments: [[], [0], [0, 1, 2, 3], Array(0..<400)])
-    func whatIsWrittenFieldByFieldIsWhatTheMessageSays(numbers: [Int]) throws {
+    func theFieldByFieldEncodingMatchesTheMessage(numbers: [Int]) throws {
         let spans = try numbers.map(span)
         let resource = TelemetryResource(service: "s", instance: "i")
         let bytes = try DetailsBatch(resource: resource, details: spans).otlp()
@@ -29,7 +29,8 @@ import Testing
         #expect(bytes == expected)
     }
 
-    /// Every field in every third span, texts of lengths around those where a length takes another byte.
+    /// Returns a span with all fields, or with few if `number` is a multiple of 3. The texts' lengths lie around the borders
+    /// at which a length takes another byte.
     private func span(_ number: Int) throws -> SpanRecord {
         var span = SpanRecord(
             traceID: try #require(TraceID(high: 1 << 63, low: UInt64(number) + 1)),
@@ -61,7 +62,7 @@ import Testing
     }
 }
 
-// What SwiftProtobuf is told of a span.
+// The message that SwiftProtobuf encodes for a span.
 
 extension OTLPSpan {
     fileprivate init(_ span: SpanRecord) {

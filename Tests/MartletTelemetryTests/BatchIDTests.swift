@@ -2,7 +2,7 @@ import MartletTelemetry
 import Testing
 
 @Suite struct BatchIDTests {
-    @Test func aBatchIDReadsWhatItWrote() {
+    @Test func aBatchIDReadsItsOwnText() {
         let id = BatchID(instance: "0f5e-1", sequence: 42, signal: .traces)
         #expect(id.description == "0f5e-1/42/traces")
         #expect(BatchID(id.description) == id)
@@ -20,7 +20,7 @@ import Testing
         "a/5.01010101010101010/metrics", "a/5-6-7/metrics", "",
         "a/1", "a/b/metrics", "a/1/logs", "/1/metrics", "a b/1/metrics", "a/-1/metrics", "a/1/metrics/",
     ])
-    func whatIsNoBatchIDIsRefused(text: String) {
+    func aTextThatIsNoBatchIDIsRefused(text: String) {
         #expect(BatchID(text) == nil)
     }
 

@@ -2,7 +2,7 @@ import MartletTelemetry
 import Testing
 
 @Suite struct ExponentialHistogramTests {
-    /// Deterministic, spread over six orders of magnitude.
+    /// Returns deterministic values spread over six orders of magnitude.
     static func values(_ n: Int, seed: UInt64 = 7) -> [Double] {
         var state = seed
         return (0..<n).map { _ in
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func anyCountHasQuantiles() throws {
-        // As a Double it is larger than any UInt64.
+        // The count becomes larger than any UInt64 when it is rounded to a Double.
         let histogram = try #require(
             ExponentialHistogram(
                 scale: 0, sum: 1, min: nil, max: nil, zeroCount: 0, offset: 0, buckets: [UInt64.max - 1, 1]))

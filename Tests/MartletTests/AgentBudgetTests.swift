@@ -2,8 +2,8 @@ import Testing
 
 @testable import Martlet
 
-/// Sequences of costs, and what is left of the agent after each. The process uses a whole core unless a test says otherwise,
-/// so that the budget of 5 % is 0.5 s in a window of 10 s.
+/// Sequences of costs, with the steps that the agent has left after each. The process uses a whole core unless a test
+/// says otherwise, so that the budget of 5 % is 0.5 s in a window of 10 s.
 @Suite struct AgentBudgetTests {
     private var budget = AgentBudget(maxCPU: 0.05, maxMemory: 1000, start: Cost())
     private var cost = Cost()
@@ -41,7 +41,7 @@ import Testing
         #expect(budget.allowance == .nothing)
     }
 
-    @Test mutating func aBurstWithinAWindowIsNoMatter() {
+    @Test mutating func aBurstWithinAWindowIsAllowed() {
         window(agent: 0.4, seconds: 1)
         window(agent: 0.05, seconds: 9)
         #expect(budget.allowance == .everything)
@@ -102,7 +102,7 @@ import Testing
         #expect(budget.allowance == .everything)
     }
 
-    @Test mutating func afterACalmTimeThePauseIsTheFirstAgain() {
+    @Test mutating func thePauseIsAsShortAsTheFirstAfterACalmTime() {
         for _ in 0..<3 {
             window(agent: 0.6)
             while budget.allowance != .everything { window(agent: 0.1) }
@@ -112,7 +112,7 @@ import Testing
         #expect(budget.pause?.length == .seconds(10))
     }
 
-    @Test mutating func aSwitchThatIsTurnedOnForgetsAll() {
+    @Test mutating func turningTheSwitchOnForgetsAllSteps() {
         for _ in 0..<8 { window(agent: 2.1) }
         budget.restart(at: cost)
         #expect(budget.allowance == .everything)
@@ -134,7 +134,7 @@ import Testing
         #expect(budget.allowance == .everything)
     }
 
-    @Test mutating func aCounterThatGoesBackIsNoUse() {
+    @Test mutating func aCounterThatGoesBackIsNoCost() {
         window(agent: 0.4)
         cost.agentCPU = 0
         cost.processCPU = 0
@@ -147,14 +147,14 @@ import Testing
     @Test mutating func memoryIsJudgedAtOnceAndOneStepAtATime() {
         for expected in [Allowance.withoutDetails, .countsOnly, .nothing, .nothing] {
             window(agent: 0, memory: 1001)
-            // A step needs its time.
+            // A second later is too soon for the next step.
             window(agent: 0, seconds: 1, memory: 1001)
             #expect(budget.allowance == expected)
         }
         #expect(budget.pause?.reason == "1001 bytes of memory are more than MARTLET_MAX_MEMORY, 1000")
     }
 
-    @Test mutating func whatMemoryTookComesBackWhenThereIsRoom() {
+    @Test mutating func stepsGivenUpForMemoryComeBackWhenThereIsRoom() {
         for _ in 0..<3 { window(agent: 0, memory: 1001) }
         for expected in [Allowance.countsOnly, .withoutDetails, .everything] {
             window(agent: 0, memory: 1000)
@@ -170,8 +170,8 @@ import Testing
     }
 
     /// - Parameters:
-    ///   - agent: CPU seconds of the agent's in it.
-    ///   - process: CPU seconds of the whole process.
+    ///   - agent: The agent's CPU seconds in the window.
+    ///   - process: The CPU seconds of the whole process.
     private mutating func window(
         agent: Double, process: Double = 10, seconds: UInt64 = 10, memory: Int = 0
     ) {

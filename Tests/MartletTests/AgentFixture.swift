@@ -8,11 +8,11 @@ import Synchronization
 
 @testable import Martlet
 
-/// Tells when a request has arrived, or may leave.
+/// The arrivals of requests, or the permissions for them to leave; each can be awaited.
 final class Arrivals: Sendable {
     private let state = Mutex<(waiting: [@Sendable () -> Void], arrived: Int)>(([], 0))
 
-    /// Calls `action` at the next arrival, or now for one that nobody waited for.
+    /// Calls `action` at the next arrival, or at once if an earlier arrival was not awaited.
     func onArrival(_ action: @escaping @Sendable () -> Void) {
         let isNow = state.withLock { state in
             if state.arrived > 0 { state.arrived -= 1; return true }
@@ -40,13 +40,13 @@ final class Arrivals: Sendable {
     func forget() { state.withLock { $0 = ([], 0) } }
 }
 
-/// Of requests at `/never` and `/held`, and of posts to a collector that is silent.
+/// The arrivals of requests at `/never` and `/held`, and of posts to a silent collector.
 let arrivals = Arrivals()
 
-/// What requests at `/held` wait for.
+/// The permissions for which requests at `/held` wait.
 let departures = Arrivals()
 
-/// Runs `body` with an agent that ships to a stub of a collector, which is the server of the requests as well.
+/// Runs `body` with an agent that ships to a stub of a collector, which also serves the requests.
 func withAgent(
     _ change: (inout MartletConfiguration) -> Void = { _ in },
     installing install: @escaping @Sendable (MartletConfiguration.Capture) -> CaptureState = CaptureState.install,
@@ -63,7 +63,7 @@ func withAgent(
     let changed = configuration
     try await LoopbackServer.run(service(with: collector)) { base in
         var configuration = changed
-        configuration.endpoint = base
+        configuration.collector = base
         collector.port.store(base.port ?? 0, ordering: .relaxed)
         let agent = MartletAgent.start(configuration, installing: install)
         do { try await body(agent, collector, base) } catch {
@@ -133,7 +133,7 @@ func service(with collector: StubCollector) -> Router<BasicRequestContext> {
 func / (base: URL, path: String) -> URL { base.appendingPathComponent(path) }
 
 extension StubCollector {
-    /// `endpoint status error`, one for each series that was acknowledged.
+    /// Returns `endpoint status error` for each acknowledged series.
     func outcomes() throws -> Set<String> {
         Set(
             try points().map { point in

@@ -30,7 +30,7 @@ extension AgentTests {
                 let traced = try await ask("trace")
                 #expect(traced.count > 1)
                 let second = try #require(agent.status.captureReason)
-                // A line end between two headers that are not there.
+                // The answer is a line end between two headers that are missing.
                 let untraced = try await ask("trace")
                 #expect(untraced == Data("\n".utf8))
                 #expect(agent.status.captureMode == .off)
@@ -81,7 +81,7 @@ extension AgentTests {
             }
         }
 
-        @Test func theServicesWordIsAboveTheBudgets() async throws {
+        @Test func theServicesSwitchOverridesTheBudget() async throws {
             try await withAgent({
                 $0.maxCPU = 1e-9
                 $0.budgetTerms = .impatient
@@ -99,9 +99,9 @@ extension AgentTests {
             }
         }
 
-        @Test func aRequestIsCountedWithItsSizesWhereItIsNothingButCounted() async throws {
+        @Test func aRequestIsCountedWithItsSizesWhenOnlyCountsAreAllowed() async throws {
             try await withAgent { agent, collector, base in
-                Capture.recorder?.allow(.countsOnly)
+                CaptureSwitch.recorder?.allow(.countsOnly)
                 for _ in 0..<3 {
                     var request = URLRequest(url: base / "echo")
                     (request.httpMethod, request.httpBody) = ("POST", Data(repeating: 1, count: 1000))
@@ -117,7 +117,7 @@ extension AgentTests {
             }
         }
 
-        /// The end of an interval is a moment to look at the agent's memory as well: one look at each.
+        /// The agent's memory is judged once at the end of each interval, so each judgement takes a step.
         @Test func memoryTakesOneStepAtATime() async throws {
             let number = 100
             try await withAgent({
@@ -139,14 +139,14 @@ extension AgentTests {
                 await agent.flush()
                 let told = try collector.resources().compactMap { $0["martlet.capture.reason"] }
                 #expect(Set(told.map { $0.prefix(14) }) == ["no details are", "no details, ph", "paused for 10 "])
-                // The last first, so that none finds the connection free.
+                // The last task is cancelled first, so that no task gets a free connection.
                 for task in tasks.reversed() { task.cancel() }
                 var ended = ends.makeAsyncIterator()
                 for _ in tasks { await ended.next() }
             }
         }
 
-        /// Of the steps of one thread every 61st is timed.
+        /// The agent times every 61st step of a thread.
         @Test func startAndEndOfASpanAreMeasured() async {
             _ = await recorded {
                 let tracer = MartletTracer()
@@ -161,8 +161,9 @@ extension AgentTests {
     }
 }
 
-extension AgentBudget.Terms {
-    /// Each look at the agent's cost is a judgement, whatever it uses is too much, and nothing comes back within a test.
-    fileprivate static let impatient = AgentBudget.Terms(
+extension BudgetTerms {
+    /// The terms of a budget that is always exceeded: each look at the agent's cost is a judgement, and no step comes
+    /// back within a test.
+    fileprivate static let impatient = BudgetTerms(
         window: .zero, freeCore: 0, costlyTime: .zero, firstPause: .seconds(3600), longestPause: .seconds(3600))
 }

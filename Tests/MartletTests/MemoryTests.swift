@@ -9,7 +9,7 @@ import Tracing
 extension AgentTests {
     /// `MARTLET_MAX_MEMORY` while spans come in.
     @Suite struct MemoryTests {
-        /// 28 KiB of its attributes are kept.
+        /// Records spans with 28 KiB of kept attributes each.
         private static func end(spans number: Int) {
             for _ in 0..<number {
                 let span = MartletTracer().startSpan("large", context: .topLevel)
@@ -18,7 +18,7 @@ extension AgentTests {
             }
         }
 
-        @Test func whatIsBeingStoredCountsToTheMemoryAndItsLimit() async throws {
+        @Test func batchesBeingStoredCountToTheMemoryAndItsLimit() async throws {
             try await withAgent({
                 $0.maxMemory = 4 << 20
                 $0.sampleRate = 1
@@ -49,7 +49,7 @@ extension AgentTests {
         }
 
         @Test(.enabled(if: SmallDisk.isPossible, "a file system of a given size can only be mounted by root"))
-        func onAFullDiskSpansTakeNoMoreThanTheirShare() async throws {
+        func spansTakeNoMoreThanTheirShareOnAFullDisk() async throws {
             let disk = try SmallDisk(bytes: 16 << 20)
             let limit = 4 << 20
             try await withAgentInOnePlace(

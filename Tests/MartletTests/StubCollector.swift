@@ -5,7 +5,8 @@ import MartletOTLP
 import NIOCore
 import Synchronization
 
-/// A collector as the agent sees one: takes posts, remembers them, and answers as it is told.
+/// A collector from the agent's point of view: it takes posts, remembers them, and gives the answers that the test has
+/// set.
 final class StubCollector: Sendable {
     struct Post: Sendable {
         let path: String
@@ -14,24 +15,25 @@ final class StubCollector: Sendable {
         let encoding: String?
         let body: [UInt8]
         let status: Int
-        /// Their names in lower case.
+        /// The names of the header fields, in lower case.
         let headers: [String]
     }
 
-    /// Its own, which is the tests' service's as well: what other tests of this process request is not counted.
+    /// The port of the collector and of the tests' service. Requests to other ports, which other tests of this process
+    /// make, are not counted.
     let port = Atomic<Int>(0)
 
-    /// Milliseconds that it takes for an answer.
+    /// The time before an answer, in milliseconds.
     let delay = Atomic<Int>(0)
 
-    /// Takes posts and never answers.
+    /// Whether the collector takes posts and never answers.
     let isSilent = Atomic<Bool>(false)
 
     private let posts = Mutex<[Post]>([])
     private let answers = Mutex<[(status: Int, headers: HTTPFields, body: [UInt8])]>([])
-    /// A larger body is answered with 413.
+    /// The largest body in bytes; the answer to a larger one is 413.
     let maxBody = Atomic<Int>(.max)
-    /// What is answered to all traces; 0 for what is answered to metrics.
+    /// The status of answers to traces; 0 if traces get the same answers as metrics.
     let tracesStatus = Atomic<Int>(0)
     private let arrivals: AsyncStream<Void>
     private let arrival: AsyncStream<Void>.Continuation
@@ -40,14 +42,14 @@ final class StubCollector: Sendable {
         (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
     }
 
-    /// The next answers; after the last of them all is 200.
+    /// Adds to the next answers. Every later answer is 200.
     func answer(_ statuses: Int..., headers: HTTPFields = [:], body: [UInt8] = []) {
         answers.withLock { $0 += statuses.map { ($0, headers, body) } }
     }
 
     var received: [Post] { posts.withLock { $0 } }
 
-    /// What was acknowledged, once for each batch id: what a collector that remembers ids counts.
+    /// The acknowledged posts by batch id, as counted by a collector that remembers ids.
     var accepted: [String: Post] {
         Dictionary(received.filter { $0.status == 200 }.map { ($0.batch ?? "", $0) }) { first, _ in first }
     }
@@ -58,7 +60,7 @@ final class StubCollector: Sendable {
         for await _ in arrivals where received.count >= number { return }
     }
 
-    /// Requests counted by the acknowledged batches, by endpoint.
+    /// Returns the number of requests in the acknowledged batches, by endpoint.
     func counts() throws -> [String: UInt64] {
         var counts: [String: UInt64] = [:]
         for point in try points() {
@@ -80,12 +82,12 @@ final class StubCollector: Sendable {
         }
     }
 
-    /// The sums of all points of a histogram that has no buckets.
+    /// Returns the sums of all points of a histogram without buckets.
     func sums(of metric: String) throws -> [Double] {
         try metrics(named: metric).flatMap(\.histogram.dataPoints).map(\.sum)
     }
 
-    /// For how many seconds capture was off, as each batch has it, the oldest first; 0 where it does not tell.
+    /// Returns the time without capture in seconds for each batch, the oldest first; 0 for a batch that does not tell it.
     func unwatched() throws -> [Double] {
         try accepted.filter { $0.value.path == "/v1/metrics" }.sorted { $0.key < $1.key }.map { _, post in
             try Self.metrics(of: post).first { $0.name == MetricName.unwatched }?.sum.dataPoints.first?.asDouble ?? 0
@@ -101,10 +103,10 @@ final class StubCollector: Sendable {
             .flatMap(\.metrics)
     }
 
-    /// Where nobody listens.
+    /// A port without a listener.
     static let nobodysPort: Int64 = 1
 
-    /// The text attributes of each batch's sender.
+    /// Returns the text attributes of each batch's sender.
     func resources() throws -> [[String: String]] {
         try accepted.values.filter { $0.path == "/v1/metrics" }.flatMap { post in
             try OTLPExportMetricsServiceRequest(serializedBytes: post.plainBody).resourceMetrics.map { part in

@@ -1,7 +1,7 @@
 import CMartletZlib
 import Foundation
 
-/// Bytes as they are told in a transcript: all of a short text, of anything longer its size and checksum.
+/// Bytes as a transcript shows them: the whole of a short text, or the size and checksum of anything longer.
 struct Bytes: CustomStringConvertible {
     private static let shown = 200
     private var start = Data()

@@ -1,7 +1,8 @@
-/// One case of the matrix: what a program does with `URLSession`, noting everything that it can see.
+/// One case of the matrix: a use of `URLSession`, with a note of everything that the program can see.
 struct Cell: Sendable {
     let name: String
-    /// Many requests at once: what was seen is compared as a multiset, connections are not.
+    /// Whether the cell makes many requests at once. Its notes are then compared as a multiset, and its connections are
+    /// not compared.
     var isUnordered = false
     let run: @Sendable (Stage) async throws -> Void
 

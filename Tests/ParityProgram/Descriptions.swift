@@ -1,7 +1,7 @@
 import Foundation
 import FoundationNetworking
 
-/// Values as a transcript tells them: everything in them that has the same text in every run.
+/// Values as a transcript shows them: everything in them that has the same text in every run.
 enum Described {
     static func response(_ response: URLResponse?) -> String {
         guard let response else { return "none" }
@@ -31,7 +31,7 @@ enum Described {
         return "\(type(of: error)) \(ns.domain) \(ns.code) \(ns.localizedDescription.debugDescription) \(info)"
     }
 
-    /// Not on the task's own queue, for which reading the priority waits.
+    /// Describes a task. Must not be called on the task's own queue, because reading the priority waits for that queue.
     static func task(_ task: URLSessionTask) -> String {
         """
         priority \(task.priority) \(task.taskIdentifier) state \(task.state.rawValue) \
@@ -43,9 +43,9 @@ enum Described {
         """
     }
 
-    /// Foundation updates it later, on the task's queue; what is queued there is waited for. The update that comes with a
-    /// task's last change may find the task completed or not, whoever else is there, so that nothing can be said of the
-    /// progress after the end.
+    /// Describes a task's progress. Foundation updates it later, on the task's queue, so this function first waits for
+    /// the work in that queue. With or without an agent, the update that comes with a task's last change may or may not
+    /// find the task completed, so a transcript has no progress after the end.
     static func progress(_ task: URLSessionTask) -> String {
         _ = task.priority
         let progress = task.progress
@@ -65,7 +65,7 @@ enum Described {
             """
     }
 
-    /// A value of an error's user info: text as it is, an error with its own, of anything else its type.
+    /// Describes a value of an error's user info: text as it is, an error with its own values, anything else by its type.
     private static func value(_ value: Any) -> String {
         switch value {
         case let text as String: text.debugDescription

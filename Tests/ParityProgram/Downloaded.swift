@@ -1,6 +1,6 @@
 import Foundation
 
-/// A downloaded file as a transcript tells it: where it is but for its random name, and what is in it.
+/// A downloaded file as a transcript shows it: its path without the random name, and its contents.
 enum Downloaded {
     static func file(_ location: URL?) -> String {
         guard let location else { return "none" }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Something that happens once, or never: then waiting for it ends all the same.
+/// An event that happens once or never; a wait for it ends in either case.
 final class Ending: Sendable {
     private let state = Mutex<(isReached: Bool, waiting: [AsyncStream<Void>.Continuation])>((false, []))
 
@@ -12,7 +12,7 @@ final class Ending: Sendable {
         for continuation in waiting { continuation.finish() }
     }
 
-    /// Whether it happened before the limit. May be asked again.
+    /// Waits for the event, and returns whether it happened before the limit. Several calls are allowed.
     func wait(atMost limit: Duration) async -> Bool {
         let (events, happened) = AsyncStream<Void>.makeStream()
         let isReached = state.withLock { state in

@@ -2,21 +2,21 @@ import Foundation
 import FoundationNetworking
 import Martlet
 
-/// How the agent is there.
+/// The agent's presence in the program.
 enum Mode: String {
-    /// Not at all.
+    /// The program has no agent.
     case bare
-    /// It sees every session.
+    /// The agent sees every session.
     case automatic
-    /// It sees the sessions whose configuration was passed through `captureWithMartlet()`.
+    /// The agent sees the sessions whose configuration was passed through `captureWithMartlet()`.
     case explicit
 
     func start() -> MartletAgent? {
         guard self != .bare else { return nil }
         var configuration = MartletConfiguration.fromEnvironment().configuration
         configuration.capture = self == .explicit ? .explicit : .automatic
-        // No upload of the agent's own comes between the program's requests, some of which go through a proxy that the
-        // environment names.
+        // The long interval keeps the agent's uploads from coming between the program's requests, some of which go
+        // through a proxy that the environment names.
         configuration.interval = .seconds(3600)
         return MartletAgent.start(configuration)
     }

@@ -2,13 +2,13 @@ import Foundation
 import ParityTrust
 import Synchronization
 
-/// `server.py` as a child of the program's; it ends with the program.
+/// `server.py` as a child process; it ends with the program.
 final class PeerServer: Sendable {
     enum Role: String, CaseIterable {
         case http, http2, tls, untrusted, proxy, ftp
-        /// A proxy that asks everyone for credentials.
+        /// A proxy that asks every client for credentials.
         case guarded
-        /// Over TLS, and asks everyone for a certificate.
+        /// A server over TLS that asks every client for a certificate.
         case certified
         /// A port that refuses connections.
         case nobody
@@ -48,19 +48,19 @@ final class PeerServer: Sendable {
 
     func authority(of role: Role) -> String { "127.0.0.1:\(ports[role.rawValue] ?? 0)" }
 
-    /// The requests since the last call; answers that wait go on.
+    /// Returns the requests since the last call, and releases answers that wait.
     func take() throws -> [Received] {
         input.fileHandleForWriting.write(Data("take\n".utf8))
         return try JSONDecoder().decode([Received].self, from: Self.readLine(output))
     }
 
-    /// Returns when a request has arrived, of which the server may not have answered anything.
+    /// Returns when a request has arrived; the server may not have answered any part of it yet.
     func awaitRequest() {
         input.fileHandleForWriting.write(Data("await\n".utf8))
         _ = Self.readLine(output)
     }
 
-    /// Lets answers that wait go on.
+    /// Releases answers that wait.
     func go() { input.fileHandleForWriting.write(Data("go\n".utf8)) }
 
     func stop() {
@@ -68,7 +68,7 @@ final class PeerServer: Sendable {
         process.withLock { $0.waitUntilExit() }
     }
 
-    /// The same text in every run: a name in place of a port, of a time and of the date that nginx answers with.
+    /// Returns a text that is the same in every run: names replace ports, times and the date in nginx's answers.
     func normalized(_ text: String) -> String {
         let named = ports.reduce(text) { text, port in
             text.replacing("127.0.0.1:\(port.value)", with: "127.0.0.1:{\(port.key)}")
@@ -77,7 +77,7 @@ final class PeerServer: Sendable {
         return named.replacing(/after [0-9]+ (ms|milliseconds)/) { "after {n} \($0.output.1)" }
             .replacing(/Date: [^"]+ GMT/, with: "Date: {now}")
             .replacing(/Sec-WebSocket-Key: [^"]+/, with: "Sec-WebSocket-Key: {random}")
-            // Foundation 6.2 has cookies in an order of its own.
+            // Foundation 6.2 sends cookies in an order of its own.
             .replacing(/Cookie: ([^"]+)/) {
                 "Cookie: " + $0.output.1.split(separator: "; ").sorted().joined(separator: "; ")
             }

@@ -28,7 +28,7 @@ final class RecordingDelegate: NSObject, URLSessionDataDelegate, URLSessionDownl
         transcript.note(Self.name(call, session), value)
     }
 
-    /// A program sees on which queue it is called, too.
+    /// Returns a call's name, marked when the call is not on the delegate queue: a program sees that, too.
     private static func name(_ call: String, _ session: URLSession) -> String {
         OperationQueue.current === session.delegateQueue ? call : call + " (elsewhere than on the delegate queue)"
     }
@@ -70,7 +70,7 @@ final class RecordingDelegate: NSObject, URLSessionDataDelegate, URLSessionDownl
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
-        // On the task's own queue, where most of its properties must not be read.
+        // This call comes on the task's own queue, where most of the task's properties must not be read.
         note("needNewBodyStream", task.taskIdentifier, session)
         completionHandler(answers.bodyStream())
     }

@@ -1,20 +1,20 @@
 import Foundation
 import FoundationNetworking
 
-/// The ways of waiting for a request, each of which notes all that it is told. A request that does not end within the
-/// limit is cancelled, and that is noted as well.
+/// The ways of waiting for a request; each notes everything that Foundation tells it. A request that does not end within
+/// the limit is cancelled, and that is noted as well.
 extension Stage {
     static let limit = Duration.seconds(20)
-    /// For a request that never ends: on Linux that is what an unanswered challenge does.
+    /// The limit for a request that never ends, as on Linux after an unanswered challenge.
     static let shortLimit = Duration.milliseconds(1500)
 
-    /// A data task with a completion handler.
+    /// Runs a data task with a completion handler.
     func data(_ session: URLSession, _ request: URLRequest, atMost limit: Duration = Stage.limit) async {
         let ended = Ending()
         await finish(session.dataTask(with: request, completionHandler: dataHandler(ended)), at: ended, atMost: limit)
     }
 
-    /// A data task of a session with a delegate.
+    /// Runs a data task of a session with a delegate.
     func delegated(
         _ request: URLRequest, _ answers: RecordingDelegate.Answers = .init(),
         _ configuration: URLSessionConfiguration = .default, atMost limit: Duration = Stage.limit
@@ -41,17 +41,16 @@ extension Stage {
         transcript.note("task after", Described.task(task))
     }
 
-    /// Waits for a task and for its session, which ends with it and lets go of its delegate after it told it.
+    /// Waits for a task and for its session, which ends with the task and releases its delegate after a last call.
     func end(_ task: URLSessionTask, with session: URLSession, _ delegate: RecordingDelegate) async {
         if await !delegate.invalidated.wait(atMost: Stage.limit) { transcript.note("session", "not invalidated") }
         await delegateCalls(of: session)
         await end(task, at: delegate.completed)
     }
 
-    /// An async function; in a task of its own, as it may never return.
+    /// Runs an async function in a task of its own, because the function may never return.
     ///
-    /// It returns on one thread while a task's delegate is called on another, in no order: the result is noted when all
-    /// those calls have been made.
+    /// It may return on one thread while a delegate is called on another. The result is noted after all those calls.
     func asynchronously(
         _ session: URLSession, atMost limit: Duration = Stage.limit,
         _ load: @escaping @Sendable () async throws -> String
@@ -97,7 +96,7 @@ extension Stage {
         }
     }
 
-    /// Foundation sets a task's last state just after it told of its end, and tells nobody.
+    /// Waits for a task's last state, which Foundation sets, without an event, just after it has told of the task's end.
     private func settle(_ task: URLSessionTask) async {
         for _ in 0..<500 where task.state != .completed {
             try? await Task.sleep(for: .milliseconds(1))

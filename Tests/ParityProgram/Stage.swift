@@ -3,15 +3,16 @@ import FoundationNetworking
 import Martlet
 import Synchronization
 
-/// What a cell works with: addresses, sessions as the mode has them, and the transcript.
+/// The tools of a cell: addresses, sessions as the mode needs them, and the transcript.
 final class Stage: Sendable {
     let transcript = Transcript()
     let server: PeerServer
     private let mode: Mode
     private let sessions = Mutex<[URLSession]>([])
     #if compiler(<6.3)
-    /// Foundation 6.2.3 with a current libcurl ends the process where it lets go of a session that had a connection over TLS
-    /// ("_MultiHandle deallocated with non-zero retain count"), with an agent or without.
+    /// Sessions that stay alive to the end of the process. Foundation 6.2.3 with a current libcurl ends the process when
+    /// it releases a session that had a connection over TLS ("_MultiHandle deallocated with non-zero retain count"), with
+    /// or without an agent.
     private static let kept = Mutex<[URLSession]>([])
     #endif
 
@@ -36,7 +37,8 @@ final class Stage: Sendable {
         return request
     }
 
-    /// A session as a service makes it; in explicit mode its configuration is captured when it is otherwise complete.
+    /// Makes a session as a service does. In explicit mode the configuration is captured when it is otherwise complete,
+    /// and `change` is called after that.
     func session(
         _ configuration: URLSessionConfiguration = .default, delegate: RecordingDelegate? = nil,
         queue: OperationQueue? = nil, afterCapture change: (URLSessionConfiguration) -> Void = { _ in }

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// What a program saw, in the order in which it saw it.
+/// The program's notes, in the order in which it made them.
 final class Transcript: Sendable {
     private struct Entry {
         let name: String
@@ -19,7 +19,7 @@ final class Transcript: Sendable {
         entries.withLock { $0.append(Entry(name: name, text: "\(value)")) }
     }
 
-    /// Where a body is cut into chunks depends on the kernel's buffers: chunks in a row are one entry.
+    /// Notes a chunk of a body. The kernel's buffers decide the sizes of chunks, so consecutive chunks become one entry.
     func note(chunk: Data, as name: String) {
         entries.withLock { entries in
             if let last = entries.indices.last, entries[last].name == name {
@@ -30,7 +30,8 @@ final class Transcript: Sendable {
         }
     }
 
-    /// For the same reason, of calls in a row that tell how far a body has got only the last is kept.
+    /// Notes the progress of a body. Only the last of consecutive calls is kept, because their number depends on the
+    /// chunks.
     func note(progress: String, as name: String) {
         entries.withLock { entries in
             if let last = entries.indices.last, entries[last].name == name {

@@ -1,5 +1,5 @@
-// A service in small that does with `URLSession` what a service can do, cell by cell, and prints everything that it saw
-// and that its server received as JSON. Whether the agent is in it, and how, must make no difference.
+// A small service that uses `URLSession` in every way that a service can, cell by cell, and prints as JSON everything
+// that it saw and that its server received. The agent must make no difference in any mode.
 //
 //     ParityProgram list
 //     ParityProgram bare|automatic|explicit [part of a cell's name]
@@ -10,15 +10,15 @@ import Martlet
 struct Output: Encodable {
     struct Seen: Encodable {
         let name: String
-        /// Nanoseconds since 1970: the requests that begin from then on, and before the next cell, are the cell's.
+        /// Nanoseconds since 1970. The requests that begin from then on, and before the next cell, belong to the cell.
         let began: UInt64
         let saw: [String]
         let received: [PeerServer.Received]
-        /// Requests that the agent captured.
+        /// The number of requests that the agent captured.
         let captured: UInt64
     }
 
-    /// The agent's own word for how it captures; `nil` without one.
+    /// The capture mode in the agent's status; `nil` without an agent.
     let captureMode: String?
     var cells: [Seen] = []
 }
@@ -51,13 +51,13 @@ let arguments = CommandLine.arguments.dropFirst()
 if arguments.first == "list" {
     print(String(decoding: try JSONEncoder().encode(Cell.all.map { $0.name }), as: UTF8.self))
 } else if let mode = arguments.first.flatMap(Mode.init(rawValue:)) {
-    // Whatever hangs ends here, and standard error says in which cell.
+    // A cell that hangs ends here, and standard error has its name.
     alarm(280)
     let agent = mode.start()
     let server = try PeerServer()
     var output = Output(captureMode: agent?.status.captureMode.rawValue)
     for cell in Cell.all where arguments.count < 2 || cell.name.contains(arguments.last ?? "") {
-        // Where it ended, should Foundation end the process.
+        // If Foundation ends the process, this name tells in which cell.
         FileHandle.standardError.write(Data("\(cell.name)\n".utf8))
         output.cells.append(try await run(cell, mode: mode, server: server, agent: agent))
     }

@@ -1,8 +1,8 @@
-"""What a parity program talks to: servers on loopback that send exact bytes and note exactly what they received.
+"""The servers of a parity program: they run on loopback, send exact bytes and note the exact bytes that they receive.
 
-The first line of output is a JSON object: the ports by role, and the certificate of the authority to trust. Then each line of input is an instruction: `take` answers
-with the requests received since the last one, as JSON, `await` with an empty line when there is one, and `go` lets the
-answer that waits for it go on. The end of the input is the end of the server.
+The first line of output is a JSON object: the ports by role, and the certificate of the authority to trust. Then each
+line of input is an instruction. `take` prints the requests received since the last `take`, as JSON. `await` prints an
+empty line as soon as a request has arrived. `go` releases the answers that wait for it. The servers end with the input.
 """
 
 import ctypes
@@ -27,14 +27,14 @@ HANDSHAKE, THINKING, TELLING = 0.02, 0.06, 0.04
 
 
 class Gate:
-    """Where answers wait until the program says `go`, or takes what was received."""
+    """Holds answers until the program says `go`, or takes the received requests."""
 
     def __init__(self):
         self.condition = threading.Condition()
         self.generation = 0
 
     def wait(self, generation):
-        """Until it was opened since it was at this generation."""
+        """Waits until the gate has been opened since `generation`, for 60 s at most."""
         with self.condition:
             self.condition.wait_for(lambda: self.generation != generation, timeout=60)
 
@@ -94,7 +94,7 @@ def pattern(count):
 
 
 class Peer:
-    """One connection: reads requests and answers them as their path says."""
+    """One connection: reads requests and answers each as its path says."""
 
     def __init__(self, connection, role):
         self.socket = connection
@@ -130,7 +130,7 @@ class Peer:
         try:
             self.headers = {k.strip().lower(): v.strip() for k, _, v in (h.partition(":") for h in head[1:])}
             self.method, target, _ = head[0].split(" ", 2)
-            # A proxy is asked for a whole URL.
+            # The target of a request to a proxy is a whole URL.
             if target.startswith("http://"):
                 target = "/" + target.split("/", 3)[3]
             self.path, _, query = target.partition("?")
@@ -336,7 +336,7 @@ def pump(source, sink):
 
 
 def ftp(control):
-    """One file, read-only: what a client needs to fetch it."""
+    """Serves one read-only file, with only the commands that a client needs to fetch it."""
     data = listener()
     lines = control.makefile("rb")
     say = lambda text: control.sendall(text.encode() + b"\r\n")
@@ -376,7 +376,7 @@ def listener():
 
 
 def start(role, tls=None, serve=None):
-    """Listens on a port of its own, one thread a connection."""
+    """Listens on a free port with a thread for each connection, and returns the port."""
     sock = listener()
 
     def handle(connection):
@@ -399,13 +399,13 @@ def start(role, tls=None, serve=None):
 
 
 def tls_context(certificate, key, authority=None):
-    """One that asks its clients for a certificate of the authority, where there is one."""
+    """Returns a TLS context for a server, which asks its clients for a certificate of `authority`, if that is given."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
     if authority:
         context.verify_mode = ssl.CERT_REQUIRED
         context.load_verify_locations(authority)
-        # Later versions refuse behind the handshake, when the request may have been written or not.
+        # TLS 1.3 refuses a client only after the handshake, when its request may or may not have been written.
         context.maximum_version = ssl.TLSVersion.TLSv1_2
     return context
 
@@ -420,7 +420,7 @@ def end_with_parent():
 
 
 def start_http2(folder, certificate, key, upstream):
-    """nginx in front of the plain server: HTTP/2 to the program, and what it received as HTTP/1.1 to us."""
+    """Starts nginx, which takes HTTP/2 from the program and passes requests on to the plain server as HTTP/1.1."""
     port = free_port()
     configuration = os.path.join(folder, "nginx.conf")
     with open(configuration, "w") as file:
@@ -460,7 +460,7 @@ def start_http2(folder, certificate, key, upstream):
 
 
 def self_signed(folder, name):
-    """A certificate for 127.0.0.1 that is its own authority, and its key."""
+    """Makes a certificate for 127.0.0.1 that is its own authority, and its key. Returns the paths of both."""
     certificate, key = (os.path.join(folder, f"{name}.{kind}") for kind in ("crt", "key"))
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
@@ -471,7 +471,7 @@ def self_signed(folder, name):
 
 def main():
     with tempfile.TemporaryDirectory() as folder, socket.socket() as nobody:
-        nobody.bind(("127.0.0.1", 0))  # Nobody else has its port meanwhile.
+        nobody.bind(("127.0.0.1", 0))  # Bound, so that no other process takes the port.
         certificate, key = self_signed(folder, "trusted")
         ports = {
             "http": start("http"),
@@ -495,7 +495,7 @@ def main():
                 if line.strip() == "take":
                     print(json.dumps(journal.take()), flush=True)
         finally:
-            # Nothing of it is worth a polite end, and the signal for that is blocked in a child of a task's thread.
+            # nginx needs no orderly end, and the signal for one is blocked in a child of a Swift task's thread.
             nginx.kill()
             nginx.wait()
 

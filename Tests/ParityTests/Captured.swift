@@ -1,12 +1,12 @@
-/// How many requests the agent captures in a cell: one in most, which is not written down here. `docs/capture.md` tells
-/// the reasons.
+/// The number of requests that the agent captures in a cell. Most cells have one; the table holds the others.
+/// `docs/capture.md` tells the reasons.
 enum Captured {
     static func requests(in cell: String, mode: ParityRun.Mode) -> Int {
         guard let counts = exceptions[cell] else { return 1 }
         return mode == .automatic ? counts.automatic : counts.explicit
     }
 
-    /// Whether the agent adds its trace to what a server received.
+    /// Returns whether the agent adds its trace to a request that the server received.
     static func isTraced(_ received: ParityRun.Received, in cell: String, mode: ParityRun.Mode) -> Bool {
         guard requests(in: cell, mode: mode) > 0, received.head.first?.hasPrefix("CONNECT ") == false else {
             return false
@@ -31,12 +31,12 @@ enum Captured {
     ]
 
     private static let exceptions: [String: (automatic: Int, explicit: Int)] = [
-        // Explicit mode cannot see a session that it was not given.
+        // Explicit mode cannot see a session whose configuration it was not given.
         "shared session, completion handler": (1, 0),
         "shared session, async": (1, 0),
         "session whose protocols are replaced after the capture": (1, 0),
 
-        // More than one request.
+        // These cells make more than one request.
         "session with cookies": (2, 2),
         "session that takes no cookies": (2, 2),
         "one connection for a host": (4, 4),
@@ -49,13 +49,13 @@ enum Captured {
         "64 at once, HTTP/2": (64, 64),
         "64 at once, uploads over sessions of their own": (64, 64),
 
-        // Never loaded.
+        // These requests are never loaded.
         "cancelled before resume, completion handler": (0, 0),
         "cancelled before resume, session delegate": (0, 0),
         "failure: no such scheme": (0, 0),
         "failure: scheme in upper case": (0, 0),
 
-        // Loaded by others than the HTTP loader.
+        // Other loaders than the HTTP loader load these requests.
         "foreign protocol, registered before the first session": (0, 0),
         "foreign protocol, put in front before the capture": (0, 0),
         "foreign protocol, put in front after the capture": (0, 0),

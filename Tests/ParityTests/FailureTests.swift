@@ -1,7 +1,7 @@
 import MartletOTLP
 import Testing
 
-/// `error.type` of everything that goes wrong in the matrix: the table in `docs/capture.md`.
+/// The `error.type` of every failure in the matrix: the table in `docs/capture.md`.
 struct FailureTests {
     @Test(arguments: names, ParityRun.Mode.withAgent)
     func aFailureHasTheNameOfItsCause(in cell: (name: String, error: String), mode: ParityRun.Mode) async throws {

@@ -2,8 +2,8 @@ import Fixtures
 import Foundation
 import Testing
 
-/// The first session of a process settles which protocols `URLSession.shared` has. Uploads over a session of the agent's
-/// own do not come first, also where an earlier process left something to upload.
+/// The first session of a process fixes the protocols of `URLSession.shared`. Uploads over a session of the agent's own
+/// must not come first, even when an earlier process left batches to upload.
 struct LateSessionTests {
     private static let cell = "foreign protocol, registered before the first session"
 

@@ -3,8 +3,8 @@ import Foundation
 import MartletOTLP
 import Synchronization
 
-/// One run of the program, with or without the agent, which keeps everything that it can: the details of every request,
-/// with all header fields and bodies.
+/// One run of the program, with or without the agent. The agent keeps everything that it can: the details of every
+/// request, with all header fields and bodies.
 struct ParityRun: Decodable, Sendable {
     enum Mode: String, CaseIterable, Sendable {
         case bare, automatic, explicit
@@ -16,11 +16,11 @@ struct ParityRun: Decodable, Sendable {
         let name: String
         /// Nanoseconds since 1970.
         let began: UInt64
-        /// What the program saw, a line each.
+        /// The program's notes, a line each.
         let saw: [String]
-        /// What its server received.
+        /// The requests that the server received.
         let received: [Received]
-        /// Requests that the agent captured.
+        /// The number of requests that the agent captured.
         let captured: Int
     }
 
@@ -41,7 +41,7 @@ struct ParityRun: Decodable, Sendable {
 
     func cell(_ name: String) -> Cell? { cells.first { $0.name == name } }
 
-    /// What the agent kept of the requests that began in a cell, the earliest first.
+    /// Returns the kept spans of the requests that began in a cell, the earliest first.
     func spans(of name: String) -> [OTLPSpan] {
         guard let index = cells.firstIndex(where: { $0.name == name }) else { return [] }
         let end = cells.dropFirst(index + 1).first?.began ?? .max
@@ -49,12 +49,12 @@ struct ParityRun: Decodable, Sendable {
             .sorted { $0.startTimeUnixNano < $1.startTimeUnixNano }
     }
 
-    /// The names of the program's cells.
+    /// Returns the names of the program's cells.
     static func cellNames() async throws -> [String] {
         try JSONDecoder().decode([String].self, from: try await output("list"))
     }
 
-    /// Each mode once, one after another: every test looks at the same three runs.
+    /// Returns the run of a mode. Each mode runs once, one after another, and all tests look at these three runs.
     static func of(_ mode: Mode) async throws -> ParityRun {
         guard let run = try await runs.value[mode] else { throw ChildProcess.Failure(output: "no run \(mode)") }
         return run
@@ -83,13 +83,13 @@ struct ParityRun: Decodable, Sendable {
         let folder = try TemporaryFolder()
         let environment = [
             "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin",
-            // Cookies, caches and downloads are nobody else's.
+            // Cookies, caches and downloads stay within this run's folder.
             "HOME": folder.path("home"), "TMPDIR": folder.path(""),
             // Foundation sends headers in the order of a dictionary.
             "SWIFT_DETERMINISTIC_HASHING": "1",
-            // Where no name server answers, a name that is not there is told within a cell's time.
+            // Without a name server a failed look-up ends within a cell's time.
             "RES_OPTIONS": "timeout:1 attempts:1", "LOCALDOMAIN": ".",
-            // Details are what the agent gives up first.
+            // The limits are far away, because the agent gives up details first.
             "MARTLET_MAX_CPU": "100%", "MARTLET_MAX_MEMORY": "1GiB",
             "MARTLET_SAMPLE_RATE": "1", "MARTLET_CAPTURE_HEADERS": "all", "MARTLET_CAPTURE_BODIES": "all",
             "MARTLET_ENDPOINT": collector, "MARTLET_COMPRESSION": "none",

@@ -2,7 +2,7 @@ import Foundation
 import MartletOTLP
 import Testing
 
-/// The same program without the agent and with it, in either mode: whatever the program can see is the same.
+/// The program sees no difference between a run without the agent and one with it, in either mode.
 ///
 /// Each test is one cell of the matrix; the cells are in `Tests/ParityProgram/Cells`.
 struct ParityTests {
@@ -17,7 +17,7 @@ struct ParityTests {
     func theServerSeesNoDifference(in cell: String, mode: ParityRun.Mode) async throws {
         let bare = try #require(try await ParityRun.of(.bare).cell(cell))
         let agent = try #require(try await ParityRun.of(mode).cell(cell))
-        // The one thing that the agent adds.
+        // The agent adds only its trace headers.
         let received = agent.received.map(\.withoutTraceHeaders)
         #expect(received.map(\.text).changes(since: bare.received.map(\.text)) == [])
     }
@@ -43,7 +43,7 @@ struct ParityTests {
         #expect(try await ParityRun.of(.bare).captureMode == nil)
     }
 
-    /// The code that touches most of a request runs in every cell.
+    /// Shows that the runs keep details: that code touches more of a request than any other.
     @Test(arguments: ParityRun.Mode.withAgent)
     func theAgentKeepsHeadersAndBodies(mode: ParityRun.Mode) async throws {
         let span = try #require(try await ParityRun.of(mode).spans(of: "POST with a body").first)
@@ -77,7 +77,7 @@ extension ParityRun.Received {
 }
 
 extension OTLPSpan {
-    /// Of the requests that are made within it.
+    /// The trace parent of the requests that are made within the span.
     fileprivate var traceParent: String { "00-\(traceID.hex)-\(spanID.hex)-01" }
 }
 
@@ -87,7 +87,7 @@ extension Data {
 }
 
 extension [String] {
-    /// Lines that came and went, with their places.
+    /// Lines that came and went, with their numbers.
     fileprivate func changes(since other: [String]) -> [String] {
         difference(from: other).map { change in
             switch change {

@@ -2,7 +2,7 @@ import Hummingbird
 import MartletOTLP
 import Synchronization
 
-/// A collector that has all spans that it was sent.
+/// A collector that keeps all spans that it receives.
 final class SpanCollector: Sendable {
     private let bodies = Mutex<[ByteBuffer]>([])
 

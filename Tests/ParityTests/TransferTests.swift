@@ -1,10 +1,10 @@
 import MartletOTLP
 import Testing
 
-/// Phases and connections as libcurl tells them of real transfers.
+/// Phases and connections of real transfers, as libcurl tells them.
 struct TransferTests {
     @Test(arguments: [("tls", "1.1"), ("http2", "2")], ParityRun.Mode.withAgent)
-    func aNewConnectionHasAllPhasesAndOneThatIsUsedAgainHasNoneOfItsOwn(
+    func aNewConnectionHasAllPhasesAndAReusedOneHasNoConnectionPhases(
         over server: (role: String, version: String), mode: ParityRun.Mode
     ) async throws {
         let spans = try await ParityRun.of(mode).spans(of: "connection kept alive over \(server.role)")
@@ -49,7 +49,7 @@ struct TransferTests {
 }
 
 extension OTLPSpan {
-    /// In nanoseconds.
+    /// The phases of the request, in nanoseconds.
     fileprivate var phases: [String: UInt64] {
         let prefix = "martlet.phase."
         let phases = attributes.filter { $0.key.hasPrefix(prefix) }

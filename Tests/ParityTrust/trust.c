@@ -5,8 +5,8 @@
 #include <dlfcn.h>
 #include <string.h>
 
-// URLSession on Linux has no way of trusting a certificate of one's own: no challenge, no setting, no variable. The
-// program therefore puts itself in front of the one function that makes libcurl's handles.
+// URLSession on Linux offers no way to trust a private certificate: no challenge, no setting, no variable. The function
+// below therefore stands in front of the one function that makes libcurl's handles.
 
 static char *trusted;
 
@@ -14,7 +14,7 @@ void parity_trust(const char *authority) {
     trusted = authority ? strdup(authority) : NULL;
 }
 
-// Kept although nothing in the program calls it: FoundationNetworking does.
+// The attributes keep the function although no code of the program calls it: FoundationNetworking does.
 __attribute__((used, retain)) CURL *curl_easy_init(void) {
     CURL *(*init)(void) = (CURL * (*)(void)) dlsym(RTLD_NEXT, "curl_easy_init");
     CURL *handle = init ? init() : NULL;

@@ -1,12 +1,12 @@
 import Foundation
 import FoundationNetworking
 
-/// One way of making a request with `URLSession`, to one endpoint.
+/// A way of making requests with `URLSession` to one endpoint.
 struct RequestMaker: Sendable {
-    /// The endpoint that a report should show.
+    /// The endpoint's name in a report.
     let endpoint: String
-    /// Makes the request with this number, and returns the moment at which its caller was told of the answer or the
-    /// error: in a handler or a delegate that is earlier than the moment at which a task that waits for it wakes up.
+    /// Makes the request with this number, and returns the moment at which its caller learned of the answer or the error. A
+    /// handler or a delegate learns of it earlier than a waiting task wakes up.
     let make: @Sendable (Int) async -> ContinuousClock.Instant
 
     static func all(base: URL, nobody: URL) -> [RequestMaker] {

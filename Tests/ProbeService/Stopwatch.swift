@@ -2,7 +2,7 @@ import Foundation
 import Martlet
 import Synchronization
 
-/// Stops the time around each request and prints all times, so that a test can compute exact quantiles.
+/// A stopwatch that measures each request and prints all times, so that a test can compute exact quantiles.
 final class Stopwatch: Sendable {
     private let times = Mutex<[String: [Double]]>([:])
 

@@ -1,5 +1,6 @@
-// A service as a user would write it: the agent is started, and nothing else knows of it. It makes the requests of a
-// script, stops the time around each, and prints what it saw as JSON for a test to compare with the report.
+// A service as a user would write it: it starts the agent, and the rest of its code does not know the agent. It makes a
+// number of requests of each kind, measures the time of each, and prints its figures as JSON. A test compares them with the
+// report.
 //
 //     ProbeService <base URL> <requests of each kind> <concurrency>
 import Foundation
@@ -19,6 +20,6 @@ let stopwatch = Stopwatch()
 for kind in RequestMaker.all(base: base, nobody: nobody) {
     await stopwatch.run(kind, times: requests, concurrency: concurrency)
 }
-// More than a busy machine needs: what a test waits for is the end of it.
+// The time is more than a busy machine needs, because a test waits for the end of the shutdown.
 await agent.shutdown(within: .seconds(30))
 try stopwatch.report(ledger: agent.status.ledger)

@@ -1,8 +1,8 @@
 import Martlet
 
-/// What was made, what of it was counted, and what it took.
+/// The requests made, the agent's counts of them, and the memory that the process held.
 struct Account: Encodable {
-    /// How often memory is looked at.
+    /// The number of times that the memory is read.
     static let samples = 10
 
     var made = 0
@@ -10,7 +10,7 @@ struct Account: Encodable {
     var delivered: UInt64 = 0
     var waiting: UInt64 = 0
     var dropped: UInt64 = 0
-    /// When the last caller was told of his end.
+    /// The requests in flight after the last caller was told of its end.
     var inFlight = 0
     var droppedDetails: UInt64 = 0
     var internalErrors = 0
@@ -30,13 +30,13 @@ struct Account: Encodable {
         }
     }
 
-    /// What is wrong, if anything.
+    /// Returns a sentence about the first figure that is wrong, or `nil` if the account is right.
     func complaint(_ options: Options) -> String? {
         guard options.mode != .bare else { return nil }
         if let captureReason { return "capture: \(captureReason)" }
         if inFlight != 0 { return "\(inFlight) requests are in flight after the last one ended" }
         if internalErrors != 0 { return "\(internalErrors) internal errors" }
-        // What ends while its agent does waits in the journal for the service's next start.
+        // A request that ends while its agent does waits in the journal for the service's next start.
         let left = options.disturbance == .restarting ? waiting : 0
         if delivered + left != captured { return "\(delivered) of \(captured) counted requests were delivered" }
         let isExact = options.disturbance == nil ? captured == UInt64(made) : captured <= UInt64(made)

@@ -2,7 +2,7 @@ import Foundation
 import Martlet
 import Synchronization
 
-/// The agents of the process, one after another: one, unless a disturbance restarts it.
+/// The agents of the process, one after another: a single agent, unless a disturbance restarts it.
 final class Agents: Sendable {
     private let mode: Options.Mode
     private let current: Mutex<MartletAgent?>
@@ -22,7 +22,7 @@ final class Agents: Sendable {
 
     var inFlight: Int { current.withLock { $0?.status.inFlight } ?? 0 }
 
-    /// Of those that were shut down.
+    /// The statuses of the agents that were shut down.
     var statuses: [MartletStatus] { ended.withLock { $0.map(\.status) } }
 
     func shutdown() async {
@@ -46,7 +46,7 @@ final class Agents: Sendable {
     }
 }
 
-/// What is done to the agent while requests are in flight.
+/// Changes to the agent while requests are in flight.
 enum Disturbance: String {
     /// Capture is switched off and on.
     case switching

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A server that answers when so many requests have come, each over a connection of its own, and not before: all of them
-/// are in flight at once.
+/// A server that waits until `count` requests have come, each over a connection of its own, and then answers all of them.
+/// All of them are in flight at once.
 struct Gathering: Sendable {
     let url: URL
 
-    /// Answers on a thread of its own, then closes.
+    /// Listens, answers on a thread of its own, then closes. `nil` if the port cannot be opened.
     init?(of count: Int) {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
@@ -28,7 +28,7 @@ struct Gathering: Sendable {
         }
     }
 
-    /// A GET fits into what is read at once.
+    /// Answers one request. A single read takes the whole of a GET.
     private static func answer(_ connection: Int32) {
         var request = [UInt8](repeating: 0, count: 64 << 10)
         _ = read(connection, &request, request.count)

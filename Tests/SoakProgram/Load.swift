@@ -1,11 +1,11 @@
 import Foundation
 import FoundationNetworking
 
-/// Makes requests of all kinds, in their shares, so many at a time.
+/// Makes requests of all kinds, in their shares, with a fixed number of callers at a time.
 struct Load: Sendable {
     private let kinds: [RequestKind]
     private let concurrency: Int
-    /// Of each thousand, whose turn it is.
+    /// The index of the kind for each of a thousand requests.
     private let turns: [Int]
 
     init(kinds: [RequestKind], concurrency: Int) {
@@ -14,7 +14,7 @@ struct Load: Sendable {
         turns = kinds.indices.flatMap { Array(repeating: $0, count: kinds[$0].share) }
     }
 
-    /// Returns how many it made.
+    /// Makes `count` requests. Returns their number.
     func run(_ count: Int) async -> Int {
         await withTaskGroup(of: Void.self) { group in
             for caller in 0..<concurrency {
@@ -26,10 +26,11 @@ struct Load: Sendable {
         return count
     }
 
-    /// Kinds follow one another as a shuffled pack would have it, the same in every run: 613 and 1000 share no factor.
+    /// Makes one request. Kinds follow one another as in a shuffled pack, in the same order in every run: 613 and 1000
+    /// share no factor.
     private func make(_ number: Int) async { await kinds[turns[number * 613 % turns.count]].make(number) }
 
-    /// All at once, over a connection each. Returns how many it made.
+    /// Makes `count` requests at once, over a connection each. Returns their number, 0 if the server cannot listen.
     func burst(_ count: Int, options: Options) async -> Int {
         guard count > 0, let gathering = Gathering(of: count) else { return 0 }
         let session = options.session(connections: count)

@@ -2,7 +2,7 @@ import Foundation
 import FoundationNetworking
 import Martlet
 
-/// What the command line asks for.
+/// The arguments of the command line.
 struct Options: Sendable {
     enum Mode: String {
         /// The agent is linked and never started.
@@ -14,11 +14,11 @@ struct Options: Sendable {
     var mode = Mode.automatic
     var requests = 1000
     var concurrency = 64
-    /// So many more, all of them in flight at once.
+    /// The number of additional requests that are all in flight at once.
     var burst = 0
     var disturbance: Disturbance?
 
-    /// `nil` where something cannot be read.
+    /// `nil` if an argument cannot be read.
     init?(_ arguments: ArraySlice<String>) {
         var words = arguments.makeIterator()
         while let name = words.next() {
@@ -42,7 +42,7 @@ struct Options: Sendable {
 
     func url(_ path: String) -> URL { URL(string: "\(server)/\(path)") ?? URL(fileURLWithPath: "/") }
 
-    /// As a service makes it, with as many connections as it has callers.
+    /// A session as a service makes it, with as many connections as the service has callers.
     func session(_ delegate: (any URLSessionDelegate)? = nil, connections: Int? = nil) -> URLSession {
         let configuration = URLSessionConfiguration.default
         configuration.httpMaximumConnectionsPerHost = connections ?? concurrency

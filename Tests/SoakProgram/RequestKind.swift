@@ -3,13 +3,13 @@ import FoundationNetworking
 
 /// One way of making a request.
 ///
-/// What is interrupted is never near its end: where a task is cancelled, or suspended and resumed, just as it ends,
-/// FoundationNetworking (6.3.1) itself ends the process ("a task that in not in the registry").
+/// A request that is interrupted is never near its end: FoundationNetworking (6.3.1) itself ends the process when a task
+/// is cancelled, or suspended and resumed, just as it ends ("a task that in not in the registry").
 struct RequestKind: Sendable {
-    /// So many of a thousand requests.
+    /// The number of requests of this kind in a thousand.
     let share: Int
-    /// Makes one and returns when its caller was told of its end. It is resumed before anything else is done with it: a
-    /// task that was cancelled first never becomes a request.
+    /// Makes one request and returns when its caller was told of its end. The task is resumed before anything else is
+    /// done with it: a task that was cancelled first never becomes a request.
     let make: @Sendable (Int) async -> Void
 
     init(_ share: Int, _ make: @escaping @Sendable (Int) async -> Void) {
@@ -27,7 +27,7 @@ struct RequestKind: Sendable {
 
     private static func answers(_ options: Options, _ session: URLSession) -> [RequestKind] {
         let refused = URL(string: "http://127.0.0.1:1/refused") ?? options.url("refused")
-        // Foundation (6.3.1) does not heed the time-out that the initializer takes.
+        // Foundation (6.3.1) ignores the time-out that the initializer takes.
         var impatient = URLRequest(url: options.url("silent"))
         impatient.timeoutInterval = 1
         return [
@@ -71,7 +71,7 @@ struct RequestKind: Sendable {
         ]
     }
 
-    /// Cancelled at any moment, also before the loader has started.
+    /// Requests that are cancelled at any moment, even before the loader has started.
     private static func interruptions(_ options: Options, _ session: URLSession) -> [RequestKind] {
         ["slow", "silent", "detour"].map { path in
             RequestKind(13) { _ in
@@ -83,7 +83,7 @@ struct RequestKind: Sendable {
         }
     }
 
-    /// A session of its own, ended while its request is in flight.
+    /// Requests over a session of their own that ends while they are in flight.
     private static func sessions(_ options: Options) -> [RequestKind] {
         [
             RequestKind(10) { _ in
@@ -106,7 +106,8 @@ struct RequestKind: Sendable {
 }
 
 extension URLSession {
-    /// Of a task with a completion handler; `meddle` is called as soon as it was resumed.
+    /// Makes a request by a task with a completion handler, and waits for its end. Calls `meddle` right after the task's
+    /// resume.
     fileprivate func answer(
         to request: URLRequest, _ meddle: @escaping @Sendable (URLSessionTask) async -> Void = { _ in }
     ) async {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the process holds in memory (`VmRSS` of proc(5)).
+/// The memory that the process holds (`VmRSS` of proc(5)).
 enum ResidentMemory {
     static var kibibytes: Int {
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""

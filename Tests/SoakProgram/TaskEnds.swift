@@ -2,7 +2,7 @@ import Foundation
 import FoundationNetworking
 import Synchronization
 
-/// A session's delegate that tells when a task has ended, and meddles with one that has an answer.
+/// A session's delegate that tells when a task has ended, and calls `meddle` with a task when its first data arrives.
 final class TaskEnds: NSObject, URLSessionDataDelegate {
     private struct Wait {
         let ended: CheckedContinuation<Void, Never>
@@ -11,7 +11,7 @@ final class TaskEnds: NSObject, URLSessionDataDelegate {
 
     private let waits = Mutex<[Int: Wait]>([:])
 
-    /// Resumes it and waits for its end.
+    /// Resumes a task and waits for its end.
     func end(of task: URLSessionTask, meddle: (@Sendable (URLSessionTask) -> Void)? = nil) async {
         await withCheckedContinuation { ended in
             waits.withLock { $0[task.taskIdentifier] = Wait(ended: ended, meddle: meddle) }

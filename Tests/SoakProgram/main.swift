@@ -1,5 +1,5 @@
-// A service under load: makes many requests of every kind with the agent in it, or without, and prints as JSON what the
-// agent counted and how much memory the process held along the way.
+// A service under load: makes many requests of every kind, with the agent or without it, and prints as JSON the agent's
+// counts and the memory that the process held along the way.
 //
 //     SoakProgram --server URL [--mode bare|automatic|explicit] [--requests N] [--concurrency N] [--burst N]
 //                 [--disturb switching|restarting|leaving]

@@ -1,5 +1,5 @@
-// Starts an agent, ends it and starts another, and prints after each step what the process's tracer is and whether its spans
-// record anything.
+// Starts an agent, ends it, starts another and ends it too. After each step it prints the type of the process's tracer and
+// whether a span records.
 //
 //     TracerProgram nothing|bootstrapped|told-not-to|later
 import Foundation

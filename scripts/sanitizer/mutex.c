@@ -1,16 +1,15 @@
-// Tells the thread sanitizer what Swift's `Synchronization.Mutex` does when it is contended.
+// Tells the thread sanitizer about the order that a contended `Synchronization.Mutex` of Swift makes.
 //
-// An uncontended lock is taken and given back by an atomic operation that is inlined into the code that uses it, where
-// the sanitizer sees it. A contended one is taken and given back in libswiftSynchronization, which is not instrumented:
-// `_lockSlow` spins and then asks the kernel, `_unlockSlow` asks the kernel. The sanitizer then sees two threads in the
-// same state and nothing that orders them. Loaded ahead of that library, these three pass each call on and state the
-// order that it makes. Nothing is suppressed.
+// Code takes and releases an uncontended lock by an inlined atomic operation, and the sanitizer sees it. A contended lock
+// is taken and released in libswiftSynchronization, which is not instrumented: `_lockSlow` spins and then asks the kernel,
+// and `_unlockSlow` asks the kernel. The sanitizer then sees two threads in the same state and no order between them. These
+// three functions are loaded ahead of that library. They pass each call on and state its order. They suppress nothing.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-// Absent in a program that is built without the sanitizer (a child, for instance).
+// A program without the sanitizer, such as a child, lacks these two functions.
 __attribute__((weak)) void __tsan_acquire(void *address);
 __attribute__((weak)) void __tsan_release(void *address);
 

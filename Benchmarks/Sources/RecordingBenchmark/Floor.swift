@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Reserve, copy 128 bytes, release: nothing that records can be cheaper.
+/// The least cost of any recording: reserve, copy 128 bytes, release.
 final class Floor: Contender, @unchecked Sendable {
     let name = "reserve, copy 128 bytes, release"
     private let head = Atomic<Int>(0)

@@ -4,8 +4,8 @@ import Synchronization
 
 @testable import Martlet
 
-/// How long `resume()` waits for the table of requests in flight while the agent's thread walks through 50,000 of them, as
-/// `status` and the search for hung ones do, beside what it takes when nobody does.
+/// The time that `resume()` waits for the table of requests in flight while another thread walks through 50,000 of them, as
+/// `status` and the search for hung requests do, beside its time without such a walk.
 enum InFlight {
     private static let tasks = 50_000
     private static let walks = 100
@@ -31,7 +31,8 @@ enum InFlight {
         print("resume() beside \(tasks.count) in flight, all walked:   \(text(of: walked))")
     }
 
-    /// Nanoseconds that each `resume()` took on a thread of its own while `body` ran, in their order.
+    /// Returns the nanoseconds that each `resume()` took on a thread of its own while `body` ran, in ascending order.
+    /// `body` gets the number of calls so far.
     private static func waits(of task: URLSessionTask, while body: (_ count: () -> Int) -> Void) -> [UInt64] {
         let isDone = Atomic<Bool>(false)
         let all = Mutex<[UInt64]>([])

@@ -4,7 +4,7 @@ import Synchronization
 @testable import Martlet
 @testable import MartletTelemetry
 
-/// The recorder with its journal on disk. An interval ends between two rounds, so that segments are used again.
+/// The recorder with its journal on disk. An interval ends between two rounds, so segments are reused.
 final class Recording: Contender {
     let name = "Martlet: a request, into the journal"
     private let recorder = Recorder(MartletConfiguration())
@@ -30,7 +30,7 @@ final class Recording: Contender {
     }
 
     func run(_ operations: Int) {
-        // A text of its own, as requests have: the counter of its references is not shared.
+        // Each thread makes a text of its own, as requests do, so threads do not share its reference count.
         let user = user.load(ordering: .relaxed)
         guard let url = URL(string: "http://api.example.com:8080/users/\(user)/orders") else { return }
         var request = CapturedRequest(

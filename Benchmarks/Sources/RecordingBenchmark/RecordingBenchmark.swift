@@ -1,7 +1,7 @@
 import Foundation
 
-/// What it costs the thread that finished a request to record it, beside the least that such a thing can cost: reserving
-/// room in warm memory, copying 128 bytes, and saying that they are there.
+/// The cost of recording for the thread that finished a request, beside the least possible cost: reserving room in warm
+/// memory, copying 128 bytes, and storing a word that marks them as written.
 @main
 enum RecordingBenchmark {
     private static let operations = 5_000
@@ -44,7 +44,7 @@ enum RecordingBenchmark {
 /// One way of recording.
 protocol Contender: Sendable {
     var name: String { get }
-    /// Untimed.
+    /// Prepares the next round; its time is not measured.
     func prepare()
     func run(_ operations: Int)
 }

@@ -3,7 +3,7 @@ import Foundation
 @testable import Martlet
 @testable import MartletTelemetry
 
-/// How long it takes to make batches of 64 MiB of journals that killed processes left, and how small they become.
+/// The time that recovery takes to make batches from the journals of 64 killed processes, and the size of these batches.
 enum Recovery {
     private static let instances = 64
     private static let endpoints = 50
@@ -30,7 +30,7 @@ enum Recovery {
                 Double(batches) / Double(requests)))
     }
 
-    /// What a process that fills its first two segments and is killed leaves behind.
+    /// Leaves the journal of a process that filled its first two segments and was killed. Returns the number of its requests.
     private static func leave(_ instance: String, in folder: URL) throws -> Int {
         let outbox = try Outbox.create(instance: instance, in: folder)
         let recorder = Recorder(MartletConfiguration())

@@ -5,8 +5,8 @@ import FoundationNetworking
 @testable import MartletOTLP
 @testable import MartletTelemetry
 
-/// What a sampled request costs beside being counted: its details on the thread that ended it, and its span and its share of
-/// a compressed batch on the agent's.
+/// The cost of a sampled request beyond counting it: its details on the thread that ended it, and, if `isSent`, its span and
+/// its share of a compressed batch, which the agent's thread makes in a service.
 final class Sampled: Contender {
     let name: String
     private let contents: DetailContents

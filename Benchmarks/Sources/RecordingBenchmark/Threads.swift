@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-/// Runs the same on several threads at once.
+/// Runs the same work on several threads at once.
 enum Threads {
-    /// Nanoseconds from when all began to when the last was done.
+    /// Runs `body` on `count` threads and returns the nanoseconds from the first beginning to the last end.
     static func run(_ count: Int, _ body: @escaping @Sendable () -> Void) -> Double {
         let ready = Atomic<Int>(0)
         let begins = Mutex<[UInt64]>([])

@@ -8,7 +8,8 @@ struct Bench {
     let session: URLSession
     let urls: [URL]
 
-    /// CPU is that of all threads of the process, so that what the agent's own does counts where it falls.
+    /// Makes one round. Its CPU time is that of all threads of the process, so work of the agent's thread counts to the round
+    /// in which it happens.
     func round(_ load: Load, isCapturing: Bool) async throws -> Round {
         agent.isCapturing = isCapturing
         let before = Clock.processCPU()
@@ -19,7 +20,7 @@ struct Bench {
             p50: Double(latencies[latencies.count / 2]) / 1e6, p99: Double(latencies[latencies.count * 99 / 100]) / 1e6)
     }
 
-    /// The latencies of all requests in nanoseconds, as their callers see them.
+    /// Returns the latencies of all requests in nanoseconds, as their callers see them.
     private func time(_ load: Load) async throws -> [UInt64] {
         try await withThrowingTaskGroup(of: [UInt64].self) { group in
             for caller in 0..<load.concurrency {
@@ -41,19 +42,20 @@ struct Bench {
     }
 }
 
-/// What one round took.
+/// The figures of one round.
 struct Round {
-    /// Microseconds a request: of all threads, in user and kernel.
+    /// Microseconds of CPU a request, of all threads, in user and kernel.
     var cpu: Double
-    /// Milliseconds.
+    /// Median latency in milliseconds.
     var p50: Double
+    /// Latency at 99 % in milliseconds.
     var p99: Double
 }
 
 private enum Clock {
     static func monotonic() -> UInt64 { read(CLOCK_MONOTONIC) }
 
-    /// User and system time of all threads, those that ended included.
+    /// User and system time of all threads in nanoseconds, including threads that have ended.
     static func processCPU() -> UInt64 { read(CLOCK_PROCESS_CPUTIME_ID) }
 
     private static func read(_ clock: clockid_t) -> UInt64 {

@@ -2,14 +2,14 @@ import Foundation
 
 /// Two rounds that ran one after the other.
 struct Pair {
-    /// With capture off.
+    /// The round with capture off.
     var off: Round
     var other: Round
 
     func ratio(_ figure: KeyPath<Round, Double>) -> Double { other[keyPath: figure] / off[keyPath: figure] }
 }
 
-/// Capture on against off, or off against off: that is the floor, and what it is away from 1 is noise.
+/// Pairs of rounds with capture on against off, or off against off. The second kind is the floor: its distance from 1 is noise.
 struct Comparison {
     let load: Load
     let isCapturing: Bool
@@ -32,7 +32,7 @@ struct Comparison {
         return [
             "\(load.concurrency)", isCapturing ? "on : off" : "off : off", format(pairs.map(\.off.cpu).median, "%.1f"),
             quartiles(\.cpu),
-            // A median leaves out what few rounds have, an upload for instance; the totals have all of it.
+            // A median leaves out the cost of rare events, such as an upload. The totals include it.
             format(pairs.map(\.other.cpu).reduce(0, +) / off, "%.3f"), format(pairs.map(\.off.p50).median, "%.3f"),
             quartiles(\.p50), format(pairs.map { $0.ratio(\.p99) }.median, "%.3f"), "\(pairs.count * load.requests)",
         ]
@@ -50,7 +50,7 @@ struct Comparison {
 extension [Double] {
     fileprivate var median: Double { quantile(0.5) }
 
-    /// Linear between the two values next to it.
+    /// Returns the quantile at `share` (0 to 1), linear between the two values next to it.
     fileprivate func quantile(_ share: Double) -> Double {
         let values = sorted()
         let position = share * Double(values.count - 1)

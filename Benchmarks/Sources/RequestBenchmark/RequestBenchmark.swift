@@ -3,9 +3,9 @@ import Foundation
 import FoundationNetworking
 import Martlet
 
-/// One process that makes the same requests with capture switched off and on in turns, in short rounds, and compares each
-/// round with its neighbour: both met the same machine and the same memory, so that the ratio holds where the absolute
-/// figures drift.
+/// Makes the same requests with capture switched off and on in turns, in short rounds of one process, and compares each
+/// round with its neighbour. Both ran on the same machine in the same memory, so their ratio holds when the absolute figures
+/// drift.
 @main
 struct RequestBenchmark: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "What the agent adds to a URLSession request.")
@@ -21,7 +21,7 @@ struct RequestBenchmark: AsyncParsableCommand {
     func run() async throws {
         let agent = MartletAgent.start()
         guard agent.status.captureMode == .automatic else { throw Failure("Capture is \(agent.status.captureMode).") }
-        // One endpoint, many URLs: naming it is part of the agent's work.
+        // The URLs differ and have one endpoint, because naming it is part of the agent's work.
         let urls = (0..<100).compactMap { URL(string: "\(server)/users/\(4000 + $0)/orders") }
         let bench = Bench(agent: agent, session: URLSession(configuration: .default), urls: urls)
         var comparisons: [Comparison] = []
@@ -39,7 +39,7 @@ struct RequestBenchmark: AsyncParsableCommand {
         try check(status.ledger)
     }
 
-    /// Who comes first alternates (AB BA), so that a steady drift cancels out.
+    /// Runs all pairs of a comparison. The order within a pair alternates (AB BA), so that a steady drift cancels out.
     private func compare(_ load: Load, isCapturing: Bool, in bench: Bench) async throws -> Comparison {
         var comparison = Comparison(load: load, isCapturing: isCapturing)
         for number in 0..<pairs {
@@ -54,7 +54,7 @@ struct RequestBenchmark: AsyncParsableCommand {
         return comparison
     }
 
-    /// A figure stands only if the agent did all of its work for it.
+    /// Throws unless the agent captured and delivered every request. Otherwise the figures would leave out work of the agent.
     private func check(_ ledger: MartletStatus.Ledger) throws {
         let expected = Self.loads.reduce(0) { $0 + $1.requests * (pairs + 1) }
         guard ledger.captured == expected, ledger.delivered == expected else {

@@ -6,7 +6,7 @@ struct Contender {
     let name: String
     private let makeSpan: @Sendable () -> any Span
 
-    /// Those of AsyncHTTPClient, set one by one as it does.
+    /// The attributes that AsyncHTTPClient sets, one by one as it does.
     private static let names = [
         "http.request.method", "url.scheme", "server.address", "url.path", "url.full", "user_agent.original",
         "network.protocol.version", "peer.service",
@@ -17,7 +17,7 @@ struct Contender {
         makeSpan = { tracer.startSpan("GET", context: .topLevel, ofKind: kind) }
     }
 
-    /// Nanoseconds of this thread's CPU time for each span: what other programs do meanwhile is not in it.
+    /// Makes `spans` spans and returns the nanoseconds of this thread's CPU time for each. CPU time leaves out other programs.
     func run(_ spans: Int) -> Double {
         let start = Self.threadTime()
         for _ in 0..<spans {

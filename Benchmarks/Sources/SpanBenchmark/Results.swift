@@ -14,7 +14,7 @@ struct Results {
         figures[name, default: []].append(nanoseconds)
     }
 
-    /// Medians, and their ratio to one of them.
+    /// Prints the median of each contender and its ratio to that of `name`.
     func show(against name: String) {
         let base = median(name)
         for name in order {

@@ -3,10 +3,10 @@ import InMemoryTracing
 import Martlet
 import Tracing
 
-/// What a span costs the thread that makes it, beside the tracer that does nothing and the one that only remembers.
+/// The cost of a span for the thread that makes it, beside the no-op tracer and the in-memory tracer.
 @main
 enum SpanBenchmark {
-    /// Of one round; below what an interval keeps, so that every sampled span is kept.
+    /// Number of spans in one round. It is below the limit of an interval, so every sampled span is kept.
     private static let spans = 500
     private static let rounds = 60
     private static let buffer = FileManager.default.temporaryDirectory

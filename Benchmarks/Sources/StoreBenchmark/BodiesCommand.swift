@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import MartletOTLP
 
-/// Bodies to post to a collector, for `ingest.lua`: senders in turns, an interval of 10 s after the other.
+/// Makes bodies to post to a collector, for `ingest.lua`: one of each sender for each interval of 10 s, in order of time.
 struct BodiesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "bodies", abstract: "Makes gzip bodies of metrics.")
 

@@ -4,8 +4,8 @@ import MartletSQLiteStorage
 import MartletStorage
 import MartletTelemetry
 
-/// Thirty days of ten thousand series, as they would be after thirty days: hours of all of them, minutes of a week, and
-/// intervals of 10 s of six hours. Hours and minutes are delivered in halves, so that it is the store that rolls them up.
+/// Makes thirty days of ten thousand series as a store has them after thirty days: hours for all of them, minutes for a week,
+/// and intervals of 10 s for six hours. It delivers hours and minutes in halves, so that the store itself rolls them up.
 struct GenerateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "generate", abstract: "Makes a store to read from.")
 
@@ -45,7 +45,7 @@ struct GenerateCommand: AsyncParsableCommand {
                 }
                 points += try await group.reduce(0, +)
             }
-            // As serving does.
+            // A serving collector also rolls up between batches.
             if (end / step).isMultiple(of: 60) { try await storage.maintain() }
         }
         print("\(points) points of \(step) s")

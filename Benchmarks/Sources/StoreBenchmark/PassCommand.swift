@@ -5,8 +5,7 @@ import MartletStorage
 import MartletTelemetry
 import Synchronization
 
-/// How long a batch waits to be stored while a pass of maintenance goes over hours that nobody rolled up, beside how long it
-/// waits without one.
+/// Measures the wait of a batch to be stored while a pass of maintenance rolls up several hours, beside its wait without one.
 struct PassCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pass", abstract: "Says how long storing takes while older points are rolled up.")
@@ -50,7 +49,8 @@ struct PassCommand: AsyncParsableCommand {
         }
     }
 
-    /// Milliseconds, of one batch each 5 ms.
+    /// Stores one batch, waits 5 ms, and so on while `isWanted`. Returns the time that each took in milliseconds, in ascending
+    /// order.
     private func waits(
         of batch: SyntheticBatch, from sequence: UInt64, in storage: SQLiteStorage, _ clock: SteppingClock,
         while isWanted: (Int) -> Bool

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What the process has used until now.
+/// The CPU time and memory that the process has used so far.
 enum ProcessCost {
-    /// Seconds of all threads, user and kernel.
+    /// Seconds of CPU of all threads, user and kernel.
     static var cpuSeconds: Double {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

@@ -5,7 +5,7 @@ import MartletSQLiteStorage
 import MartletStorage
 import MartletTelemetry
 
-/// What `martlet-collector report --store` does.
+/// Makes a report of a store as `martlet-collector report --store` does, and prints its cost.
 struct ReadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "read", abstract: "Makes a report of a store.")
 

@@ -1,7 +1,7 @@
 import MartletTelemetry
 import Synchronization
 
-/// A clock that is set, so that hours pass in seconds.
+/// A clock that the benchmark advances by hand, so that hours pass in seconds.
 final class SteppingClock: Sendable {
     private let nanoseconds: Atomic<UInt64>
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What the collector's store takes for a point that it stores, and for those that a report reads.
+/// The cost of a point for the collector's store, when it is stored and when a report reads it.
 @main
 struct StoreBenchmark: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,12 +1,13 @@
 import MartletTelemetry
 
-/// The points of one sender: each an endpoint with 40 neighbouring buckets, the shape that the peers were measured with.
+/// The points of one sender. Each point is an endpoint with 40 neighbouring buckets, as in the measurements of the peers.
 struct SyntheticBatch: Sendable {
     private let sender: Int
     private let resource: TelemetryResource
     private let series: [(dimensions: RequestDimensions, statistics: RequestStatistics)]
 
-    /// - Parameter hasSizes: whether the bytes of bodies are told too, as agents do; on the wire they are two points more.
+    /// - Parameter hasSizes: whether the points have the sizes of bodies too, as those of agents do. On the wire that is two
+    ///   points more.
     init(sender: Int, points: Int, hasSizes: Bool = true) {
         self.sender = sender
         resource = TelemetryResource(
@@ -41,7 +42,7 @@ struct SyntheticBatch: Sendable {
             })
     }
 
-    /// The same as an agent sends it.
+    /// Returns the points as a batch in the form that an agent sends.
     func batch(end: UnixNanoseconds) -> MetricsBatch {
         MetricsBatch(
             resource: resource, start: end - 10_000_000_000, end: end,

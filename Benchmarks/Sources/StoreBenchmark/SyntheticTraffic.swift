@@ -1,8 +1,8 @@
 import Foundation
 import MartletTelemetry
 
-/// A service whose endpoints are used as endpoints are: a few of them for most requests (Zipf), and most answers a success.
-/// The same figures for the same arguments.
+/// A service with a realistic mix of traffic: a few endpoints get most requests (Zipf), and most answers are a success. The
+/// same arguments give the same figures.
 struct SyntheticTraffic: Sendable {
     private static let outcomes: [(status: Int?, error: String?, share: Double)] = [
         (200, nil, 0.97), (404, "404", 0.015), (500, "500", 0.008), (503, "503", 0.004), (nil, "timeout", 0.003),
@@ -11,7 +11,7 @@ struct SyntheticTraffic: Sendable {
     private struct Series {
         let dimensions: RequestDimensions
         let requestsPerSecond: Double
-        /// Seconds.
+        /// Median duration in seconds.
         let median: Double
     }
 
@@ -51,10 +51,10 @@ struct SyntheticTraffic: Sendable {
             resource: TelemetryResource(service: "service-\(service)", instance: "instance-\(service)"), points: points)
     }
 
-    /// Log-normal, spread over about a factor of 40.
+    /// Returns statistics with log-normal durations, spread over about a factor of 40.
     private static func statistics(of requests: Int, median: Double, _ random: inout XorShift) -> RequestStatistics {
         var statistics = RequestStatistics()
-        // More tell nothing new about the shape, and take long to make.
+        // More requests would not change the shape, and take long to make.
         for _ in 0..<min(requests, 300) {
             let normal = (0..<4).reduce(-2.0) { sum, _ in sum + random.unit() } * 1.73
             let seconds = median * exp(0.6 * normal)
@@ -67,7 +67,7 @@ struct SyntheticTraffic: Sendable {
     }
 }
 
-/// Marsaglia, "Xorshift RNGs", Journal of Statistical Software 8 (2003).
+/// A random generator with a seed: Marsaglia, "Xorshift RNGs", Journal of Statistical Software 8 (2003).
 private struct XorShift {
     private var state: UInt64
 
@@ -76,7 +76,7 @@ private struct XorShift {
         for _ in 0..<3 { _ = unit() }
     }
 
-    /// 0..<1
+    /// Returns the next number in 0..<1.
     mutating func unit() -> Double {
         state ^= state << 13
         state ^= state >> 7

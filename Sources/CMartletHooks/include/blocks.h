@@ -8,7 +8,7 @@
 /// Returns 0, or the errno; ENOTSUP on a file system that does not promise as much.
 int martlet_allocate_blocks(int descriptor, int64_t count);
 
-// How many bytes of its memory the process may lock (RLIMIT_MEMLOCK).
+// Returns how many bytes of its memory the process may lock (RLIMIT_MEMLOCK).
 uint64_t martlet_lockable_bytes(void);
 
 #endif

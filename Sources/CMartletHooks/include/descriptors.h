@@ -2,25 +2,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Files of the agent's that are open. A service may close numbers that it does not know (`closefrom`, a daemon's loop) and
-// use them again, so a number alone does not tell what is behind it.
+// An open file of the agent's. A service may close numbers that it does not know (`closefrom`, a daemon's loop) and use them
+// again, so a number alone does not identify a file.
 struct martlet_descriptor {
     int number;
     uint64_t device;
     uint64_t inode;
 };
 
-// Takes note of a descriptor that was just made. A forked child closes its copy. Thread-safe.
+// Registers a descriptor that was just made, so that a forked child closes its copy. Thread-safe.
 struct martlet_descriptor martlet_descriptor_of(int number);
 
-// Whether the number still stands for it. Thread-safe.
+// Returns whether the number still stands for the file. Thread-safe.
 bool martlet_is_ours(struct martlet_descriptor file);
 
-// Closes it if the number still stands for it, and forgets it. Once for each; thread-safe.
+// Closes the file if the number still stands for it, and forgets it. To be called once for each file. Thread-safe.
 void martlet_close(struct martlet_descriptor file);
 
-// The same for one of which only the number is known.
+// Closes a file of which only the number is known, in the same way.
 void martlet_close_number(int number);
 
-// In a forked child: closes all that are ours.
+// Closes all registered files. For a forked child.
 void martlet_close_copies(void);

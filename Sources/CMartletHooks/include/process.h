@@ -1,22 +1,21 @@
 #pragma once
 #include <stdint.h>
 
-// Twice the forks since the agent was started first, in the way from that process to this one, and 1. The kernel clears it
-// where a fork runs no handlers.
+// Twice the number of forks between the process that first started the agent and this one, plus 1. The kernel sets the word
+// to 0 in a child whose fork runs no handlers.
 extern uint32_t *martlet_word;
 
-// The number of this process among its ancestors: another one than theirs in a child that was forked. Thread-safe; costs
-// two loads.
+// Returns the number of this process among its ancestors, which no ancestor has. Thread-safe; costs two loads.
 static inline uint32_t martlet_process(void) {
     return __atomic_load_n(__atomic_load_n(&martlet_word, __ATOMIC_RELAXED), __ATOMIC_RELAXED) ^ 1;
 }
 
-// Counts forks from now on. Not those that execute another program at once (`posix_spawn`, `vfork`, `system`): they run
-// no handlers. Thread-safe; later calls change nothing.
+// Counts forks from now on. Forks that execute another program at once (`posix_spawn`, `vfork`, `system`) do not count: they
+// run no handlers. Thread-safe; later calls change nothing.
 void martlet_count_forks(void);
 
-// Swift's runtime has locks that know nothing of forks: one that the agent's thread holds at a fork stays locked in the
-// child. So a fork waits for that thread, for 20 ms at most, until it is at rest, and the thread stays there meanwhile.
-// For the agent's thread alone, around each of its waits and while it works.
+// Begin and end the work of the agent's thread, which is at rest in between. Swift's runtime has locks that know nothing of
+// forks: a lock that this thread holds at a fork stays locked in the child. So a fork waits until the thread is at rest, for
+// 20 ms at most, and the thread rests until the fork is over. For the agent's thread alone, around each of its waits.
 void martlet_begin_work(void);
 void martlet_end_work(void);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Names the calling thread, for those who look at the process; 15 bytes at most.
+// Names the calling thread, for people who look at the process; 15 bytes at most.
 void martlet_name_thread(const char *name);
 
-// The processor that the calling thread runs on at this moment; any number where that is not known.
+// Returns the processor that the calling thread runs on at this moment; any number if that is not known.
 unsigned martlet_processor(void);

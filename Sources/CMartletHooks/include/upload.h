@@ -8,16 +8,16 @@
 // libcurl is looked up, as in transfer.h; nothing links it.
 typedef struct martlet_uploader martlet_uploader;
 
-// NULL where libcurl was not found or is older than 7.66.
+// Makes an uploader; NULL if libcurl was not found or is older than 7.66.
 martlet_uploader *martlet_uploader_create(void);
 
-// Ends what is under way, and lets go of connections and descriptors until the next upload begins.
+// Ends the upload under way, and lets go of connections and descriptors until the next upload begins.
 void martlet_uploader_rest(martlet_uploader *uploader);
 
-// Also in the middle of an upload.
+// Frees the uploader, also in the middle of an upload.
 void martlet_uploader_destroy(martlet_uploader *uploader);
 
-// Files in PEM, and a folder of them, for https.
+// The kinds of PEM files for https, one of them a folder of files.
 enum martlet_file {
     MARTLET_AUTHORITIES,
     MARTLET_AUTHORITIES_FOLDER,
@@ -26,35 +26,34 @@ enum martlet_file {
     MARTLET_FILE_KINDS,
 };
 
-// For all uploads from then on. Read for each connection. NULL: none, not that of the system either.
+// Sets a file for all uploads from then on, which is read for each connection. NULL is no file, not even the system's.
 void martlet_uploader_set_file(martlet_uploader *uploader, enum martlet_file kind, const char *path);
 
-// Adds a header to the upload that begins next: a whole line without its end.
+// Adds a header to the upload that begins next: a whole line without its end. Returns false if that fails.
 bool martlet_upload_add_header(martlet_uploader *uploader, const char *line);
 
-// False where it could not begin; `martlet_upload_error` says why. Everything is copied.
+// Begins an upload. Everything is copied. Returns false if it could not begin; `martlet_upload_error` says why.
 bool martlet_upload_begin(
     martlet_uploader *uploader, const char *url, const uint8_t *body, size_t length, int64_t timeout_milliseconds);
 
 enum martlet_upload_state { MARTLET_UPLOAD_RUNNING, MARTLET_UPLOAD_ANSWERED, MARTLET_UPLOAD_FAILED };
 
-// Goes on with it, and waits for the network for `milliseconds` at most.
+// Goes on with the upload, and waits for the network for `milliseconds` at most.
 enum martlet_upload_state martlet_upload_proceed(martlet_uploader *uploader, int milliseconds);
 
-// Ends it, whatever its state; the connection is kept for the next one, where that is possible, until the uploader rests.
+// Ends the upload, whatever its state. The connection is kept for the next one if possible, until the uploader rests.
 void martlet_upload_end(martlet_uploader *uploader);
 
-// Of one that was answered: the status.
+// Returns the status of an upload that was answered.
 long martlet_upload_status(const martlet_uploader *uploader);
 
-// Of one that was answered: the header's value, empty where there was none. Only "Retry-After" and
-// "Martlet-Rejected-Requests" are kept.
+// Return the value of the answer's header, empty if it has none. Only "Retry-After" and "Martlet-Rejected-Requests" are kept.
 const char *martlet_upload_retry_after(const martlet_uploader *uploader);
 const char *martlet_upload_rejected_requests(const martlet_uploader *uploader);
 
-// Of one that was answered: how much there is of the beginning of the body, 64 KiB at most, and a copy of it.
+// Return the length of the kept beginning of the answer's body, 64 KiB at most, and copy it.
 size_t martlet_upload_body_length(const martlet_uploader *uploader);
 void martlet_upload_copy_body(const martlet_uploader *uploader, uint8_t *bytes);
 
-// Of one that failed: in words.
+// Returns the reason why an upload failed, in words.
 const char *martlet_upload_error(const martlet_uploader *uploader);

@@ -1,45 +1,36 @@
 import MartletTelemetry
 
-/// Decides what the agent gives up while it costs its service more than it may, and when it takes that back: one step a
+/// Decides which work the agent gives up while it costs its service too much, and when it takes the work back: one step a
 /// judgement. A pure value.
 struct AgentBudget: Sendable {
     /// Resources that the agent and its service have used.
     struct Cost: Equatable {
-        /// By the monotonic clock.
+        /// Nanoseconds of the monotonic clock.
         var time: UInt64
         /// CPU time since the agent's start, in nanoseconds.
         var agentCPU: UInt64
         /// CPU time of the whole process, in nanoseconds.
         var processCPU: UInt64
-        /// Held at this moment, or at the worst one since the last judgement.
+        /// Bytes that the agent holds or, if more, that it held at some moment since the last judgement.
         var memoryBytes: Int
     }
 
-    /// The figures that are no settings. Tests have others.
-    struct Terms: Sendable {
-        var window = MartletLimits.budgetWindow
-        var freeCore = MartletLimits.freeCore
-        var costlyTime = MartletLimits.costlyTime
-        var firstPause = MartletLimits.firstPause
-        var longestPause = MartletLimits.longestPause
-        var calm = MartletLimits.calm
-    }
 
     private let maxCPU: Double
     private let maxMemory: Int
-    private let terms: Terms
+    private let terms: BudgetTerms
     private var windowStart: Cost
-    /// One for each step, in their order.
+    /// The pauses of all steps, in the order of the steps.
     private var pauses: [StepPause]
-    /// When memory took the last step.
+    /// The time of the last step because of memory, in nanoseconds of the monotonic clock; `nil` before the first.
     private var memoryStep: UInt64?
-    /// Since when counting alone costs too much by far.
+    /// The time since when counting alone has cost too much by far; `nil` while it does not.
     private var costlySince: UInt64?
     private(set) var allowance = Allowance.everything
     /// The figures of the last judgement, in words.
     private(set) var figures = ""
 
-    init(maxCPU: Double, maxMemory: Int, terms: Terms = Terms(), start: Cost) {
+    init(maxCPU: Double, maxMemory: Int, terms: BudgetTerms = BudgetTerms(), start: Cost) {
         self.maxCPU = maxCPU
         self.maxMemory = maxMemory
         self.terms = terms
@@ -47,11 +38,11 @@ struct AgentBudget: Sendable {
         pauses = Allowance.allCases.dropFirst().map { _ in StepPause(terms) }
     }
 
-    /// The last step that was given up; `nil` where none is.
+    /// The pause of the last step that was given up; `nil` if none is.
     var pause: StepPause? { allowance == .everything ? nil : pauses[Int(allowance.rawValue) - 1] }
 
-    /// CPU is judged by the window, memory at once, and again a window later: a step needs its time to take effect, however
-    /// often somebody asks for a flush.
+    /// Judges CPU time once a window, and memory at every call, but not within a window of memory's last step: a step needs
+    /// its time to take effect, however often a flush is requested.
     mutating func judge(_ cost: Cost) {
         let window = terms.window.nanoseconds
         let isWindowOver = cost.time - min(cost.time, windowStart.time) >= window
@@ -65,7 +56,7 @@ struct AgentBudget: Sendable {
         }
     }
 
-    /// Everything is allowed again, and what was before is forgotten.
+    /// Allows everything again, and forgets all earlier judgements.
     mutating func restart(at cost: Cost) {
         self = AgentBudget(maxCPU: maxCPU, maxMemory: maxMemory, terms: terms, start: cost)
     }
@@ -84,7 +75,7 @@ struct AgentBudget: Sendable {
         windowStart = cost
     }
 
-    /// Counting is given up only where it costs four times the budget, and has for a minute.
+    /// Returns whether a step is to be given up: counting only after it has cost four times the budget for a minute.
     private mutating func isTooMuch(_ excess: Double, at cost: Cost) -> Bool {
         guard allowance == .countsOnly, excess > MartletLimits.costlyExcess else {
             costlySince = nil
@@ -111,7 +102,8 @@ struct AgentBudget: Sendable {
 
     fileprivate static func percent(_ share: Double) -> String { "\((share * 10_000).rounded() / 100) %" }
 
-    /// CPU time in nanoseconds. A counter that went back, as that of another thread would, is no use at all.
+    /// The CPU time between two costs, in nanoseconds. A counter that went back, as that of another thread would, counts as
+    /// no use.
     private struct CPUUse: CustomStringConvertible {
         let agent: Double
         let process: Double

@@ -1,14 +1,14 @@
-/// When a step that was given up is tried again: after pauses that double as long as it has to be given up again. A pure
-/// value; times are nanoseconds of the monotonic clock.
+/// The pause before a step that was given up is tried again. It doubles each time that the step has to be given up again
+/// soon. A pure value; times are nanoseconds of the monotonic clock.
 struct StepPause: Sendable {
-    private let terms: AgentBudget.Terms
+    private let terms: BudgetTerms
     private(set) var length: Duration
     private var end: UInt64 = 0
     private var lastReturn: UInt64?
-    /// Why the step was given up.
+    /// The reason why the step was given up.
     private(set) var reason = ""
 
-    init(_ terms: AgentBudget.Terms) {
+    init(_ terms: BudgetTerms) {
         self.terms = terms
         length = terms.firstPause
     }

@@ -2,15 +2,16 @@
 import Foundation
 import FoundationNetworking
 
-/// When `URLSession` on Linux takes an answer for a question: it asks its delegate for credentials, or its storage, and
-/// where there are none the task never ends (6.3.1).
+/// The rule by which `URLSession` on Linux treats an answer as a question for credentials. It then asks its delegate or its
+/// storage, and without credentials the task never ends (6.3.1).
 ///
-/// The field is read as Foundation reads it (`HTTPMessage.swift`, `_Challenge`), mistakes included: where the two differ,
-/// a request that ended would be waited for, or one that goes on would count twice.
+/// This type reads the header field as Foundation does (`HTTPMessage.swift`, `_Challenge`), mistakes included. A difference
+/// would make the agent wait for a request that ended, or count a request twice.
 enum AuthenticationChallenge {
     private typealias Text = Substring.UnicodeScalarView
 
-    /// Basic with a realm is the only scheme that it knows (RFC 7617); a 401 with any other is an answer like others.
+    /// Returns whether the response asks for credentials. `URLSession` knows only Basic with a realm (RFC 7617); a 401 with
+    /// any other scheme is an ordinary answer.
     static func isMade(by response: HTTPURLResponse) -> Bool {
         guard response.statusCode == 401, let field = response.value(forHTTPHeaderField: "WWW-Authenticate") else {
             return false
@@ -18,8 +19,9 @@ enum AuthenticationChallenge {
         return isBasic(field)
     }
 
-    /// `WWW-Authenticate` is a list of challenges, each with a list of parameters: both are separated by commas
-    /// (RFC 9110, section 11.6.1), and so a scheme is looked for behind each of them.
+    /// Returns whether a value of `WWW-Authenticate` holds a Basic challenge with a realm. The value is a list of
+    /// challenges, each with a list of parameters. Commas separate both (RFC 9110, section 11.6.1), so a scheme may follow
+    /// each comma.
     static func isBasic(_ field: String) -> Bool {
         var rest = Substring(field).unicodeScalars
         while let scheme = takeToken(&rest) {
@@ -30,7 +32,7 @@ enum AuthenticationChallenge {
         return false
     }
 
-    /// Up to the first parameter that cannot be read.
+    /// Returns whether the parameters have a realm before the first parameter that cannot be read.
     private static func hasRealm(_ parameters: Text) -> Bool {
         var rest = parameters
         repeat {
@@ -46,7 +48,7 @@ enum AuthenticationChallenge {
         return false
     }
 
-    /// A token or a quoted string; `false` where there is neither.
+    /// Takes a token or a quoted string. Returns `false` where there is neither.
     private static func takeValue(_ rest: inout Text) -> Bool {
         guard rest.first == "\"" else { return takeToken(&rest) != nil }
         rest.removeFirst()

@@ -4,10 +4,10 @@ import Foundation
 import FoundationNetworking
 import Synchronization
 
-/// Puts an observer on every request of every session by running code ahead of three methods: the native loader's
-/// `startLoading`, where the observer takes the client's place, its `stopLoading`, which may come first, and the tasks'
-/// `resume`, where a request begins for its caller. Nothing is written before everything was found as expected, and
-/// everything is put back where a hook is not called; switching off is a flag, not an un-patch.
+/// Capture of every request of every session, by code that runs ahead of three methods: the native loader's `startLoading`,
+/// where the observer becomes the loader's client; its `stopLoading`, which may come first; and the tasks' `resume`, where
+/// a request begins for its caller. The agent writes no hook before it has found every slot, and removes all hooks if one
+/// is not called. Switching capture off sets a flag and leaves the hooks in their slots.
 enum AutomaticCapture {
     enum Failure: String, Error {
         case noNativeLoader = "Foundation's HTTP loader was not found"
@@ -18,7 +18,7 @@ enum AutomaticCapture {
         case notCalled = "a hook was installed and is not called"
     }
 
-    /// Hooks the process once; later calls return the first one's outcome. Thread-safe.
+    /// Hooks the process once. Later calls return or throw the outcome of the first. Thread-safe.
     static func install() throws(Failure) {
         try outcome.withLock { outcome in
             let result = outcome ?? attempt()
@@ -27,8 +27,8 @@ enum AutomaticCapture {
         }.get()
     }
 
-    /// The hooks that were installed and are not in their places any more, in a sentence; `nil` where all are. Another
-    /// library that put its own in a place may call ours or not. Thread-safe.
+    /// A sentence that names the hooks that are no longer in their slots; `nil` where all are. Another library that
+    /// replaced a hook may call it or not. Thread-safe.
     static var loss: String? {
         let methods = [
             (MARTLET_HOOK_START_LOADING, "URLProtocol.startLoading"),
@@ -41,7 +41,7 @@ enum AutomaticCapture {
 
     private static let outcome = Lock<Result<Void, Failure>?>(nil)
 
-    /// To be called where no hook is installed.
+    /// Installs the hooks. To be called only while none is installed.
     static func attempt() -> Result<Void, Failure> {
         guard let loader = NativeLoader.type else { return .failure(.noNativeLoader) }
         guard
@@ -72,7 +72,8 @@ enum AutomaticCapture {
         return .success(())
     }
 
-    /// `nil` where not all of the classes have a slot there, or there are too many.
+    /// Returns the method's slots in the classes; `nil` where a class has no slot at `index`, or the slots exceed
+    /// `MARTLET_SLOTS`.
     private static func method(of types: [AnyClass], at index: Int) -> martlet_method? {
         let slots = types.compactMap { VTable.slot(of: $0, at: index) }
         guard slots.count == types.count, slots.count <= MARTLET_SLOTS else { return nil }
@@ -85,7 +86,7 @@ enum AutomaticCapture {
     }
 
     private static let before: martlet_before = { hook, object in
-        guard Capture.isActive, let object else { return }
+        guard CaptureSwitch.isActive, let object else { return }
         switch hook {
         case MARTLET_HOOK_RESUME: resumed(Unmanaged.fromOpaque(object).takeUnretainedValue())
         case MARTLET_HOOK_START_LOADING: startsLoading(Unmanaged.fromOpaque(object).takeUnretainedValue())
@@ -93,28 +94,31 @@ enum AutomaticCapture {
         }
     }
 
-    /// In a scope every session is seen, whatever mode the process's agent has.
+    /// Returns whether automatic capture applies. In a scope it applies to every session, regardless of the mode of the
+    /// process's agent.
     private static func isInForce(in scope: CaptureScope?) -> Bool {
-        scope != nil || (Capture.isOn.load(ordering: .relaxed) && !Capture.isExplicit.load(ordering: .relaxed))
+        scope != nil || (CaptureSwitch.isOn.load(ordering: .relaxed) && !CaptureSwitch.isExplicit.load(ordering: .relaxed))
     }
 
-    /// On the caller's thread. Foundation lets a task that was cancelled before rest.
+    /// Notes that a task is resumed, on the caller's thread. Foundation does not start a task that was cancelled before.
     private static func resumed(_ task: URLSessionTask) {
         // Foundation resumes a task after a challenge on a queue of its own, outside the scope in which it began.
-        guard isInForce(in: Capture.scope ?? InFlightRequests.scope(of: task)) else { return }
+        guard isInForce(in: CaptureSwitch.scope ?? InFlightRequests.scope(of: task)) else { return }
         AgentCost.measure {
             guard task.state == .suspended, let leftOver = InFlightRequests.resume(task) else { return }
-            if let answer = leftOver.unseenEnd, let recorder = Capture.recorder(in: leftOver.start.scope) {
+            if let answer = leftOver.unseenEnd, let recorder = CaptureSwitch.recorder(in: leftOver.start.scope) {
                 RequestInstrument(recorder: recorder).endUnseen(leftOver, with: answer)
             }
         }
     }
 
-    /// On the session's queue. Runs again when a suspended task is resumed: one observer a loader.
+    /// Observes a loader that starts, on the session's queue. It runs again when a suspended task is resumed, but a loader
+    /// gets only one observer.
     private static func startsLoading(_ loader: URLProtocol) { observe(loader) { _ in true } }
 
-    /// On the session's queue. A cancel comes ahead of the start where both are called at the same moment, and instead of
-    /// it where a challenge was answered just before. What was never resumed never began.
+    /// Observes a loader that is stopped before its start, on the session's queue. A cancel comes before the start where
+    /// the task is resumed at the same moment, and instead of the start right after an answered challenge. A task that was
+    /// never resumed has no request.
     private static func stopsLoading(_ loader: URLProtocol) {
         observe(loader) { $0.error != nil && InFlightRequests.knows($0) }
     }
@@ -123,14 +127,14 @@ enum AutomaticCapture {
         guard let task = loader.task else { return }
         let scope = InFlightRequests.scope(of: task)
         if scope != nil, scope?.recorder == nil { InFlightRequests.remove(task) }
-        guard isInForce(in: scope), let recorder = Capture.recorder(in: scope), let client = loader.client,
+        guard isInForce(in: scope), let recorder = CaptureSwitch.recorder(in: scope), let client = loader.client,
             !(client is RequestObserver), isDue(task)
         else { return }
         _ = AgentCost.measure { RequestInstrument(recorder: recorder).observe(loader, of: task, for: client) }
     }
 }
 
-// Never instantiated: only their metadata is compared.
+// These classes are never instantiated: only their metadata is compared.
 private class PlainProtocol: URLProtocol {}
 private final class StartingProtocol: URLProtocol { override func startLoading() {} }
 private final class StoppingProtocol: URLProtocol { override func stopLoading() {} }

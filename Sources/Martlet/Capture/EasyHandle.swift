@@ -9,7 +9,7 @@ struct EasyHandle {
     private let object: UnsafeRawPointer
     private let raw: UnsafeMutableRawPointer
 
-    /// `nil` where the loader does not keep its handle as it did when this was written.
+    /// Reads a loader's handle; `nil` where Foundation does not store it in the way that this code expects.
     init?(of loader: URLProtocol) {
         let loader = UnsafeRawPointer(Unmanaged.passUnretained(loader).toOpaque())
         guard let fields = Self.fields, let object = fields.handle.pointer(in: loader),
@@ -19,15 +19,15 @@ struct EasyHandle {
         self.raw = raw
     }
 
-    /// Whether handles are where they were when this was written. If not, requests are seen without phases and without
-    /// trace headers.
+    /// Whether Foundation stores handles in the way that this code expects. If not, requests are captured without phases
+    /// and without trace headers.
     static var isAvailable: Bool { fields != nil }
 
-    /// Whether libcurl's functions are those of this process's Foundation. Not where libcurl is linked statically without
-    /// its symbols, or there are two of them. To be asked before anything of a handle is.
+    /// Whether the libcurl functions of this process's Foundation were found. `false` where libcurl is linked statically
+    /// without its symbols, or where the process found another libcurl first. To be read before any use of a handle.
     static let hasLibcurl = martlet_find_libcurl(NativeLoader.type.map { unsafeBitCast($0, to: UnsafeRawPointer.self) })
 
-    /// Whether libcurl can be asked to call before it writes a request (7.80 and later).
+    /// Whether libcurl can call the agent before it writes a request (7.80 and later).
     static let canCallBeforeRequest: Bool = {
         guard hasLibcurl, let loader = makeIdleLoader(), let handle = EasyHandle(of: loader) else { return false }
         return withExtendedLifetime(loader) {
@@ -35,10 +35,10 @@ struct EasyHandle {
         }
     }()
 
-    /// `nil` where libcurl does not tell.
+    /// Returns the transfer's figures; `nil` where libcurl does not give them.
     ///
     /// - Parameters:
-    ///   - isTimed: otherwise they are sizes alone, which cost a quarter.
+    ///   - isTimed: whether the figures have times. Sizes alone cost a quarter.
     ///   - firstByte: see ``TransferFigures``.
     func figures(isTimed: Bool, firstByte: UInt64?) -> TransferFigures? {
         var transfer = martlet_transfer()
@@ -46,7 +46,7 @@ struct EasyHandle {
         return isRead ? TransferFigures(transfer, isTimed: isTimed, firstByte: firstByte) : nil
     }
 
-    /// `network.protocol.version`; `nil` before there was an answer.
+    /// The attribute `network.protocol.version`; `nil` before an answer came.
     var httpVersion: String? {
         switch martlet_http_version(raw) {
         case 1: "1.0"
@@ -57,20 +57,20 @@ struct EasyHandle {
         }
     }
 
-    /// `network.peer.address` and `network.peer.port`; `nil` before there was a connection.
+    /// The attributes `network.peer.address` and `network.peer.port`; `nil` before the connection was made.
     var peer: (address: String, port: Int)? {
         var port: Int64 = 0
         return martlet_peer(raw, &port).map { (String(cString: $0), Int(port)) }
     }
 
-    /// Has libcurl call before each request that it writes, also of a redirect; `context` must live as long as the
-    /// handle. Where libcurl cannot (before 7.80) it never calls.
+    /// Makes libcurl call `call` before each request that it writes, also for a redirect. `context` must live as long as
+    /// the handle. A libcurl before 7.80 never calls.
     func callBeforeRequest(_ context: UnsafeMutableRawPointer, _ call: martlet_before_request) {
         _ = martlet_set_before_request(raw, call, context)
     }
 
-    /// Has libcurl call once, at the head of the answer to what is about to be written. Not where Foundation has libcurl's
-    /// debug callback for itself.
+    /// Makes libcurl call `call` once, at the head of the answer to the request that is about to be written. Does nothing
+    /// where Foundation uses libcurl's debug callback itself.
     func callAtHead(_ context: UnsafeMutableRawPointer, _ call: martlet_head) {
         if !Self.isDebugged { _ = martlet_call_at_head(raw, call, context) }
     }
@@ -79,16 +79,16 @@ struct EasyHandle {
         if !Self.isDebugged { martlet_ignore_head(raw) }
     }
 
-    /// Makes what is made at the first use.
+    /// Initializes the type's lazy values ahead of the first request (see ``ForkedChild/prepare()``).
     static func prepare() { _ = isDebugged }
 
-    /// As Foundation decides it.
+    /// Whether Foundation uses libcurl's debug callback, by the environment variable that Foundation reads for it.
     private static let isDebugged = ProcessInfo.processInfo.environment["URLSessionDebugLibcurl"] != nil
 
-    /// Adds the headers to what is about to be written. The list belongs to Foundation, is made anew for every transfer,
-    /// and is never empty: the loader sets headers of its own.
+    /// Adds the trace headers to the request that is about to be written. The header list belongs to Foundation, which
+    /// makes a new one for every transfer. It is never empty, because the loader sets headers of its own.
     func addTraceHeaders(_ context: TraceContext) {
-        guard let list = Self.headerList(of: object) else { return Capture.note(.noHeaders) }
+        guard let list = Self.headerList(of: object) else { return CaptureSwitch.note(.noHeaders) }
         let (trace, span) = (context.traceID, context.spanID)
         guard !context.traceState.isEmpty else {
             _ = martlet_add_trace_headers(list, trace.high, trace.low, span.value, context.isSampled, nil)
@@ -111,7 +111,7 @@ struct EasyHandle {
         return type.init(request: URLRequest(url: url), cachedResponse: nil, client: nil)
     }
 
-    /// Found in a loader that never loads.
+    /// The fields from a loader to its handle, found in a loader that never loads; `nil` if they are missing.
     private static let fields: Fields? = {
         guard let loader = makeIdleLoader(), let object = StoredField.value(of: "easyHandle", in: loader),
             Swift.type(of: object) is AnyClass,
@@ -126,7 +126,7 @@ struct EasyHandle {
         let raw: StoredField
     }
 
-    /// Found in the first handle that has headers. Only a success is remembered.
+    /// The fields from a handle to its header list, found in the first handle that has one. Only a success is remembered.
     private static let listFields = ProcessLock<ListFields?>(nil)
 
     private static func headerList(of object: UnsafeRawPointer) -> UnsafeMutableRawPointer? {

@@ -2,31 +2,32 @@
 import Foundation
 import FoundationNetworking
 
-/// `error.type` of a request that got no response: a small, fixed set. `docs/capture.md` has it as a table.
+/// The values of `error.type` for requests that got no response: a small, fixed set. `docs/capture.md` has it as a table.
 enum ErrorType: String {
     case dns
     case connectionRefused = "connection_refused"
     /// No route, an unreachable network, a proxy that refuses its tunnel, …
     case connectionFailed = "connection_failed"
-    /// The peer went away before it answered, or reset the connection within its answer.
+    /// The peer closed the connection before it answered, or reset it within its answer.
     ///
-    /// A connection that is closed without an answer is one that is reset: which of them the service sees depends on
-    /// whether its request was read by then, and AsyncHTTPClient's `remoteConnectionClosed` does not tell either.
+    /// A close without an answer counts as a reset: the service sees the one or the other depending on whether the peer had
+    /// read its request by then, and AsyncHTTPClient's `remoteConnectionClosed` does not tell them apart either.
     case connectionReset = "connection_reset"
     case timeout
     case tls
     case tooManyRedirects = "too_many_redirects"
-    /// What cannot be sent: a URL without a host, a scheme that nothing loads, a GET with a body, a file that is not there.
+    /// A request that cannot be sent: a URL without a host, a scheme that nothing loads, a GET with a body, a file that is
+    /// not there.
     case invalidRequest = "invalid_request"
-    /// An answer that is not HTTP, contradicts itself, or ends before its end.
+    /// An answer that is not HTTP, contradicts itself or is cut off.
     case invalidResponse = "invalid_response"
     case cancelled
-    /// In flight for longer than `MARTLET_HUNG`.
+    /// A request in flight for longer than `MARTLET_HUNG`.
     case hung
     /// The semantic conventions' name for anything else.
     case other = "_OTHER"
 
-    /// - Parameter isAnswered: something of an answer was there before.
+    /// - Parameter isAnswered: whether a part of the answer came before the error.
     init(of error: any Error, isAnswered: Bool) {
         let error = error as NSError
         guard error.domain == NSURLErrorDomain else {
@@ -50,8 +51,8 @@ enum ErrorType: String {
             NSURLErrorClientCertificateRequired:
             .tls
         case NSURLErrorHTTPTooManyRedirects, NSURLErrorRedirectToNonExistentLocation: .tooManyRedirects
-        // For libcurl a scheme that it does not know and an answer in a version that it does not know are one error:
-        // "Received HTTP/0.9 when not allowed".
+        // libcurl has one error for an unknown scheme and for an answer in an unknown version: "Received HTTP/0.9 when not
+        // allowed".
         case NSURLErrorUnsupportedURL: text.contains("HTTP") ? .invalidResponse : .invalidRequest
         case NSURLErrorBadURL, NSURLErrorDataLengthExceedsMaximum, NSURLErrorFileDoesNotExist,
             NSURLErrorFileIsDirectory, NSURLErrorNoPermissionsToReadFile:
@@ -64,12 +65,12 @@ enum ErrorType: String {
         }
     }
 
-    /// Foundation has no code for much of what libcurl tells apart, and leaves its text (libcurl, lib/strerror.c and the
-    /// error buffer). The first that fits.
+    /// Returns the type for libcurl's text (libcurl, lib/strerror.c and the error buffer), because Foundation has no code
+    /// for many errors of libcurl. The first text that fits decides.
     private static func named(_ text: String, isAnswered: Bool) -> ErrorType {
         let texts: [(String, ErrorType)] = [
             ("reset by peer", .connectionReset), ("Broken pipe", .connectionReset),
-            // A connection over TLS that was closed, in libcurl 8.
+            // libcurl 8 reports a closed connection over TLS in this way.
             ("unexpected eof", isAnswered ? .invalidResponse : .connectionReset),
             ("SSL", .tls), ("certificate", .tls), ("TLS", .tls),
             ("Could not resolve", .dns), ("connect to", .connectionFailed), ("CONNECT", .connectionFailed),

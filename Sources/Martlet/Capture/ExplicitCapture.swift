@@ -3,13 +3,13 @@ import Foundation
 public import FoundationNetworking
 
 extension URLSessionConfiguration {
-    /// Lets Martlet see the requests of sessions made with this configuration where it does not see every session by
-    /// itself (`MARTLET_CAPTURE=explicit`, or when the check at start failed; `status.captureMode` tells).
+    /// Lets Martlet capture the requests of sessions made with this configuration where it does not capture every session
+    /// (`MARTLET_CAPTURE=explicit`, or a failed check at start; see `status.captureMode`).
     ///
-    /// In automatic mode this changes nothing, so it can always be called. Call it before the session is made: a session
-    /// copies its configuration. A request is passed on to the session's own loader unchanged; protocols of the service's
-    /// own are asked before Martlet, as they were asked before that loader. Not thread-safe, as the configuration itself
-    /// is not.
+    /// A service can always call it: it has no effect in automatic mode. Call it before making the session, because a
+    /// session copies its configuration. Martlet passes requests on to the session's own loader unchanged. `URLSession`
+    /// asks protocols of the service's own before Martlet, as it asks them before that loader. Not thread-safe, like the
+    /// configuration itself.
     public func captureWithMartlet() {
         var classes = protocolClasses ?? []
         guard !classes.contains(where: { $0 == ObservedProtocol.self }) else { return }
@@ -19,31 +19,34 @@ extension URLSessionConfiguration {
     }
 }
 
-/// Lets the native loader load its task, with an observer in front of the task's client. `URLSession` calls it on one
-/// serial queue, the task's.
+/// A protocol that lets the native loader load its task, with an observer in front of the task's client. `URLSession` calls
+/// it on one serial queue, the task's.
 final class ObservedProtocol: URLProtocol {
     private var loader: URLProtocol?
     private var observer: RequestObserver?
 
-    /// Called under a lock of Foundation's: it reads flags and nothing else.
+    /// Returns whether the request is captured explicitly. Foundation calls it under a lock of its own, so it reads no
+    /// state but flags.
     override static func canInit(with request: URLRequest) -> Bool {
-        guard Capture.isExplicit.load(ordering: .relaxed), Capture.isOn.load(ordering: .relaxed),
+        guard CaptureSwitch.isExplicit.load(ordering: .relaxed), CaptureSwitch.isOn.load(ordering: .relaxed),
             let scheme = request.url?.scheme
         else { return false }
-        // As Foundation's loader compares it: what that does not load is not to be loaded because of the agent.
+        // Foundation's loader compares the scheme in this way. The agent must not make it load a request that it would not
+        // load by itself.
         return scheme == "http" || scheme == "https"
     }
 
     override static func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
-    /// A cancel may have come first, and its task has its error then and has ended. Foundation's loader would have been told;
-    /// one that is made now would send the request, and then end the process because nobody knows its task.
+    /// Starts the native loader, unless the task was cancelled before and so has ended with an error. A loader that starts
+    /// after the cancel would send the request, and then end the process because its session no longer knows the task.
     override func startLoading() {
         if loader == nil { makeLoader() }
         if task?.error == nil { loader?.startLoading() }
     }
 
-    /// A suspended task stops too, and may be resumed; a cancelled one tells only its own protocol.
+    /// Stops the native loader. Only this call tells of a cancelled task, so the observer records its end. A suspended task
+    /// stops its loader too, and may be resumed.
     override func stopLoading() {
         if task?.state == .canceling { observer?.end(task, error: URLError(.cancelled)) }
         loader?.stopLoading()
@@ -53,9 +56,9 @@ final class ObservedProtocol: URLProtocol {
         guard let type = NativeLoader.type, let task, let client else { return }
         let loader = type.init(task: task, cachedResponse: cachedResponse, client: client)
         self.loader = loader
-        // In a scope the native loader is seen by itself.
+        // The hook captures the native loader where the task began in a scope.
         guard InFlightRequests.scope(of: task) == nil,
-            let recorder = Capture.recorder
+            let recorder = CaptureSwitch.recorder
         else { return }
         observer = AgentCost.measure { RequestInstrument(recorder: recorder).observe(loader, of: task, for: client) }
     }

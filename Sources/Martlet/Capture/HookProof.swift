@@ -4,22 +4,24 @@ import Foundation
 import FoundationNetworking
 import Synchronization
 
-/// Shows that the hooks are called, by calling each of the hooked methods once. There is no session, for the first one of
-/// a process settles which protocols `URLSession.shared` has: no request is made, and nothing is sent.
+/// A proof that the hooks are called: it calls each hooked method once and checks that every call was noted. It makes no
+/// session, because the first session of a process fixes the protocols of `URLSession.shared`. It makes no request and
+/// sends nothing.
 ///
-/// The calls go through the vtable as Foundation's own do, for a method that any module may override cannot be bound in
-/// another way. What runs behind the hooks is harmless: a task that is suspended once more than it is resumed stays where
-/// it is, and a loader that is stopped before it starts rests, as that of a task that was cancelled at once does.
+/// The calls go through the vtable, as Foundation's own do: the compiler cannot bind a method that any module may override
+/// in another way. The hooked methods do no harm here. A task that is suspended once more often than it is resumed stays
+/// suspended, and a loader that is stopped before its start stays idle, like the loader of a task that was cancelled at
+/// once.
 enum HookProof {
     private struct Call: Hashable {
         let hook: UInt32
-        /// Its address.
+        /// The address of the task or loader.
         let object: UInt
     }
 
     private static let calls = Lock<Set<Call>>([])
 
-    /// To be what runs ahead of the methods meanwhile.
+    /// The function that runs ahead of the hooked methods during the proof. It notes each call.
     static let noteCall: martlet_before = { hook, object in
         let call = Call(hook: hook.rawValue, object: UInt(bitPattern: object))
         _ = calls.withLock { $0.insert(call) }
@@ -43,7 +45,8 @@ enum HookProof {
         Call(hook: hook.rawValue, object: UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()))
     }
 
-    /// Where the class of the object is not known, so that no call is bound to it.
+    /// Suspends and resumes a task. The function is not inlined, so that the compiler does not know the task's class and
+    /// calls through the vtable.
     @inline(never) private static func pause(_ task: URLSessionTask) {
         task.suspend()
         task.resume()
@@ -55,7 +58,7 @@ enum HookProof {
     }
 }
 
-/// One that was cancelled ahead of its loader's start.
+/// A task that was cancelled before its loader started.
 private final class CancelledTask: URLSessionDataTask, @unchecked Sendable {
     override var state: URLSessionTask.State { .canceling }
     override var error: (any Error)? { URLError(.cancelled) }

@@ -4,24 +4,25 @@ import FoundationNetworking
 import MartletTelemetry
 import Synchronization
 
-/// The requests of the process that have begun and not ended, by their task. A task stays at its address as long as it
-/// has not ended: its session holds it. One that was asked for credentials may end unseen, and is told from the next at
-/// its address.
+/// The process's requests that have begun and not ended, by the address of their task. A task keeps its address until it
+/// ends, because its session holds it. A task that was asked for credentials may end unseen;
+/// ``RequestObservation/isLeftOver(at:)`` tells it from the next task at its address.
 enum InFlightRequests {
-    /// Past so many a request is seen from its loader on, without its place in the trace, and is not known as hung.
+    /// The largest number of known requests. Any further request is captured from its loader on, without its parent in the
+    /// trace, and never counts as hung.
     static let limit = 65_536
-    /// After so long a task without a loader is one that a protocol of the service's own took.
+    /// The time after which a task without a native loader counts as taken by a protocol of the service's own.
     private static let longestWayToLoader = Duration.seconds(60)
 
-    /// What one holds, roughly: an observation of 200 bytes, an observer of 110, and its place here. The request itself
-    /// is its task's.
+    /// An estimate of the memory for a request in flight, in bytes: 200 for its observation, 110 for its observer, and its
+    /// entry here. The request itself belongs to its task.
     static let bytes = 384
 
     /// A task's address.
     typealias Key = UInt
 
-    /// A part of the requests, with a lock of its own: `resume()` waits for nobody who walks through all of them for longer
-    /// than one part takes.
+    /// A part of the requests, with a lock of its own. A walk through all requests holds `resume()` up only while it reads
+    /// one part.
     private final class Part: Sendable {
         let requests = ProcessLock<[Key: RequestObservation]>([:])
     }
@@ -29,16 +30,18 @@ enum InFlightRequests {
     private static let parts = (0..<64).map { _ in Part() }
     private static let count = Atomic<Int>(0)
 
-    /// Objects lie at multiples of 16, as a rule far apart, so their addresses are mixed first.
+    /// Returns the part for a task. The address is mixed first, because objects lie at multiples of 16 and usually far
+    /// apart.
     private static func part(of key: Key) -> Part {
         parts[Int(((key >> 4) &* 0x9E37_79B9_7F4A_7C15) >> 58)]
     }
 
     static func key(_ task: URLSessionTask) -> Key { UInt(bitPattern: Unmanaged.passUnretained(task).toOpaque()) }
 
-    /// On the caller's thread. A task that is resumed after a pause, or by a challenge that was answered, goes on.
+    /// Notes that a task is resumed, on the caller's thread. A task that is resumed after a pause, or after an answered
+    /// challenge, continues its request.
     ///
-    /// - Returns: What was left over of another task, which had this address and ended unseen.
+    /// - Returns: the replaced observation, perhaps of an earlier task at this address that ended unseen; `nil` for none.
     static func resume(_ task: URLSessionTask) -> RequestObservation? {
         let (key, new) = (key(task), RequestObservation())
         let (known, goesOn) = part(of: key).requests.withLock { requests -> (RequestObservation?, Bool) in
@@ -51,7 +54,7 @@ enum InFlightRequests {
         return goesOn ? nil : known
     }
 
-    /// A loader starts.
+    /// Returns the observation of a task whose loader starts, a new one if the task has none.
     static func observation(of task: URLSessionTask) -> RequestObservation {
         let key = key(task)
         return part(of: key).requests.withLock { requests in
@@ -62,7 +65,7 @@ enum InFlightRequests {
         }
     }
 
-    /// Takes the place of one more.
+    /// Counts one more request and returns `true`, unless the limit is reached.
     private static func hasRoom() -> Bool {
         let hasRoom = count.wrappingAdd(1, ordering: .relaxed).oldValue < limit
         if !hasRoom { count.wrappingSubtract(1, ordering: .relaxed) }
@@ -71,26 +74,27 @@ enum InFlightRequests {
 
     private static func known(at key: Key) -> RequestObservation? { part(of: key).requests.withLock { $0[key] } }
 
-    /// In a forked child, which has none of its parent's.
+    /// Sets the count to 0 in a forked child, which has none of its parent's requests.
     static func beginAnew() { count.store(0, ordering: .relaxed) }
 
-    /// The scope in which the task was resumed.
+    /// Returns the scope in which the task was resumed; `nil` outside any scope, and for an unknown task.
     static func scope(of task: URLSessionTask) -> CaptureScope? {
-        guard Capture.scopes.load(ordering: .relaxed) > 0 else { return nil }
+        guard CaptureSwitch.scopes.load(ordering: .relaxed) > 0 else { return nil }
         return known(at: key(task))?.start.scope
     }
 
     static func knows(_ task: URLSessionTask) -> Bool { known(at: key(task)) != nil }
 
     static func remove(_ task: URLSessionTask) {
-        // Released when the lock is open: what a span was told may be of the service's own types.
+        // The observation is released after the lock is open: its span may hold values of the service's own types, whose
+        // deinitializers may run any code.
         let removed = part(of: key(task)).requests.withLock { $0.removeValue(forKey: key(task)) }
         if removed != nil { count.wrappingSubtract(1, ordering: .relaxed) }
     }
 
-    /// Removes the request of a task that may be gone, and not another one at its address.
+    /// Removes an observation whose task may be gone, unless another observation has its address.
     ///
-    /// - Parameter isDue: asked once more when nobody else can change it.
+    /// - Parameter isDue: a last check, under the lock, when no other thread can change the entry.
     static func remove(_ observation: RequestObservation, at key: Key, where isDue: () -> Bool = { true }) {
         let isRemoved = part(of: key).requests.withLock { requests in
             guard requests[key] === observation, isDue() else { return false }
@@ -100,7 +104,7 @@ enum InFlightRequests {
         if isRemoved { count.wrappingSubtract(1, ordering: .relaxed) }
     }
 
-    /// The requests for which it is true, each looked at when no lock is held.
+    /// Returns the requests for which `isWanted` is true. No lock is held while it looks at them.
     private static func all(
         where isWanted: (RequestObservation) -> Bool
     ) -> [(key: Key, value: RequestObservation)] {
@@ -109,11 +113,12 @@ enum InFlightRequests {
         }
     }
 
-    /// Requests that ended without their loader's client being told.
+    /// The requests that ended without a call to their loader's client.
     static var endedUnseen: [(key: Key, value: RequestObservation)] { all { $0.unseenEnd != nil } }
 
-    /// To be called before capture is switched on again. In the meantime a task that waited for a loader may have ended
-    /// unseen, and another one may have its address: that one is not to be taken for it. Scopes have a switch of their own.
+    /// Forgets requests that wait for a loader; to be called before capture is switched on again. While capture was off,
+    /// such a task may have ended unseen, and a later task at its address must not be taken for it. Requests of a scope
+    /// stay, because a scope has a switch of its own.
     static func forgetWaiting() {
         for (key, observation) in all(where: { $0.start.scope == nil && $0.waitsForLoader }) {
             remove(observation, at: key)
@@ -121,20 +126,21 @@ enum InFlightRequests {
         }
     }
 
-    /// How many there are of the scope, and the age of the oldest; not those that counted as hung.
+    /// Returns the number of the scope's requests that a loader has started, and the age of the oldest, without hung
+    /// requests.
     ///
-    /// - Parameter scope: `nil` for those that began outside any.
+    /// - Parameter scope: `nil` for requests that began outside any scope.
     static func summary(in scope: CaptureScope?) -> (count: Int, oldest: Duration) {
         let starts = all { $0.start.scope === scope && $0.stage == .begun }.map(\.value.start.monotonic)
         let now = Clock.monotonic()
         return (starts.count, .nanoseconds(Int64(clamping: starts.min().map { now - min(now, $0) } ?? 0)))
     }
 
-    /// Roughly what all of them hold, those that wait for their loader too.
+    /// An estimate of the memory for all requests in flight, in bytes, including requests that wait for their loader.
     static var estimatedBytes: Int { count.load(ordering: .relaxed) * bytes }
 
-    /// Those that are older than `age` and did not end. They stay known until their task ends, so that what becomes of
-    /// them is not another request.
+    /// Returns the requests in flight for longer than `age`. They stay known until their task ends, so that their end does
+    /// not count as another request.
     static func hung(after age: Duration) -> [RequestObservation] {
         forgetAbandoned()
         return all { $0.stage == .begun && Clock.hasPassed(age, since: $0.start.monotonic) }.map(\.value)

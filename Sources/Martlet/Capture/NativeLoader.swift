@@ -2,9 +2,9 @@
 import Foundation
 import FoundationNetworking
 
-/// `URLSession`'s own HTTP loader on Linux. It keeps loading in both modes; Martlet stands between it and its client.
+/// `URLSession`'s own HTTP loader on Linux. It loads requests in both modes, and Martlet stands between it and its client.
 enum NativeLoader {
-    /// `nil` where Foundation is built otherwise than it was when this was written.
+    /// The loader's class; `nil` where Foundation has no class of this name.
     static let type = NSClassFromString("FoundationNetworking._HTTPURLProtocol") as? URLProtocol.Type
 }
 #endif

@@ -3,21 +3,20 @@ import Foundation
 import FoundationNetworking
 import MartletTelemetry
 
-/// How a request ended, as its loader tells it. An object, because it is handed on and would be copied with all that it
-/// holds.
+/// The end of a request as its loader reports it: a response or an error. A class, so that passing it on copies nothing.
 final class RequestAnswer: Sendable {
-    /// By the monotonic clock.
+    /// The time of the end in nanoseconds, by the monotonic clock.
     let time = Clock.monotonic()
     let response: HTTPURLResponse?
     let error: ErrorType?
-    /// What the error said.
+    /// The error's description; `nil` without an error.
     let message: String?
     let figures: TransferFigures?
-    /// As far as it went through the loader's client.
+    /// The body that went through the loader's client; `nil` for none, and where bodies are not kept.
     let body: Data?
 
     /// - Parameters:
-    ///   - isTimed: whether the phases are asked for.
+    ///   - isTimed: whether libcurl is asked for the times of the phases.
     ///   - firstByte: see ``TransferFigures``.
     init(
         response: HTTPURLResponse?, error: (any Error)?, handle: EasyHandle?, body: Data?, isTimed: Bool,
@@ -32,7 +31,9 @@ final class RequestAnswer: Sendable {
         self.body = body
     }
 
-    /// Of a request that has not ended, and may have been asked for credentials.
+    /// Makes the answer of a hung request.
+    ///
+    /// - Parameter challenge: the answer that asked for credentials; `nil` if the server did not ask.
     init(hungAfter challenge: RequestAnswer?) {
         response = challenge?.response
         error = .hung
@@ -41,10 +42,12 @@ final class RequestAnswer: Sendable {
         body = challenge?.body
     }
 
-    /// `nil` where an error came instead, or in the middle. What hangs may have had an answer.
+    /// The response's status; `nil` where an error came instead of the response or during it. A hung request may have a
+    /// response.
     var status: Int? { error == nil || error == .hung ? response?.statusCode : nil }
 
-    /// `error.type`: a 4xx or 5xx names itself (semantic conventions, "HTTP Spans").
+    /// The attribute `error.type`; `nil` for a success. A status of 4xx or 5xx is its own type (semantic conventions, "HTTP
+    /// Spans").
     var errorName: String? { error?.rawValue ?? status.flatMap { $0 >= 400 ? String($0) : nil } }
 }
 #endif

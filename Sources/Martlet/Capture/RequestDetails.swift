@@ -4,8 +4,8 @@ import FoundationNetworking
 import MartletOTLP
 import MartletTelemetry
 
-/// What is kept of a request whose details are kept, until it is folded and a span is made of it. Holds no body and no
-/// header fields beyond their limits, and neither the request nor the response that have more.
+/// The kept details of a request, from its end until they become a span. They hold header fields and bodies within their
+/// limits only, and neither the request nor the response, which may be larger.
 struct RequestDetails: Sendable {
     private let request: CapturedRequest
     private let message: String?
@@ -48,7 +48,7 @@ struct RequestDetails: Sendable {
         resends = end.resends
     }
 
-    /// Roughly what it holds.
+    /// An estimate of the memory for the details, in bytes.
     var bytes: Int {
         2048 + requestHeaders.bytes + responseHeaders.bytes + (requestBody?.bytes.count ?? 0)
             + (responseBody?.bytes.count ?? 0)
@@ -71,7 +71,7 @@ struct RequestDetails: Sendable {
         return span
     }
 
-    /// With their attributes' names, made once.
+    /// The phases with the names of their attributes, which are built once.
     private static let phases = RequestPhase.allCases.map { ($0, "\(AttributeName.phase).\($0.rawValue)") }
 
     private var attributes: [String: SpanAttribute] {
@@ -96,7 +96,7 @@ struct RequestDetails: Sendable {
         return attributes
     }
 
-    /// Each a list of values, as the semantic conventions have it ("HTTP Spans", `http.request.header.<key>`).
+    /// Adds each header field as a list of values (semantic conventions, "HTTP Spans", `http.request.header.<key>`).
     private func add(_ fields: HeaderFields, _ prefix: String, to attributes: inout [String: SpanAttribute]) {
         for field in contents.redaction.headers(fields.kept) {
             attributes["\(prefix).\(field.name.lowercased())"] = .array([.string(field.value)])

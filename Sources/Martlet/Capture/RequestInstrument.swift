@@ -3,11 +3,12 @@ import Foundation
 import FoundationNetworking
 import MartletTelemetry
 
-/// What the agent makes of the requests of `URLSession`. Thread-safe.
+/// The instrument for `URLSession`: it observes requests and records them at their end. Thread-safe.
 struct RequestInstrument: Sendable {
     let recorder: Recorder
 
-    /// Puts an observer between a loader that is about to start and its client; `nil` where it is not to be seen.
+    /// Puts an observer between a loader that is about to start and its client. Returns `nil` for a request that the
+    /// patterns leave out or the agent made.
     func observe(_ loader: URLProtocol, of task: URLSessionTask, for client: any URLProtocolClient) -> RequestObserver?
     {
         let request = loader.request
@@ -21,7 +22,7 @@ struct RequestInstrument: Sendable {
         let observer = RequestObserver(
             of: client, loader: loader, observation: observation, sendsBody: sendsBody, instrument: self)
         loader.client = observer
-        // A cancel came ahead of the start: this is all that will be heard of it.
+        // The task was cancelled before its start, and no other call will report it.
         if let error = task.error {
             let answer = RequestAnswer(response: nil, error: error, handle: nil, body: nil, isTimed: false)
             end(observation, of: task, with: answer, handle: nil)
@@ -29,27 +30,28 @@ struct RequestInstrument: Sendable {
         return observer
     }
 
-    /// Told by its delegate, which nobody else can have: properties of a request do not survive its copies on Linux.
-    private func isOwnUpload(_ task: URLSessionTask) -> Bool { task.delegate is UploadDelegate }
+    /// Returns whether the agent made the task: only its own tasks have such a delegate. Properties of a request do not
+    /// survive its copies on Linux.
+    private func isOwnUpload(_ task: URLSessionTask) -> Bool { task.delegate is any OwnUploadDelegate }
 
     func end(
         _ observation: RequestObservation, of task: URLSessionTask, with answer: RequestAnswer, handle: EasyHandle?
     ) {
         InFlightRequests.remove(task)
         guard let end = observation.end() else { return }
-        // Whoever takes back a request that was asked for credentials has had its answer.
+        // A caller that cancels a request after a question for credentials has received that answer.
         let isRefused = answer.error == .cancelled && end.challenged != nil
         record(end, of: task, start: observation.start, answer: isRefused ? end.challenged ?? answer : answer, handle)
     }
 
-    /// A request that was asked for credentials ended with that answer, which is what its caller got.
+    /// Records a request that ended unseen, with the answer that asked for credentials. Its caller received that answer.
     func endUnseen(_ observation: RequestObservation, with answer: RequestAnswer) {
         guard let end = observation.end() else { return }
         record(end, of: nil, start: observation.start, answer: answer, nil)
     }
 
-    /// Counts requests that ended unseen, and those that are in flight for too long. What becomes of these later is not
-    /// counted again.
+    /// Counts requests that ended unseen, and counts requests in flight for too long as hung. A hung request that ends
+    /// later is not counted a second time.
     func countHung() {
         for (key, observation) in InFlightRequests.endedUnseen {
             InFlightRequests.remove(observation, at: key)
@@ -62,13 +64,14 @@ struct RequestInstrument: Sendable {
         }
     }
 
-    /// - Parameter task: `nil` anywhere else than on its queue.
+    /// - Parameter task: the request's task; `nil` outside the session's queue.
     private func record(
         _ end: RequestObservation.End, of task: URLSessionTask?, start: RequestStart, answer: RequestAnswer,
         _ handle: EasyHandle?
     ) {
-        // The agent that runs now: the one that saw the request begin may have been shut down, and would keep it.
-        guard let recorder = Capture.recorder(in: start.scope) else { return }
+        // The agent that runs now takes the request. The agent that saw it begin may have been shut down since, and would
+        // never deliver it.
+        guard let recorder = CaptureSwitch.recorder(in: start.scope) else { return }
         let duration = answer.time &- start.monotonic
         var request = CapturedRequest(
             method: HTTPMethod.name(end.request.httpMethod ?? "GET"), destination: .url(end.url), status: answer.status,

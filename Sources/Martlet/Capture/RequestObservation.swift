@@ -5,35 +5,36 @@ import FoundationNetworking
 import MartletTelemetry
 import Synchronization
 
-/// One request of a task from `resume` to its end, however many hops, loaders and challenges lie between. Thread-safe:
-/// it begins on the caller's thread, goes on on the session's queue, and the agent's thread looks at its age.
+/// A task's request from `resume` to its end, across all its hops, loaders and challenges. Thread-safe: it begins on the
+/// caller's thread and continues on the session's queue, and the agent's thread reads its age.
 final class RequestObservation: Sendable {
     let start: RequestStart
     private let state = Lock(State())
     private let process = martlet_process()
 
-    /// `false` in a forked child for what was in flight at the fork: it is the parent's, and so is its lock.
+    /// Whether this process began the observation. `false` in a forked child for a request that was in flight at the fork:
+    /// the request and its lock belong to the parent.
     var isOfThisProcess: Bool { process == martlet_process() }
 
     private struct State {
-        /// `nil` before there is a loader, and after the end.
+        /// The request as its first loader has it, and its URL; `nil` before a loader starts and after the end.
         var request: (asked: URLRequest, url: URL)?
         var context: TraceContext?
-        /// How often libcurl wrote a request: more than once where redirects were followed or a challenge answered.
+        /// The number of requests that libcurl wrote: more than one after a redirect or an answered challenge.
         var requestsWritten = 0
-        /// The server's question for credentials, if it asked.
+        /// The server's question for credentials; `nil` if the server has not asked.
         var challenge: Challenge?
-        /// The task was resumed since, as Foundation does with credentials.
+        /// Whether the task was resumed after the challenge. Foundation resumes it when it has credentials.
         var wasResumed = false
         var isEnded = false
     }
 
-    /// What there is to tell at the end.
+    /// The result of ``RequestObservation/end()``: the values from which the request is recorded.
     struct End {
         var request: URLRequest
         var url: URL
         var context: TraceContext
-        /// `http.request.resend_count`.
+        /// The attribute `http.request.resend_count`: the requests that libcurl wrote after the first.
         var resends: Int
         var challenged: RequestAnswer?
     }
@@ -42,7 +43,8 @@ final class RequestObservation: Sendable {
         self.start = start
     }
 
-    /// A loader starts with it: the first, or another one after a challenge, which goes on with what there is.
+    /// Notes that a loader starts with the request. Only the first loader has an effect: one that follows a challenge
+    /// continues the same request.
     func begin(_ request: URLRequest, to url: URL, sampler: TraceSampler) {
         let isFirst = state.withLock { state in
             guard state.request == nil, !state.isEnded else { return false }
@@ -55,17 +57,18 @@ final class RequestObservation: Sendable {
 
     enum Stage {
         case resumed
-        /// It got as far as a loader.
+        /// A loader started with the request.
         case begun
         case ended
     }
 
     var stage: Stage { state.withLock { $0.isEnded ? .ended : $0.request == nil ? .resumed : .begun } }
 
-    /// Its first loader has not started, or the one that follows a challenge.
+    /// Whether the request may wait for a loader: no loader has started yet, or the server asked for credentials.
     var waitsForLoader: Bool { state.withLock { $0.challenge != nil || ($0.request == nil && !$0.isEnded) } }
 
-    /// Only the first who asks gets an answer: a cancelled task fails twice, through its loader and through its session.
+    /// Ends the request and returns its values; `nil` for later callers, and without a loader. A cancelled task fails
+    /// twice, through its loader and through its session.
     func end() -> End? {
         state.withLock { state in
             guard let (request, url) = state.request.take(), let context = state.context else { return nil }
@@ -76,7 +79,8 @@ final class RequestObservation: Sendable {
         }
     }
 
-    /// libcurl is about to write a request. Returns the context that it belongs to.
+    /// Counts a request that libcurl is about to write. Returns the trace context of the request; `nil` before a loader
+    /// starts.
     func noteRequestWritten() -> TraceContext? {
         state.withLock { state in
             state.requestsWritten += 1
@@ -84,8 +88,8 @@ final class RequestObservation: Sendable {
         }
     }
 
-    /// The server asked for credentials. The request goes on if its caller gives some; if not, it never ends (Foundation
-    /// 6.3.1), or ends without another word to the client of its loader (6.3.2 and later).
+    /// Notes that the server asked for credentials. The request continues if its caller gives some. Otherwise it never ends
+    /// (Foundation 6.3.1), or ends without another call to its loader's client (6.3.2 and later).
     func noteChallenge(_ answer: RequestAnswer, of task: URLSessionTask) {
         let challenge = Challenge(answer: answer, task: task)
         state.withLock { ($0.challenge, $0.wasResumed) = (challenge, false) }
@@ -95,8 +99,9 @@ final class RequestObservation: Sendable {
 
     func noteResumed() { state.withLock { $0.wasResumed = true } }
 
-    /// Whether nothing follows this answer, which asked for credentials, now that its loader is gone. Foundation suspends a
-    /// task before it gives it another loader, and resumes it then: they are looked at in that order.
+    /// Returns whether the request ended with this answer, which asked for credentials, now that its loader is gone.
+    /// Foundation suspends a task, gives it another loader and resumes it, so this reads the suspension first and the
+    /// resumption second.
     func isOver(after answer: RequestAnswer) -> Bool {
         guard let challenge = state.withLock({ $0.challenge }), challenge.answer === answer,
             challenge.task?.state != .suspended
@@ -104,24 +109,24 @@ final class RequestObservation: Sendable {
         return state.withLock { $0.challenge === challenge && !$0.wasResumed }
     }
 
-    /// The answer that asked for credentials, where the task has ended since: it is completed, or gone.
+    /// The answer that asked for credentials, if its task was completed or released since; `nil` otherwise.
     var unseenEnd: RequestAnswer? {
-        // A task that is held here alone is released when the lock is open.
+        // The task is loaded outside the lock, because this reference may be the last one and release it.
         guard let challenge = state.withLock({ $0.challenge }) else { return nil }
         return (challenge.task?.state ?? .completed) == .completed ? challenge.answer : nil
     }
 
-    /// Whether it is of a task that was at this one's address before. Only a task that was asked for credentials ends
-    /// unseen.
+    /// Returns whether the request belongs to an earlier task at the address of `task`. Only a task that was asked for
+    /// credentials ends unseen.
     func isLeftOver(at task: URLSessionTask) -> Bool {
         guard let challenge = state.withLock({ $0.challenge }) else { return false }
         return challenge.task !== task
     }
 }
 
-/// A question for credentials.
+/// A server's question for credentials.
 ///
-/// `@unchecked Sendable` because a weak reference has to be a variable: nobody writes it but the runtime, and its loads are
+/// `@unchecked Sendable` because a weak reference has to be a variable. Only the runtime writes it, and its loads are
 /// atomic.
 private final class Challenge: @unchecked Sendable {
     let answer: RequestAnswer

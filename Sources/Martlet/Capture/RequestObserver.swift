@@ -4,26 +4,27 @@ import Foundation
 import FoundationNetworking
 import MartletTelemetry
 
-/// Stands between a native loader and its client: forwards every call as it came, and records the request at the first
-/// of those that end it.
+/// An observer between a native loader and its client. It forwards every call unchanged, and records the request at the
+/// first call that ends it.
 ///
-/// `@unchecked Sendable` because `URLProtocolClient` asks for it, and truly so because all calls come on the session's
-/// serial queue, and the last release behind them.
+/// `@unchecked Sendable` because `URLProtocolClient` requires it. It is safe because all calls come on the session's serial
+/// queue, and the last release follows them.
 final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
     private let client: any URLProtocolClient
     private let observation: RequestObservation
     private let handle: EasyHandle?
     private let instrument: RequestInstrument
-    /// libcurl does not tell when the answer to such a request came.
+    /// Whether the request has a body. libcurl does not tell when the answer to such a request came.
     private let sendsBody: Bool
-    /// When libcurl wrote the request, the last of several, and when the head of its answer came, by the monotonic clock.
+    /// The times at which libcurl wrote the last request and received the head of its answer, in nanoseconds of the
+    /// monotonic clock; `nil` before.
     private var (written, head): (UInt64?, UInt64?)
     private var response: URLResponse?
     private var responseBody: Data?
-    /// The answer that asked for credentials, and the task that it was given.
+    /// The answer that asked for credentials, and the key of its task; `nil` if the server did not ask.
     private var challenge: (answer: RequestAnswer, task: InFlightRequests.Key)?
 
-    /// To be made before the loader starts, and to be its client until it ends.
+    /// Makes an observer for a loader that has not started. The observer must be the loader's client until the loader ends.
     ///
     /// - Parameter sendsBody: whether the request has a body.
     init(
@@ -37,7 +38,7 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
         handle = EasyHandle(of: loader)
         super.init()
         guard let handle else {
-            if EasyHandle.isAvailable { Capture.note(.noHandle) }
+            if EasyHandle.isAvailable { CaptureSwitch.note(.noHandle) }
             return
         }
         guard instrument.recorder.allowance.traces else { return }
@@ -47,7 +48,8 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
         }
     }
 
-    /// Foundation lets go of a loader when its task has ended, or goes on with another loader after a challenge. Any thread.
+    /// Records a request that ended unseen after a challenge. Foundation releases a loader when its task has ended, or when
+    /// the task continues with another loader. May run on any thread.
     deinit {
         guard let (answer, task) = challenge, observation.isOfThisProcess, observation.isOver(after: answer) else {
             return
@@ -56,7 +58,7 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
         instrument.endUnseen(observation, with: answer)
     }
 
-    /// Recorded before it is forwarded, so that a caller who has his answer is already counted.
+    /// Records the request before it forwards the call, so that a request is counted before its caller has the answer.
     func urlProtocolDidFinishLoading(_ loader: URLProtocol) {
         end(loader.task, error: nil)
         client.urlProtocolDidFinishLoading(loader)
@@ -67,7 +69,8 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
         client.urlProtocol(loader, didFailWithError: error)
     }
 
-    /// Called once with the whole body where there is a completion handler; a delegate gets its data another way.
+    /// Keeps the body. `URLSession` calls this once, with the whole body, for a task with a completion handler. A delegate
+    /// gets its data in another way.
     func urlProtocol(_ loader: URLProtocol, didLoad data: Data) {
         let recorder = instrument.recorder
         if recorder.settings.contents.hasBodies, recorder.allowance.keepsDetails { responseBody = data }
@@ -101,10 +104,10 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
 
     func end(_ task: URLSessionTask?, error: (any Error)?) {
         guard observation.isOfThisProcess else { return }
-        guard let task else { return Capture.note(.noTask) }
+        guard let task else { return CaptureSwitch.note(.noTask) }
         AgentCost.measure {
-            // A task answers on a queue of its own, for which one would have to wait.
             if sendsBody { handle?.ignoreHead() }
+            // The response noted here comes first, because `task.response` waits for the task's own queue.
             let response = response ?? task.response
             let answer = RequestAnswer(
                 response: response as? HTTPURLResponse, error: error, handle: handle, body: responseBody,
@@ -119,7 +122,8 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
         }
     }
 
-    /// In explicit mode the loader that comes after a challenge is not seen, and the challenge has to do as the end.
+    /// Returns whether the request may continue after this answer. The agent does not see the loader that follows a
+    /// challenge in explicit mode, so the challenge counts as the end there.
     private func goesOn(after answer: RequestAnswer) -> Bool {
         guard answer.error == nil, let response = answer.response, isEveryLoaderSeen else {
             return false
@@ -128,10 +132,11 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
     }
 
     private var isEveryLoaderSeen: Bool {
-        observation.start.scope != nil || !Capture.isExplicit.load(ordering: .relaxed)
+        observation.start.scope != nil || !CaptureSwitch.isExplicit.load(ordering: .relaxed)
     }
 
-    /// libcurl is about to write a request, the first or that of a redirect. Always 0, which lets it.
+    /// Notes a request that libcurl is about to write, the first or that of a redirect, and adds its trace headers. Returns
+    /// 0, which lets libcurl continue.
     private func requestIsWritten() -> Int32 {
         guard observation.isOfThisProcess else { return 0 }
         AgentCost.measure {
@@ -151,7 +156,8 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
         }
     }
 
-    /// Nanoseconds from the request written to the head of its answer, where that was awaited and came.
+    /// The nanoseconds from writing the request to the head of its answer; `nil` where the agent did not await the head or
+    /// it has not come.
     private var firstByte: UInt64? {
         guard let written, let head else { return nil }
         return head &- written

@@ -1,15 +1,16 @@
 import MartletTelemetry
 import ServiceContextModule
 
-/// When and where a request began for its caller: made on his thread, where his trace is known.
+/// The time and the trace in which a request began for its caller. Made on the caller's thread, where the trace is known.
 struct RequestStart: Sendable {
     let wall = Clock.wall()
     let monotonic = Clock.monotonic()
     let parent: TraceContext?
-    /// The span of the caller's that is not to be counted as well, where it is a client's request.
+    /// The nearest span around the caller that may be a request; `nil` for none. If it is a client's request itself, only
+    /// the inner request is counted.
     let enclosing: SpanRecording?
-    /// The agent in memory that it belongs to; `nil` for the process's.
-    let scope = Capture.scope
+    /// The scope of the agent in memory that the request belongs to; `nil` for the process's agent.
+    let scope = CaptureSwitch.scope
 
     init() {
         let context = ServiceContext.current

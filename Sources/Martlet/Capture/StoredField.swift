@@ -1,12 +1,13 @@
 #if os(Linux)
 import Foundation
 
-/// Where the instances of a class keep a property that is not public. Found once, by looking for the property's value
-/// among the words of an instance; reading it afterwards is one load, where `Mirror` would take microseconds.
+/// The offset of a property that is not public, in the instances of a class. It is found once, by a search for the
+/// property's value among the words of an instance. Reading it afterwards is one load, where `Mirror` would take
+/// microseconds.
 struct StoredField: Sendable {
     private let offset: Int
 
-    /// `nil` unless exactly one word of the instance holds the property's value: an object or a pointer.
+    /// Finds the property; `nil` unless exactly one word of the instance holds its value, an object or a pointer.
     init?(_ label: String, of object: AnyObject) {
         guard let value = Self.value(of: label, in: object), let word = Self.word(value) else { return nil }
         let words = UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
@@ -16,15 +17,16 @@ struct StoredField: Sendable {
         self.offset = offset
     }
 
-    /// The word of an instance of the same class; `nil` where it is zero.
+    /// Returns the property's word in an instance of the same class; `nil` where it is zero.
     func pointer(in object: UnsafeRawPointer) -> UnsafeMutableRawPointer? {
         object.load(fromByteOffset: offset, as: UnsafeMutableRawPointer?.self)
     }
 
-    /// Metadata and reference count.
+    /// The bytes of an instance's metadata pointer and reference count.
     private static let header = 16
 
-    /// From the class's metadata: the 32 bits at byte 24 are its instances' size (Swift ABI, "Class Metadata").
+    /// Returns the size of the class's instances, in bytes: the 32 bits at byte 24 of its metadata (Swift ABI, "Class
+    /// Metadata").
     private static func size(of object: AnyObject) -> Int {
         let metadata = unsafeBitCast(type(of: object) as AnyClass, to: UnsafeRawPointer.self)
         return Int(metadata.load(fromByteOffset: 24, as: UInt32.self))
@@ -37,7 +39,7 @@ struct StoredField: Sendable {
         return UInt(bitPattern: Unmanaged.passUnretained(value as AnyObject).toOpaque())
     }
 
-    /// The stored property of that name, of the class or of one that it inherits from; `nil` where it is nil.
+    /// Returns the stored property of that name, in the object's class or a superclass; `nil` where it is missing or nil.
     static func value(of label: String, in object: AnyObject) -> Any? {
         var mirror: Mirror? = Mirror(reflecting: object)
         while let current = mirror {
@@ -47,7 +49,7 @@ struct StoredField: Sendable {
         return nil
     }
 
-    /// What an optional holds, and anything else itself.
+    /// Returns the value in an optional, `nil` for an empty one, and any other value itself.
     static func unwrapped(_ value: Any) -> Any? {
         let mirror = Mirror(reflecting: value)
         return mirror.displayStyle == .optional ? mirror.children.first?.value : value

@@ -2,15 +2,15 @@
 import CMartletHooks
 import MartletTelemetry
 
-/// What libcurl measured of the last transfer of a request: of a redirected one, of its last hop.
+/// libcurl's measurements of a request's last transfer, which is the last hop of a redirected request.
 struct TransferFigures: Sendable {
     private let transfer: martlet_transfer
-    /// Whether there is more than sizes.
+    /// Whether the figures have times, and not only sizes.
     private let isTimed: Bool
     private let firstByte: UInt64?
 
-    /// - Parameter firstByte: nanoseconds from the request written to the head of its answer, where that was seen. Of a
-    ///   request with a body libcurl itself tells when the first byte of that was sent.
+    /// - Parameter firstByte: the nanoseconds from writing the request to the head of its answer; `nil` where the head was
+    ///   not observed. For a request with a body, libcurl itself gives the time of the first byte sent instead.
     init(_ transfer: martlet_transfer, isTimed: Bool = true, firstByte: UInt64? = nil) {
         self.transfer = transfer
         self.isTimed = isTimed
@@ -19,13 +19,15 @@ struct TransferFigures: Sendable {
     }
 
     var bytesSent: UInt64 { UInt64(clamping: transfer.bytes_sent) }
-    /// As they came over the network: of a compressed body its compressed size.
+    /// The bytes that came over the network. A compressed body counts with its compressed size.
     var bytesReceived: UInt64 { UInt64(clamping: transfer.bytes_received) }
-    /// The connection had been used before.
+    /// Whether the connection had been used before.
     var isConnectionReused: Bool { transfer.connections == 0 && transfer.ready > 0 }
 
-    /// - Parameter duration: of the whole request, in nanoseconds. What of it was not the transfer is the queue: waiting
-    ///   for the session, for one of its connections, and the earlier hops of a redirect.
+    /// Returns the phases of the request; none where the figures have no times. The queue is the part of the request
+    /// outside its last transfer: waiting for the session or one of its connections, and the earlier hops of a redirect.
+    ///
+    /// - Parameter duration: the duration of the whole request, in nanoseconds.
     func phases(ofRequestTaking duration: UInt64) -> PhaseDurations {
         var phases = PhaseDurations()
         guard isTimed else { return phases }
@@ -43,7 +45,8 @@ struct TransferFigures: Sendable {
         return phases
     }
 
-    /// `nil` where the transfer did not get to the end of the phase.
+    /// Returns the nanoseconds between two times of libcurl, which are in microseconds; `nil` where the transfer did not
+    /// reach the end of the phase.
     private static func between(_ start: Int64, _ end: Int64) -> UInt64? {
         end > 0 && end >= start ? nanoseconds(end - start) : nil
     }

@@ -2,16 +2,17 @@
 import Foundation
 import FoundationNetworking
 
-/// Finds a method's slot in a class without any symbol's name.
+/// The search for a method's slot in a class, without symbol names.
 ///
-/// Of two subclasses one overrides the method and the other does not: their vtables differ in exactly one word, and
-/// every subclass of the same base has the method at the same index. Without an Objective-C runtime a class's metadata
-/// is seven header words and then the vtable; the two 32-bit halves of word 4 are its size and the offset of the
-/// address point in it (Swift ABI, "TypeMetadata"). Only words of live metadata are read here, and none is written.
+/// One of two subclasses overrides the method and the other does not, so their vtables differ in exactly one word. Every
+/// subclass of the same base has the method at the same index. Without an Objective-C runtime a class's metadata is seven
+/// header words and then the vtable. The two 32-bit halves of word 4 are the metadata's size and the offset of the address
+/// point in it (Swift ABI, "TypeMetadata"). This type reads words of live metadata and writes none.
 enum VTable {
     typealias Slot = UnsafeMutablePointer<UnsafeMutableRawPointer?>
 
-    /// The method's index; `nil` unless exactly one word differs and the plain subclass has it from the base.
+    /// Returns the method's index; `nil` unless the subclasses differ in exactly one word that the plain one has from the
+    /// base.
     static func index(plain: AnyClass, overriding: AnyClass, base: AnyClass) -> Int? {
         let differing = (headerWords..<wordCount(of: base)).filter {
             words(plain)[$0] != words(overriding)[$0] && words(plain)[$0] == words(base)[$0]
@@ -19,7 +20,7 @@ enum VTable {
         return differing.count == 1 ? differing.first : nil
     }
 
-    /// Where a class keeps the method at `index`; `nil` past the end of its metadata.
+    /// Returns the slot in which a class keeps the method at `index`; `nil` past the end of its metadata.
     static func slot(of type: AnyClass, at index: Int) -> Slot? {
         index < wordCount(of: type) ? words(type) + index : nil
     }

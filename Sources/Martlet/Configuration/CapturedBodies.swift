@@ -1,7 +1,7 @@
-/// Whose bodies kept details have, as far as they are text.
+/// The requests whose bodies are in kept details, as far as the bodies are text.
 public enum CapturedBodies: String, Sendable, CaseIterable {
     case none
-    /// Of failed requests.
+    /// The bodies of failed requests.
     case failures
     case all
 }

@@ -1,12 +1,12 @@
-/// Which header fields of requests and responses kept details have. Values of fields that may hold secrets are taken out
-/// whatever it says.
+/// The header fields of requests and responses that kept details have. Values of fields that may hold secrets are taken out
+/// in every case.
 public enum CapturedHeaders: Sendable, Equatable {
     case none
-    /// By name, in lower case.
+    /// The named fields, in lower case.
     case named(Set<String>)
     case all
 
-    /// Thread-safe.
+    /// Returns whether a field is kept. Thread-safe.
     ///
     /// - Parameter name: in any case.
     func contains(_ name: String) -> Bool {
@@ -17,7 +17,7 @@ public enum CapturedHeaders: Sendable, Equatable {
         }
     }
 
-    /// With its names in lower case.
+    /// The selection with its names in lower case.
     var lowercased: CapturedHeaders {
         guard case .named(let names) = self else { return self }
         return .named(Set(names.map { $0.lowercased() }))

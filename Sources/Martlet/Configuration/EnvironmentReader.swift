@@ -8,13 +8,14 @@ struct EnvironmentReader {
         self.environment = environment
     }
 
-    /// The variable's text; `nil` when it is unset or empty.
+    /// Returns the variable's text; `nil` if it is unset or empty.
     mutating func text(_ variable: String) -> String? {
         known.insert(variable)
         return environment[variable].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// The variable's value. Unset: `nil`. Unreadable: `nil` and a warning that names the default.
+    /// Returns the variable's value; `nil` if it is unset, and `nil` with a warning that names the default if it cannot be
+    /// read.
     mutating func value<T>(
         _ variable: String, default fallback: String, secret: Bool = false, as read: (String) -> T?
     ) -> T? {
@@ -24,7 +25,7 @@ struct EnvironmentReader {
         return nil
     }
 
-    /// Variables that look like ours and are not: most likely a slip of the pen.
+    /// Adds a warning for each variable that looks like Martlet's and is not: most likely a misspelling.
     mutating func warnAboutUnknown(prefix: String, except other: String) {
         for variable in environment.keys.sorted()
         where variable.hasPrefix(prefix) && !variable.hasPrefix(other) && !known.contains(variable) {
@@ -32,7 +33,7 @@ struct EnvironmentReader {
         }
     }
 
-    /// Printable, short, and without what may be a credential in a URL.
+    /// Returns the text for a warning: printable, short, and hidden if it may be a URL with a credential.
     private func shown(_ text: String, secret: Bool) -> String {
         secret || text.utf8.contains { "@?".utf8.contains($0) } ? "(hidden)" : "\"\(text.printable(upTo: 100))\""
     }

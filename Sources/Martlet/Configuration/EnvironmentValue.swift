@@ -1,9 +1,9 @@
 import Foundation
 import Logging
 
-/// How the text of a variable becomes a value; each returns `nil` for what cannot be read.
+/// Turns the texts of variables into values; each function returns `nil` for a text that it cannot read.
 enum EnvironmentValue {
-    /// true/false/1/0/yes/no/on/off, any case.
+    /// true/false/1/0/yes/no/on/off, in any case.
     static func boolean(_ text: String) -> Bool? {
         switch text.lowercased() {
         case "true", "1", "yes", "on": true
@@ -20,12 +20,12 @@ enum EnvironmentValue {
         return quantity(text, units: units).flatMap { $0 < 0x1p62 ? Int($0) : nil }
     }
 
-    /// Bytes to live with: none would be an agent that does nothing.
+    /// Bytes of a budget, more than 0: with none the agent would do nothing.
     static func budget(_ text: String) -> Int? {
         bytes(text).flatMap { $0 > 0 ? $0 : nil }
     }
 
-    /// Bytes of a body: not so many that one request would fill the agent's memory.
+    /// Bytes of a body, at most ``MartletLimits/bodyLimit``, so that one request cannot fill the agent's memory.
     static func bodyLimit(_ text: String) -> Int? {
         bytes(text).flatMap { $0 <= MartletLimits.bodyLimit ? $0 : nil }
     }
@@ -59,7 +59,7 @@ enum EnvironmentValue {
         T(rawValue: text.lowercased())
     }
 
-    /// Comma-separated, blanks around an item ignored. `nil` when an item is not `valid`.
+    /// Comma-separated items; blanks around an item are ignored. `nil` if an item is not `valid`.
     static func list(_ text: String, valid: (String) -> Bool) -> [String]? {
         let items = text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
         return items.allSatisfy(valid) ? items : nil
@@ -71,7 +71,7 @@ enum EnvironmentValue {
             ? text : nil
     }
 
-    /// A bearer token: visible ASCII (RFC 6750, section 2.1, and what servers accept beyond it).
+    /// A bearer token: visible ASCII (RFC 6750, section 2.1, and further characters that servers accept).
     static func token(_ text: String) -> String? {
         text.utf8.allSatisfy { (0x21...0x7e).contains($0) } ? text : nil
     }
@@ -103,28 +103,28 @@ enum EnvironmentValue {
     }
 
     /// An absolute http or https URL with a host, without query and fragment.
-    static func endpoint(_ text: String) -> URL? {
+    static func address(_ text: String) -> URL? {
         guard name(text) != nil, let parts = URLComponents(string: text), let host = parts.host, !host.isEmpty,
             ["http", "https"].contains(parts.scheme?.lowercased()), parts.query == nil, parts.fragment == nil
         else { return nil }
         return parts.url
     }
 
-    /// Comma-separated ones.
-    static func endpoints(_ text: String) -> [URL]? {
-        list(text) { endpoint($0) != nil }?.compactMap(endpoint)
+    /// Comma-separated URLs, each as ``address(_:)`` reads it.
+    static func addresses(_ text: String) -> [URL]? {
+        list(text) { address($0) != nil }?.compactMap(address)
     }
 
-    /// A path that says where it begins: `/…`, `./…` or `../…`.
+    /// A directory's path that begins with `/`, `./` or `../`.
     static func directory(_ text: String) -> URL? {
         guard ["/", "./", "../"].contains(where: text.hasPrefix) else { return nil }
         return name(text).map { URL(fileURLWithPath: $0, isDirectory: true) }
     }
 
-    /// A path of a file, from where the process was started unless it begins with `/`.
+    /// A file's path, relative to the process's working directory unless it begins with `/`.
     static func file(_ text: String) -> URL? { name(text).map { URL(fileURLWithPath: $0) } }
 
-    /// swift-log's names, and the specification's `warn`.
+    /// swift-log's names of levels, and the specification's `warn`.
     static func logLevel(_ text: String) -> Logger.Level? {
         text.lowercased() == "warn" ? .warning : choice(text)
     }

@@ -2,11 +2,11 @@ import Foundation
 import Logging
 
 extension MartletConfiguration {
-    /// The configuration that an environment asks for. Never fails: what cannot be read is reported in `warnings`, one
-    /// sentence a variable, and keeps its default.
+    /// Returns the configuration that an environment asks for. Never fails: a variable that cannot be read keeps its default,
+    /// and adds a sentence to `warnings`.
     ///
-    /// An empty variable is an unset one. Where a `MARTLET_*` variable is unset, the `OTEL_*` variable beside it is
-    /// used with the meaning of the OpenTelemetry specification ("Environment Variable Specification").
+    /// An empty variable counts as unset. Where a `MARTLET_*` variable is unset, the `OTEL_*` variable beside it is used with
+    /// the meaning of the OpenTelemetry specification ("Environment Variable Specification").
     public static func fromEnvironment(
         _ environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> (configuration: MartletConfiguration, warnings: [String]) {
@@ -100,11 +100,11 @@ extension MartletConfiguration {
     }
 
     private mutating func readShipping(_ reader: inout EnvironmentReader) {
-        endpoint =
-            reader.value("MARTLET_ENDPOINT", default: "http://127.0.0.1:4318", as: EnvironmentValue.endpoint)
+        collector =
+            reader.value("MARTLET_ENDPOINT", default: "http://127.0.0.1:4318", as: EnvironmentValue.address)
             ?? reader.fallback(
                 "OTEL_EXPORTER_OTLP_ENDPOINT", unless: "MARTLET_ENDPOINT", default: "http://127.0.0.1:4318",
-                as: EnvironmentValue.endpoint) ?? endpoint
+                as: EnvironmentValue.address) ?? collector
         token =
             reader.value("MARTLET_TOKEN", default: "none", secret: true, as: EnvironmentValue.token)
             ?? reader.fallback(
@@ -119,7 +119,7 @@ extension MartletConfiguration {
             "MARTLET_BUFFER_DIR", default: "the state directory", as: EnvironmentValue.directory)
         bufferMax = reader.value("MARTLET_BUFFER_MAX", default: "64MiB", as: EnvironmentValue.bytes) ?? bufferMax
         bufferAdopt =
-            reader.value("MARTLET_BUFFER_ADOPT", default: "none", as: EnvironmentValue.endpoints) ?? bufferAdopt
+            reader.value("MARTLET_BUFFER_ADOPT", default: "none", as: EnvironmentValue.addresses) ?? bufferAdopt
         compression =
             reader.value("MARTLET_COMPRESSION", default: "gzip", as: EnvironmentValue.choice)
             ?? reader.fallback(

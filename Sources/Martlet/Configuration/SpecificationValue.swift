@@ -2,7 +2,7 @@ import Foundation
 
 /// Values in the forms of the OpenTelemetry specification, where they differ from Martlet's own.
 extension EnvironmentValue {
-    /// Only `true` is true; what is neither is an error and counts as `false`.
+    /// `true` or `false` in any case. Another text is an error and counts as `false`.
     static func specificationBoolean(_ text: String) -> Bool? {
         ["true": true, "false": false][text.lowercased()]
     }
@@ -19,20 +19,20 @@ extension EnvironmentValue {
         return pairs
     }
 
-    /// The bearer token in a list of headers, the only one of them that Martlet sends.
+    /// The bearer token in a list of headers, the only one that Martlet sends.
     static func specificationBearerToken(_ text: String) -> String? {
         let header = specificationPairs(text)?.first { $0.key.lowercased() == "authorization" }
         guard let value = header?.value, value.lowercased().hasPrefix("bearer ") else { return nil }
         return token(String(value.dropFirst("bearer ".count)))
     }
 
-    /// Whether a list of propagators has the one that Martlet knows, W3C Trace Context.
+    /// Whether a list of propagators has W3C Trace Context, the only one that Martlet knows.
     static func specificationPropagation(_ text: String) -> Bool? {
         let propagators = list(text.lowercased()) { !$0.isEmpty && name($0) != nil }
         return propagators?.contains("tracecontext")
     }
 
-    /// How often or how long something may take: not so short that it would do nothing else.
+    /// A duration of at least ``MartletLimits/shortestInterval``: with less the agent would do nothing else.
     static func interval(_ text: String) -> Duration? {
         duration(text).flatMap(interval)
     }
@@ -43,7 +43,7 @@ extension EnvironmentValue {
 }
 
 extension EnvironmentReader {
-    /// The specification's variable, read only where Martlet's own is unset.
+    /// Returns the value of the specification's variable if Martlet's own is unset.
     mutating func fallback<T>(
         _ variable: String, unless own: String, default fallback: String, secret: Bool = false,
         as read: (String) -> T?
@@ -51,12 +51,12 @@ extension EnvironmentReader {
         text(own) == nil ? value(variable, default: fallback, secret: secret, as: read) : nil
     }
 
-    /// A resource attribute, used only where Martlet's own variable is unset.
+    /// Returns a resource attribute if Martlet's own variable is unset.
     mutating func attribute(_ name: String, of resource: [String: String], unless own: String) -> String? {
         text(own) == nil ? resource[name] : nil
     }
 
-    /// The rate of the samplers that the specification names.
+    /// Returns the rate of the sampler that the specification's variables name, if Martlet's own variable is unset.
     mutating func specificationSampleRate(unless own: String) -> Double? {
         let argument: Double? =
             fallback("OTEL_TRACES_SAMPLER_ARG", unless: own, default: "0.1", as: EnvironmentValue.share)

@@ -1,8 +1,8 @@
 import MartletTelemetry
 
-/// Holds the number of distinct endpoints to a limit, so that nothing a URL says can make the agent or the collector
-/// grow without bound. First come, first named; what comes later counts to `{other}`, until names that were not seen for a
-/// day give up their room.
+/// A limit on the number of distinct endpoints, so that no URL can make the agent or the collector grow without bound. The
+/// first endpoints keep their names, and later ones count to `{other}`, until endpoints that were not seen for a day are
+/// forgotten.
 struct EndpointBudget: Sendable {
     static let overflow = "{other}"
 
@@ -19,7 +19,7 @@ struct EndpointBudget: Sendable {
     }
 
     private let limit: Int
-    /// When each was last asked for.
+    /// The time of the last request to each named endpoint.
     private var named: [Key: UnixNanoseconds] = [:]
     private var overflowHosts: [Key: UnixNanoseconds] = [:]
 
@@ -27,10 +27,10 @@ struct EndpointBudget: Sendable {
         self.limit = limit
     }
 
-    /// What to count a request to: its own endpoint within the limit, then `{other}` of its host; hosts are held to the
-    /// same limit, and past it the host is `{other}` as well.
+    /// Returns the dimensions that a request counts to: its own endpoint within the limit, then `{other}` of its host. The
+    /// same limit holds for hosts, and past it the host is `{other}` as well.
     ///
-    /// - Parameter now: The time of the request, roughly.
+    /// - Parameter now: the approximate time of the request.
     mutating func admit(_ wanted: RequestDimensions, at now: UnixNanoseconds) -> RequestDimensions {
         var dimensions = wanted
         if Self.admit(Key(dimensions), to: &named, limit: limit, at: now) { return dimensions }
@@ -41,7 +41,8 @@ struct EndpointBudget: Sendable {
         return dimensions
     }
 
-    /// Makes room where there is none. To be called now and then.
+    /// Forgets endpoints and hosts not seen for ``MartletLimits/unusedEndpoint``, once their limit is reached. To be called
+    /// now and then.
     mutating func forgetUnused(at now: UnixNanoseconds) {
         for keys in [\EndpointBudget.named, \.overflowHosts] where self[keyPath: keys].count >= limit {
             self[keyPath: keys] = self[keyPath: keys].filter { _, seen in

@@ -1,11 +1,11 @@
-/// Names a request's endpoint: a path becomes a name of few values. Pure; it never sees a query string.
+/// The naming of endpoints: a path becomes a name of few values. Pure; it never sees a query string.
 ///
-/// A template of the user's wins; otherwise the segments that look like values become `{id}`. Works on bytes, because it
-/// runs for every request.
+/// A template of the user's has priority. Otherwise the segments that look like values become `{id}`. It works on bytes,
+/// because it may run for every request.
 struct EndpointNamer: Sendable {
-    /// Past this many segments the rest of a path is `{rest}`.
+    /// The number of segments after which the rest of a path is `{rest}`.
     static let maxSegments = 16
-    /// A name that would be longer is cut to its first segment and `{rest}`.
+    /// The greatest length of a name, in bytes. A longer name is cut to its first segment and `{rest}`.
     static let maxLength = 200
 
     private static let slash = UInt8(ascii: "/")
@@ -14,12 +14,13 @@ struct EndpointNamer: Sendable {
 
     private let templates: [EndpointTemplate]
 
-    /// Text that is no template is left out; ``MartletConfiguration/fromEnvironment(_:)`` has warned of it.
+    /// Makes a namer with templates. Text that is not a template is left out; ``MartletConfiguration/fromEnvironment(_:)``
+    /// has warned of it.
     init(templates: [String] = []) {
         self.templates = templates.compactMap(EndpointTemplate.init)
     }
 
-    /// - Parameter path: as it stands in the URL, percent-encoded.
+    /// - Parameter path: the path as it stands in the URL, percent-encoded.
     func endpoint(ofPath path: String) -> String {
         let bytes = Array(path.utf8)
         let segments = bytes.dropFirst(bytes.first == Self.slash ? 1 : 0)

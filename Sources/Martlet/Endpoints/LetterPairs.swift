@@ -1,9 +1,9 @@
-/// How surprising a letter is behind another in English, in half bits; at most 20.
+/// The surprise of a letter behind another one in English, in half bits; at most 20.
 ///
-/// Printed by `scripts/letter-pairs.py` from the 63,849 words of Debian's `wamerican` (2020.12.07) that have lower-case letters
-/// alone.
+/// `scripts/letter-pairs.py` prints the table from the 63,849 words of Debian's `wamerican` (2020.12.07) that consist of
+/// lower-case letters only.
 enum LetterPairs {
-    /// Row and column are a letter and the one that follows it. `a` stands for 0, `u` for 20.
+    /// The table's row is a letter, and its column the letter that follows. `a` stands for 0, `u` for 20.
     private static let table = Array(
         """
         ujijqnkrkungjgukugifmmnqmp
@@ -34,9 +34,7 @@ enum LetterPairs {
         htutcuuufutksujruuuupssumh
         """.utf8.filter { $0 >= UInt8(ascii: "a") })
 
-    /// - Parameters:
-    ///   - first: A letter, 0 for `a`.
-    ///   - second: The letter behind it.
+    /// Returns the surprise in half bits. Both parameters are letters, 0 for `a`.
     static func surprise(of second: Int, after first: Int) -> Int {
         let cell = first * 26 + second
         return table.indices.contains(cell) ? Int(table[cell] - UInt8(ascii: "a")) : 0

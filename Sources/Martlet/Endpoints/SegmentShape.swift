@@ -1,17 +1,17 @@
-/// Whether a path segment names a thing (`users`) or is one of many values (`4711`).
+/// The shape of a path segment: a name of the interface (`users`), or one of many values (`4711`).
 ///
-/// In doubt a segment is a value: what is taken for a name stays for as long as the collector keeps its hours, and a secret
-/// must not.
+/// A doubtful segment is a value. The collector keeps a name for as long as its hourly data, and must not keep a secret
+/// that long.
 enum SegmentShape: Equatable {
     case name
-    /// A short extension (`4711.json`) or a method (`4711:cancel`) is kept apart from the value.
+    /// A value. Its suffix, a short extension (`4711.json`) or a method (`4711:cancel`), is kept apart from it.
     case value(suffix: ArraySlice<UInt8>)
 
-    /// A hexadecimal number shorter than this is taken for a word (`facade`, `beef`).
+    /// The length from which a hexadecimal number is a value. A shorter one may be a word (`facade`, `beef`).
     private static let shortestHexadecimal = 8
-    /// More digits behind one another are a number, whatever is around them (`order12345`).
+    /// The longest run of digits in a name. A longer run is a number, regardless of the text around it (`order12345`).
     private static let longestNumberInName = 4
-    /// A shorter segment says too little to be told from random text (`k8s`, `xmlrpc`).
+    /// The shortest segment that can be told from random text. A shorter one is not tested (`k8s`, `xmlrpc`).
     private static let shortestRandom = 7
 
     init(of segment: ArraySlice<UInt8>) {
@@ -19,7 +19,8 @@ enum SegmentShape: Equatable {
         self = Self.isName(segment.prefix(segment.count - suffix.count)) ? .name : .value(suffix: suffix)
     }
 
-    /// Things of an interface's own that begin with a sign: the caller, and OData's `$metadata` and `$batch`.
+    /// Returns whether a segment is one of an interface's own names that begin with a sign: `@me` for the caller, or `$`
+    /// and letters, such as OData's `$metadata` and `$batch`.
     private static func isWellKnown(_ segment: ArraySlice<UInt8>) -> Bool {
         segment.elementsEqual("@me".utf8)
             || segment.first == UInt8(ascii: "$") && segment.count > 1 && segment.dropFirst().allSatisfy(\.isLetter)
@@ -32,7 +33,8 @@ enum SegmentShape: Equatable {
         return !counts.isValue && (segment.count < shortestRandom || !WordLikeness.isRandom(segment))
     }
 
-    /// A dot and one to five letters, behind something that is not an address.
+    /// Returns a segment's extension, a dot and one to five letters; `nil` for none, and for a segment with other signs,
+    /// such as a mail address.
     private static func fileExtension(of segment: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         guard let dot = segment.lastIndex(of: UInt8(ascii: ".")), dot > segment.startIndex,
             segment.allSatisfy({ $0.isDigit || $0.isLetter || $0.isSeparator })
@@ -41,7 +43,8 @@ enum SegmentShape: Equatable {
         return (2...6).contains(suffix.count) && suffix.dropFirst().allSatisfy(\.isLetter) ? suffix : nil
     }
 
-    /// A custom method (`messages:batchGet`, Google's AIP-136): the one colon and a verb in camel case.
+    /// Returns a segment's custom method (`messages:batchGet`, Google's AIP-136), its only colon and a verb in camel case;
+    /// `nil` for none.
     private static func method(of segment: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         guard let colon = segment.firstIndex(of: UInt8(ascii: ":")), colon > segment.startIndex else { return nil }
         let verb = segment[(colon + 1)...]
@@ -51,7 +54,7 @@ enum SegmentShape: Equatable {
         return segment[colon...]
     }
 
-    /// The characters of a segment.
+    /// The counts of a segment's characters by kind.
     private struct Counts {
         private var digits = 0
         private var hexadecimal = 0
@@ -78,7 +81,7 @@ enum SegmentShape: Equatable {
         }
 
         var isValue: Bool {
-            // Escapes, addresses, coordinates, lists, keys: somebody's words, none of the interface's.
+            // Other signs belong to escapes, addresses, coordinates, lists and keys, and not to an interface's names.
             hasSigns
                 // `4711`, `2024-01-15`, `10.0`
                 || digits > 0 && letters == 0

@@ -1,21 +1,23 @@
-/// Tells words from random text by comparing two explanations of a segment's letters and digits: words, written one behind the
-/// other (`getUserProfile2`), and characters drawn from an alphabet. Each costs as much as it is surprising, in quarter bits.
+/// A test that tells words from random text. It compares two explanations of a segment's letters and digits: words written
+/// one behind the other (`getUserProfile2`), and characters drawn from an alphabet. An explanation costs as much as it is
+/// surprising, in quarter bits.
 ///
-/// The weights were chosen so that of 63,849 English words, joined by hyphens, underscores or capitals or with a version
-/// behind them, fewer than 1 in 1,000 pass for random, and of random texts of 16 to 200 characters fewer than 1 in 1,000
+/// The weights were chosen so that fewer than 1 in 1,000 of 63,849 English words, joined by hyphens, underscores or
+/// capitals or followed by a version, pass for random, and fewer than 1 in 1,000 random texts of 16 to 200 characters pass
 /// for words (`SegmentShapeTests`).
 struct WordLikeness {
-    /// Words have the benefit of the doubt: random text has to be the better explanation by so much.
+    /// The margin by which random text has to be the better explanation, in quarter bits. Words have the benefit of the
+    /// doubt.
     private static let margin = 30
 
-    // The surprise of what follows in a text of words, beside the letter or digit itself.
+    // The surprise of the next character's kind in a text of words, without that of the letter or digit itself.
     private static let capitalInside = 26
     private static let capitalBehindCapital = 22
     private static let letterBehindDigit = 28
     private static let digitBehindLetter = 20
     private static let digitFirst = 8
     private static let separator = 18
-    // And of the letter or digit.
+    // The surprise of the letter or digit itself.
     private static let firstLetter = 17
     private static let digit = 14
 
@@ -23,7 +25,8 @@ struct WordLikeness {
 
     private var previous = Kind.start
     private var previousLetter = 0
-    /// As camel case, and as if capitals were small letters, which they are where there is nothing else.
+    /// The cost of words in camel case, and the cost with capitals read as small letters, for segments that have no small
+    /// letters.
     private var costOfWords = 0
     private var costOfCapitals = 0
     private var digits = 0
@@ -32,7 +35,7 @@ struct WordLikeness {
     private var separators = 0
     private var isHexadecimal = true
 
-    /// - Parameter segment: ASCII letters and digits; all else separates words.
+    /// - Parameter segment: ASCII letters and digits; any other byte separates words.
     static func isRandom(_ segment: ArraySlice<UInt8>) -> Bool {
         var likeness = WordLikeness()
         for byte in segment { likeness.add(byte) }
@@ -85,8 +88,8 @@ struct WordLikeness {
         costOfCapitals += cost
     }
 
-    /// The alphabet is the smallest of the usual ones that has them all: hexadecimal, letters, letters and digits of one case,
-    /// base64.
+    /// The cost of random text from the smallest usual alphabet that has all of the segment's characters: hexadecimal,
+    /// letters, letters and digits of one case, or base64.
     private var costOfRandom: Int {
         let characters = digits + lower + upper
         if lower > 0, upper > 0 { return 24 * (characters + separators) }

@@ -2,21 +2,21 @@ import Foundation
 import MartletTelemetry
 import Synchronization
 
-/// Where a finished request goes first: into memory that the kernel keeps when the process is killed. Any number of threads
-/// write at once, and none waits for another, for a lock or for a disk.
+/// The memory that a finished request is written to first, which the kernel keeps when the process is killed. Any number of
+/// threads write at once, and none waits for another, for a lock or for a disk.
 ///
-/// `@unchecked Sendable`: the segments' atomics carry what threads share; what is not atomic in them is written by the
-/// agent's thread while they are closed.
+/// `@unchecked Sendable`: threads share the segments through atomics. The agent's thread writes their other fields while they
+/// are closed.
 final class Journal: @unchecked Sendable {
-    /// Two banks: requests go into one while the other is made a batch of.
+    /// The number of banks: requests go into one while the other becomes a batch.
     static let banks = 2
-    /// Segments of a bank.
+    /// The number of segments in a bank.
     static let slots = 16
 
-    /// In the order of banks, then slots.
+    /// The segments, in the order of banks, then slots.
     private let segments: UnsafeMutablePointer<JournalSegment>
     private let current = Atomic<Int>(0)
-    /// Told when a segment is full, and the next but one is wanted.
+    /// Called when a segment is full, so that the next but one is made ready.
     private let onFull: @Sendable () -> Void
 
     /// Bytes of records in a segment.
@@ -31,7 +31,7 @@ final class Journal: @unchecked Sendable {
         }
     }
 
-    /// Memory that nobody will take away any more, as long as there is somebody who may write to it.
+    /// Memory that stays mapped as long as the journal lives, because a thread may still write to it.
     private let kept = Lock<[SegmentMemory]>([])
 
     deinit {
@@ -39,7 +39,9 @@ final class Journal: @unchecked Sendable {
         segments.deallocate()
     }
 
-    /// From any thread. `false` where there is no room: the request is to be counted in another way.
+    /// Records a request, from any thread.
+    ///
+    /// - Returns: `false` if no segment has room. The request must be counted in another way then.
     func append(_ request: borrowing CapturedRequest) -> Bool {
         let record = JournalRecord(request)
         var index = current.load(ordering: .acquiring)
@@ -62,7 +64,9 @@ final class Journal: @unchecked Sendable {
         }
     }
 
-    /// `nil` where the bank has no other segment, or the next one is not open.
+    /// Moves on to the bank's next segment.
+    ///
+    /// - Returns: the segment to write to; `nil` if the bank has no other, or the next one is not open.
     private func advance(from index: Int) -> Int? {
         let next = index + 1
         guard next % Self.slots != 0, segments[next].isOpen else { return nil }
@@ -71,7 +75,7 @@ final class Journal: @unchecked Sendable {
         return exchange.exchanged ? next : exchange.original
     }
 
-    /// From any thread: how many records there are in segments that are open. Roughly, while others write.
+    /// The number of records in open segments, roughly while threads write. Thread-safe.
     var count: Int { (0..<Self.banks).reduce(0) { $0 + count(inBank: $1) } }
 
     func count(inBank bank: Int) -> Int {
@@ -80,17 +84,17 @@ final class Journal: @unchecked Sendable {
 
     // MARK: For the agent's thread alone
 
-    /// The slot of the current bank that is written to.
+    /// The slot of the current bank that requests are written to.
     var slotInUse: Int { current.load(ordering: .acquiring) % Self.slots }
 
     func open(bank: Int, slot: Int, _ records: UnsafeMutableRawBufferPointer, seed: UInt64) {
         segments[bank * Self.slots + slot].open(records, seed: seed)
     }
 
-    /// Holds memory until the journal is gone: the last use of all segments.
+    /// Keeps memory mapped until the journal is gone. The last use of all segments.
     func keep(_ memories: [SegmentMemory]) { kept.withLock { $0 += memories } }
 
-    /// From here on requests go into that bank.
+    /// Directs requests into a bank from now on.
     func use(bank: Int) { current.store(bank * Self.slots, ordering: .releasing) }
 
     func close(bank: Int, slot: Int) -> [JournalLane.Extent] { segments[bank * Self.slots + slot].close() }

@@ -1,13 +1,13 @@
-/// Tells a whole record from a torn one, or from what an earlier interval left. Every step is a bijection of what it takes
-/// in, so that a single wrong word always changes the 128 bits that are folded in the end; two lanes keep the multiplier
-/// busy. No protection against forgery: who can write the file can write a record.
+/// Tells a whole record from a torn one, and from the remains of an earlier interval. Every step is a bijection of its input,
+/// so that a single wrong word always changes the 128 bits that are folded in the end. Two lanes keep the multiplier busy. It
+/// is no protection against forgery: a writer of the file can write a record.
 enum JournalChecksum {
-    /// Of all but the first word, which is where the checksum goes.
+    /// Returns the checksum of all but the first word, which the checksum goes into.
     ///
     /// - Parameter bytes: a multiple of ``JournalFormat/granule``, and not empty.
     @inline(__always)
     static func of(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt32 {
-        // Odd numbers with bits all over: the fractions of the golden ratio and of the square root of 3.
+        // Two odd numbers with bits all over: the fractions of the golden ratio and of the square root of 3.
         let (even, odd): (UInt64, UInt64) = (0x9e37_79b9_7f4a_7c15, 0xbb67_ae85_84ca_a73b)
         var first = (seed ^ UInt64(bytes.count) << 48) &* odd
         var second = bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self) ^ seed

@@ -1,28 +1,28 @@
 import MartletTelemetry
 import Synchronization
 
-/// Where things stand in a segment of the journal. In words and with what recovery does: docs/buffer.md.
+/// The layout of a segment of the journal. docs/buffer.md has it in words, with the recovery.
 ///
 /// Numbers are in the machine's byte order: a segment is read by the program that wrote it, on the host that wrote it.
 enum JournalFormat {
-    /// "MARTLJ01", the last two for the version.
+    /// The text "MARTLJ01", the last two characters for the version.
     static let magic: UInt64 = 0x3130_4A4C_5452_414D
-    /// The header has a page of its own.
+    /// Bytes of the header, a page of its own.
     static let headerBytes = 4096
-    /// Every record begins on a multiple of it, and its checksum takes so many bytes at a time.
+    /// The boundary, in bytes, that every record begins on, and the step of its checksum.
     static let granule = 16
-    /// The most that a record can be: its texts have their own limits (``JournalRecord``).
+    /// The most bytes that a record can have: its texts have their own limits (``JournalRecord``).
     static let longestRecord = 4096
     static let fileSuffix = ".journal"
 
     static func roundedUp(_ bytes: Int) -> Int { (bytes + granule - 1) & ~(granule - 1) }
 
-    /// Length and checksum of a record; never 0 for one that is there.
+    /// Returns the first word of a record, its length and checksum; never 0.
     static func word(length: Int, checksum: UInt32) -> UInt64 { UInt64(length) << 32 | UInt64(checksum) }
 
     static func length(ofWord word: UInt64) -> Int { Int(word >> 32) }
 
-    /// Writes the word that makes what was written before it count.
+    /// Writes the word that makes the bytes written before it count.
     ///
     /// - Parameter bytes: on a boundary of ``granule``, in a segment.
     @inline(__always)
@@ -36,18 +36,18 @@ enum JournalFormat {
     }
 }
 
-/// What a segment's header says.
+/// The fields of a segment's header.
 struct JournalHeader: Equatable {
     var sequence: UInt64
     var slot: UInt64
     var capacity: UInt64
-    /// By the wall clock: when the interval began.
+    /// The time when the interval began, by the wall clock.
     var start: UnixNanoseconds
 
-    /// The first word is the checksum's.
+    /// The header's words; the first is the checksum's.
     private var fields: [UInt64] { [0, JournalFormat.magic, sequence, slot, capacity, start] }
 
-    /// Mixed into the checksum of every record.
+    /// The number that is mixed into the checksum of every record.
     var seed: UInt64 { (sequence &* 64 &+ slot &+ 1) &* 0x9e37_79b9_7f4a_7c15 }
 
     init(sequence: UInt64, slot: UInt64, capacity: UInt64, start: UnixNanoseconds) {
@@ -59,7 +59,7 @@ struct JournalHeader: Equatable {
 
     enum Reading: Equatable {
         case header(JournalHeader)
-        /// Nothing was begun in it.
+        /// No interval was begun in the segment.
         case blank
         case damaged
     }
@@ -73,7 +73,7 @@ struct JournalHeader: Equatable {
         return isWhole ? .header(header) : .damaged
     }
 
-    /// The checksum comes last: until it is there the segment is blank.
+    /// Writes the header, the checksum last: until then the segment is blank.
     func write(to bytes: UnsafeMutableRawBufferPointer) {
         bytes.storeBytes(of: 0, toByteOffset: Self.sentWord, as: UInt64.self)
         for (index, field) in fields.enumerated() {
@@ -86,26 +86,26 @@ struct JournalHeader: Equatable {
         JournalFormat.publish(0, at: bytes)
     }
 
-    /// Behind the fields: whether a batch of the interval was sent from memory, and may have arrived.
+    /// The offset of a word behind the fields: whether a batch of the interval was sent from memory, and may have arrived.
     private static let sentWord = 64
 
     static func noteSent(_ bytes: UnsafeMutableRawBufferPointer) {
         JournalFormat.publish(1, at: UnsafeMutableRawBufferPointer(rebasing: bytes[sentWord...]))
     }
 
-    /// Whether a batch of the segment was about to be sent. For a segment whose header was read.
+    /// Returns whether a batch of the segment's interval was about to be sent. For a segment whose header was read.
     static func isSent(_ bytes: UnsafeRawBufferPointer) -> Bool {
         bytes.loadUnaligned(fromByteOffset: sentWord, as: UInt64.self) != 0
     }
 
     private static let unwatchedWord = 72
 
-    /// Notes for how many nanoseconds capture was off until now, so that what is recovered tells of it.
+    /// Notes for how many nanoseconds capture was off until now, so that a recovered batch tells of it.
     static func noteUnwatched(_ nanoseconds: UInt64, in bytes: UnsafeMutableRawBufferPointer) {
         JournalFormat.publish(nanoseconds, at: UnsafeMutableRawBufferPointer(rebasing: bytes[unwatchedWord...]))
     }
 
-    /// For a segment whose header was read.
+    /// Returns for how many nanoseconds capture was off. For a segment whose header was read.
     static func unwatched(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         bytes.loadUnaligned(fromByteOffset: unwatchedWord, as: UInt64.self)
     }

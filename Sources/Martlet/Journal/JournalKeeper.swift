@@ -1,27 +1,27 @@
 import Foundation
 import MartletTelemetry
 
-/// The journal's segments, from the side of the agent's thread: gives them memory, takes the interval that is over out of
-/// the way of those who write, and makes what became a batch ready to be used again.
+/// The side of the journal that the agent's thread uses: gives segments their memory, moves writers out of an ended interval,
+/// and makes its segments ready again once it is a batch.
 final class JournalKeeper {
     private let journal: Journal
     private var directory: URL?
     private var banks = [Bank](repeating: Bank(), count: Journal.banks)
-    /// The bank that is written to; `nil` before ``move(to:)`` or ``beginInMemory()``.
+    /// The bank that requests are written to; `nil` before ``move(to:)`` or ``beginInMemory()``.
     private var inUse: Int?
-    /// Why a killed process would lose its last interval; `nil` where it would not.
+    /// The reason why a killed process would lose its last interval; `nil` if it would not.
     private(set) var problem: String?
-    /// Nanoseconds without capture, as the segments have it.
+    /// Nanoseconds for which capture was off, as the segments have them.
     private var unwatched: UInt64 = 0
-    /// None is ever used twice.
+    /// The last sequence given to a bank; no sequence is given twice.
     private var lastSequence: UInt64 = 0
 
     private struct Bank {
         var sequence: UInt64 = 0
-        /// When its interval may begin, by the wall clock.
+        /// The time from which on the bank's interval may begin, by the wall clock.
         var start: UnixNanoseconds = 0
         var memories: [SegmentMemory?] = Array(repeating: nil, count: Journal.slots)
-        /// What is taken of the lanes of each, from when it is closed to when it is released.
+        /// The taken part of each segment's lanes, from the close of the interval to its release; `nil` otherwise.
         var extents: [[JournalLane.Extent]]?
     }
 
@@ -29,26 +29,26 @@ final class JournalKeeper {
         self.journal = journal
     }
 
-    /// Bytes on disk.
+    /// Bytes of the segments in files.
     var fileBytes: Int { memories.reduce(0) { $0 + ($1.path == nil ? 0 : $1.bytes.count) } }
 
-    /// Bytes of what is no file: the process's own memory.
+    /// Bytes of the segments in the process's own memory.
     var memoryBytes: Int { memories.reduce(0) { $0 + ($1.path == nil ? $1.bytes.count : 0) } }
 
     private var memories: [SegmentMemory] { banks.flatMap(\.memories).compactMap(\.self) }
 
-    /// Of the interval that is closed and not released.
+    /// The sequence of the interval that is closed and not released; `nil` if none is.
     var closedSequence: UInt64? { closedBank.map { banks[$0].sequence } }
 
-    /// Whether a killed process would leave requests of that interval in files.
+    /// Whether the closed interval has requests in files, which a killed process would leave.
     var isClosedOnDisk: Bool { !closedFiles.isEmpty }
 
-    /// Notes in these files that a batch of the interval is about to be sent.
+    /// Notes in the closed interval's files that a batch of it is about to be sent.
     func noteSent() {
         for memory in closedFiles { JournalHeader.noteSent(memory.bytes) }
     }
 
-    /// Notes in the segments in use for how long capture was off, which nobody knows any more when the process is killed.
+    /// Notes in the segments in use for how many nanoseconds capture was off, so that a killed process leaves that figure.
     func noteUnwatched(_ nanoseconds: UInt64) {
         unwatched = nanoseconds
         guard let inUse else { return }
@@ -65,25 +65,26 @@ final class JournalKeeper {
         }
     }
 
-    /// Begins without a directory, where that was not done yet: what is recorded goes with the process.
+    /// Begins without a directory, unless the journal has begun: a killed process loses its requests.
     func beginInMemory() {
         if inUse == nil { begin() }
     }
 
-    /// From now on segments are made there. Those of the interval that goes on stay where they are until it has ended.
+    /// Makes segments in a directory from now on. The segments of the interval in use stay in theirs until it has ended.
     func move(to directory: URL) {
         self.directory = directory
         guard let inUse else { return begin() }
         let other = (inUse + 1) % Journal.banks
         guard banks[other].extents == nil else { return }
-        // A thread that slept since before the last interval may have left something: it moves when it has been sealed.
+        // A thread that slept since before the last interval may have left a record here: the bank moves after that is
+        // sealed.
         guard journal.count(inBank: other) == 0 else { return }
         let extents = closeSegments(of: other)
         guard Self.records(extents) == 0 else { return banks[other].extents = extents }
         for slot in banks[other].memories.indices where slot >= Self.spare || !isInPlace(banks[other].memories[slot]) {
             removeMemory(other, slot: slot)
         }
-        // Nothing goes by its sequence yet, and a sequence left out would look like a batch that was lost.
+        // The bank keeps its sequence, which nothing refers to yet: a skipped sequence would look like a lost batch.
         open(other)
     }
 
@@ -93,21 +94,23 @@ final class JournalKeeper {
         inUse = 0
     }
 
-    /// Whether there is a segment anywhere else than in the directory.
+    /// Whether a segment's file is outside the directory.
     var isMoving: Bool { memories.contains { $0.path != nil && !isInPlace($0) } }
 
-    /// Makes the segment ready that comes after the one in use. `true` where the bank is nearly used up.
+    /// Makes the segment after the one in use ready.
+    ///
+    /// - Returns: whether the bank is nearly used up.
     func makeRoom() -> Bool {
         guard let inUse else { return false }
         let next = journal.slotInUse + 1
-        // One that has memory is open, and may be written to already.
+        // A segment with memory is open, and threads may write to it already.
         if next < Journal.slots, banks[inUse].memories[next] == nil { prepare(inUse, slot: next) }
         return next >= Journal.slots - Journal.slots / 4
     }
 
-    /// Ends the interval: requests go into the other bank. `nil` where that one is not free yet.
+    /// Ends the interval: requests go into the other bank.
     ///
-    /// - Returns: how many requests the interval has.
+    /// - Returns: the number of requests in the interval; `nil` if the other bank is not free yet.
     func close() -> Int? {
         guard let inUse, banks[inUse].extents == nil else { return nil }
         let other = (inUse + 1) % Journal.banks
@@ -128,7 +131,7 @@ final class JournalKeeper {
         extents.joined().reduce(0) { $0 + $1.records }
     }
 
-    /// The records of the interval that was closed, by lane; `nil` while a thread is still writing one.
+    /// Returns the records of the closed interval, by lane; `nil` while a thread is still writing one.
     func closedLanes() -> [ClosedLane]? {
         guard let bank = closedBank, let extents = banks[bank].extents else { return nil }
         var lanes: [ClosedLane] = []
@@ -151,7 +154,8 @@ final class JournalKeeper {
         let seed: UInt64
     }
 
-    /// The interval is a batch now, or has come to nothing: its segments are made ready for the one after next.
+    /// Ends the use of the closed interval, which is a batch now or held no request: its segments are made ready for the
+    /// interval after the next.
     func release() {
         guard let bank = closedBank, let extents = banks[bank].extents else { return }
         for (slot, extents) in extents.enumerated() {
@@ -170,9 +174,10 @@ final class JournalKeeper {
         prepare(bank)
     }
 
-    /// The last use: lets nothing in any more.
+    /// Closes all segments for good.
     ///
-    /// - Returns: how many requests are in segments that were open, and the memory whose files hold none and can be removed.
+    /// - Returns: the number of requests in segments that were open, and the memory whose files hold no request and can be
+    ///   removed.
     func finish() -> (requests: Int, empty: [SegmentMemory]) {
         var left = 0
         var empty: [SegmentMemory] = []
@@ -182,7 +187,7 @@ final class JournalKeeper {
             if banks[bank].extents == nil { left += records }
             if records == 0 { empty += banks[bank].memories.compactMap(\.self) }
         }
-        // A thread may be in the middle of a record.
+        // A thread may be in the middle of a record, so the memory stays.
         journal.keep(memories)
         return (left, empty)
     }
@@ -191,13 +196,13 @@ final class JournalKeeper {
 
     private static let noDirectory = "there is no directory that can be written"
 
-    /// Segments of a bank that are always there: one that is written to, and the one that comes next.
+    /// The number of segments that a bank always has: the one in use and the next.
     private static let spare = 2
 
     private var closedBank: Int? { banks.firstIndex { $0.extents != nil } }
 
-    /// A file that somebody removed keeps nothing, and one that is where segments are not made any more is in the way. Memory
-    /// of the process's own is in place where there is no directory.
+    /// Whether a segment's memory is where segments are made now. A file that was removed keeps nothing, and a file in a
+    /// former directory is in the way. Memory of the process's own is right only without a directory.
     private func isInPlace(_ memory: SegmentMemory?) -> Bool {
         guard let memory else { return false }
         guard let path = memory.path, let directory else { return memory.path == nil && directory == nil }

@@ -1,21 +1,21 @@
 import Foundation
 import Synchronization
 
-/// A part of a segment, which the threads of some processors write to: how much of it is taken, and where its memory is.
+/// A part of a segment that the threads of some processors write to.
 ///
-/// It stays where it is as long as the journal lives and is closed while it has no memory, so that a thread that comes late
-/// finds it closed and nothing worse. It lives in unsafe memory because a thread that writes must not count references:
-/// that counter would be shared by all of them.
+/// A lane keeps its address as long as the journal lives, and is closed while it has no memory, so that a late thread finds
+/// it closed and does no harm. It lives in unsafe memory because a writing thread must not count references: all threads
+/// would share that counter.
 struct JournalLane: ~Copyable {
-    /// Records in the upper 24 bits, bytes in the lower 40: one add reserves and counts.
+    /// The number of records in the upper 24 bits, their bytes in the lower 40: one atomic add reserves and counts.
     private let head = Atomic<UInt64>(JournalLane.closed)
-    /// The head at the first record that found no room; ``closed`` until there is one.
+    /// The head at the first record that found no room; ``closed`` until then.
     private let full = Atomic<UInt64>(JournalLane.closed)
-    /// Where it begins in the segment's records.
+    /// The byte of the segment's records at which the lane begins.
     private let start: Int
     private let capacity: Int
-    /// Written while the lane is closed, and read by those who found room. Apart from the atomics, which others look at
-    /// meanwhile.
+    /// The lane's memory, apart from the atomics, which other threads read meanwhile. Written while the lane is closed, and
+    /// read by threads that have a reservation.
     private let memory: UnsafeMutablePointer<Memory>
 
     private struct Memory {
@@ -24,7 +24,7 @@ struct JournalLane: ~Copyable {
     }
 
     /// - Parameters:
-    ///   - start: where it begins in the segment's records.
+    ///   - start: the byte of the segment's records at which the lane begins.
     ///   - capacity: bytes of records.
     init(from start: Int, capacity: Int) {
         (self.start, self.capacity) = (start, capacity)
@@ -38,10 +38,10 @@ struct JournalLane: ~Copyable {
     private static let bytesMask: UInt64 = (1 << 40) - 1
     private static let oneRecord: UInt64 = 1 << 40
 
-    /// What is taken of it.
+    /// The taken part of a lane.
     struct Extent {
         let records: Int
-        /// Of the segment's records.
+        /// The bytes of the segment's records.
         let range: Range<Int>
 
         fileprivate init(_ head: UInt64, from start: Int) {
@@ -50,26 +50,26 @@ struct JournalLane: ~Copyable {
         }
     }
 
-    /// What became of a reservation.
+    /// The result of a reservation.
     enum Reservation {
-        /// Room for the record, which nobody else writes to; the lane is not used again before it is published.
+        /// Bytes for the record, which no other thread writes to. The lane is not used again before the record is published.
         case room(UnsafeMutableRawBufferPointer, seed: UInt64)
         case full
         case closed
     }
 
-    /// From any thread. Waits for nothing.
+    /// Reserves bytes for a record. Thread-safe; waits for nothing.
     ///
     /// - Parameter length: a multiple of ``JournalFormat/granule``.
     @inline(__always)
     func reserve(_ length: Int) -> Reservation {
-        // Only those who see room take part, so that the head cannot grow without bound.
+        // Only threads that see room add to the head, so that it cannot grow without bound.
         let seen = head.load(ordering: .relaxed) & Self.bytesMask
         guard seen <= UInt64(capacity) else { return seen >= Self.closed ? .closed : .full }
         let reserved = head.wrappingAdd(Self.oneRecord | UInt64(length), ordering: .acquiringAndReleasing).oldValue
         let place = Int(reserved & Self.bytesMask)
         guard place + length <= capacity else {
-            // One record alone stands on the boundary; those after it are beyond.
+            // Exactly one record crosses the boundary; the records after it begin beyond.
             if place <= capacity { full.store(reserved, ordering: .releasing) }
             return place >= Int(Self.closed) ? .closed : .full
         }
@@ -77,17 +77,17 @@ struct JournalLane: ~Copyable {
         return .room(room, seed: memory.pointee.seed &+ UInt64(place))
     }
 
-    /// Makes what was written into reserved room a record.
+    /// Makes the bytes written into a reservation a record.
     @inline(__always)
     static func publish(_ record: UnsafeMutableRawBufferPointer, seed: UInt64) {
         let checksum = JournalChecksum.of(UnsafeRawBufferPointer(record), seed: seed)
         JournalFormat.publish(JournalFormat.word(length: record.count, checksum: checksum), at: record)
     }
 
-    /// From any thread.
+    /// Whether the lane takes records. Thread-safe.
     var isOpen: Bool { head.load(ordering: .acquiring) & Self.closed == 0 }
 
-    /// From any thread: as it is at this moment; `nil` while it is closed, or on the way to being full.
+    /// The taken part at this moment; `nil` while the lane is closed or about to be full. Thread-safe.
     var extent: Extent? {
         let head = head.load(ordering: .acquiring)
         guard head & Self.closed == 0 else { return nil }
@@ -98,7 +98,7 @@ struct JournalLane: ~Copyable {
 
     // MARK: For the agent's thread alone
 
-    /// Opens it for an interval.
+    /// Opens the lane for an interval.
     ///
     /// - Parameters:
     ///   - records: the segment's, zeroes.
@@ -111,12 +111,14 @@ struct JournalLane: ~Copyable {
         head.store(0, ordering: .releasing)
     }
 
-    /// Lets no record in any more, and tells what was taken; `nil` where it was closed.
+    /// Closes the lane to further records.
+    ///
+    /// - Returns: the taken part; `nil` if the lane was closed.
     func close() -> Extent? {
         let head = head.exchange(Self.closed, ordering: .acquiringAndReleasing)
         guard head & Self.closed == 0 else { return nil }
         guard head & Self.bytesMask > UInt64(capacity) else { return Extent(head, from: start) }
-        // Whoever went over the boundary is about to say where it was.
+        // The thread that crossed the boundary is about to note the head.
         while full.load(ordering: .acquiring) == Self.closed { sched_yield() }
         return Extent(full.load(ordering: .acquiring), from: start)
     }

@@ -1,5 +1,5 @@
-/// Goes through the records of a segment. What no checksum confirms is passed over, a boundary at a time: a record is whole
-/// or it is not there.
+/// Reads the records of a segment one after the other. It passes over bytes that no checksum confirms, a boundary at a time:
+/// a record is read whole or not at all.
 struct JournalReader {
     private let records: UnsafeRawBufferPointer
     private let seed: UInt64
@@ -10,7 +10,7 @@ struct JournalReader {
         self.seed = seed
     }
 
-    /// The next record's bytes, at least as long as the fixed part.
+    /// Returns the next record's bytes, at least as long as the fixed part; `nil` after the last.
     mutating func next() -> UnsafeRawBufferPointer? {
         while place + JournalRecord.Field.texts <= records.count {
             let rest = UnsafeRawBufferPointer(rebasing: records[place...])
@@ -29,7 +29,7 @@ struct JournalReader {
         return nil
     }
 
-    /// Whether every record up to there is written: of what is reserved the words come last.
+    /// Returns whether every reserved record is written: the word that gives its length comes last.
     static func isWritten(_ records: UnsafeRawBufferPointer) -> Bool {
         var place = 0
         while place < records.count {

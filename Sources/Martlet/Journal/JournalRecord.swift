@@ -3,7 +3,8 @@ import MartletTelemetry
 
 /// A finished request in the journal: a fixed part, then its texts one after the other.
 struct JournalRecord: ~Copyable {
-    /// Where the fields stand. What tells one series from another comes last, so that it can be compared as a whole.
+    /// The offsets of the fields. The fields that tell one series from another come last, so that they can be compared as a
+    /// whole.
     enum Field {
         static let word = 0
         static let start = 8
@@ -25,7 +26,7 @@ struct JournalRecord: ~Copyable {
 
     private static let hasRoute: UInt8 = 1
     private static let hasError: UInt8 = 2
-    /// The longest texts that are kept, so that a record is never longer than ``JournalFormat/longestRecord``.
+    /// The longest texts that are kept, in bytes, so that a record is never longer than ``JournalFormat/longestRecord``.
     private static let longestHost = 512
     private static let longestPath = 2048
     private static let longestText = 255
@@ -37,12 +38,12 @@ struct JournalRecord: ~Copyable {
     private let routeLength: Int
     private let methodLength: Int
     private let errorLength: Int
-    /// A multiple of ``JournalFormat/granule``.
+    /// Bytes of the record, a multiple of ``JournalFormat/granule``.
     let length: Int
 
-    /// Finds out what there is to write, and how long it is.
+    /// Finds the texts of a request, and the length of its record.
     init(_ request: borrowing CapturedRequest) {
-        // Asked once: a URL puts its text together anew.
+        // The text is asked for once, because a URL puts it together at each call.
         url = request.destination.url?.absoluteString
         if let url {
             let target = url.utf8.withContiguousStorageIfAvailable { PlainTarget(of: $0) }
@@ -58,18 +59,18 @@ struct JournalRecord: ~Copyable {
         length = JournalFormat.roundedUp(Field.texts + texts + routeLength + methodLength + errorLength)
     }
 
-    /// Writes all but the first word.
+    /// Writes the record, all but its first word.
     ///
     /// - Parameter bytes: ``length`` of them.
     func write(_ request: borrowing CapturedRequest, to bytes: UnsafeMutableRawBufferPointer) {
-        // Zeroes behind the last text: the rest is written over.
+        // The last bytes are zeroes where no text is written over them.
         bytes.storeBytes(of: 0, toByteOffset: length - 8, as: UInt64.self)
         bytes.storeBytes(of: 0, toByteOffset: length - 16, as: UInt64.self)
         bytes.storeBytes(of: request.start, toByteOffset: Field.start, as: UInt64.self)
         bytes.storeBytes(of: request.durationNanoseconds, toByteOffset: Field.duration, as: UInt64.self)
         bytes.storeBytes(of: request.bytesSent, toByteOffset: Field.bytesSent, as: UInt64.self)
         bytes.storeBytes(of: request.bytesReceived, toByteOffset: Field.bytesReceived, as: UInt64.self)
-        // Eight lanes, the last two of which are not used: what comes next is written over them.
+        // Two of the eight lanes are not used: the next fields are written over them.
         bytes.storeBytes(of: request.phases.lanes, toByteOffset: Field.phases, as: SIMD8<UInt64>.self)
         bytes.storeBytes(of: UInt32(clamping: port), toByteOffset: Field.port, as: UInt32.self)
         bytes.storeBytes(of: UInt16(clamping: request.status ?? 0), toByteOffset: Field.status, as: UInt16.self)
@@ -90,7 +91,7 @@ struct JournalRecord: ~Copyable {
     }
 }
 
-/// Puts texts behind each other.
+/// Writes texts one after the other.
 private struct TextWriter {
     private let bytes: UnsafeMutableRawBufferPointer
     private var next = JournalRecord.Field.texts
@@ -99,7 +100,7 @@ private struct TextWriter {
         self.bytes = bytes
     }
 
-    /// Returns how many bytes of the text there were.
+    /// Returns how many bytes of the text were written.
     mutating func append(_ text: String, _ range: Range<Int>) -> Int {
         guard let target = bytes.baseAddress.map({ $0 + next }) else { return 0 }
         let room = bytes.count - next
@@ -116,7 +117,7 @@ private struct TextWriter {
 // MARK: - Reading
 
 extension JournalRecord {
-    /// What tells where a request is counted.
+    /// The fields that decide in which series a request is counted.
     struct Identity {
         var kind: RequestKind
         var method: String
@@ -126,7 +127,7 @@ extension JournalRecord {
         var error: String?
     }
 
-    /// Of bytes whose checksum was right; `nil` where the lengths do not fit all the same.
+    /// Returns the identity of a record whose checksum is right; `nil` if its lengths do not fit all the same.
     static func read(_ bytes: UnsafeRawBufferPointer) -> Identity? {
         func length(_ field: Int) -> Int { Int(bytes.loadUnaligned(fromByteOffset: field, as: UInt16.self)) }
         var next = Field.texts
@@ -150,7 +151,7 @@ extension JournalRecord {
             error: flags & hasError == 0 ? nil : error)
     }
 
-    /// What is counted of a request.
+    /// The figures of a request that are counted.
     struct Figures {
         var start: UnixNanoseconds
         /// Nanoseconds.
@@ -160,7 +161,7 @@ extension JournalRecord {
         var phases: PhaseDurations
     }
 
-    /// Of a record at least as long as its fixed part.
+    /// Returns the figures of a record at least as long as its fixed part.
     static func figures(_ bytes: UnsafeRawBufferPointer) -> Figures {
         func number(_ field: Int) -> UInt64 { bytes.loadUnaligned(fromByteOffset: field, as: UInt64.self) }
         var lanes = SIMD8<UInt64>(repeating: .max)

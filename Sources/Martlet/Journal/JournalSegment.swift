@@ -1,13 +1,13 @@
 import CMartletHooks
 
 /// A segment as the threads that write to it see it: lanes, of which each thread takes the one of the processor that it runs
-/// on, so that two that record at the same moment do not take lines of the cache from each other. What finds its lane full
-/// goes into the next one.
+/// on. So two threads that record at the same moment do not take cache lines from each other. A thread that finds its lane
+/// full takes the next one.
 struct JournalSegment: ~Copyable {
-    /// A power of two.
+    /// The number of lanes, a power of two.
     static let lanes = 4
 
-    /// How far one lane is from the next: processors fetch lines of 64 bytes in pairs.
+    /// The distance of one lane from the next, in bytes: processors fetch cache lines of 64 bytes in pairs.
     private static let stride = 128
     private let memory: UnsafeMutableRawPointer
 
@@ -31,7 +31,7 @@ struct JournalSegment: ~Copyable {
         (memory + index * Self.stride).assumingMemoryBound(to: JournalLane.self)
     }
 
-    /// From any thread. Waits for nothing.
+    /// Reserves bytes for a record. Thread-safe; waits for nothing.
     ///
     /// - Parameter length: a multiple of ``JournalFormat/granule``.
     @inline(__always)
@@ -45,21 +45,23 @@ struct JournalSegment: ~Copyable {
         return .full
     }
 
-    /// From any thread. The first lane is opened last.
+    /// Whether the segment takes records. Thread-safe. The first lane is opened last.
     var isOpen: Bool { lane(0).pointee.isOpen }
 
-    /// From any thread: how many records there are. Roughly, while others write.
+    /// The number of records, roughly while threads write. Thread-safe.
     var records: Int { (0..<Self.lanes).reduce(0) { $0 + (lane($1).pointee.extent?.records ?? 0) } }
 
     // MARK: For the agent's thread alone
 
-    /// Opens it for an interval.
+    /// Opens the segment for an interval.
     ///
     /// - Parameter records: zeroes.
     func open(_ records: UnsafeMutableRawBufferPointer, seed: UInt64) {
         for index in (0..<Self.lanes).reversed() { lane(index).pointee.open(records, seed: seed) }
     }
 
-    /// Lets no record in any more, and tells what was taken, by lane: nothing where it was closed.
+    /// Closes the segment to further records.
+    ///
+    /// - Returns: the taken part of each lane; empty if the segment was closed.
     func close() -> [JournalLane.Extent] { (0..<Self.lanes).compactMap { lane($0).pointee.close() } }
 }

@@ -2,18 +2,18 @@ import CMartletHooks
 import Foundation
 import Synchronization
 
-/// The memory of one segment: a file's, or the process's own where there can be no file.
+/// The memory of one segment: a mapped file, or the process's own memory where no file is possible.
 ///
-/// `@unchecked Sendable`: it never changes, and what is in it is the journal's business.
+/// `@unchecked Sendable`: the value never changes, and the journal orders the access to its bytes.
 final class SegmentMemory: @unchecked Sendable {
-    /// Header and records.
+    /// The header and the records.
     let bytes: UnsafeMutableRawBufferPointer
-    /// `nil` for the process's own memory, which is gone with the process.
+    /// The file's path; `nil` for the process's own memory, which is gone with the process.
     let path: String?
     private let process = martlet_process()
     private let isLocked: Bool
 
-    /// A new file, zeroed, with all of its blocks allocated and mapped.
+    /// Makes a new file, zeroed, with all of its blocks allocated and mapped.
     init(path: String, count: Int) throws(WholeFile.Failure) {
         guard let file = OwnDescriptor(path: path, O_CREAT | O_RDWR | O_TRUNC) else {
             throw WholeFile.Failure(operation: "open a segment", code: errno)
@@ -29,14 +29,14 @@ final class SegmentMemory: @unchecked Sendable {
         isLocked = Self.lockPages(bytes)
     }
 
-    /// Of the process alone.
+    /// Makes memory of the process alone.
     init(count: Int) throws(WholeFile.Failure) {
         bytes = try Self.map(MAP_PRIVATE | MAP_ANONYMOUS, -1, count)
         path = nil
         isLocked = false
     }
 
-    /// A forked child has nothing there, or something of its own.
+    /// A forked child has another mapping at that address, or none.
     deinit {
         guard process == martlet_process() else { return }
         munmap(bytes.baseAddress, bytes.count)
@@ -47,8 +47,8 @@ final class SegmentMemory: @unchecked Sendable {
         UnsafeMutableRawBufferPointer(rebasing: bytes[min(JournalFormat.headerBytes, bytes.count)...])
     }
 
-    /// The first write to each page of a file costs many microseconds, which are better spent here than where the first
-    /// record on it is written. Not for memory that may never be used: its pages would go to the disk for nothing.
+    /// Writes to each page ahead of the first record on it: the first write to a page of a file costs many microseconds.
+    /// Memory that may never be used is not touched, because its pages would go to the disk for nothing.
     func touch() {
         for page in stride(from: 0, to: bytes.count, by: JournalFormat.headerBytes) { bytes[page] = 0 }
     }
@@ -60,7 +60,7 @@ final class SegmentMemory: @unchecked Sendable {
     private static func map(_ flags: Int32, _ descriptor: Int32, _ count: Int) throws(WholeFile.Failure)
         -> UnsafeMutableRawBufferPointer
     {
-        // The pages are there before a service's thread touches them: the first touch takes microseconds.
+        // The pages exist before a service's thread touches them: the first touch takes microseconds.
         #if os(Linux)
         let populate = MAP_POPULATE
         #else
@@ -75,14 +75,16 @@ final class SegmentMemory: @unchecked Sendable {
         return UnsafeMutableRawBufferPointer(start: memory, count: count)
     }
 
-    /// Bytes of the process's that may not leave memory, because of us.
+    /// Bytes of the process's memory that the agent has locked.
     private static let locked = Atomic<Int>(0)
 
-    /// In a forked child, which has no locked pages of its parent's.
+    /// Sets the locked bytes to 0, in a forked child, which has no locked pages of its parent's.
     static func forgetLocked() { locked.store(0, ordering: .relaxed) }
 
-    /// A page that the kernel put out of memory and cannot read back ends the process (SIGBUS). Of what the process may lock,
-    /// which the service may need as well, a quarter; what is past that stays as it was.
+    /// Locks pages in memory: a page that the kernel put out of memory and cannot read back ends the process (SIGBUS). The
+    /// agent locks at most a quarter of the bytes that the process may lock, because the service may need them as well.
+    ///
+    /// - Returns: whether the pages are locked.
     private static func lockPages(_ bytes: UnsafeMutableRawBufferPointer) -> Bool {
         let isWithin =
             locked.add(bytes.count, ordering: .relaxed).newValue <= Int(clamping: martlet_lockable_bytes() / 4)

@@ -1,13 +1,14 @@
 import MartletTelemetry
 
-/// Decides whose details are kept, within limits for each interval. A pure value; it never touches what is counted.
+/// The sampler that decides which requests' details are kept, within limits for each interval. A pure value; it never
+/// affects counts.
 struct DetailSampler: Sendable {
     private let keepFailures: Bool
     private let slowNanoseconds: UInt64
     private var sampled = 0
     private var failures = 0
     private var slow = 0
-    /// Details that would have been kept but for a limit.
+    /// The number of details that were wanted and are not kept.
     private(set) var dropped: UInt64 = 0
 
     init(keepFailures: Bool, slow: Duration) {
@@ -15,7 +16,7 @@ struct DetailSampler: Sendable {
         slowNanoseconds = slow.nanoseconds
     }
 
-    /// Whether details are wanted at all, were there no limits. Costs nothing.
+    /// Returns whether details are wanted, limits aside. Costs nothing.
     func wants(isSampled: Bool, isFailure: Bool, nanoseconds: UInt64) -> Bool {
         isSampled || (keepFailures && isFailure) || nanoseconds >= slowNanoseconds
     }

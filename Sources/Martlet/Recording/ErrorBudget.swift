@@ -1,7 +1,7 @@
 import MartletTelemetry
 
-/// Holds the number of distinct `error.type`s to a limit, because an instrument may put what an error said into it. First come,
-/// first named; what comes later is `_OTHER`. Those that decide how a request ended, and statuses, stay what they are.
+/// A limit on the number of distinct `error.type`s, because an instrument may put an error's text into one. The first types
+/// keep their names, and later ones become `_OTHER`. Statuses, and the types that decide how a request ended, always stay.
 struct ErrorBudget: Sendable {
     private static let own: Set = [RequestOutcome.hungError, RequestOutcome.cancelledError]
 

@@ -2,54 +2,56 @@ import CMartletHooks
 import MartletTelemetry
 import Synchronization
 
-/// Takes finished requests from any thread and keeps, until the next drain, exact statistics of each series and the
-/// details of a few.
+/// The recorder of finished requests. It takes them from any thread and keeps, until the next drain, exact statistics of
+/// each series and the details of some requests.
 ///
-/// The thread that finished a request only writes it into the journal; naming and counting it is folding, which the agent's
-/// thread does for a whole interval. Nothing under either lock waits for anything.
+/// The thread that finished a request only writes it into the journal. The agent's thread folds a whole interval: it names
+/// and counts the requests. No code under either lock waits for anything.
 final class Recorder: Sendable {
-    /// What instruments have to know.
+    /// The settings that instruments need.
     let settings: CaptureSettings
-    /// By the wall clock: since when it counts.
+    /// The time from which the recorder counts, by the wall clock.
     let start = Clock.wall()
     let journal: Journal
-    /// The requests of an agent in memory, which keeps no details.
+    /// The requests of an agent in memory, which keeps no details; `nil` for any other agent.
     let memory: RequestMemory?
-    /// How much capture may do, of the agent's own decision; read wherever something is done for a request.
+    /// The work that capture may do, by the agent's own decision. Instruments read it before each step of work for a
+    /// request.
     private let allowed = Atomic<Allowance>(.everything)
-    /// Why it may not do everything.
+    /// The reason why capture may not do everything; `nil` while it may.
     private let reason = Lock<String?>(nil)
-    /// Details that were not kept because they are not allowed.
+    /// The number of details that were not kept because ``allowance`` did not permit them.
     private let refused = Atomic<UInt64>(0)
-    /// How long it was not to record anything.
+    /// The time for which capture was off.
     let unwatched = UnwatchedTime()
-    /// Details may take a quarter of the agent's memory: while they become a batch, they are there three times.
+    /// The memory that details may take, in bytes: a quarter of the agent's, because they exist three times while they
+    /// become a batch.
     private let detailRoom: Int
-    /// Answers for most requests without a lock.
+    /// A sampler that answers for most requests without a lock.
     private let wanted: DetailSampler
     private let details: Lock<Details>
     private let state: Lock<State>
     private let process = martlet_process()
 
-    /// Kept details that wait for the end of the interval.
+    /// The kept details that wait for the end of the interval.
     private struct Details {
-        /// Their spans are made when their series have their names.
+        /// The requests whose spans are made when their series have names.
         var requests: [CapturedRequest] = []
         var spans: [SpanRecord] = []
         var sampler: DetailSampler
-        /// What they hold, roughly.
+        /// An estimate of the memory for the details, in bytes.
         var bytes = 0
-        /// The same of those that were taken out and are not let go of yet.
+        /// An estimate of the memory for drained details that are not released yet, in bytes.
         var bytesTaken = 0
     }
 
     private struct State {
         var statistics: SeriesStatistics
-        /// Requests that are counted in the statistics, of this interval and all before.
+        /// The number of requests counted in the statistics, of this interval and all earlier ones.
         var counted: UInt64 = 0
-        /// Requests in segments that were closed and are not counted yet.
+        /// The number of requests in closed segments that are not counted yet.
         var closed: UInt64 = 0
-        /// Roughly the memory of the statistics that were taken out and are not let go of yet.
+        /// An estimate of the memory for drained statistics that are not released yet, in bytes.
         var bytesTaken = 0
     }
 
@@ -68,7 +70,7 @@ final class Recorder: Sendable {
         state = Lock(State(statistics: SeriesStatistics(configuration, start: start)))
     }
 
-    /// Whether the details of such a request are to be kept; a yes uses up some of the interval's allowance.
+    /// Returns whether a request's details are kept. A `true` uses up some of the interval's limits.
     func keepsDetails(isSampled: Bool, isFailure: Bool, nanoseconds: UInt64) -> Bool {
         guard memory == nil, wanted.wants(isSampled: isSampled, isFailure: isFailure, nanoseconds: nanoseconds) else {
             return false
@@ -85,20 +87,22 @@ final class Recorder: Sendable {
         }
     }
 
-    /// Any thread; costs nothing.
+    /// The work that capture may do. Thread-safe; reading it costs nothing.
     var allowance: Allowance { allowed.load(ordering: .relaxed) }
 
-    /// - Parameter reason: why it is not everything, for `status` and the collector.
+    /// Sets the work that capture may do.
+    ///
+    /// - Parameter reason: the reason for a restriction, for `status` and the collector; `nil` for none.
     func allow(_ allowance: Allowance, because reason: String? = nil) {
         self.reason.withLock { $0 = reason }
         allowed.store(allowance, ordering: .relaxed)
     }
 
-    /// Why not everything is done, of the agent's own decision; `nil` while it is.
+    /// The reason why capture does not do everything, by the agent's own decision; `nil` while it does.
     var restriction: String? { reason.withLock { $0 } }
 
-    /// Thread-safe; never waits for I/O. Where the journal has no room, the request is counted in memory at once. A forked
-    /// child has not the memory of its parent's journal, and records nothing in it.
+    /// Records a request. Thread-safe; never waits for I/O. A request for which the journal has no room is counted in
+    /// memory at once. A forked child does not have the memory of its parent's journal, so it records nothing.
     func record(_ request: borrowing CapturedRequest) {
         guard process == martlet_process() else { return }
         if request.makeSpan != nil { keep(copy request) }
@@ -120,9 +124,10 @@ final class Recorder: Sendable {
         }
     }
 
-    /// Keeps a span that is no request, after ``keepsDetails(isSampled:isFailure:nanoseconds:)`` said so.
+    /// Keeps a span that is not a request. To be called after ``keepsDetails(isSampled:isFailure:nanoseconds:)`` returned
+    /// `true`.
     ///
-    /// - Parameter bytes: what it holds, roughly.
+    /// - Parameter bytes: an estimate of the memory for the span.
     func keep(_ span: SpanRecord, bytes: Int) {
         details.withLock { details in
             details.spans.append(span)
@@ -132,31 +137,33 @@ final class Recorder: Sendable {
 
     func countDroppedDetails(_ number: Int) { details.withLock { $0.sampler.countDropped(number) } }
 
-    /// Roughly what is held at this moment, in bytes, and what was taken out and is still there; the journal's own memory
-    /// is not in it.
+    /// An estimate of the memory in bytes, for the current interval and for drained intervals that are not released yet.
+    /// The journal's own memory is left out.
     var estimatedBytes: Int {
         details.withLock { $0.bytes + $0.bytesTaken } + state.withLock { $0.statistics.estimatedBytes + $0.bytesTaken }
     }
 
     var captured: UInt64 { state.withLock { $0.counted &+ $0.closed &+ UInt64(journal.count) } }
 
-    /// Details that were not kept because of a limit, or could not be stored.
+    /// The number of details that were not kept because of a limit, or could not be stored.
     var droppedDetails: UInt64 { details.withLock { $0.sampler.dropped } &+ refused.load(ordering: .relaxed) }
 
-    /// Whether there is anything that no interval has.
+    /// Whether nothing was recorded since the last drain.
     var isEmpty: Bool {
         let isEmpty = details.withLock { $0.requests.isEmpty && $0.spans.isEmpty }
         return isEmpty && journal.count == 0 && state.withLock { $0.statistics.isEmpty && $0.closed == 0 }
     }
 
-    /// Whether there are requests that found no room in the journal.
+    /// Whether the statistics hold requests that the journal did not take.
     var hasUnjournaled: Bool { state.withLock { !$0.statistics.isEmpty } }
 
     // MARK: For the agent's thread alone
 
-    /// Notes that segments with so many requests are closed; `close` must not wait for anything.
+    /// Closes segments and notes the number of requests in them.
     ///
-    /// - Returns: what `close` returned.
+    /// - Parameter close: closes the segments and returns that number, or `nil` if it closed none. It must not wait for
+    ///   anything.
+    /// - Returns: whether `close` closed segments.
     func noteClosed(_ close: () -> Int?) -> Bool {
         state.withLock { state in
             guard let requests = close() else { return false }
@@ -181,8 +188,8 @@ final class Recorder: Sendable {
         }
     }
 
-    /// Takes out what was counted since the last drain, with the details of that time, and tells how many requests were
-    /// counted until now. What was taken out counts to the memory until ``noteReleased()``.
+    /// Takes out the statistics and details since the last drain. Returns them with the number of requests that were
+    /// counted until now. They count towards the memory until ``noteReleased()``.
     func drain(at now: UnixNanoseconds = Clock.wall()) -> (interval: RecordedInterval, captured: UInt64) {
         let unwatched = unwatched.nanoseconds()
         let (requests, spans) = details.withLock { details in
@@ -203,19 +210,19 @@ final class Recorder: Sendable {
         return (interval.0, captured)
     }
 
-    /// Nobody has what was drained any more.
+    /// Notes that all drained intervals are released.
     func noteReleased() {
         details.withLock { $0.bytesTaken = 0 }
         state.withLock { $0.bytesTaken = 0 }
     }
 }
 
-/// What was recorded between two drains.
+/// The statistics and details between two drains.
 struct RecordedInterval: Sendable {
     var start: UnixNanoseconds
     var end: UnixNanoseconds = 0
     var series: [RequestDimensions: RequestStatistics] = [:]
     var details: [SpanRecord] = []
-    /// Nanoseconds without capture, from the start of all to the end of the interval.
+    /// The nanoseconds without capture, from the recorder's start to the end of the interval.
     var unwatched: UInt64 = 0
 }

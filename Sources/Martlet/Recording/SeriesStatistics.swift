@@ -6,14 +6,14 @@ struct SeriesStatistics: Sendable {
     private var endpoints: EndpointBudget
     private var errors = ErrorBudget()
     private var start: UnixNanoseconds
-    /// When the last request ended that the journal had.
+    /// The latest end among the interval's requests from the journal; 0 if there were none.
     private var lastEnd: UnixNanoseconds = 0
     private var series: [(dimensions: RequestDimensions, statistics: RequestStatistics)] = []
     private var places: [RequestDimensions: Int] = [:]
-    /// Places by what the records of a series have in common: most requests are like one before.
+    /// The index of a series by the bytes that its records share. Most requests resemble an earlier one.
     private var known: [RecordIdentity: Int] = [:]
 
-    /// Exact; hashed by the checksum of its texts alone.
+    /// The bytes that a series' records share. They are compared exactly, and hashed by the checksum of their texts alone.
     private struct RecordIdentity: Hashable {
         let bytes: [UInt8]
         let checksum: UInt32
@@ -35,7 +35,7 @@ struct SeriesStatistics: Sendable {
 
     var isEmpty: Bool { series.isEmpty }
 
-    /// Roughly its memory.
+    /// An estimate of the memory for the statistics, in bytes.
     var estimatedBytes: Int { series.reduce(0) { $0 + $1.statistics.estimatedBytes } }
 
     mutating func count(_ request: CapturedRequest) {
@@ -45,7 +45,7 @@ struct SeriesStatistics: Sendable {
             bytesReceived: request.bytesReceived, phases: request.phases)
     }
 
-    /// A record of the journal. `false` for one that cannot be read, which is not counted.
+    /// Counts a record of the journal. Returns `false` for a record that cannot be read, which is not counted.
     @discardableResult
     mutating func count(_ record: UnsafeRawBufferPointer) -> Bool {
         guard let place = place(of: record) else { return false }
@@ -82,7 +82,7 @@ struct SeriesStatistics: Sendable {
         return series.count - 1
     }
 
-    /// Where the interval does not have the series yet, the budgets decide.
+    /// Returns the dimensions of a request. The budgets decide on a series that is new in the interval.
     private mutating func name(_ identity: JournalRecord.Identity) -> RequestDimensions {
         let target = identity.target
         let dimensions = RequestDimensions(
@@ -92,10 +92,12 @@ struct SeriesStatistics: Sendable {
         return places[dimensions] == nil ? errors.admit(endpoints.admit(dimensions, at: start)) : dimensions
     }
 
-    /// - Parameter now: when the interval ends; `nil` for when its last request did.
+    /// Takes out the interval and begins the next one.
+    ///
+    /// - Parameter now: the end of the interval; `nil` for the end of its last request.
     mutating func take(at now: UnixNanoseconds?) -> RecordedInterval {
         let end = now ?? max(lastEnd, start &+ 1)
-        // A clock set back must not make an interval that ends before it starts, nor one in the future.
+        // A clock that was set back must not give an interval that ends before it starts or lies in the future.
         let interval = RecordedInterval(
             start: min(start, end &- 1), end: end,
             series: Dictionary(series.map { ($0.dimensions, $0.statistics) }) { first, _ in first })

@@ -1,4 +1,4 @@
-/// Takes the values of sensitive names out of a form's body, and secrets out of all other values.
+/// The redaction of a form's body: it takes out the values of sensitive names, and the secrets in all other values.
 struct FormRedaction {
     let names: SensitiveNames
     let keepsSegments: Bool
@@ -16,7 +16,7 @@ struct FormRedaction {
         return text(name) + [UInt8(ascii: "=")] + (names.contain(name) ? Redaction.placeholderBytes : text(value))
     }
 
-    /// As it stands where nothing is taken out of it.
+    /// Redacts a name or a value. Text without secrets keeps its encoding.
     private func text(_ text: ArraySlice<UInt8>) -> [UInt8] {
         let decoded = PercentEncoding.decode(text)
         let redacted = TextRedaction.redact(

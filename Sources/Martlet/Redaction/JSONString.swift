@@ -1,7 +1,8 @@
-/// The escapes of a string literal (RFC 8259, section 7), and JavaScript's `\x41` beside them.
+/// The escapes of a string literal (RFC 8259, section 7), and JavaScript's `\x41`.
 enum JSONString {
-    /// - Parameter literal: without its quotes. An escape that is cut off is left out, one that means nothing stands for
-    ///   its last character.
+    /// Decodes a literal. An escape that is cut off is left out, and an unknown escape stands for its last character.
+    ///
+    /// - Parameter literal: the literal without its quotes.
     static func decode(_ literal: ArraySlice<UInt8>) -> [UInt8] {
         guard literal.contains(UInt8(ascii: "\\")) else { return Array(literal) }
         var decoded: [UInt8] = []
@@ -17,7 +18,7 @@ enum JSONString {
         return decoded
     }
 
-    /// Without the quotes.
+    /// Encodes text as a literal without quotes.
     static func encode(_ text: [UInt8]) -> [UInt8] {
         text.flatMap { byte -> [UInt8] in
             switch byte {
@@ -29,7 +30,7 @@ enum JSONString {
         }
     }
 
-    /// What the escape stands for that begins behind the backslash.
+    /// Takes an escape from `rest`, which begins behind its backslash, and returns the escaped bytes.
     private static func escape(_ rest: inout ArraySlice<UInt8>) -> [UInt8] {
         guard let kind = rest.popFirst() else { return [] }
         switch kind {
@@ -46,7 +47,7 @@ enum JSONString {
 
     private static func unicode(_ rest: inout ArraySlice<UInt8>) -> [UInt8] {
         guard let first = number(digits: 4, &rest) else {
-            // Cut off: the few digits mean nothing by themselves.
+            // The escape is cut off, and its few digits mean nothing by themselves.
             if rest.count < 4 { rest = [] }
             return []
         }
@@ -64,7 +65,7 @@ enum JSONString {
         return values.reduce(0) { $0 << 4 | UInt16($1) }
     }
 
-    /// A surrogate that stands alone becomes U+FFFD.
+    /// Returns the UTF-8 of UTF-16. A surrogate that stands alone becomes U+FFFD.
     private static func utf8(_ units: [UInt16]) -> [UInt8] {
         Array(String(decoding: units, as: UTF16.self).utf8)
     }

@@ -1,6 +1,6 @@
 /// Percent-encoding as forms use it (URL standard, section 5, "application/x-www-form-urlencoded").
 enum PercentEncoding {
-    /// What is no escape stands for itself.
+    /// Decodes text. A `%` without two hexadecimal digits stands for itself.
     static func decode(_ text: ArraySlice<UInt8>) -> [UInt8] {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(text.count)

@@ -1,11 +1,12 @@
 import MartletTelemetry
 
-/// Takes secrets out of what kept details say of a request: its URL, header fields and bodies.
+/// The redaction of kept details: it takes secrets out of a request's URL, header fields, bodies and error message.
 ///
-/// A plain value, made once for an agent. Nothing here fails: what is not understood is taken out rather than left in. All
-/// of it takes time in proportion to the length of its input. `docs/redaction.md` says what is found and what is not.
+/// A plain value, made once for an agent. No function here fails: text that cannot be understood is taken out. Each
+/// function takes time in proportion to the length of its input. `docs/redaction.md` lists the secrets that are found and
+/// the secrets that are missed.
 struct Redaction: Sendable {
-    /// What stands where a secret was (OpenTelemetry semantic conventions, "url.full").
+    /// The text that replaces a secret (OpenTelemetry semantic conventions, "url.full").
     static let placeholder = "REDACTED"
     static let placeholderBytes = Array(placeholder.utf8)
 
@@ -14,23 +15,24 @@ struct Redaction: Sendable {
 
     /// - Parameters:
     ///   - adding: names beside the built-in list, `MARTLET_REDACT`.
-    ///   - keepsSegments: values stay among the segments of paths, `MARTLET_CAPTURE_PATHS`.
+    ///   - keepsSegments: whether values stay among the segments of paths, `MARTLET_CAPTURE_PATHS`.
     init(adding: [String] = [], keepsSegments: Bool = false) {
         names = SensitiveNames(adding: adding)
         urls = URLRedaction(keepsSegments: keepsSegments)
     }
 
-    /// A URL without its secrets, cut to ``MartletLimits/urlLength``.
+    /// Returns a URL without its secrets, cut to ``MartletLimits/urlLength``.
     func url(_ url: String) -> String {
         urls.redact(url).cut(toBytes: MartletLimits.urlLength)
     }
 
-    /// What an error said, cut to ``MartletLimits/messageLength``.
+    /// Returns an error's message without its secrets, cut to ``MartletLimits/messageLength``.
     func message(_ text: String) -> String { self.text(text, limit: MartletLimits.messageLength) }
 
-    /// Text of any kind. What is beyond the limit is not looked at, as it may be of any length.
+    /// Returns text of any kind without its secrets. The part beyond the limit is not read, because it may be of any
+    /// length.
     ///
-    /// - Parameter limit: bytes that are kept.
+    /// - Parameter limit: the number of bytes that are kept.
     func text(_ text: String, limit: Int) -> String {
         let beginning = text.cut(toBytes: limit)
         let isCutOff = beginning.utf8.count < text.utf8.count
@@ -39,27 +41,29 @@ struct Redaction: Sendable {
         return String(decoding: redacted, as: UTF8.self).cut(toBytes: limit)
     }
 
-    /// The same fields in the same order.
+    /// Returns the same fields in the same order, without the secrets in their values.
     func headers(_ fields: [(name: String, value: String)]) -> [(name: String, value: String)] {
         fields.map { ($0.name, header($0.name, $0.value, limit: MartletLimits.headerBytes)) }
     }
 
-    /// The value of a header field.
+    /// Returns the value of a header field without its secrets.
     ///
-    /// - Parameter limit: bytes that are kept.
+    /// - Parameter limit: the number of bytes that are kept.
     func header(_ name: String, _ value: String, limit: Int) -> String {
         if names.contain(Array(name.utf8)[...]) { return Self.placeholder }
         return Self.fieldsWithURL.contains(name.lowercased()) ? url(value) : text(value, limit: limit)
     }
 
-    /// A body as text; `nil` when it is no text, or of a format in which secrets cannot be told.
+    /// Returns a body as text without its secrets; `nil` for a body that is not text, or of a format in which secrets
+    /// cannot be told.
     ///
     /// - Parameters:
-    ///   - bytes: without any content coding.
+    ///   - bytes: the body without any content coding.
     ///   - contentType: the value of the header field `Content-Type`.
     ///   - isTruncated: whether `bytes` are the beginning of a longer body.
     func body(_ bytes: some Collection<UInt8>, contentType: String?, isTruncated: Bool) -> String? {
-        // A zero is in no text of one byte a character; in UTF-16 no name would be found.
+        // Text with one byte for an ASCII character contains no zero. A zero may mean UTF-16, in which no name would be
+        // found.
         guard let format = contentType.flatMap(TextFormat.init), !bytes.contains(0) else { return nil }
         var text = isTruncated ? Self.wholeCharacters(bytes) : [UInt8](bytes)
         text = TextRedaction.redact(
@@ -73,7 +77,7 @@ struct Redaction: Sendable {
 
     private static let fieldsWithURL: Set = ["location", "content-location", "referer"]
 
-    /// Without a last character of which only the first bytes are there.
+    /// Returns the bytes without a last character that is incomplete.
     private static func wholeCharacters(_ bytes: some Collection<UInt8>) -> [UInt8] {
         let bytes = [UInt8](bytes)
         guard let lead = bytes.suffix(3).lastIndex(where: { $0 & 0xc0 != 0x80 }) else { return bytes }

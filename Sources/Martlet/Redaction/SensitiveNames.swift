@@ -2,15 +2,16 @@
 ///
 /// Names are compared without case and punctuation, so that `X-Api-Key`, `apiKey` and `api_key` are one. The semantic
 /// conventions list some in a certain case (`AWSAccessKeyId`, `Signature`, `sig`, `X-Goog-Signature`); here they count in
-/// any.
+/// any case.
 struct SensitiveNames: Sendable {
-    /// A name that has one of these anywhere in it is sensitive.
+    /// Parts that make a name sensitive wherever they occur in it.
     private static let parts = [
         "password", "passwd", "passphrase", "passcode", "secret", "token", "apikey", "accesskey", "privatekey",
         "authorization", "bearer", "session", "signature", "credential", "cookie", "assertion", "samlresponse",
     ].map { Array($0.utf8) }
 
-    /// Too short, or too common in other words, to be looked for inside a name.
+    /// Names that are sensitive as a whole. They are too short, or too common in other words, to be looked for inside a
+    /// name.
     private static let wholes = [
         "auth", "xauth", "pass", "pwd", "pw", "pin", "otp", "totp", "sid", "sig", "jwt", "dpop", "nonce", "cvv", "cvc",
         "ssn", "codeverifier", "wwwauthenticate", "proxyauthenticate", "authenticationinfo", "xforwardedclientcert",
@@ -18,12 +19,12 @@ struct SensitiveNames: Sendable {
 
     private let wholes: Set<[UInt8]>
 
-    /// - Parameter adding: whole names. One without a letter or digit is no name.
+    /// - Parameter adding: whole names beside the built-in ones. A name without a letter or digit is ignored.
     init(adding: [String] = []) {
         wholes = Set((Self.wholes + adding).map { Self.plain(Array($0.utf8)[...]) }.filter { !$0.isEmpty })
     }
 
-    /// - Parameter name: may be percent-encoded.
+    /// - Parameter name: a name, which may be percent-encoded.
     func contain(_ name: ArraySlice<UInt8>) -> Bool {
         let name = Self.plain(name)
         return wholes.contains(name)
@@ -32,7 +33,7 @@ struct SensitiveNames: Sendable {
             }
     }
 
-    /// In lower case and without punctuation.
+    /// Returns a name in lower case and without punctuation.
     private static func plain(_ name: ArraySlice<UInt8>) -> [UInt8] {
         var name = name.contains(UInt8(ascii: "%")) ? PercentEncoding.decode(name) : Array(name)
         if name.contains(where: { $0 >= 0x80 }) {

@@ -1,10 +1,11 @@
-/// How a body is looked through, by its media type.
+/// The format of a body's text, by its media type.
 enum TextFormat {
     case json
     case form
     case other
 
-    /// `nil` for what is no text, and for text in which names and values stand too far apart to tell a secret.
+    /// Reads a media type; `nil` for a body that is not text, and for text in which names and values stand too far apart to
+    /// tell a secret.
     init?(contentType: String) {
         let parts = contentType.lowercased().split(separator: ";").map { $0.trimming(while: \.isWhitespace) }
         guard let type = parts.first, parts.dropFirst().allSatisfy(Self.isReadable),
@@ -28,10 +29,10 @@ enum TextFormat {
         "application/xml", "application/graphql", "application/javascript", "application/x-javascript",
         "application/ecmascript",
     ]
-    /// The name is in another line than the value.
+    /// Formats in which a name may be in another line than its value.
     private static let tables = ["csv", "tsv", "separated-values", "yaml", "yml"]
 
-    /// Whether a parameter of the type leaves ASCII characters what they are.
+    /// Returns whether a parameter of the media type leaves ASCII characters unchanged, which not every `charset` does.
     private static func isReadable(_ parameter: Substring) -> Bool {
         guard parameter.hasPrefix("charset") else { return true }
         let charset = parameter.drop { $0 != "=" }.dropFirst().trimming { $0.isWhitespace || $0 == "\"" }

@@ -1,5 +1,5 @@
 extension TextRedaction {
-    /// A string of JSON: a key with its value, or a value that may hold text of any kind.
+    /// Handles a string of JSON: a key with its value, or a value that may hold text of any kind.
     mutating func literal() {
         copy(to: position + 1)
         let closer = closer(of: UInt8(ascii: "\""), from: position)
@@ -10,7 +10,7 @@ extension TextRedaction {
         if let value = value(behind: position, isLiteral: true), names.contain(content[...]) { replaceValue(value) }
     }
 
-    /// As it stands where nothing is taken out of it.
+    /// Redacts the content of a literal. Content without secrets keeps its escapes.
     private mutating func replaceContent(_ content: [UInt8], to end: Int, isCutOff: Bool) {
         let isTooDeep = depth >= MartletLimits.literalDepth
         let redacted =

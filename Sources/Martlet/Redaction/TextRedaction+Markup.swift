@@ -1,5 +1,5 @@
 extension TextRedaction {
-    /// An element of XML or HTML, or just a sign that something is less.
+    /// Handles a `<`: an element of XML or HTML, or just a less-than sign.
     mutating func tag() {
         let name = (position + 1)..<end(from: position + 1) { !$0.isNamePart && $0 != UInt8(ascii: ":") }
         let end = endOfTag(from: name.upperBound)
@@ -15,8 +15,9 @@ extension TextRedaction {
         }
     }
 
-    /// The `>` behind the attributes, of which a value may have one too; the next `<`, which no value has (XML 1.0, section
-    /// 3.1), where a quote or the tag itself is left open; or the text's end.
+    /// Returns the index of the `>` behind the attributes; a quoted value may contain a `>` too. Where a quote or the tag
+    /// itself is left open, it is the index of the next `<`, which no value contains (XML 1.0, section 3.1), or the text's
+    /// end.
     private func endOfTag(from start: Int) -> Int {
         var (quote, previous): (UInt8?, UInt8) = (nil, 0)
         for index in start..<text.count {
@@ -34,14 +35,14 @@ extension TextRedaction {
         return text.count
     }
 
-    /// `<param name="password" value="…">`: which of the attributes is the value, nobody knows. Of a tag that is cut off,
-    /// nobody knows the names either.
+    /// Returns whether a sensitive name is among the attributes. Any attribute may hold its value: `<param name="password"
+    /// value="…">`. A tag that is cut off may have lost the name, so it counts as sensitive.
     private func hasSensitiveAttribute(_ attributes: Range<Int>) -> Bool {
         if isCutOff, attributes.upperBound == text.count { return true }
         return text[attributes].split { !$0.isNamePart }.contains { names.contain($0) }
     }
 
-    /// Takes out attributes and content of an element whose name is sensitive.
+    /// Takes out the attributes and the content of an element whose name is sensitive.
     private mutating func element(_ name: Range<Int>, endOfTag: Int) {
         copy(to: name.upperBound)
         guard endOfTag < text.count, text[endOfTag] == UInt8(ascii: ">") else { return replace(to: endOfTag) }
@@ -51,7 +52,7 @@ extension TextRedaction {
         if !isEmpty { replace(to: startOfEndTag(of: text[name], from: position)) }
     }
 
-    /// Elements of the same name may be nested.
+    /// Returns the index of the element's end tag, or the text's end. Elements of the same name may be nested.
     private func startOfEndTag(of name: ArraySlice<UInt8>, from start: Int) -> Int {
         var (index, depth) = (start, 1)
         while let tag = text[index...].firstIndex(of: UInt8(ascii: "<")) {

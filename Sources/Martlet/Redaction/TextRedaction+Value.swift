@@ -1,13 +1,13 @@
 extension TextRedaction {
-    /// Where the value of a name stands.
+    /// The position of a name's value.
     struct Value {
-        /// What is between name and value says where a value without quotes ends.
+        /// The end of a value without quotes, by the text between name and value.
         enum End {
-            /// `"name": value`: a number or a word of JSON.
+            /// `"name": value`: the value is a number or a word of JSON.
             case scalar
-            /// `name=value`: at the next blank.
+            /// `name=value`: the value ends at the next blank.
             case word
-            /// `name: value`: at the line's end.
+            /// `name: value`: the value ends at the line's end.
             case line
         }
 
@@ -15,7 +15,7 @@ extension TextRedaction {
         var end: End
     }
 
-    /// The value of the name that ends before `end`; `nil` when none follows.
+    /// Returns the value of the name that ends before `end`; `nil` when none follows.
     ///
     /// - Parameter isLiteral: whether the name is a literal, its quotes included.
     func value(behind end: Int, isLiteral: Bool = false) -> Value? {
@@ -29,7 +29,7 @@ extension TextRedaction {
         return Value(start: start, end: isColon ? isQuoted ? .scalar : .line : .word)
     }
 
-    /// Copies up to the value and takes the value out, with all that is nested in it.
+    /// Copies the text up to the value and takes out the value, with everything nested in it.
     mutating func replaceValue(_ value: Value) {
         copy(to: value.start)
         let opener = end(from: position) { $0 != UInt8(ascii: "\\") }
@@ -44,25 +44,25 @@ extension TextRedaction {
         default:
             replace(to: endOfBare(value), with: quoted(for: value.end))
         }
-        // `name: "a" b`: nobody knows what the quotes are for.
+        // The meaning of the quotes in `name: "a" b` is unknown, so the whole line goes.
         if value.end == .line { position = endOfLine }
     }
 
-    /// The quote that closes; `nil` when none does.
+    /// Returns the index of the closing quote; `nil` when there is none.
     ///
-    /// - Parameter depth: so many backslashes stand before the quote that opened.
+    /// - Parameter depth: the number of backslashes before the opening quote.
     func closer(of quote: UInt8, from start: Int, escapedBy depth: Int = 0) -> Int? {
         var backslashes = 0
         for index in start..<text.count {
             let byte = text[index]
-            // In a literal of its own, two backslashes are one that escapes nothing.
+            // Two backslashes in a literal without outer escapes are one backslash, which escapes nothing.
             if byte == quote, depth == 0 ? backslashes.isMultiple(of: 2) : backslashes <= depth { return index }
             backslashes = byte == UInt8(ascii: "\\") ? backslashes + 1 : 0
         }
         return nil
     }
 
-    /// Behind the bracket that closes, or the text's end.
+    /// Returns the index behind the closing bracket, or the text's end.
     private func endOfNesting(from start: Int) -> Int {
         var (index, depth) = (start, 0)
         while index < text.count {
@@ -88,7 +88,7 @@ extension TextRedaction {
         }
     }
 
-    /// What is no number and no word of JSON may go on to the line's end.
+    /// The end of a number or of a word of JSON, and the line's end for any other value.
     private var endOfScalar: Int {
         let end = end(from: position) { !$0.isASCIIAlphanumeric && !"+-.".utf8.contains($0) }
         let scalar = text[position..<end]

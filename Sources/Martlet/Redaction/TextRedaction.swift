@@ -1,23 +1,23 @@
-/// Takes secrets out of text of any kind, in one pass: the values of sensitive names in JSON, in `name=value` and
-/// `name: value`, in elements and their attributes; credentials of the schemes Bearer and Basic; JSON Web Tokens; users,
-/// passwords and segments that are values in URLs; PEM blocks.
+/// A pass over text of any kind that takes out secrets: the values of sensitive names in JSON, in `name=value` and `name:
+/// value`, in elements and their attributes; credentials of the schemes Bearer, Basic and Negotiate; JSON Web Tokens;
+/// users, passwords and segments that are values in URLs; PEM blocks.
 ///
-/// Works on bytes, so that text in an unknown encoding and text that is cut off anywhere are no special cases: a value
-/// without an end goes to the end of the text. Every byte is looked at a few times at most, and once more for each level
-/// of strings within strings.
+/// It works on bytes, so that text in an unknown encoding and text that is cut off anywhere are not special cases: a value
+/// without an end goes to the end of the text. It reads every byte a few times at most, and once more for each level of
+/// strings within strings.
 struct TextRedaction {
     let names: SensitiveNames
-    /// `MARTLET_CAPTURE_PATHS`.
+    /// Whether values stay among the segments of paths, `MARTLET_CAPTURE_PATHS`.
     let keepsSegments: Bool
-    /// Whether a quote begins a literal. In other text quotes may be odd.
+    /// Whether a quote begins a literal. Quotes in other text may be unpaired.
     let isJSON: Bool
-    /// Whether more would follow behind the text's end.
+    /// Whether the text is the beginning of a longer one.
     let isCutOff: Bool
-    /// How many literals the text stands in.
+    /// The number of literals around the text.
     let depth: Int
     let text: [UInt8]
     private(set) var output: [UInt8] = []
-    /// Everything before it is in the output, or was taken out.
+    /// The index before which every byte is in the output or was taken out.
     var position = 0
     private var previousWord = 0..<0
     /// The end of the path of the last URL.
@@ -71,20 +71,20 @@ struct TextRedaction {
 
     mutating func write(_ bytes: some Sequence<UInt8>) { output += bytes }
 
-    /// Takes out what stands before `end`.
+    /// Replaces the text from ``position`` to `end`, if there is any.
     mutating func replace(to end: Int, with replacement: [UInt8] = Redaction.placeholderBytes) {
         if end > position { output += replacement }
         position = end
     }
 
-    /// The first index from `start` on that `isEnd` holds for, or the text's end.
+    /// Returns the first index from `start` on whose byte satisfies `isEnd`, or the text's end.
     func end(from start: Int, where isEnd: (UInt8) -> Bool) -> Int {
         text[start...].firstIndex(where: isEnd) ?? text.count
     }
 
     // MARK: -
 
-    /// A name with its value, a scheme with its credentials, a token, or none of them.
+    /// Handles a word: a name with its value, a scheme with its credentials, a token, or none of them.
     private mutating func word() {
         let word = position..<end(from: position) { !$0.isNamePart }
         defer { previousWord = word }
@@ -100,14 +100,15 @@ struct TextRedaction {
         }
     }
 
-    /// By itself, or with the word before it: `API key: …`.
+    /// Returns whether a word is a sensitive name, by itself or with the word before it: `API key: …`.
     private func isSensitive(_ word: Range<Int>) -> Bool {
         if names.contain(text[word]) { return true }
         return previousWord.upperBound + 1 == word.lowerBound && text[previousWord.upperBound].isASCIIWhitespace
             && names.contain(text[previousWord.lowerBound..<word.upperBound])
     }
 
-    /// JSON in Base64 begins like this, and so does every JSON Web Token (RFC 7519).
+    /// Returns the start of a token in a word; `nil` for none. `eyJ` begins every JSON Web Token (RFC 7519), and other JSON
+    /// in Base64.
     private func startOfToken(in word: Range<Int>) -> Int? {
         guard let token = text[word].firstRange(of: "eyJ".utf8), word.upperBound - token.lowerBound > 5 else {
             return nil
@@ -115,7 +116,7 @@ struct TextRedaction {
         return token.lowerBound
     }
 
-    /// RFC 7235, section 2.1.
+    /// Returns the start of the credentials behind a scheme (RFC 7235, section 2.1); `nil` for any other word.
     private func startOfCredentials(behind word: Range<Int>) -> Int? {
         let scheme = String(decoding: text[word], as: UTF8.self).lowercased()
         guard ["bearer", "basic", "negotiate"].contains(scheme) else { return nil }
@@ -126,11 +127,12 @@ struct TextRedaction {
     private mutating func replaceCredentials(from start: Int) {
         copy(to: start)
         replace(to: end(from: start) { $0.isASCIIWhitespace || "\"'<>,;&".utf8.contains($0) })
-        // `Bearer token: …`
+        // A name may follow the scheme: `Bearer token: …`. The whole line goes then.
         if text[position - 1] == UInt8(ascii: ":") || value(behind: position) != nil { position = endOfLine }
     }
 
-    /// Where what may be an authority begins: behind `://`, in JavaScript also written `:\/\/`.
+    /// The index at which an authority may begin: behind `://`, which JavaScript also writes as `:\/\/`; `nil` where none
+    /// does.
     private var endOfSlashes: Int? {
         let rest = text[(position + 1)...]
         if rest.starts(with: "//".utf8) { return position + 3 }
@@ -141,7 +143,8 @@ struct TextRedaction {
         copy(to: endOfSlashes ?? position + 1)
         let longest = end(from: position, where: Self.endsAuthority)
         let host = (text[position..<longest].lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 }) ?? position
-        // An apostrophe may be in a password (RFC 3986, section 3.2.1), but in no host: there it is the text's.
+        // A password may contain an apostrophe (RFC 3986, section 3.2.1). A host contains none, so an apostrophe there
+        // belongs to the text around the URL.
         let end = end(from: host) { $0 == UInt8(ascii: "'") || Self.endsAuthority($0) }
         let mayBeUser = isCutOff && longest == text.count
         if mayBeUser || !URLRedaction.isHost(text[host..<end]) {
@@ -149,16 +152,16 @@ struct TextRedaction {
         } else {
             replace(to: host, with: URLRedaction.user)
             copy(to: end)
-            // In a URL within a path it is known, and so no byte is looked at for it twice.
+            // The end of the path is known for a URL within a path, so that no byte is searched twice for it.
             if !keepsSegments, position >= endOfPath { endOfPath = self.end(from: position, where: Self.endsPath) }
         }
     }
 
-    /// A segment of a URL's path, if it is a value. Names may be those of secrets, and are left to ``word()``.
+    /// Takes out a segment of a URL's path, if it is a value. A name may be that of a secret, and is left to ``word()``.
     private mutating func segment() {
         copy(to: position + 1)
         let end = end(from: position) { "/\\".utf8.contains($0) || Self.endsPath($0) }
-        // Behind the last one there may be the marks of a sentence.
+        // Punctuation of the text may follow the last segment.
         let marks =
             end == endOfPath ? text[position..<end].reversed().prefix { ".,;:!)]}'".utf8.contains($0) }.count : 0
         if isCutOff, end == text.count {
@@ -174,7 +177,7 @@ struct TextRedaction {
 
     private static func endsURL(_ byte: UInt8) -> Bool { byte.isASCIIWhitespace || "\"<>".utf8.contains(byte) }
 
-    /// Armored as RFC 7468 has it.
+    /// Takes out a block of PEM (RFC 7468).
     private mutating func block() {
         let end = text[position...].firstRange(of: "-----END".utf8)?.upperBound ?? text.count
         replace(to: text[end...].firstRange(of: "-----".utf8)?.upperBound ?? text.count)
@@ -182,9 +185,9 @@ struct TextRedaction {
 }
 
 extension UInt8 {
-    /// What a name is made of in any of the formats; what is not ASCII is part of it.
+    /// Whether the byte may be part of a name in any of the formats. Every byte beyond ASCII may.
     var isNamePart: Bool { isASCIIAlphanumeric || self >= 0x80 || "_-.%$[]".utf8.contains(self) }
 
-    /// RFC 7235, section 2.1, `token68`.
+    /// Whether the byte may be part of a `token68` (RFC 7235, section 2.1).
     fileprivate var isTokenPart: Bool { isASCIIAlphanumeric || "-._~+/=".utf8.contains(self) }
 }

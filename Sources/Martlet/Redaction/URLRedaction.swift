@@ -1,12 +1,13 @@
-/// Takes the secrets out of a URL: user and password, every query value, the values of path parameters, the fragment, and
-/// the values among a path's segments (``SegmentRedaction``) unless they are asked for.
+/// The redaction of a URL: it takes out user and password, every query value, the values of path parameters, the fragment,
+/// and the values among a path's segments (``SegmentRedaction``) unless they are asked for.
 ///
-/// Reads bytes, not a `URL`: what a server sends as `Location` may be anything, and a `Character` may hide a `?`.
+/// It reads bytes and not a `URL`, because a server may send any text as `Location`, and because a `Character` may hide a
+/// `?`.
 struct URLRedaction {
-    /// `MARTLET_CAPTURE_PATHS`.
+    /// Whether values stay among the segments of paths, `MARTLET_CAPTURE_PATHS`.
     let keepsSegments: Bool
 
-    /// What stands for user and password (OpenTelemetry semantic conventions, "url.full").
+    /// The text that replaces user and password (OpenTelemetry semantic conventions, "url.full").
     static let user = placeholder + ":".utf8 + placeholder + "@".utf8
     private static let placeholder = Redaction.placeholderBytes
 
@@ -19,8 +20,8 @@ struct URLRedaction {
         return String(decoding: location(path) + Self.query(reference[path.endIndex...]), as: UTF8.self)
     }
 
-    /// Whether it is of the form `scheme://host:port/path` without anything that is, begins, ends or separates a secret, as
-    /// most are. What is not is looked at closely.
+    /// Returns whether the URL has the form `scheme://host:port/path` and no character that begins, ends or separates a
+    /// secret. Most URLs are plain; any other is redacted part by part.
     private func isPlain(_ url: String) -> Bool {
         url.utf8.withContiguousStorageIfAvailable { url in
             guard let colon = url.firstIndex(where: { !$0.isASCIIAlphanumeric }), colon > 0,
@@ -44,30 +45,30 @@ struct URLRedaction {
         byte.isASCIIAlphanumeric || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
     }
 
-    /// All before the query.
+    /// Redacts the part of the URL before its query.
     private func location(_ text: ArraySlice<UInt8>) -> [UInt8] {
         let scheme = text.prefix(Self.length(ofScheme: text))
         let rest = text[scheme.endIndex...]
         guard rest.starts(with: "//".utf8) else {
-            // `data:`, `mailto:` and their like are all value.
+            // The rest of `data:`, `mailto:` and similar URLs is all value.
             return scheme.isEmpty ? segments(text) : scheme + Self.placeholder
         }
         let authority = rest.dropFirst(2).prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\\") }
         let host = authority[(authority.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? authority.startIndex)...]
-        // With a port that is no number it cannot be told where a password ends.
+        // A port that is not a number leaves open where a password ends.
         guard Self.isHost(host) else { return scheme + "//".utf8 + Self.placeholder }
         return scheme + "//".utf8 + (host.count < authority.count ? Self.user : []) + host
             + segments(text[authority.endIndex...])
     }
 
-    /// With its colon; 0 for none (RFC 3986, section 3.1).
+    /// Returns the length of the scheme with its colon; 0 for none (RFC 3986, section 3.1).
     private static func length(ofScheme text: ArraySlice<UInt8>) -> Int {
         let scheme = text.prefix { $0.isASCIIAlphanumeric || "+-.".utf8.contains($0) }
         return !scheme.isEmpty && text[scheme.endIndex...].first == UInt8(ascii: ":") ? scheme.count + 1 : 0
     }
 
-    /// Whether it is a name or an address, and perhaps a port. What is longer may be a user or a password, cut off before
-    /// the host.
+    /// Returns whether the text is a name or an address, with or without a port. A longer text may be a user or a password
+    /// that was cut off before the host.
     static func isHost(_ host: ArraySlice<UInt8>) -> Bool {
         guard host.count <= longestHost else { return false }
         let name =
@@ -77,7 +78,7 @@ struct URLRedaction {
         return port.isEmpty || port.first == UInt8(ascii: ":") && port.dropFirst().allSatisfy(\.isASCIIDigit)
     }
 
-    /// A name of 253 characters (RFC 1035, section 2.3.4, as text), a colon and a port.
+    /// The length of a name of 253 characters (RFC 1035, section 2.3.4, as text), a colon and a port.
     private static let longestHost = 253 + 1 + 5
 
     private func segments(_ path: ArraySlice<UInt8>) -> [UInt8] {
@@ -86,7 +87,8 @@ struct URLRedaction {
                 .joined(separator: "/".utf8))
     }
 
-    /// A segment may carry values behind semicolons, `cart;jsessionid=1`, and a URL in it a user and a password.
+    /// Redacts a segment. It may carry values behind semicolons, as in `cart;jsessionid=1`, and a URL in it may carry a
+    /// user and a password.
     private func segment(_ segment: ArraySlice<UInt8>) -> [UInt8] {
         let name = segment.prefix { $0 != UInt8(ascii: ";") }
         let parameters = segment[name.endIndex...].split(separator: UInt8(ascii: ";"))
@@ -104,7 +106,8 @@ struct URLRedaction {
         return "?".utf8 + Array(pairs.map(pair).joined(separator: "&".utf8))
     }
 
-    /// A name stays; what stands alone is a value, and so is a name that does not look like one.
+    /// Redacts a query or path parameter. Its name stays. A name without a value counts as a value, and so does a name that
+    /// does not look like one.
     private static func pair(_ pair: ArraySlice<UInt8>) -> [UInt8] {
         guard !pair.isEmpty else { return [] }
         let name = pair.prefix { $0 != UInt8(ascii: "=") }

@@ -2,22 +2,22 @@ import Foundation
 import MartletOTLP
 import MartletTelemetry
 
-/// A batch on disk: the body to post, as it will be posted. What else is known of it stands in its name, so that a
-/// directory's listing is enough to account for it (docs/buffer.md):
+/// A batch on disk: the body to post, byte for byte. Its name has everything else that is known of it, so that a directory's
+/// listing is enough to account for it (docs/buffer.md):
 /// `[<first>+]<sequence>[.<part>]-<signal>-<requests>-<CRC-32>[.sent].otlp[.gz]`.
 struct BatchFile: Sendable, Hashable {
-    /// Of the interval that it stands for, the last one where they were merged.
+    /// The sequence of the interval that the batch stands for; of the last interval if it is merged.
     var sequence: UInt64
-    /// Of the first interval that it stands for.
+    /// The sequence of the first interval that the batch stands for.
     var first: UInt64
-    /// Which part of a batch that was too large, ``BatchID/part``.
+    /// The part of a batch that was too large, ``BatchID/part``; empty for a whole batch.
     var part: String
     var signal: Signal
-    /// 0 for details: their requests are counted in the metrics.
+    /// The number of requests; 0 for details, whose requests the metrics count.
     var requests: UInt64
-    /// CRC-32 of the file.
+    /// The CRC-32 of the file.
     var checksum: UInt32
-    /// An attempt was made to upload it, and its outcome is not known: it may only be sent again as it is.
+    /// Whether an attempt was made to upload the batch, with an unknown outcome: it may only be sent again unchanged.
     var isSent: Bool
     var isCompressed: Bool
 
@@ -42,8 +42,8 @@ struct BatchFile: Sendable, Hashable {
 
     func isWhole(_ body: [UInt8]) -> Bool { Gzip.crc32(body) == checksum }
 
-    /// Whether this one was made of the other by merging, or the other of this one by splitting: then the other is what a
-    /// crash left of it.
+    /// Returns whether this batch was made of the other by merging, or the other of this one by splitting. The other is then
+    /// the remains of a crash.
     func supersedes(_ other: BatchFile) -> Bool {
         guard signal == other.signal, first <= other.first, other.sequence <= sequence else { return false }
         if first == other.first, sequence == other.sequence { return other.part != part && other.part.hasPrefix(part) }
@@ -66,7 +66,7 @@ extension BatchFile {
             + (isSent ? Self.sentSuffix : "") + (isCompressed ? Self.compressedSuffix : Self.suffix)
     }
 
-    /// `nil` for a name that no batch has.
+    /// Reads a file's name; `nil` if no batch has it.
     init?(name: String) {
         var rest = name[...]
         isCompressed = rest.removeSuffix(Self.compressedSuffix)
@@ -86,18 +86,18 @@ extension BatchFile {
         part = place.count > 1 ? String(place[1]) : ""
         (self.first, self.sequence, self.signal) = (first, sequence, signal)
         (self.requests, self.checksum) = (requests, checksum)
-        // The one name of this batch, and a part that an id can have.
+        // A batch has exactly one name, and its part is one that an id can have.
         guard name == self.name, part.utf8.count <= BatchID.maxPartLength, part.allSatisfy({ $0 == "0" || $0 == "1" })
         else { return nil }
     }
 
-    /// The batch that a file was going to be when its write was cut off.
+    /// Reads the name of a temporary file, whose write was cut off.
     init?(temporaryName: String) {
         guard temporaryName.hasSuffix(WholeFile.temporarySuffix) else { return nil }
         self.init(name: String(temporaryName.dropLast(WholeFile.temporarySuffix.count)))
     }
 
-    /// Sorted names are in the order of sequences.
+    /// Returns the sequence with leading zeroes, so that sorted names are in the order of sequences.
     private static func padded(_ sequence: UInt64) -> String {
         let digits = String(sequence)
         return String(repeating: "0", count: 20 - digits.count) + digits

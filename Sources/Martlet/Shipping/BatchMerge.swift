@@ -3,9 +3,9 @@ import MartletOTLP
 import MartletTelemetry
 
 /// Folds an outbox's batches of metrics into coarser intervals, the oldest first. Every count stays, and resolution in time
-/// goes. Only batches that were never sent, follow one another without a gap and have one resource.
+/// is lost. It takes only batches that were never sent, follow one another without a gap and have one resource.
 struct BatchMerge {
-    /// Neighbours that cannot be folded with each other: they are not read again and again.
+    /// Neighbours that cannot be folded with each other, so that they are not read again.
     private var refused: Set<Pair> = []
 
     struct Pair: Hashable {
@@ -21,7 +21,7 @@ struct BatchMerge {
         }
     }
 
-    /// The batches that become one: neighbours whose intervals ended in the same window.
+    /// Returns the runs of batches that become one: neighbours whose intervals ended in the same window.
     static func runs(
         in batches: [StoredBatch], window: UInt64, apart: Set<Pair> = []
     ) -> [ArraySlice<StoredBatch>] {
@@ -45,7 +45,7 @@ struct BatchMerge {
         return (runs + [run]).filter { $0.count > 1 }
     }
 
-    /// Returns how many bytes it freed.
+    /// Merges a run of batches, and returns how many bytes that freed.
     private mutating func merge(_ run: ArraySlice<StoredBatch>, in outbox: inout Outbox) -> Int {
         var freed = 0
         var group = Group()
@@ -62,7 +62,7 @@ struct BatchMerge {
         return freed + Self.replace(group, in: &outbox)
     }
 
-    /// Batches that are one as soon as they are written.
+    /// Batches and their fold, which replaces them as soon as it is written.
     private struct Group {
         private(set) var batches: [StoredBatch] = []
         private(set) var fold: MetricsFold?
@@ -99,7 +99,7 @@ struct BatchMerge {
 }
 
 extension StoredBatch {
-    /// Whether both lie in the same window with nothing between them, and may be changed.
+    /// Returns whether the batch follows the other without a gap in the same window, and both may be changed.
     fileprivate func follows(_ other: StoredBatch, in window: UInt64) -> Bool {
         canMerge && other.canMerge && other.file.sequence &+ 1 == file.first
             && other.modified / window == modified / window

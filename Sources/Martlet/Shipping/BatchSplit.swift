@@ -1,9 +1,10 @@
 import MartletOTLP
 import MartletTelemetry
 
-/// The parts that take the place of a batch that is too large.
+/// The parts that replace a batch that is too large.
 enum BatchSplit {
-    /// `nil` for what cannot be divided: one series, one span, or a part that was divided too often.
+    /// Returns two parts of a batch; `nil` if it cannot be divided: one series, one span, or a part that was divided too
+    /// often.
     static func parts(of file: BatchFile, body: [UInt8]) -> [(file: BatchFile, body: [UInt8])]? {
         guard file.part.utf8.count < BatchID.maxPartLength, let plain = file.plain(body),
             let halves = BatchHalves(plain, signal: file.signal)
@@ -25,7 +26,7 @@ enum BatchSplit {
 }
 
 extension BatchFile {
-    /// What the body says. `nil` for one that is not gzip where it should be, or inflates to more than
+    /// Returns the body without compression; `nil` if it is not gzip although it should be, or inflates to more than
     /// ``MartletLimits/plainBodyBytes``.
     func plain(_ body: [UInt8]) -> [UInt8]? {
         isCompressed ? try? Gzip.decompress(body, limit: MartletLimits.plainBodyBytes) : body

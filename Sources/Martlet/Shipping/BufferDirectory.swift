@@ -1,26 +1,26 @@
 import Foundation
 
-/// Where a service's batches wait.
+/// The directory in which a service's batches wait.
 ///
 ///     <buffer>/<service>/<instance>.lock     held by the process as long as it lives
 ///     <buffer>/<service>/<instance>/         its batches; only the holder of the lock writes and uploads them
 ///
-/// A directory appears only after its lock is held, so a directory whose lock is free belongs to a dead process. One without
-/// a lock is not ours.
+/// A directory appears only after its lock is held, so a directory whose lock is free belongs to a dead process. A directory
+/// without a lock is not ours.
 enum BufferDirectory {
-    /// Directories to try, the preferred one first. The temporary directory is the last of them; where it cannot be written
-    /// either, batches wait in memory.
+    /// Returns the directories to try, the preferred one first. The last is the temporary directory; if that cannot be
+    /// written either, batches wait in memory.
     static func candidates(for configuration: MartletConfiguration, environment: [String: String]) -> [URL] {
         let service = component(configuration.serviceName)
         let preferred = (configuration.bufferDirectory ?? state(environment))?
             .appendingPathComponent(service, isDirectory: true)
-        // Right below, so that nobody else can move what ``create(_:)`` found to be ours.
+        // The directory is right below, so that nobody else can move it after ``create(_:)`` found it to be ours.
         let temporary = URL(fileURLWithPath: NSTemporaryDirectory())
             .appendingPathComponent("martlet-\(getuid())-\(service)", isDirectory: true)
         return [preferred, temporary].compactMap(\.self)
     }
 
-    /// The XDG Base Directory Specification's place for state.
+    /// Returns the directory for state of the XDG Base Directory Specification; `nil` if the environment names none.
     private static func state(_ environment: [String: String]) -> URL? {
         if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") {
             return URL(fileURLWithPath: state).appendingPathComponent("martlet")
@@ -29,15 +29,15 @@ enum BufferDirectory {
         return URL(fileURLWithPath: home).appendingPathComponent(".local/state/martlet")
     }
 
-    /// Any text as one path component: everything but letters, digits, `-` and `_` is percent-encoded.
+    /// Returns any text as one path component: everything but letters, digits, `-` and `_` is percent-encoded.
     static func component(_ text: String) -> String {
         let allowed = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
         let encoded = text.addingPercentEncoding(withAllowedCharacters: allowed) ?? ""
         return encoded.isEmpty ? "service" : String(encoded.prefix(200))
     }
 
-    /// Throws where somebody else was first: in a directory that others may write, links and batches could be theirs. Whether
-    /// one that is there can be written only a write can tell.
+    /// Makes a directory. Throws if it belongs to another user or others may write to it, because its links and batches could
+    /// be theirs. Only a write can tell whether an existing directory can be written.
     static func create(_ url: URL) throws {
         try FileManager.default.createDirectory(
             at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -46,7 +46,8 @@ enum BufferDirectory {
         }
     }
 
-    /// Instances that have a lock, alive or dead, sorted: a directory without one is not ours. None where the place is not ours.
+    /// Returns the instances that have a lock, alive or dead, sorted. A directory without a lock is not ours, and a service's
+    /// directory that is not ours has no instances.
     static func instances(in service: URL) -> [String] {
         guard isOurs(service), let names = try? FileManager.default.contentsOfDirectory(atPath: service.path) else {
             return []

@@ -1,16 +1,16 @@
 import Foundation
 import MartletTelemetry
 
-/// Keeps the batches of all instances of a service within `MARTLET_BUFFER_MAX`. What has to go goes in this order: files in
-/// quarantine, details, resolution in time (``BatchMerge``), and only then the oldest requests.
+/// Keeps the batches of all instances of a service within `MARTLET_BUFFER_MAX`. It removes files in quarantine first, then
+/// details, then resolution in time (``BatchMerge``), and only then the oldest requests.
 ///
-/// Of other living processes nothing is changed, because they may be sending it; the oldest of theirs goes last, and they
-/// find it gone.
+/// It changes no batch of another living process, which may be sending it. It only drops such a batch if it is the oldest of
+/// all, and that process finds it gone.
 struct BufferRoom {
     let service: URL
     let limit: Int
     private var merge = BatchMerge()
-    /// At this size there is something to do.
+    /// The size at which room is made, in bytes.
     private var mark: Int
 
     init(service: URL, limit: Int) {
@@ -19,7 +19,7 @@ struct BufferRoom {
         mark = share(MartletLimits.roomFrom, of: limit)
     }
 
-    /// In bytes.
+    /// The size of all batches and quarantined files, in bytes.
     var size: Int {
         BufferDirectory.instances(in: service).reduce(0) { sum, instance in
             let directory = service.appendingPathComponent(instance, isDirectory: true)
@@ -30,7 +30,9 @@ struct BufferRoom {
 
     func isShort(at size: Int) -> Bool { size > min(mark, limit) }
 
-    /// Makes room for `bytes` more. False when they can never fit: nothing is dropped then.
+    /// Makes room for `bytes` more.
+    ///
+    /// - Returns: whether they fit. Nothing is dropped if they can never fit.
     mutating func make(for bytes: Int, own: inout Outbox) -> Bool {
         guard bytes <= limit else { return false }
         var need = Need(size: size + bytes, limit: limit)
@@ -45,7 +47,7 @@ struct BufferRoom {
         return need.size <= limit
     }
 
-    /// How much there is and how much there may be.
+    /// The bytes in the buffer and its limit.
     struct Need {
         var size: Int
         let limit: Int
@@ -58,10 +60,10 @@ struct BufferRoom {
 
         var isMet: Bool { size <= share(MartletLimits.roomUntil, of: limit) }
 
-        /// Within the limit merging takes no more than its time, past it as long as it takes.
+        /// Whether merging may go on: within the limit for its CPU time, past the limit for as long as it takes.
         var mayMerge: Bool { !isMet && (size > limit || !isTimeUp) }
 
-        /// Out of time it goes on at the next batch; where nothing is left to merge, later.
+        /// The size at which room is made next: at the next batch if the time was up, and later if nothing is left to merge.
         var nextMark: Int {
             if isMet { return share(MartletLimits.roomFrom, of: limit) }
             return isTimeUp ? 0 : size + share(MartletLimits.roomGrowth, of: limit)
@@ -82,8 +84,10 @@ struct BufferRoom {
         }
     }
 
-    /// Returns how many bytes it had; `nil` when there is nothing to drop. What may have arrived goes last: its requests
-    /// would be counted as dropped, and be there.
+    /// Drops the oldest batch. A batch that may have arrived goes last: its requests would be counted as dropped although the
+    /// collector has them.
+    ///
+    /// - Returns: the bytes that it had; `nil` if nothing can be dropped.
     private func dropOldest(_ own: inout Outbox) -> Int? {
         var oldest: (instance: String, batch: StoredBatch)?
         for instance in BufferDirectory.instances(in: service) {
@@ -103,7 +107,7 @@ struct BufferRoom {
         return Outbox.isMissing(path) ? batch.size : nil
     }
 
-    /// The dead ones first, which are older.
+    /// Runs `body` for the outboxes of dead instances, which are older, and then for `own`.
     private func forEachOutbox(_ own: inout Outbox, _ body: (inout Outbox) -> Void) {
         for instance in BufferDirectory.instances(in: service) where instance != own.instance {
             guard var outbox = Outbox.adopt(instance: instance, in: service) else { continue }

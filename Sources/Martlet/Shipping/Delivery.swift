@@ -2,67 +2,72 @@ import Foundation
 import MartletOTLP
 import MartletTelemetry
 
-/// Uploads batches, the oldest first: those of dead instances, then this one's own, and last what dead instances recorded
-/// for another collector. One at a time, each until the collector acknowledged it; a failure that may pass ends the round,
-/// for its signal or for both.
+/// Uploads batches, the oldest first: those of dead instances, then this one's own, and last those that dead instances
+/// recorded for another collector. It sends one at a time, and waits for the collector's acknowledgement before the next. A
+/// failure that may pass ends the round, for its signal or for both.
 struct Delivery {
     private let configuration: MartletConfiguration
     private let uploader: Uploader
-    private let shipper: Shipper
+    private let requests: FlushRequests
+    private let board: StatusBoard
     private let log: AgentLog
     private let timeout: UInt64
     private let recovery: JournalRecovery
     private let whileWaiting: () -> Void
     private var circuits: [UploadLine: UploadCircuit] = [:]
-    /// Not sent in this round.
+    /// Lines over which nothing is sent in this round.
     private var held: Set<UploadLine> = []
-    /// Held, and there is something to send.
+    /// Held lines with a batch to send.
     private var pending: Set<UploadLine> = []
     /// Dead instances of this round whose batches are not for the collector.
     private var others: [(instance: String, place: URL)] = []
     private var news: DeliveryNews
     private var pause: UInt64 = .max
-    /// Somebody waits for the round's end.
+    /// Whether a caller waits for the round's end.
     private var isAwaited = false
-    /// By the monotonic clock: when what goes elsewhere has kept somebody waiting for long enough.
+    /// The time at which uploads elsewhere have kept a caller waiting for long enough, in nanoseconds of the monotonic clock.
     private var patience: UInt64 = .max
-    /// The round was interrupted, and there may be more.
+    /// Whether the round was interrupted, so that more batches may wait.
     private(set) var isPaused = false
 
-    /// - Parameter whileWaiting: called now and then during an upload, which may take its time.
+    /// - Parameter whileWaiting: called now and then during an upload, which may take long.
     init(
-        _ configuration: MartletConfiguration, log: AgentLog, shipper: Shipper, whileWaiting: @escaping () -> Void
+        _ configuration: MartletConfiguration, log: AgentLog, requests: FlushRequests, board: StatusBoard,
+        whileWaiting: @escaping () -> Void
     ) {
         self.configuration = configuration
         uploader = Uploader(configuration, log: log)
         let transport = uploader.transport
-        shipper.update { $0.transport = transport }
+        board.update { $0.transport = transport }
         timeout = configuration.exportTimeout.nanoseconds
         recovery = JournalRecovery(configuration)
         self.whileWaiting = whileWaiting
-        self.shipper = shipper
+        self.requests = requests
+        self.board = board
         self.log = log
-        news = DeliveryNews(own: configuration.endpoint, log: log)
+        news = DeliveryNews(own: configuration.collector, log: log)
         if transport == .urlSession { wait(until: Clock.monotonic() &+ configuration.interval.nanoseconds) }
     }
 
-    /// Batches of earlier processes wait for the first interval's end where uploads need a session: the first session of a
-    /// process settles which protocols `URLSession.shared` has, and that is the service's to say.
+    /// Delays all uploads to the agent's own address, those of earlier processes' batches included. Over a session they must
+    /// not come too early: the first session of a process settles which protocols `URLSession.shared` has, and the service is
+    /// to decide that.
     private mutating func wait(until time: UInt64) {
         for line in ownLines { circuits[line] = UploadCircuit(notBefore: time) }
         pending = Set(ownLines)
     }
 
-    /// By the monotonic clock: when the next attempt is due; never while nothing waits. Other addresses than the agent's own
-    /// have their turn when it is tried, and not by themselves.
+    /// The time when the next attempt is due, in nanoseconds of the monotonic clock; `.max` while nothing waits. Addresses
+    /// other than the agent's own are tried along with it, and have no time of their own.
     var nextAttempt: UInt64 { ownLines.filter(pending.contains).compactMap { circuits[$0]?.notBefore }.min() ?? .max }
 
     /// Begins a round.
     ///
     /// - Parameters:
-    ///   - isAsked: somebody waits for it, so that the agent's own wait is cut short; the collector's is not.
-    ///   - pause: by the monotonic clock: no upload begins later, so that sealing does not wait for a full buffer.
-    /// - Returns: `false` where nothing may be sent now.
+    ///   - isAsked: a caller waits, so that the agent's own wait is cut short; a wait that the collector asked for is not.
+    ///   - pause: the time by the monotonic clock from which no upload begins, so that sealing does not wait for a full
+    ///     buffer.
+    /// - Returns: `false` if nothing may be sent now.
     mutating func begin(isAsked: Bool, pause: UInt64) -> Bool {
         let now = Clock.monotonic()
         held = Set(
@@ -77,19 +82,19 @@ struct Delivery {
     /// Ends a round.
     func end() { uploader.rest() }
 
-    /// Delivers this instance's own batches, those of one of its stores.
+    /// Delivers the batches of one of this instance's own stores.
     mutating func deliver(own store: inout some BatchStore & ~Copyable) {
-        store.follow(shipper.status.account)
-        deliverAll(of: &store, to: configuration.endpoint, isOwn: true)
+        store.follow(board.status.account)
+        deliverAll(of: &store, to: configuration.collector, isOwn: true)
     }
 
-    /// Delivers the batches that earlier processes left in a place, but for those that are not for the collector.
+    /// Delivers the batches that earlier processes left in a directory, apart from those that are not for the collector.
     mutating func deliverAbandoned(in place: URL, except own: String) {
         for instance in BufferDirectory.instances(in: place) where instance != own && !isOver {
             guard var outbox = Outbox.adopt(instance: instance, in: place) else { continue }
             recovery.recover(&outbox)
             if outbox.addresses(for: configuration).present.map(isOwn) == true {
-                deliverAll(of: &outbox, to: configuration.endpoint, isOwn: false)
+                deliverAll(of: &outbox, to: configuration.collector, isOwn: false)
             } else {
                 others.append((instance, place))
             }
@@ -97,8 +102,9 @@ struct Delivery {
         }
     }
 
-    /// Delivers those to the addresses that they were recorded for, as far as that can be, and tells of what stays. The last of
-    /// a round, and for ``MartletLimits/elsewhere`` where somebody waits: a collector that is gone takes its time.
+    /// Delivers batches for other collectors to the addresses that they were recorded for, as far as possible, and warns of
+    /// the rest. The last step of a round. It takes at most ``MartletLimits/elsewhere`` while a caller waits, because a
+    /// collector that is gone takes its time.
     mutating func deliverElsewhere() {
         if isPaused { return }
         news.endRound(waiting: Set(ownLines.filter(pending.contains).map(\.signal)))
@@ -118,8 +124,8 @@ struct Delivery {
         }
         if isPaused || isHoldingUp() { return }
         let requests = left.values.joined().reduce(0) { $0 &+ $1.requests }
-        // A round that the collector cut short has not found all of them.
-        if !isOver { shipper.update { $0.waitingElsewhere = requests } }
+        // A round that the collector cut short has not seen all instances.
+        if !isOver { board.update { $0.waitingElsewhere = requests } }
         for (destination, files) in left where !files.isEmpty {
             news.note(files, for: destination, isLocked: locked.contains(destination))
         }
@@ -127,18 +133,18 @@ struct Delivery {
 
     // MARK: -
 
-    /// Whether somebody has waited for long enough, who asked ahead of the round or during it.
+    /// Returns whether a caller that asked ahead of the round or during it has waited for long enough.
     private mutating func isHoldingUp() -> Bool {
         let now = Clock.monotonic()
-        if shipper.isAsked { patience = min(patience, now &+ MartletLimits.elsewhere.nanoseconds) }
+        if requests.isAsked { patience = min(patience, now &+ MartletLimits.elsewhere.nanoseconds) }
         return now >= patience
     }
 
     private var ownLines: [UploadLine] {
-        Signal.allCases.map { UploadLine(endpoint: configuration.endpoint, signal: $0) }
+        Signal.allCases.map { UploadLine(endpoint: configuration.collector, signal: $0) }
     }
 
-    private func isOwn(_ endpoint: URL) -> Bool { endpoint == configuration.endpoint }
+    private func isOwn(_ endpoint: URL) -> Bool { endpoint == configuration.collector }
 
     private var isOver: Bool { isPaused || held.isSuperset(of: ownLines) }
 
@@ -154,8 +160,8 @@ struct Delivery {
                 continue
             }
             isPaused = Clock.monotonic() >= pause
-            let isLate = endpoint != configuration.endpoint && isHoldingUp()
-            if isPaused || isLate || Clock.monotonic() >= shipper.stopBy ?? .max { return }
+            let isLate = endpoint != configuration.collector && isHoldingUp()
+            if isPaused || isLate || Clock.monotonic() >= requests.stopBy ?? .max { return }
             rest = deliver(batch, of: &outbox, over: line) + rest
             note(outbox, isOwn: isOwn)
         }
@@ -164,10 +170,12 @@ struct Delivery {
     private func note(_ outbox: borrowing some BatchStore & ~Copyable, isOwn: Bool) {
         guard isOwn else { return }
         let account = outbox.account
-        shipper.update { $0.account = account }
+        board.update { $0.account = account }
     }
 
-    /// Returns the parts that have taken its place, if it was too large.
+    /// Uploads a batch.
+    ///
+    /// - Returns: the parts that have replaced the batch, if it was too large.
     private mutating func deliver(
         _ batch: StoredBatch, of outbox: inout some BatchStore & ~Copyable, over line: UploadLine
     ) -> [StoredBatch] {
@@ -176,7 +184,7 @@ struct Delivery {
             log.once(.rejected, "A batch that may have arrived weeks ago is not sent again")
             return []
         }
-        // What cannot be read or marked now may be later, and what is gone is not in the next list.
+        // A batch that cannot be read or marked now may be later, and one that is gone is not in the next list.
         guard let body = outbox.read(batch.file), let file = outbox.mark(batch.file) else { return [] }
         let marked = StoredBatch(file: file, size: batch.size, modified: batch.modified)
         ShippingStep.marked.reach()
@@ -205,7 +213,7 @@ struct Delivery {
         _ batch: StoredBatch, as settlement: Settlement, in outbox: inout some BatchStore & ~Copyable
     ) {
         outbox.settle(batch.file, as: settlement)
-        shipper.update { $0.bufferedBytes = max(0, $0.bufferedBytes - batch.size) }
+        board.update { $0.bufferedBytes = max(0, $0.bufferedBytes - batch.size) }
     }
 
     private mutating func split(
@@ -223,11 +231,12 @@ struct Delivery {
             postpone(line, .backOff, "\(reason), and its parts cannot be stored")
             return []
         }
-        shipper.update { $0.bufferedBytes += parts.reduce(-batch.size) { $0 + $1.body.count } }
+        board.update { $0.bufferedBytes += parts.reduce(-batch.size) { $0 + $1.body.count } }
         return parts.map { StoredBatch(file: $0.file, size: $0.body.count, modified: Clock.wall()) }
     }
 
-    /// A collector that counts data points tells of requests only where it took none of them.
+    /// Returns how many of a batch's requests the collector refused. A collector that counts data points tells only if it
+    /// took none.
     private func refusedRequests(_ refusal: UploadOutcome.Refusal, of file: BatchFile, _ body: [UInt8]) -> UInt64 {
         refuse(refusal.reason)
         if let requests = refusal.requests { return requests }
@@ -236,15 +245,17 @@ struct Delivery {
         return points > 0 && refusal.points >= points ? file.requests : 0
     }
 
-    /// `nil` for an upload elsewhere that was given up for somebody who came to wait for this collector's.
+    /// Waits for an upload's end.
+    ///
+    /// - Returns: `nil` if an upload elsewhere was given up for a caller that waits for this collector's.
     private mutating func awaitOutcome(of line: UploadLine) -> UploadOutcome? {
         defer { uploader.cancel() }
-        // libcurl has the same time-out; this one is for what it does not notice, and for a shutdown.
+        // libcurl has the same time-out. This one covers an end that libcurl does not notice, and a shutdown.
         let deadline = Clock.monotonic() &+ timeout &+ timeout / 4
         while true {
             if let outcome = uploader.proceed(for: MartletLimits.uploadStep) { return outcome }
             let now = Clock.monotonic()
-            if now >= deadline || now >= shipper.stopBy ?? .max {
+            if now >= deadline || now >= requests.stopBy ?? .max {
                 return UploadOutcome(transportError: "no answer in time")
             }
             if !isOwn(line.endpoint), isHoldingUp() { return nil }
@@ -256,34 +267,35 @@ struct Delivery {
         circuits[line] = nil
         news.succeed(line)
         guard isOwn(line.endpoint) else { return }
-        shipper.update {
+        board.update {
             $0.lastUpload = Date()
             $0.uploadError = nil
         }
     }
 
-    /// A wrong path or token may be of one signal, all else is of the collector.
+    /// Puts uploads off after a failure. A wrong path or token may concern one signal; any other failure concerns the
+    /// collector.
     private mutating func postpone(_ line: UploadLine, _ time: RetryTime, _ reason: String) {
         let (now, isOwn) = (Clock.monotonic(), isOwn(line.endpoint))
         for signal in time == .longest ? [line.signal] : Signal.allCases {
             let failed = UploadLine(endpoint: line.endpoint, signal: signal)
-            // An address of the past may be gone for good.
+            // An address of the past may be gone for good, so its delay grows faster.
             circuits[failed, default: UploadCircuit()].fail(isOwn || time != .backOff ? time : .costly, at: now)
             held.insert(failed)
         }
         pending.insert(line)
         news.fail(line, time, reason)
-        if isOwn { shipper.update { $0.uploadError = reason } }
+        if isOwn { board.update { $0.uploadError = reason } }
     }
 
     private func refuse(_ reason: String) {
-        shipper.update { $0.uploadError = reason }
+        board.update { $0.uploadError = reason }
         log.once(.rejected, "The collector refused a batch or a part of it, which is lost: \(reason)")
     }
 }
 
 extension StoredBatch {
-    /// Whether the collector may have taken it so long ago that it would not know it any more.
+    /// Whether the collector may have taken the batch so long ago that it would not know it any more.
     fileprivate var isExpired: Bool {
         let now = Clock.wall()
         return file.isSent && now > modified && now - modified > MartletLimits.unknownOutcome.nanoseconds

@@ -1,14 +1,14 @@
 import Foundation
 import MartletTelemetry
 
-/// The agent's words on what becomes of uploads: one warning for one trouble, and one when it is over. A trouble is told from
-/// another by its kind, because what libcurl says of it has milliseconds in it.
+/// The log messages about uploads: one warning when a trouble begins, and one when it is over. Troubles are told apart by
+/// their kind, because libcurl's messages have milliseconds in them.
 struct DeliveryNews {
     private let own: URL
     private let log: AgentLog
-    /// Signals of which the collector took nothing at their last attempt.
+    /// Signals that the collector did not take at their last attempt.
     private var failing: Set<Signal> = []
-    /// By address, the agent's own excepted: why nothing was taken there.
+    /// The reason why nothing was taken at an address, for addresses other than the agent's own.
     private var obstacles: [URL: String] = [:]
 
     init(own: URL, log: AgentLog) {
@@ -38,17 +38,17 @@ struct DeliveryNews {
         log.again(.upload(line.signal), "The collector takes \(line.signal) again")
     }
 
-    /// - Parameter waiting: signals of which something waits; what does not cannot fail.
+    /// - Parameter waiting: signals with batches that wait. A signal without any cannot fail.
     mutating func endRound(waiting: Set<Signal>) {
         failing.formIntersection(waiting)
         if failing.isEmpty { log.again(.collector, "The collector takes batches again") }
     }
 
-    /// Tells of what earlier processes left and is not for the collector.
+    /// Warns of batches that earlier processes left and that are not for the collector.
     ///
     /// - Parameters:
-    ///   - destination: `nil` where it cannot be read.
-    ///   - isLocked: the agent lacks the credentials.
+    ///   - destination: the address that they are for; `nil` if it cannot be read.
+    ///   - isLocked: whether the agent lacks the credentials.
     func note(_ files: [BatchFile], for destination: URL?, isLocked: Bool) {
         let count = "\(files.count) batches of earlier processes (\(files.reduce(0) { $0 &+ $1.requests }) requests)"
         guard let destination else {

@@ -8,7 +8,7 @@ enum HTTPDate {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// Since 1970. `nil` for a text that is no such date; that the day of the week is the right one is not asked.
+    /// Returns the seconds since 1970; `nil` if the text is no such date. The day of the week is not checked.
     static func seconds(_ text: String) -> Int? {
         let fields = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         guard fields.count == 6, weekdays.contains(fields[0]), let day = number(fields[1], digits: 2),
@@ -19,7 +19,7 @@ enum HTTPDate {
         return date.daysSince1970 * 86_400 + time
     }
 
-    /// In seconds; `:60` is a leap second, which Unix time has not, and counts as the next.
+    /// Returns the seconds of the day. `:60` is a leap second, which Unix time lacks, and counts as the next second.
     private static func timeOfDay(_ text: String) -> Int? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map { number(String($0), digits: 2) }
         guard parts.count == 3, let hour = parts[0], let minute = parts[1], let second = parts[2], hour < 24,

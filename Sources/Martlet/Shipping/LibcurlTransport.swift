@@ -6,10 +6,10 @@ import MartletTelemetry
 final class LibcurlTransport: UploadTransport {
     private let uploader: OpaquePointer
 
-    /// Made behind ``EasyHandle/isAvailable``, with which libcurl was initialised on the thread that starts the agent: no
-    /// session is made for that.
+    /// Makes the transport. ``EasyHandle/isAvailable`` has initialised libcurl on the thread that starts the agent, so that
+    /// no session is made for it.
     ///
-    /// - Returns: `nil` where libcurl is not among the process's symbols.
+    /// - Returns: `nil` if libcurl is not among the process's symbols.
     init?() {
         guard let uploader = martlet_uploader_create() else { return nil }
         self.uploader = uploader
@@ -17,11 +17,11 @@ final class LibcurlTransport: UploadTransport {
 
     deinit { martlet_uploader_destroy(uploader) }
 
-    /// For all uploads from then on.
+    /// Sets the files for all uploads from then on.
     func use(_ files: UploadTLS) {
         if let authorities = files.authorities {
             martlet_uploader_set_file(uploader, MARTLET_AUTHORITIES, authorities.path)
-            // These authorities and no others.
+            // The system's folder would add its authorities to these.
             martlet_uploader_set_file(uploader, MARTLET_AUTHORITIES_FOLDER, nil)
         } else {
             if let file = files.systemFile { martlet_uploader_set_file(uploader, MARTLET_AUTHORITIES, file) }
@@ -37,7 +37,7 @@ final class LibcurlTransport: UploadTransport {
     func start(_ upload: Upload) {
         cancel()
         for (name, value) in upload.headers { _ = martlet_upload_add_header(uploader, "\(name): \(value)") }
-        // No round trip ahead of a large body.
+        // An empty `Expect` saves a round trip ahead of a large body.
         _ = martlet_upload_add_header(uploader, "Expect:")
         let milliseconds = Int64(clamping: upload.timeout.nanoseconds / 1_000_000)
         _ = martlet_upload_begin(uploader, upload.url, upload.body, upload.body.count, milliseconds)

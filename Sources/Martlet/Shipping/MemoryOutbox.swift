@@ -1,16 +1,17 @@
 import MartletTelemetry
 
-/// An instance's batches that no directory takes: sent from memory all the same, and stored as soon as a directory takes
-/// them. Bounded: the oldest make room, details first.
+/// An instance's batches that no directory takes. They are sent from memory, and stored as soon as a directory takes them.
+/// Their size is limited: the oldest make room, details first.
 ///
-/// Where the journal is in files, the interval of a batch stays there until the batch is settled or stored, so that a killed
-/// process loses nothing: docs/buffer.md. Otherwise what waits here goes with the process.
+/// If the journal is in files, the interval of a batch stays there until the batch is settled or stored, so that a killed
+/// process loses nothing: docs/buffer.md. Otherwise a killed process loses the batches.
 struct MemoryOutbox: BatchStore {
     let instance: String
     private(set) var account = OutboxAccount()
-    /// The size of all bodies together.
+    /// The size of all bodies together, in bytes.
     private(set) var bytes = 0
-    /// The interval that the journal's files still have; no other one is sealed meanwhile.
+    /// The interval that the journal's files still have, whose batch waits here; no other one is sealed meanwhile. `nil` if
+    /// they have none.
     private(set) var held: UInt64?
     private var waiting: [(batch: StoredBatch, body: [UInt8])] = []
     private let limit: Int
@@ -25,7 +26,7 @@ struct MemoryOutbox: BatchStore {
 
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// Requests that go with the process.
+    /// Requests that are lost with the process.
     var losable: UInt64 {
         waiting.reduce(0) { isHeld($1.batch.file) ? $0 : $0 &+ $1.batch.file.requests }
     }
@@ -54,7 +55,8 @@ struct MemoryOutbox: BatchStore {
         ShippingStep.removed.reach()
     }
 
-    /// The parts are here alone: after a kill the journal would make other parts of the same requests, under the same names.
+    /// Replaces a batch with parts. They are in memory alone, and the journal lets go of the interval: after a kill it would
+    /// make other parts of the same requests, under the same names.
     mutating func replace(_ file: BatchFile, with parts: [(file: BatchFile, body: [UInt8])]) {
         guard let place = place(of: file) else { return }
         release(file)
@@ -63,13 +65,13 @@ struct MemoryOutbox: BatchStore {
         bytes += parts.reduce(0) { $0 + $1.body.count }
     }
 
-    /// Counts requests that found no room.
+    /// Counts the requests of a batch that found no room as dropped.
     mutating func drop(_ file: BatchFile) {
         account.settle(file, as: .dropped(.bufferFull))
         account.seal(file.sequence)
     }
 
-    /// `false` where there is no room for it.
+    /// Stores a batch; returns `false` if it does not fit.
     mutating func store(_ body: [UInt8], as file: BatchFile) -> Bool {
         guard makeRoom(for: body.count, file.signal) else { return false }
         waiting.append(Self.new(file, body))
@@ -77,10 +79,10 @@ struct MemoryOutbox: BatchStore {
         return true
     }
 
-    /// The journal's files have the interval until its batch is settled or stored.
+    /// Notes that the journal's files keep the interval until its batch is settled or stored.
     mutating func hold(_ sequence: UInt64) { held = sequence }
 
-    /// Stores what waits, the oldest first. What it throws at stays, with all that comes after it.
+    /// Moves the batches into an outbox, the oldest first. A batch that cannot be stored stays, with all that come after it.
     mutating func move(to outbox: inout Outbox) throws(WholeFile.Failure) {
         while let (batch, body) = waiting.first {
             try outbox.store(body, as: batch.file, modified: batch.modified)
@@ -110,7 +112,9 @@ struct MemoryOutbox: BatchStore {
         bytes -= waiting.remove(at: place).body.count
     }
 
-    /// Details make room for details alone.
+    /// Makes room for a body. Only details make room for details.
+    ///
+    /// - Returns: whether the body fits.
     private mutating func makeRoom(for new: Int, _ signal: Signal) -> Bool {
         guard new <= limit else { return false }
         while bytes + new > limit, let oldest = oldest(.traces) ?? (signal == .metrics ? oldest(.metrics) : nil) {
@@ -119,7 +123,8 @@ struct MemoryOutbox: BatchStore {
         return bytes + new <= limit
     }
 
-    /// A batch that may have arrived goes last: its requests would be counted as dropped, and be there.
+    /// Returns the oldest batch. A batch that may have arrived goes last: its requests would be counted as dropped although
+    /// the collector has them.
     private func oldest(_ signal: Signal) -> BatchFile? {
         let files = waiting.map(\.batch.file).filter { $0.signal == signal }
         return files.first { !$0.isSent } ?? files.first

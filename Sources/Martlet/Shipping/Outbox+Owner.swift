@@ -1,13 +1,14 @@
 import Foundation
 import MartletTelemetry
 
-/// The facts about a process that neither its journal nor its batches tell, and that is perhaps dead when they are read.
+/// The facts about a process that are neither in its journal nor in its batches. The process is perhaps dead when they are
+/// read.
 struct OutboxOwner: Equatable, Sendable {
-    /// The process that recorded.
+    /// The resource of the process that recorded.
     var resource: TelemetryResource
-    /// `nil` of a version that did not keep it.
+    /// `nil` if the process's version did not keep it.
     var destination: UploadDestination?
-    /// The templates by which endpoints are named, `MARTLET_ENDPOINTS`; likewise.
+    /// The templates that name endpoints, `MARTLET_ENDPOINTS`; `nil` if the process's version did not keep them.
     var endpoints: [String]?
 
     init(_ resource: TelemetryResource, _ configuration: MartletConfiguration) {
@@ -17,7 +18,7 @@ struct OutboxOwner: Equatable, Sendable {
     }
 }
 
-/// The resource's own keys, as versions before had them alone, and two beside them.
+/// The file has the resource's own keys, as older versions had them alone, and two beside them.
 extension OutboxOwner: Codable {
     private enum Key: CodingKey {
         case destination
@@ -45,7 +46,7 @@ extension Outbox {
         try WholeFile.replace(path(Self.ownerFileName), with: Array(bytes), in: directory.path)
     }
 
-    /// `nil` where none was kept. Throws where it cannot be read, or not be understood.
+    /// The owner that was kept, or `nil`. Throws if it cannot be read or decoded.
     var owner: OutboxOwner? {
         get throws {
             let path = path(Self.ownerFileName)
@@ -54,11 +55,12 @@ extension Outbox {
         }
     }
 
-    /// The address that batches were recorded for, `nil` where it cannot be read, and the one that a process with this
-    /// configuration sends them to, `nil` where it does not. A version that kept none had one collector for a service's name.
+    /// Returns two addresses: the one that the batches were recorded for, `nil` if it cannot be read or was not kept, and the
+    /// one that a process with this configuration sends them to, `nil` if it does not. A version that kept no address had one
+    /// collector for a service's name, so its batches go to the configuration's endpoint.
     func addresses(for configuration: MartletConfiguration) -> (recorded: URL?, present: URL?) {
         do {
-            guard let destination = try owner?.destination else { return (nil, configuration.endpoint) }
+            guard let destination = try owner?.destination else { return (nil, configuration.collector) }
             return (destination.endpoint, destination.address(for: configuration))
         } catch {
             return (nil, nil)

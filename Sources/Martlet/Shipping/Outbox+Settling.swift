@@ -1,21 +1,21 @@
 import Foundation
 import MartletTelemetry
 
-/// What became of a batch.
+/// The end of a batch.
 enum Settlement: Equatable {
-    /// - Parameter rejected: so many of its requests were not taken.
+    /// - Parameter rejected: requests of the batch that the collector did not take.
     case delivered(rejected: UInt64)
     case dropped(DropReason)
 }
 
-/// The account, and the order in which it and the files change: the account first, so that no file is counted twice, and
-/// the file after it.
+/// The account and the files, in the order in which they change: the account first, so that no file is counted twice, and the
+/// file after it.
 extension Outbox {
-    /// The batches that wait, oldest first. Those that are accounted for or that others stand for are removed. What was
-    /// there and is gone was dropped by somebody else, and is counted so. `nil` when they cannot be listed now.
+    /// Returns the batches that wait, oldest first; `nil` if they cannot be listed now. It removes files that are settled and
+    /// files that others stand for. A batch that disappeared was dropped by another process, and is counted so.
     mutating func batches() -> [StoredBatch]? { list(isFirst: false) }
 
-    /// Which files are accounted for is of this directory alone.
+    /// Takes over another store's account. The settled files stay, because they are of this directory alone.
     mutating func follow(_ other: OutboxAccount) {
         var other = other
         other.settled = account.settled
@@ -24,15 +24,16 @@ extension Outbox {
         saving = .due
     }
 
-    /// Takes a batch out, for good.
+    /// Takes a batch out for good, and notes its end in the account.
     mutating func settle(_ file: BatchFile, as settlement: Settlement) {
         account.settle(file, as: settlement)
         conclude(file)
     }
 
-    /// Counts requests that were never stored.
+    /// Counts requests as dropped that were never stored.
     ///
-    /// - Parameter sequence: of their interval, so that nobody makes a batch of what the journal still has of it.
+    /// - Parameter sequence: the sequence of their interval, so that nobody makes a batch of the interval's records in the
+    ///   journal.
     mutating func drop(_ requests: UInt64, _ reason: DropReason, sequence: UInt64) {
         account.drop(requests, reason)
         account.seal(sequence)
@@ -40,13 +41,13 @@ extension Outbox {
         removeSettled()
     }
 
-    /// Takes out a batch that somebody listed before this process had the lock: its owner may have settled it since.
+    /// Drops a batch that was listed before this process had the lock, unless its owner has settled it since.
     mutating func dropToMakeRoom(_ file: BatchFile) {
         if batches()?.contains(where: { $0.file == file }) == true { settle(file, as: .dropped(.bufferFull)) }
     }
 
-    /// Puts others into a batch's place that stand for the same requests. Throws, and nothing has changed, when they
-    /// cannot be stored.
+    /// Replaces a batch with parts that stand for the same requests. Throws, and nothing has changed, if they cannot be
+    /// stored.
     mutating func replace(_ file: BatchFile, with parts: [(file: BatchFile, body: [UInt8])]) throws {
         do {
             for part in parts { try store(part.body, as: part.file) }
@@ -57,17 +58,17 @@ extension Outbox {
         conclude(file)
     }
 
-    /// Puts one batch into the place of several that stand for the same requests. Throws, and nothing has changed, when
-    /// it cannot be stored.
+    /// Replaces several batches with one that stands for the same requests. Throws, and nothing has changed, if it cannot be
+    /// stored.
     mutating func fold(_ files: [StoredBatch], into merged: BatchFile, body: [UInt8]) throws {
         try WholeFile.write(body, to: path(of: merged), in: directory.path)
-        // What is left of them is removed by the next listing, and until then neither is sent.
+        // The next listing removes files that are left. Until then neither they nor the merged file are sent.
         for batch in files { unlink(path(of: batch.file)) }
-        // As old as what it is made of.
+        // The merged file is as old as the last batch in it.
         if let last = files.last { setAge(of: merged, last.modified) }
     }
 
-    /// Moves a file that is not what was written out of the way, and counts its requests as lost.
+    /// Moves a damaged file into quarantine, and counts its requests as lost.
     mutating func setAside(_ file: BatchFile) {
         account.drop(file.requests, .corrupt)
         conclude(file, isWhole: false)
@@ -75,7 +76,9 @@ extension Outbox {
 
     // MARK: -
 
-    /// - Parameter isFirst: nothing is known yet that could be gone.
+    /// Lists the batches that wait, as ``batches()`` does.
+    ///
+    /// - Parameter isFirst: whether this is the first listing, before which no batch is known that could have disappeared.
     @discardableResult
     mutating func list(isFirst: Bool) -> [StoredBatch]? {
         removeSettled()
@@ -107,7 +110,7 @@ extension Outbox {
         if saving == .saved { quarantine.take(path(of: file), as: file.name) }
     }
 
-    /// `nil` where it cannot be read now.
+    /// Returns whether the file is whole; `nil` if it cannot be read now.
     private func isWhole(_ file: BatchFile) -> Bool? {
         FileManager.default.contents(atPath: path(of: file)).map { file.isWhole(Array($0)) }
     }
@@ -137,8 +140,8 @@ extension Outbox {
         ShippingStep.removed.reach()
     }
 
-    /// Removes the files that are accounted for, if the account is safe. On a full disk it is the other way round, because
-    /// only what is removed makes room for it: who is killed just then has an account that lacks these files.
+    /// Removes the settled files once the account is saved. On a full disk it removes them first, because only that makes
+    /// room for the account: a process that is killed just then leaves an account that lacks these files.
     private mutating func removeSettled() {
         if saving != .saved { saveAccount() }
         if saving == .due { return }
@@ -156,10 +159,10 @@ extension Outbox {
         }
     }
 
-    /// A broken account begins anew, and with it the instance's ledger: it is right for what waits and what comes, and
-    /// knows nothing of what was delivered or dropped before.
+    /// Reads the account. If it is damaged, a new one begins, and with it the instance's ledger: it is right for requests
+    /// that wait and requests that come, and lacks those that were delivered or dropped before.
     ///
-    /// - Returns: `false` where there is one that cannot be read now.
+    /// - Returns: `false` if the file exists and cannot be read now.
     mutating func readAccount() -> Bool {
         let path = path(OutboxAccount.fileName)
         guard let bytes = FileManager.default.contents(atPath: path) else { return Self.isMissing(path) }

@@ -1,15 +1,15 @@
 import Foundation
 import MartletTelemetry
 
-/// One instance's batches on disk and the account of those that are gone, locked by this process: its own, or those of a
-/// dead one that it took over. For one thread.
+/// One instance's batches on disk and the account of those that are gone, locked by this process. The instance is this
+/// process's own, or a dead one that it took over. For one thread.
 struct Outbox: BatchStore, ~Copyable {
     let instance: String
     let directory: URL
-    /// The place, which other instances have their directories in too.
+    /// The service's directory, in which other instances have their directories too.
     let service: URL
     private let lock: FileLock
-    /// In memory ahead of the disk only while it cannot be written.
+    /// The account. The one on disk is behind it only while it cannot be written.
     var account: OutboxAccount
     var saving = AccountSaving.saved
     /// Requests in its files, as far as this process knows.
@@ -17,7 +17,7 @@ struct Outbox: BatchStore, ~Copyable {
 
     enum AccountSaving {
         case saved
-        /// It is to be written, or that failed.
+        /// The account is to be written, or its write failed.
         case due
         /// The disk is full.
         case withoutRoom
@@ -25,7 +25,7 @@ struct Outbox: BatchStore, ~Copyable {
 
     /// Makes the directory of an instance that starts.
     ///
-    /// - Parameter account: of an instance that runs and lost its directory; `nil` for what is on disk.
+    /// - Parameter account: the account of a running instance that lost its directory; `nil` for the one on disk.
     static func create(instance: String, in service: URL, account: OutboxAccount? = nil) throws -> Outbox {
         try BufferDirectory.create(service)
         guard let lock = FileLock(path: lockPath(of: instance, in: service), isNew: true) else {
@@ -42,8 +42,8 @@ struct Outbox: BatchStore, ~Copyable {
         return outbox
     }
 
-    /// Takes over a dead instance's batches; `nil` while a process holds its lock, and for a directory without one: that
-    /// is somebody else's, who shares the place with us.
+    /// Takes over a dead instance's batches. `nil` while a process holds its lock, and for a directory without a lock: that
+    /// belongs to another program that shares the service's directory.
     static func adopt(instance: String, in service: URL) -> Outbox? {
         let path = lockPath(of: instance, in: service)
         let directory = service.appendingPathComponent(instance, isDirectory: true)
@@ -64,7 +64,9 @@ struct Outbox: BatchStore, ~Copyable {
         account = OutboxAccount()
     }
 
-    /// `false` where the account cannot be read now: what is in it must not be forgotten.
+    /// Reads the account and lists the batches.
+    ///
+    /// - Returns: `false` if the account cannot be read now: its content must not be forgotten.
     private mutating func recover(_ account: OutboxAccount?) -> Bool {
         removeTemporaryFiles()
         quarantine.removeOld()
@@ -73,28 +75,30 @@ struct Outbox: BatchStore, ~Copyable {
         return true
     }
 
-    /// Whether the directory is there, writable or not.
+    /// Whether the directory exists, writable or not.
     var isThere: Bool { !Self.isMissing(directory.path) }
 
-    /// `false` once somebody has removed the directory or its lock, or the service has closed the lock's descriptor. Whether it
-    /// can be written only a write can tell.
+    /// Whether the directory and its lock exist and the lock is held: not after either was removed, or the service closed the
+    /// lock's descriptor. Only a write can tell whether the directory can be written.
     var isInPlace: Bool {
         lock.isHeld && access(directory.path, F_OK) == 0 && access(Self.lockPath(of: instance, in: service), F_OK) == 0
     }
 
-    /// The highest sequence that a batch has or had; `nil` when they cannot be listed now.
+    /// The highest sequence that a batch has or had; `nil` if the batches cannot be listed now.
     var sealed: UInt64? {
         StoredBatch.all(in: directory)?.reduce(account.sealed) { max($0, $1.file.sequence) }
     }
 
-    /// The account of the instance whose batches these are, while nobody else knows better: of a dead one.
+    /// Returns the ledger of a dead instance, which is known from its account and its batches alone.
     ///
     /// - Parameter unsealed: requests that are in no batch yet.
     func ledger(unsealed: UInt64) -> Ledger {
         account.ledger(captured: account.total &+ waiting &+ unsealed)
     }
 
-    /// - Parameter modified: when it was written before, or first sent; `nil` for now.
+    /// Stores a batch.
+    ///
+    /// - Parameter modified: the time when it was written before, or first sent; `nil` for now.
     mutating func store(
         _ bytes: [UInt8], as file: BatchFile, modified: UnixNanoseconds? = nil
     ) throws(WholeFile.Failure) {
@@ -108,7 +112,7 @@ struct Outbox: BatchStore, ~Copyable {
         try? FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path(of: file))
     }
 
-    /// `nil` also for one that is not what was written: that one is in quarantine then.
+    /// Returns the batch's body; `nil` also if the file is damaged, and then it is in quarantine.
     mutating func read(_ file: BatchFile) -> [UInt8]? {
         guard let bytes = FileManager.default.contents(atPath: path(of: file)).map(Array.init) else { return nil }
         if file.isWhole(bytes) { return bytes }
@@ -116,19 +120,19 @@ struct Outbox: BatchStore, ~Copyable {
         return nil
     }
 
-    /// Notes it in the batch's name.
+    /// Marks a batch in its name.
     func mark(_ file: BatchFile) -> BatchFile? {
         if file.isSent { return file }
         var sent = file
         sent.isSent = true
-        // The time from which on the collector may know it.
+        // The file's time is the one from which on the collector may know the batch.
         utimes(path(of: file), nil)
         guard rename(path(of: file), path(of: sent)) == 0 else { return nil }
         guard (try? WholeFile.sync(directory: directory.path)) != nil else { return nil }
         return sent
     }
 
-    /// Removes directory and lock if nothing is left that waits. The last use: the lock is free afterwards.
+    /// Removes directory and lock if nothing waits. The last use: the lock is free afterwards.
     consuming func close() {
         rmdir(quarantine.directory.path)
         let names = try? FileManager.default.contentsOfDirectory(atPath: directory.path)
@@ -140,11 +144,11 @@ struct Outbox: BatchStore, ~Copyable {
 
     // MARK: -
 
-    /// Files that say something of batches, and nothing without them.
+    /// Files that describe batches and mean nothing without them.
     private static let ownFiles: Set = [OutboxAccount.fileName, ownerFileName]
     static let ownerFileName = "resource"
 
-    /// Removes what a write that was cut off left behind.
+    /// Removes the temporary files of writes that were cut off.
     private func removeTemporaryFiles() {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
         let own = Set(Self.ownFiles.map { $0 + WholeFile.temporarySuffix })
@@ -153,7 +157,8 @@ struct Outbox: BatchStore, ~Copyable {
 
     static func isMissing(_ path: String) -> Bool { access(path, F_OK) != 0 && errno == ENOENT }
 
-    /// A lock whose directory is gone; not somebody else's lock, who shares the place with us.
+    /// Returns whether a lock is left over from an instance whose directory is gone. A lock with a name that is no UUID
+    /// belongs to another program that shares the service's directory.
     private static func isLeftOver(_ path: String, of instance: String) -> Bool {
         var status = stat()
         guard UUID(uuidString: instance) != nil, stat(path, &status) == 0 else { return false }

@@ -2,14 +2,14 @@ import Foundation
 import MartletOTLP
 import MartletTelemetry
 
-/// What became of an instance's batches that are gone, in requests: with those that wait it is the ledger. A plain value;
-/// on disk a few lines of text and their checksum.
+/// The account of an instance's batches that are gone, in requests. With the batches that wait it makes the ledger. A plain
+/// value; on disk it is a few lines of text and their checksum.
 struct OutboxAccount: Sendable, Equatable {
     private(set) var delivered: UInt64 = 0
     private(set) var dropped: [DropReason: UInt64] = [:]
     /// The highest sequence of a batch that was settled.
     private(set) var sealed: UInt64 = 0
-    /// Names of files that are accounted for and may still be there: the last one, and those that could not be removed.
+    /// Names of settled files that may still exist: the last one, and those that could not be removed.
     var settled: Set<String> = []
 
     mutating func deliver(_ requests: UInt64) { delivered &+= requests }
@@ -18,7 +18,7 @@ struct OutboxAccount: Sendable, Equatable {
         if requests > 0 { dropped[reason, default: 0] &+= requests }
     }
 
-    /// A batch is gone.
+    /// Counts a batch that is gone.
     mutating func settle(_ file: BatchFile, as settlement: Settlement) {
         switch settlement {
         case .delivered(let rejected):
@@ -28,7 +28,7 @@ struct OutboxAccount: Sendable, Equatable {
         }
     }
 
-    /// Takes back that requests were gone.
+    /// Counts requests back that were counted as gone.
     mutating func find(_ requests: UInt64) {
         guard let gone = dropped[.gone] else { return }
         dropped[.gone] = gone > requests ? gone - requests : nil
@@ -61,7 +61,7 @@ extension OutboxAccount {
         return body + "crc \(Gzip.crc32(Array(body.utf8)))\n"
     }
 
-    /// `nil` for what is no account, or not whole.
+    /// Reads the file's text; `nil` if it is no account, or not whole.
     init?(text: String) {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         guard lines.popLast() == "", let checksum = lines.popLast(), lines.first == Self.title else { return nil }

@@ -1,26 +1,26 @@
 import Foundation
 
-/// Where an outbox puts files that are not what they should be, for somebody to look at: the newest few, for some days.
+/// The directory for an outbox's damaged files, for a person to look at: the newest few, for some days.
 struct Quarantine {
     let directory: URL
 
     init(outbox: URL) { directory = outbox.appendingPathComponent("quarantine", isDirectory: true) }
 
-    /// Moves a file here; where that fails it is removed.
+    /// Moves a file into quarantine, or removes it if that fails.
     func take(_ path: String, as name: String) {
         mkdir(directory.path, 0o700)
         if rename(path, directory.appendingPathComponent(name).path) != 0 { unlink(path) }
         for file in files().dropFirst(MartletLimits.quarantinedFiles) { unlink(file.path) }
     }
 
-    /// Removes what has been here for ``MartletLimits/quarantine``, and the directory with the last of it.
+    /// Removes files that have been here for ``MartletLimits/quarantine``, and the directory if it is empty.
     func removeOld() {
         let limit = MartletLimits.quarantine.components.seconds
         for file in files() where time(nil) - file.arrived > limit { unlink(file.path) }
         rmdir(directory.path)
     }
 
-    /// In bytes.
+    /// The size of the files, in bytes.
     var size: Int { files().reduce(0) { $0 + $1.size } }
 
     func removeAll() {
@@ -28,7 +28,7 @@ struct Quarantine {
         rmdir(directory.path)
     }
 
-    /// The newest first.
+    /// Returns the files, the newest first.
     private func files() -> [(path: String, arrived: Int, size: Int)] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
         let files = names.compactMap { name -> (path: String, arrived: Int, size: Int)? in

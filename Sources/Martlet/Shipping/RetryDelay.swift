@@ -1,5 +1,5 @@
-/// How long to wait after failed uploads: doubling from ``MartletLimits/firstRetry`` to ``MartletLimits/lastRetry``, and
-/// of that a random half to whole, so that the services of a collector that comes back do not come back all at once.
+/// The wait after failed uploads. It doubles from ``MartletLimits/firstRetry`` to ``MartletLimits/lastRetry``. A random half
+/// to whole of it is waited, so that the services of a collector that comes back do not come back all at once.
 struct RetryDelay {
     private var failures = 0
 
@@ -11,14 +11,14 @@ struct RetryDelay {
         return max(min(doubled, MartletLimits.lastRetry) * (0.5 + random / 2), asked ?? .zero)
     }
 
-    /// Where an attempt keeps a core busy until its time is up: eight times as long as the one before, up to
-    /// ``MartletLimits/lastCostlyRetry``.
+    /// Returns the wait after an attempt that kept a core busy until its time was up: eight times as long as the one before,
+    /// up to ``MartletLimits/lastCostlyRetry``.
     mutating func nextCostly(random: Double = .random(in: 0...1)) -> Duration {
         let grown = MartletLimits.firstRetry * (1 << min(failures, 16))
         failures += 3
         return min(grown, MartletLimits.lastCostlyRetry) * (0.5 + random / 2)
     }
 
-    /// Where trying soon is of no use.
+    /// Returns the wait after a failure that trying soon cannot mend.
     func longest(random: Double = .random(in: 0...1)) -> Duration { MartletLimits.lastRetry * (0.5 + random / 2) }
 }

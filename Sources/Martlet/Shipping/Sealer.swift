@@ -2,8 +2,8 @@ import Foundation
 import MartletOTLP
 import MartletTelemetry
 
-/// Turns what was recorded in an interval into batches, and puts them where they wait: into the outbox, or into memory
-/// where no directory takes them.
+/// Turns the requests recorded in an interval into batches, and stores them in the outbox, or in memory if no directory takes
+/// them.
 struct Sealer: ~Copyable {
     private let configuration: MartletConfiguration
     private let identity: TelemetryResource
@@ -12,27 +12,27 @@ struct Sealer: ~Copyable {
     private var lastReason: String?
     private let recorder: Recorder
     private let log: AgentLog
-    private let shipper: Shipper
+    private let board: StatusBoard
     private let keeper: JournalKeeper
     private var pending: Pending?
-    /// Bytes of the batches that were made of it and have no place yet.
+    /// Bytes of the batches that were made of the pending interval and are not stored yet.
     private var encoded = 0
     private var lastSeal: UInt64?
-    /// As the last batch has it.
+    /// The time without capture that the last batch has, in nanoseconds.
     private var lastUnwatched: UInt64 = 0
     private var wasWatching = true
     private var reportedLosses: [DropReason: UInt64] = [:]
     private var lastMeasure: UInt64?
-    /// Room in the place of the outbox.
+    /// The room in the outbox's directory; `nil` before the first outbox.
     private var room: BufferRoom?
-    /// All places where batches of the service may wait, the preferred one first.
+    /// The directories in which batches of the service may wait, the preferred one first.
     let places: [URL]
-    /// Why a place could not be used when it was tried last.
+    /// The reason why a directory could not be used when it was last tried.
     private var problems: [URL: String] = [:]
 
     init(
         _ configuration: MartletConfiguration, resource: TelemetryResource, capture: CaptureState, recorder: Recorder,
-        log: AgentLog, shipper: Shipper, keeper: JournalKeeper
+        log: AgentLog, board: StatusBoard, keeper: JournalKeeper
     ) {
         self.configuration = configuration
         identity = resource
@@ -41,21 +41,21 @@ struct Sealer: ~Copyable {
         lastReason = capture.reason
         self.recorder = recorder
         self.log = log
-        self.shipper = shipper
+        self.board = board
         self.keeper = keeper
         places = BufferDirectory.candidates(
             for: configuration, environment: ProcessInfo.processInfo.environment)
     }
 
-    /// The first directory that can be written; `nil`, and a reason in `status`, when none can.
+    /// Makes an outbox in the first directory that can be written; `nil` if none can.
     ///
-    /// - Parameter failed: places where a batch could not be stored just now.
+    /// - Parameter failed: directories in which a batch could not be stored just now.
     mutating func makeOutbox(except failed: Set<URL> = []) -> Outbox? {
-        let account = shipper.status.account
+        let account = board.status.account
         for candidate in places where !failed.contains(candidate) {
             do {
                 let outbox = try Outbox.create(instance: identity.instance, in: candidate, account: account)
-                // Tells a disk that is full from one that has room, and who recorded what the journal has.
+                // This write tells a full disk from one with room, and notes which process recorded the journal's requests.
                 do {
                     try outbox.keep(owner)
                 } catch {
@@ -71,23 +71,25 @@ struct Sealer: ~Copyable {
         return nil
     }
 
-    /// Takes note of what the outbox leaves behind that can be used no more.
+    /// Brings the account of an outbox up to date and notes it, before the outbox goes out of use.
     func leave(_ outbox: inout Outbox) {
-        outbox.follow(shipper.status.account)
+        outbox.follow(board.status.account)
         _ = outbox.batches()
         note(outbox.account)
     }
 
-    /// Goes on with one that was left: what became of requests since then is in the account.
+    /// Takes an outbox back into use. The account has the requests that were settled since it went out of use.
     mutating func takeBack(_ outbox: inout Outbox) {
-        outbox.follow(shipper.status.account)
+        outbox.follow(board.status.account)
         use(outbox.service)
     }
 
-    /// The interval that is over. `nil` where there is nothing to tell, or it cannot be had now: then its requests stay in
-    /// the journal until the next call.
+    /// Returns the batches of the interval that is over. `nil` if the interval has nothing to report, or cannot be taken now:
+    /// its requests stay in the journal until the next call.
     ///
-    /// - Parameter isLast: there is no other batch to tell of a loss.
+    /// - Parameters:
+    ///   - isAsked: a caller waits. The length of a time without capture is reported then, and a heartbeat is not due.
+    ///   - isLast: no other batch can report a loss.
     mutating func seal(isAsked: Bool, isLast: Bool = false) -> SealedInterval? {
         if pending == nil {
             let isNew =
@@ -98,13 +100,14 @@ struct Sealer: ~Copyable {
         return encodePending()
     }
 
-    /// The beginning and the end of a time without capture are told at once, how long it is by now who asks.
+    /// Returns whether a time without capture is to be reported: its beginning and its end at once, its length when a caller
+    /// asks.
     private func isUnwatchedNew(_ isAsked: Bool) -> Bool {
         recorder.unwatched.isRunning == wasWatching
             || (isAsked && recorder.unwatched.nanoseconds() != lastUnwatched)
     }
 
-    /// What was taken out of the journal and is no batch yet.
+    /// An interval that was taken out of the journal and is no batch yet.
     private struct Pending {
         var sequence: UInt64
         var resource: TelemetryResource
@@ -112,7 +115,10 @@ struct Sealer: ~Copyable {
         var captured: UInt64
     }
 
-    /// `false` while a service's thread is still writing a record: it is a matter of nanoseconds, or the thread was stopped.
+    /// Takes the interval that is over out of the journal.
+    ///
+    /// - Returns: `false` if the other bank is not free, or a service's thread is still writing a record. That takes
+    ///   nanoseconds, unless the thread was stopped.
     private mutating func takeInterval() -> Bool {
         if keeper.closedSequence == nil { guard recorder.noteClosed({ keeper.close() }) else { return false } }
         guard let sequence = keeper.closedSequence, let lanes = awaitWritten() else { return false }
@@ -139,12 +145,13 @@ struct Sealer: ~Copyable {
         }
     }
 
-    /// `nil` where it cannot be encoded, for which there is no reason but a lack of memory.
+    /// Returns the batches of the pending interval; `nil` if they cannot be encoded, which only a lack of memory can
+    /// cause.
     private mutating func encodePending() -> SealedInterval? {
         guard let pending else { return nil }
         encoded = 0
         let interval = pending.interval
-        let ledger = shipper.status.ledger(captured: pending.captured)
+        let ledger = board.status.ledger(captured: pending.captured)
         let metrics = MetricsBatch(
             resource: pending.resource, start: interval.start, end: interval.end, series: interval.series,
             instanceStart: recorder.start, ledger: ledger, unwatched: interval.unwatched)
@@ -169,29 +176,29 @@ struct Sealer: ~Copyable {
         _ bytes: [UInt8], _ signal: Signal, _ sequence: UInt64, requests: UInt64 = 0
     ) throws -> SealedInterval.Batch {
         let isCompressed = configuration.compression == .gzip
-        // The compressed bytes may be as many.
-        shipper.noteEncoding(encoded + (isCompressed ? 2 : 1) * bytes.count, of: recorder)
+        // The compressed bytes may be as many as the plain ones.
+        board.noteEncoding(encoded + (isCompressed ? 2 : 1) * bytes.count)
         let body = isCompressed ? try Gzip.compress(bytes) : bytes
         encoded += body.count
-        shipper.noteEncoding(encoded, of: recorder)
+        board.noteEncoding(encoded)
         let file = BatchFile(
             sequence: sequence, signal: signal, requests: requests, isCompressed: isCompressed, body: body)
         return (file, body)
     }
 
-    /// Throws, and nothing has changed, where the batch of metrics cannot be stored.
+    /// Stores an interval in the outbox. Throws if the batch of metrics cannot be stored; the interval stays pending then.
     ///
-    /// - Parameter memory: what no directory took before; it is stored first.
+    /// - Parameter memory: the batches that no directory took before. They are stored first.
     mutating func store(
         _ interval: SealedInterval, in outbox: inout Outbox, after memory: inout MemoryOutbox
     ) throws(WholeFile.Failure) {
-        outbox.follow(shipper.status.account)
+        outbox.follow(board.status.account)
         defer { note(outbox.account) }
         try memory.move(to: &outbox)
         let (file, body) = interval.metrics
         if makeRoom(for: body.count, in: &outbox) {
             try outbox.store(body, as: file)
-            shipper.update { $0.bufferedBytes += body.count }
+            board.update { $0.bufferedBytes += body.count }
         } else {
             outbox.drop(file.requests, .bufferFull, sequence: file.sequence)
         }
@@ -199,22 +206,22 @@ struct Sealer: ~Copyable {
         storeDetails(of: interval, in: &outbox)
         keeper.release()
         finish(interval)
-        shipper.update { $0.bufferError = nil }
+        board.update { $0.bufferError = nil }
         log.again(.buffer, "Batches are stored again")
     }
 
-    /// Details go first where something has to go: the batch of metrics stands without them.
+    /// Stores the details. They are the first to be dropped, because the batch of metrics is complete without them.
     private mutating func storeDetails(of interval: SealedInterval, in outbox: inout Outbox) {
         guard interval.detailCount > 0 else { return }
         guard let (file, body) = interval.details, makeRoom(for: body.count, in: &outbox),
             (try? outbox.store(body, as: file)) != nil
         else { return recorder.countDroppedDetails(interval.detailCount) }
-        shipper.update { $0.bufferedBytes += body.count }
+        board.update { $0.bufferedBytes += body.count }
     }
 
-    /// Where no directory takes them.
+    /// Stores an interval in memory, because no directory takes it.
     mutating func store(_ interval: SealedInterval, in memory: inout MemoryOutbox) {
-        memory.follow(shipper.status.account)
+        memory.follow(board.status.account)
         let before = memory.bytes
         let isStored = memory.store(interval.metrics.body, as: interval.metrics.file)
         if !isStored { memory.drop(interval.metrics.file) }
@@ -225,20 +232,20 @@ struct Sealer: ~Copyable {
         if isStored, keeper.isClosedOnDisk { memory.hold(interval.sequence) } else { keeper.release() }
         finish(interval)
         let bytes = memory.bytes
-        shipper.update {
+        board.update {
             $0.bufferedBytes = max(0, $0.bufferedBytes + bytes - before)
             $0.memoryBatchBytes = bytes
         }
         note(memory.account)
     }
 
-    /// Whether batches can be stored again, and what waits in memory with them: only a write can tell.
+    /// Stores the batches that wait in memory, and notes that batches can be stored again: only a write can tell.
     mutating func move(_ memory: inout MemoryOutbox, to outbox: inout Outbox) {
-        guard shipper.status.bufferError != nil || !memory.isEmpty else { return }
+        guard board.status.bufferError != nil || !memory.isEmpty else { return }
         do {
             try outbox.keep(owner)
             try memory.move(to: &outbox)
-            shipper.update { $0.bufferError = nil }
+            board.update { $0.bufferError = nil }
             noteJournal()
         } catch {
             problems[outbox.service] = Self.sentence(error)
@@ -248,22 +255,22 @@ struct Sealer: ~Copyable {
     private mutating func finish(_ interval: SealedInterval) {
         pending = nil
         recorder.noteReleased()
-        shipper.noteEncoding(0, of: recorder)
+        board.noteEncoding(0)
         reportedLosses = interval.dropped
         noteJournal()
         ShippingStep.released.reach()
         lastSeal = Clock.monotonic()
     }
 
-    /// Notes that a batch could not be stored in a place.
+    /// Notes that a batch could not be stored in a directory.
     mutating func note(_ failure: WholeFile.Failure, in place: URL) { problems[place] = failure.description }
 
-    /// No place takes batches now; where there has been none yet, the journal is in memory as well.
+    /// Notes that no directory takes batches now. If none has since the start, the journal is in memory as well.
     func goOnWithoutPlace() {
         keeper.beginInMemory()
         let problem = places.compactMap { place in problems[place].map { "\(place.path): \($0)" } }
             .joined(separator: "; ")
-        shipper.update { $0.bufferError = problem }
+        board.update { $0.bufferError = problem }
         let kill = keeper.problem == nil ? "stays in the journal" : "is lost with a killed process"
         log.once(
             .buffer,
@@ -271,26 +278,26 @@ struct Sealer: ~Copyable {
         noteJournal()
     }
 
-    /// Counts what is in the buffer anew, now and then: other instances of the service change it too.
+    /// Measures the buffer now and then, because other instances of the service change it too.
     mutating func measureBuffer() {
         guard let room, Clock.hasPassed(MartletLimits.bufferMeasure, since: lastMeasure) else { return }
         lastMeasure = Clock.monotonic()
         let bytes = room.size
-        shipper.update { $0.bufferedBytes = bytes + $0.memoryBatchBytes }
+        board.update { $0.bufferedBytes = bytes + $0.memoryBatchBytes }
     }
 
-    /// Segments are made in the outbox's directory from now on.
+    /// Makes segments in the outbox's directory from now on.
     func keepJournal(in outbox: borrowing Outbox) {
         keeper.move(to: outbox.directory)
         noteJournal()
     }
 
-    /// Whether some of the journal is still where the outbox was before.
+    /// Whether the journal has a segment outside the outbox's directory.
     var isJournalMoving: Bool { keeper.isMoving }
 
-    /// The last use. What is no batch yet stays in the journal, for the service's next start.
+    /// Closes the journal for good. Requests that are in no batch yet stay in it, for the service's next start.
     ///
-    /// - Parameter lost: requests in batches that are nowhere but in memory.
+    /// - Parameter lost: requests in batches that are in memory alone.
     func close(losing lost: UInt64) {
         if lost > 0 { log.warning("\(lost) requests are lost: they could neither be delivered nor stored") }
         var empty: [SegmentMemory] = []
@@ -299,7 +306,7 @@ struct Sealer: ~Copyable {
             empty = end.empty
             return end.requests
         }
-        // Not while a service's thread may wait for the account.
+        // The files are removed outside the lock, for which a service's thread may wait.
         for memory in empty { memory.remove() }
     }
 
@@ -307,12 +314,12 @@ struct Sealer: ~Copyable {
 
     private func noteJournal() {
         let (bytes, problem) = (keeper.memoryBytes, keeper.problem)
-        shipper.update {
+        board.update {
             $0.journalBytes = bytes
             $0.journalError = problem
         }
-        // That batches cannot be stored has been said with it.
-        guard shipper.status.bufferError == nil else { return }
+        // The warning that batches cannot be stored has said so.
+        guard board.status.bufferError == nil else { return }
         if let problem {
             log.once(.journal, "A killed process loses what it recorded since the last interval: \(problem)")
         } else {
@@ -321,27 +328,29 @@ struct Sealer: ~Copyable {
     }
 
     /// Whether the account has a loss that no batch's ledger has.
-    var hasUnreportedLoss: Bool { shipper.status.account.dropped != reportedLosses }
+    var hasUnreportedLoss: Bool { board.status.account.dropped != reportedLosses }
 
     private func isHeartbeatDue(isAsked: Bool) -> Bool {
         !isAsked && Clock.hasPassed(MartletLimits.heartbeat, since: lastSeal)
     }
 
     private func note(_ account: OutboxAccount) {
-        if account.dropped[.bufferFull] != shipper.status.account.dropped[.bufferFull] {
+        if account.dropped[.bufferFull] != board.status.account.dropped[.bufferFull] {
             log.once(.bufferFull, "The buffer is full (MARTLET_BUFFER_MAX); the oldest batches make room")
         }
-        shipper.update { $0.account = account }
+        board.update { $0.account = account }
     }
 
-    /// Looks at the files only when the count says that room is short.
+    /// Makes room for bytes, but looks at the files only if the counted size says that room is short.
+    ///
+    /// - Returns: whether the bytes fit.
     private mutating func makeRoom(for bytes: Int, in outbox: inout Outbox) -> Bool {
-        // The journal's part is the buffer's too; where that is very small, no more than a quarter.
+        // The journal's files are part of the buffer, but take at most a quarter of a very small one.
         let bytes = bytes + min(keeper.fileBytes, configuration.bufferMax / 4)
-        guard var room, room.isShort(at: shipper.status.bufferedBytes + bytes) else { return true }
+        guard var room, room.isShort(at: board.status.bufferedBytes + bytes) else { return true }
         let isThere = room.make(for: bytes, own: &outbox)
         let left = room.size
-        shipper.update { $0.bufferedBytes = left }
+        board.update { $0.bufferedBytes = left }
         self.room = room
         return isThere
     }
@@ -349,7 +358,7 @@ struct Sealer: ~Copyable {
     private mutating func use(_ directory: URL) {
         room = BufferRoom(service: directory, limit: configuration.bufferMax)
         problems[directory] = nil
-        shipper.update {
+        board.update {
             $0.bufferDirectory = directory
             $0.bufferError = nil
         }

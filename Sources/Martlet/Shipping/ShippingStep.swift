@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The moments between which a process may die, in their order. What stands on disk at each of them, and what the next
-/// owner makes of it, is in docs/buffer.md.
+/// The moments between which a process may die, in their order. docs/buffer.md has the state of the disk at each of them, and
+/// the work of the next owner.
 package enum ShippingStep: String, CaseIterable {
     /// The segments of the interval are closed; no batch stands for them yet.
     case closed
@@ -13,12 +13,12 @@ package enum ShippingStep: String, CaseIterable {
     case marked
     /// The collector has answered.
     case answered
-    /// The account knows, and the file is still there.
+    /// The account has the batch, and its file still exists.
     case settled
     /// The file is gone.
     case removed
 
-    /// What is called at each step: tests let the process die there. Nothing else listens.
+    /// The function that is called at each step: tests let the process die there. Nothing else listens.
     package static let listener = ProcessLock<(@Sendable (ShippingStep) -> Void)?>(nil)
 
     func reach() {

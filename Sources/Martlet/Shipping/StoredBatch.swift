@@ -1,15 +1,15 @@
 import Foundation
 import MartletTelemetry
 
-/// A batch as it lies in a directory.
+/// A batch that is stored in a directory or in memory.
 struct StoredBatch: Sendable, Equatable {
     var file: BatchFile
-    /// In bytes.
+    /// The size of its body, in bytes.
     var size: Int
-    /// When it was written, or first sent.
+    /// The time when it was written, or first sent.
     var modified: UnixNanoseconds
 
-    /// All batches in a directory, oldest first; what is no batch is left out. `nil` when they cannot be listed now.
+    /// Returns the batches in a directory, oldest first, without other files; `nil` if they cannot be listed now.
     static func all(in directory: URL) -> [StoredBatch]? {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: directory.path) else {
             return access(directory.path, F_OK) != 0 && errno == ENOENT ? [] : nil
@@ -18,7 +18,8 @@ struct StoredBatch: Sendable, Equatable {
         return names.sorted().compactMap { name in
             guard let file = BatchFile(name: name) else { return nil }
             var status = stat()
-            // One that is gone by now, and a link that leads nowhere: listed, because others may still see it.
+            // A file that is gone by now and a link that leads nowhere are listed too, because other processes may still see
+            // them.
             _ = lstat("\(path)/\(name)", &status)
             let time = status.st_mtim
             return StoredBatch(
@@ -27,12 +28,12 @@ struct StoredBatch: Sendable, Equatable {
         }
     }
 
-    /// Those that another one stands for (``BatchFile/supersedes(_:)``), each with that one.
+    /// Returns the batches that another one stands for (``BatchFile/supersedes(_:)``), each list with that one.
     static func superseded(in batches: [StoredBatch]) -> [(by: BatchFile, files: [BatchFile])] {
         var found: [(by: BatchFile, files: [BatchFile])] = []
         for signal in Signal.allCases {
             var container: BatchFile?
-            // The widest of those that begin at one sequence comes first, and a whole ahead of its parts.
+            // The widest of the batches that begin at one sequence comes first, and a whole batch ahead of its parts.
             let files = batches.map(\.file).filter { $0.signal == signal }.sorted {
                 ($0.first, $1.sequence, $0.part) < ($1.first, $0.sequence, $1.part)
             }

@@ -1,4 +1,4 @@
-/// Which way uploads take, and what is to be said about it.
+/// The transport of uploads, and the warning about it.
 struct TransportChoice: Equatable {
     typealias Transport = MartletConfiguration.Transport
 
@@ -16,9 +16,9 @@ struct TransportChoice: Equatable {
     }()
 
     /// - Parameters:
-    ///   - asked: `nil` for the one that suits.
-    ///   - hasLibcurl: its functions were found in the process.
-    ///   - variables: those that ask for what `URLSession` on Linux cannot do.
+    ///   - asked: the transport that the configuration asks for; `nil` for the one that suits.
+    ///   - hasLibcurl: whether libcurl's functions were found in the process.
+    ///   - variables: the variables that ask for something that `URLSession` on Linux cannot do.
     init(
         asked: Transport?, hasLibcurl: Bool, variables: [String], isURLSessionSound: Bool = Self.isURLSessionSound
     ) {

@@ -4,19 +4,19 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Posts over a `URLSession` of the agent's own, which stores nothing, asks nobody for credentials and follows no
-/// redirect. Capture passes its requests by, which it knows by their delegate.
+/// Posts over a `URLSession` of the agent's own, which stores nothing, asks nobody for credentials and follows no redirect.
+/// Capture knows its requests by their delegate, and does not see them.
 final class URLSessionTransport: UploadTransport {
-    /// The sessions of a process share a queue, and most calls wait for it: a service that holds it up would hold up the
-    /// agent's thread.
+    /// The queue that makes tasks. The sessions of a process share a queue, and most calls wait for it: a service that holds
+    /// it up would hold up the agent's thread.
     private let queue = DispatchQueue(label: "martlet.upload")
     private let delegate = UploadDelegate()
-    /// Made at the first upload: the first session of a process settles which protocols `URLSession.shared` has.
+    /// The session, made at the first upload: the first session of a process settles which protocols `URLSession.shared` has.
     private var session: URLSession?
-    /// By the monotonic clock.
+    /// The end of the upload's time, in nanoseconds of the monotonic clock.
     private var deadline: UInt64 = 0
 
-    /// Not `invalidateAndCancel()`, which makes the shared session to see that it is another one.
+    /// `invalidateAndCancel()` would make the shared session, to see that this is another one.
     deinit { session?.finishTasksAndInvalidate() }
 
     func start(_ upload: Upload) {
@@ -28,12 +28,12 @@ final class URLSessionTransport: UploadTransport {
         guard let url = URL(string: upload.url) else { return delegate.fail("the address is no URL", of: number) }
         queue.async { [delegate] in
             let task = session.uploadTask(with: Self.request(to: url, upload), from: Data(upload.body))
-            // It may have been cancelled before it began.
+            // The upload may have been cancelled before its task was made.
             if delegate.await(task, as: number) { task.resume() } else { task.cancel() }
         }
     }
 
-    /// `URLSession` knows whole seconds only, so the time is up here first.
+    /// Ends the upload when its time is up, ahead of `URLSession`, which knows whole seconds only.
     func proceed(for duration: Duration) -> UploadEnd? {
         let now = Clock.monotonic()
         let left = deadline > now ? deadline - now : 0
@@ -46,7 +46,7 @@ final class URLSessionTransport: UploadTransport {
         queue.async { task.cancel() }
     }
 
-    /// Its connections are the session's, which closes them when it likes to.
+    /// Does nothing: the session itself decides when it closes its connections.
     func rest() {}
 
     private static func makeSession(_ delegate: UploadDelegate) -> URLSession {
@@ -54,7 +54,8 @@ final class URLSessionTransport: UploadTransport {
         configuration.urlCache = nil
         configuration.httpCookieStorage = nil
         configuration.httpShouldSetCookies = false
-        // Else Foundation reads them with a formatter for dates, which an odd locale or time zone makes end the process.
+        // Otherwise Foundation reads cookies with a formatter for dates, with which an odd locale or time zone ends the
+        // process.
         configuration.httpCookieAcceptPolicy = .never
         configuration.urlCredentialStorage = nil
         return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)

@@ -1,24 +1,25 @@
 import Foundation
 import MartletTelemetry
 
-/// One signal on its way to one address: what fails and comes back by itself.
+/// One signal on its way to one address. A failure holds back a line, and a success lets it through again.
 struct UploadLine: Hashable {
     let endpoint: URL
     let signal: Signal
 }
 
-/// Whether a signal's batches are sent or wait: after a failure one is tried for each delay, and the first that is taken
-/// lets all others through.
+/// The state that decides whether a line's batches are sent or wait. After a failure one batch is tried for each delay, and
+/// the first that is taken lets all others through.
 struct UploadCircuit {
     private var delay = RetryDelay()
-    /// By the monotonic clock: when the next attempt is due.
+    /// The time when the next attempt is due, in nanoseconds of the monotonic clock.
     private(set) var notBefore: UInt64
-    /// The collector itself asked to be left alone until then.
+    /// Whether the collector itself asked for the wait.
     private var isToldToWait = false
 
     init(notBefore: UInt64 = 0) { self.notBefore = notBefore }
 
-    /// - Parameter isAsked: somebody waits for it, so that the agent's own wait is cut short; the collector's is not.
+    /// - Parameter isAsked: a caller waits, so that the agent's own wait is cut short; a wait that the collector asked for is
+    ///   not.
     func allows(at now: UInt64, isAsked: Bool) -> Bool { (isAsked && !isToldToWait) || now >= notBefore }
 
     mutating func fail(_ time: RetryTime, at now: UInt64) {

@@ -7,9 +7,9 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// Hears what becomes of an upload over `URLSession`, and wakes the agent's thread at its end. One upload at a time: what
-/// is told of an earlier one is passed by.
-final class UploadDelegate: NSObject, URLSessionDataDelegate {
+/// Receives the events of an upload over `URLSession`, and wakes the agent's thread at its end. It follows one upload at a
+/// time, and ignores events of an earlier one.
+final class UploadDelegate: NSObject, URLSessionDataDelegate, OwnUploadDelegate {
     private struct State {
         var number: UInt64 = 0
         var task: URLSessionTask?
@@ -30,7 +30,7 @@ final class UploadDelegate: NSObject, URLSessionDataDelegate {
         }
     }
 
-    /// Returns the task if it has not ended.
+    /// Stops following the upload under way, and returns its task if it has not ended.
     func forget() -> URLSessionTask? {
         state.withLock { state in
             defer { state = State(number: state.number + 1) }
@@ -38,7 +38,7 @@ final class UploadDelegate: NSObject, URLSessionDataDelegate {
         }
     }
 
-    /// The end of the upload, which is awaited for so long; `nil` while it is under way.
+    /// Waits for the end of the upload, for `nanoseconds` at most; returns `nil` while it is under way.
     func wait(nanoseconds: UInt64) -> UploadEnd? {
         if let end = state.withLock({ $0.end }) { return end }
         ended.wait(nanoseconds: nanoseconds) { sleep in
@@ -51,7 +51,7 @@ final class UploadDelegate: NSObject, URLSessionDataDelegate {
 
     // MARK: For the queue that tasks are made on
 
-    /// Whether the upload of that number is under way; `task` is its task then.
+    /// Returns whether the upload of that number is under way; `task` becomes its task then.
     func await(_ task: URLSessionTask, as number: UInt64) -> Bool {
         state.withLock { state in
             if state.number == number { state.task = task }
@@ -66,7 +66,7 @@ final class UploadDelegate: NSObject, URLSessionDataDelegate {
 
     // MARK: URLSessionDataDelegate
 
-    /// A redirect is an answer.
+    /// A redirect counts as the answer.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
@@ -75,7 +75,7 @@ final class UploadDelegate: NSObject, URLSessionDataDelegate {
         completionHandler(nil)
     }
 
-    /// So is a challenge. There are no other credentials than the token.
+    /// A challenge counts as the answer too: the agent has no other credentials than the token.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -103,7 +103,7 @@ final class UploadDelegate: NSObject, URLSessionDataDelegate {
         }
     }
 
-    /// With a head that ended the status counts, also where the body was cut off.
+    /// Ends the upload. The status counts if its head had ended, even if the body was cut off.
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         state.withLock { state in
             guard state.task === task, state.end == nil else { return }
@@ -113,7 +113,7 @@ final class UploadDelegate: NSObject, URLSessionDataDelegate {
         ended.signal()
     }
 
-    /// A provisional answer is none.
+    /// Notes an answer, unless it is provisional.
     private func note(_ response: HTTPURLResponse, of task: URLSessionTask) {
         guard response.statusCode >= 200 else { return }
         let answer = UploadAnswer(

@@ -1,41 +1,41 @@
 import Foundation
 
-/// Where a process's batches go, as it stands beside them: the collector's address, and a digest of the credentials, which
-/// tells the same ones from others and from which they cannot be had back.
+/// The destination of a process's batches, as it is written beside them: the collector's address, and a digest of the
+/// credentials. The digest tells the same credentials from others and does not reveal them.
 ///
-/// Two services may share a name and a folder, and be none of each other's business. So what was recorded for one
-/// destination is sent to no other, unless somebody says that it is the same (`MARTLET_BUFFER_ADOPT`).
+/// Two services may share a name and a folder without knowing of each other. So batches that were recorded for one
+/// destination are sent to no other, unless `MARTLET_BUFFER_ADOPT` says that both are the same.
 struct UploadDestination: Codable, Equatable, Sendable {
-    /// Without user and password.
+    /// The collector's address, without user and password.
     let endpoint: URL
     private let salt: String
     private let credentials: String
 
-    /// - Parameter salt: so that the same token has another digest in the next process.
+    /// - Parameter salt: gives the same token another digest in the next process.
     init(_ configuration: MartletConfiguration, salt: String = UUID().uuidString) {
         self.salt = salt
-        endpoint = Self.plain(configuration.endpoint)
+        endpoint = Self.plain(configuration.collector)
         credentials = Self.digest(of: configuration, for: endpoint, salt: salt)
     }
 
-    /// Where a process with this configuration sends what has the destination; `nil` where it lacks the credentials, which
-    /// go to no address that they were not meant for.
+    /// Returns the address to which a process with this configuration sends batches of the destination; `nil` if it lacks the
+    /// credentials, which go to no address that they were not meant for.
     func address(for configuration: MartletConfiguration) -> URL? {
-        if configuration.bufferAdopt.contains(where: { Self.plain($0) == endpoint }) { return configuration.endpoint }
+        if configuration.bufferAdopt.contains(where: { Self.plain($0) == endpoint }) { return configuration.collector }
         guard Self.digest(of: configuration, for: endpoint, salt: salt) == credentials else { return nil }
-        return endpoint == Self.plain(configuration.endpoint) ? configuration.endpoint : endpoint
+        return endpoint == Self.plain(configuration.collector) ? configuration.collector : endpoint
     }
 
-    /// The address is in it, so that no other can be put beside it to get the token. User and password belong to theirs, and a
-    /// client's certificate to its path: it may be renewed there.
+    /// Returns the digest of the credentials. It covers the address, so that another address beside it does not get the
+    /// token. User and password belong to their own address, and a client's certificate to its path: it may be renewed there.
     private static func digest(of configuration: MartletConfiguration, for endpoint: URL, salt: String) -> String {
-        let hasUser = configuration.endpoint.user != nil || configuration.endpoint.password != nil
+        let hasUser = configuration.collector.user != nil || configuration.collector.password != nil
         let parts = [
             salt, endpoint.absoluteString, configuration.token ?? "",
-            hasUser ? configuration.endpoint.absoluteString : "",
+            hasUser ? configuration.collector.absoluteString : "",
             configuration.clientCertificate?.path ?? "",
         ]
-        // A length ahead of each part, so that no two lists read alike.
+        // Each part has its length ahead of it, so that no two lists read alike.
         return SHA256.hexadecimal(parts.map { "\($0.utf8.count):\($0)" }.joined().utf8)
     }
 

@@ -1,24 +1,25 @@
 import MartletOTLP
 import MartletTelemetry
 
-/// What a collector answered to an upload.
+/// A collector's answer to an upload.
 struct UploadAnswer: Equatable {
     var status: Int
     var retryAfter: Duration?
-    /// Of this batch's requests, as a Martlet collector tells in `Martlet-Rejected-Requests`.
+    /// The requests of this batch that a Martlet collector rejected (`Martlet-Rejected-Requests`); `nil` if it does not tell.
     var rejectedRequests: UInt64?
     var body: [UInt8] = []
 }
 
 extension UploadAnswer {
-    /// A page of nginx's, in front of the collector: "No required SSL certificate was sent", "The SSL certificate error".
+    /// Whether the answer is a page of nginx's, in front of the collector: "No required SSL certificate was sent", "The SSL
+    /// certificate error".
     fileprivate var missesCertificate: Bool {
         body.first { !$0.isASCIIWhitespace } == UInt8(ascii: "<")
             && String(decoding: body, as: UTF8.self).contains("SSL certificate")
     }
 
     /// - Parameters:
-    ///   - retryAfter: the header's value, empty where there was none.
+    ///   - retryAfter: the header's value, empty if the answer has none.
     ///   - rejectedRequests: likewise.
     init(status: Int, retryAfter: String, rejectedRequests: String, body: [UInt8]) {
         self.init(
@@ -27,41 +28,42 @@ extension UploadAnswer {
     }
 }
 
-/// When a batch is sent again.
+/// The time when a batch is sent again.
 enum RetryTime: Equatable {
     /// After a delay that grows with each failure.
     case backOff
-    /// Not before the collector's own wish.
+    /// Not before the time that the collector asked for.
     case asked(Duration)
-    /// After the longest delay: somebody has to change a setting first.
+    /// After the longest delay, because a person has to change a setting first.
     case longest
     /// After a delay that grows faster and longer: each attempt keeps a core busy.
     case costly
 }
 
-/// What becomes of a batch after an attempt to upload it.
+/// The outcome of an attempt to upload a batch.
 enum UploadOutcome: Equatable {
-    /// - Parameter refusal: what of it was not taken, and is not to be sent again.
+    /// - Parameter refusal: the part that the collector did not take, and that is not sent again; `nil` if it took the whole.
     case delivered(refusal: Refusal? = nil)
     case retry(RetryTime, reason: String)
-    /// It is too large in one piece.
+    /// The batch is too large in one piece.
     case split(reason: String)
-    /// It will never be taken.
+    /// The collector will never take the batch.
     case dropped(DropReason, reason: String)
 
     /// A part of a batch that the collector did not take.
     struct Refusal: Equatable {
-        /// `nil` where the collector does not tell: OTLP counts data points, of which a request has several.
+        /// The number of requests; `nil` if the collector does not tell: OTLP counts data points, of which a request has
+        /// several.
         var requests: UInt64?
-        /// Data points, or spans.
+        /// The number of data points, or of spans.
         var points: UInt64
         var reason: String
     }
 
-    /// The OTLP specification's table (OTLP/HTTP Response), where every failure but 429, 502, 503 and 504 is final, with
-    /// two differences. A 413 is answered with halves. And what says that the address or the token is wrong, which is
-    /// mended by a person and not by dropping data, keeps the batch: losing a day of counts for a slip in a setting is
-    /// worse than a request a minute that is refused, and the buffer's limit holds all the same.
+    /// Applies the OTLP specification's table (OTLP/HTTP Response), where every failure but 429, 502, 503 and 504 is final,
+    /// with two differences. A batch with the answer 413 is divided. An answer that shows a wrong address or token keeps the
+    /// batch, because a person mends these, and dropping data does not: losing a day of counts for a slip in a setting is
+    /// worse than a refused request a minute. The buffer's limit holds all the same.
     init(_ answer: UploadAnswer, signal: Signal) {
         let status = answer.status
         let partial = (200..<300).contains(status) ? PartialSuccess(inBody: answer.body, signal: signal) : nil
@@ -88,7 +90,7 @@ enum UploadOutcome: Equatable {
         }
     }
 
-    /// No answer: the batch may or may not have arrived. It is sent again with the same id, so that it counts once.
+    /// Sends the batch again, with the same id, so that it counts once: without an answer it may or may not have arrived.
     init(transportError: String) {
         self = .retry(.backOff, reason: transportError)
     }

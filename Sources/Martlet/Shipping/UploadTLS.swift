@@ -1,21 +1,21 @@
 import Foundation
 
-/// The PEM files for https to the collector, beside those that the system has.
+/// The PEM files for https to the collector, beside the system's.
 struct UploadTLS {
-    /// The authorities that may have signed the collector's certificate; no others then.
+    /// The authorities that may have signed the collector's certificate, in place of the system's; `nil` for the system's.
     let authorities: URL?
     let clientCertificate: URL?
-    /// `nil` where it stands in the file of the certificate.
+    /// `nil` if the key is in the certificate's file.
     let clientKey: URL?
-    /// `SSL_CERT_FILE` and `SSL_CERT_DIR`, as OpenSSL and curl have them: they take the places of the system's.
+    /// `SSL_CERT_FILE` and `SSL_CERT_DIR`, which replace the system's, as in OpenSSL and curl.
     let systemFile: String?
     let systemFolder: String?
 
-    /// Empty for an endpoint without TLS.
+    /// Takes the files from the configuration and the environment, or none for an endpoint without TLS.
     init(
         _ configuration: MartletConfiguration, environment: [String: String] = ProcessInfo.processInfo.environment
     ) {
-        let isNeeded = configuration.endpoint.scheme?.lowercased() == "https"
+        let isNeeded = configuration.collector.scheme?.lowercased() == "https"
         authorities = isNeeded ? configuration.certificate : nil
         clientCertificate = isNeeded ? configuration.clientCertificate : nil
         clientKey = isNeeded ? configuration.clientKey : nil
@@ -24,7 +24,7 @@ struct UploadTLS {
         systemFolder = variable("SSL_CERT_DIR")
     }
 
-    /// The variables that ask for what `URLSession` on Linux cannot do.
+    /// The variables that ask for something that `URLSession` on Linux cannot do.
     var asking: [String] {
         let given: [(String, Bool)] = [
             ("MARTLET_CERTIFICATE", authorities != nil), ("MARTLET_CLIENT_CERTIFICATE", clientCertificate != nil),
@@ -34,8 +34,8 @@ struct UploadTLS {
         return given.filter(\.1).map(\.0)
     }
 
-    /// The faults of the files now, a sentence each. They are read anew for each connection, so that one which comes
-    /// later, or is replaced, is used.
+    /// The faults of the files now, a sentence each. The files are read for each connection, so that one which comes later,
+    /// or is replaced, is used.
     var complaints: [String] {
         var complaints = [
             complaint("MARTLET_CERTIFICATE", authorities, needs: .certificate),

@@ -1,15 +1,15 @@
-/// A way that uploads take, one at a time. For the agent's thread alone.
+/// A way to upload, one batch at a time. For the agent's thread alone.
 protocol UploadTransport: AnyObject {
-    /// Begins an upload; how it goes on is told by ``proceed(for:)``.
+    /// Begins an upload; ``proceed(for:)`` tells how it goes on.
     func start(_ upload: Upload)
 
-    /// Goes on with the upload, for so long at most; `nil` while it is under way.
+    /// Goes on with the upload, for `duration` at most; returns `nil` while it is under way.
     func proceed(for duration: Duration) -> UploadEnd?
 
-    /// Gives up the upload under way, if there is one. It may or may not have arrived.
+    /// Gives up the upload under way, if any. It may or may not have arrived.
     func cancel()
 
-    /// Lets go of what is only needed for the next upload, such as connections.
+    /// Lets go of connections and other means that only the next upload needs.
     func rest()
 }
 
@@ -21,10 +21,10 @@ struct Upload: Sendable {
     let timeout: Duration
 }
 
-/// How an upload ended.
+/// The end of an upload.
 enum UploadEnd: Equatable {
     case answered(UploadAnswer)
     case failed(reason: String)
-    /// It was awaited in vain, which has cost a core all the while.
+    /// No answer came in time, and waiting for it has kept a core busy.
     case awaitedInVain(reason: String)
 }

@@ -2,14 +2,14 @@ import Foundation
 import MartletOTLP
 import MartletTelemetry
 
-/// Posts one batch at a time, on the agent's thread: with which headers, and what the answer means.
+/// Posts one batch at a time, on the agent's thread: sets the headers, and reads the answer's meaning.
 final class Uploader {
-    /// The one in force.
+    /// The transport in force.
     let transport: MartletConfiguration.Transport
     private let token: String?
     private let timeout: Duration
     private let way: any UploadTransport
-    /// Of the upload under way.
+    /// The signal of the upload under way.
     private var signal = Signal.metrics
 
     init(_ configuration: MartletConfiguration, log: AgentLog) {
@@ -25,9 +25,9 @@ final class Uploader {
         if let warning = choice.warning { log.warning(warning) }
     }
 
-    /// Begins an upload; how it goes on is told by ``proceed(for:)``.
+    /// Begins an upload; ``proceed(for:)`` tells how it goes on.
     ///
-    /// - Parameter endpoint: it gets the token.
+    /// - Parameter endpoint: the collector's address, which gets the token.
     func start(_ body: [UInt8], batch: BatchID, isCompressed: Bool, to endpoint: URL) {
         signal = batch.signal
         let url = endpoint.appendingPathComponent("v1/\(batch.signal.rawValue)").absoluteString
@@ -41,19 +41,19 @@ final class Uploader {
             ("User-Agent", "Martlet/\(OTLPScope.version)"),
         ]
         if isCompressed { headers.append(("Content-Encoding", "gzip")) }
-        // With a line's end in it, it would be two headers.
+        // A token with a line's end in it would make two headers.
         if let token { headers.append(("Authorization", "Bearer \(token.filter { !$0.isNewline })")) }
         return headers
     }
 
-    /// Goes on with the upload, for so long at most; `nil` while it is under way.
+    /// Goes on with the upload, for `duration` at most; returns `nil` while it is under way.
     func proceed(for duration: Duration) -> UploadOutcome? {
         way.proceed(for: duration).map { UploadOutcome($0, signal: signal) }
     }
 
-    /// Gives up the upload under way, if there is one. It may or may not have arrived.
+    /// Gives up the upload under way, if any. It may or may not have arrived.
     func cancel() { way.cancel() }
 
-    /// To be called when no other upload follows at once.
+    /// Closes connections. To be called when no other upload follows at once.
     func rest() { way.rest() }
 }

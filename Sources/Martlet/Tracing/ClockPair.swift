@@ -1,13 +1,13 @@
 import MartletTelemetry
 
-/// Both clocks at one moment: what tells a duration by the monotonic clock where start and end are given by the wall
+/// Both clocks at one moment. A pair gives a duration by the monotonic clock where start and end are given by the wall
 /// clock, which may jump in between.
 struct ClockPair: Sendable {
     private let wall = Clock.wall()
     private let monotonic = Clock.monotonic()
 
-    /// The time from `start`, given when the pair was made, to `end`, given now. Both may be any moment, of the past too:
-    /// each counts by its distance from the wall clock when it was given.
+    /// Returns the nanoseconds from `start`, which was given when the pair was made, to `end`, which is given now. Each may
+    /// be any moment, also of the past: it counts by its distance from the wall clock when it was given.
     func duration(from start: UnixNanoseconds, to end: UnixNanoseconds) -> UInt64 {
         let now = ClockPair()
         let beforeStart = Int64(truncatingIfNeeded: wall &- start)

@@ -5,16 +5,16 @@ import Tracing
 
 import enum MartletTelemetry.SpanAttribute
 
-/// A span at its end: decides whether it is a request, what is counted of it, and what is kept.
+/// A span at its end. It decides whether the span is a request, and which of its values are counted and kept.
 struct EndedSpan: Sendable {
-    /// `nil` where it is not to be kept, whatever it is.
+    /// The span's own trace context; `nil` for a span that is never kept.
     let trace: TraceContext?
     let parent: SpanID?
     let kind: SpanRecord.Kind
     let start: UnixNanoseconds
     let durationNanoseconds: UInt64
     let content: SpanContent
-    /// `nil` where it is no HTTP request.
+    /// The attributes of an HTTP request; `nil` for any other span.
     private let http: HTTPSpanAttributes?
 
     init(
@@ -38,7 +38,7 @@ struct EndedSpan: Sendable {
         guard let http, let kind = kind.request, !content.encloses else { return keep(in: recorder) }
         let url = http.url.flatMap(URL.init(string:))
         let destination = url.map(RequestDestination.url) ?? .target(RequestTarget(http))
-        // Patterns are on what a service asks for, not on what it is asked for.
+        // The patterns apply to requests that a service makes, and not to requests that it receives.
         if kind == .client, !recorder.settings.selection.contains(destination) { return }
         var request = CapturedRequest(
             kind: kind, method: HTTPMethod.name(http.method), destination: destination,
@@ -58,7 +58,7 @@ struct EndedSpan: Sendable {
         recorder.record(request)
     }
 
-    /// Only sampling keeps what is no request.
+    /// Keeps a span that is not counted, if its trace is sampled.
     private func keep(in recorder: Recorder) {
         guard let trace, trace.isSampled,
             recorder.keepsDetails(isSampled: true, isFailure: false, nanoseconds: durationNanoseconds)
@@ -69,21 +69,21 @@ struct EndedSpan: Sendable {
         recorder.keep(span, bytes: bytes)
     }
 
-    // MARK: - What is counted
+    // MARK: - Counting
 
-    /// Stands for the endpoint of a server's request that no route took.
+    /// The endpoint of a server's request that matched no route.
     static let unmatchedRoute = "{unmatched}"
 
-    /// The paths that a server does not know are whatever its visitors try, so they are no endpoints. Hummingbird says
-    /// `NotFound` for the route there.
+    /// Returns the route of a request; `nil` where the path decides. A path that a server does not know is not an endpoint,
+    /// because visitors may try any path. Hummingbird gives `NotFound` as its route.
     private func route(of http: HTTPSpanAttributes) -> String? {
         let isMissing = kind == .server && (http.status == 404 || http.status == 405)
         if isMissing, http.route == nil || http.route == "NotFound" { return Self.unmatchedRoute }
         return http.route?.cut(toBytes: MartletLimits.spanName)
     }
 
-    /// `error.type` (semantic conventions, "HTTP Spans"): what the instrument says, else the status where it is a failure,
-    /// else the error that was recorded.
+    /// Returns the attribute `error.type` (semantic conventions, "HTTP Spans"): the instrument's own value, else the status
+    /// where it is a failure, else the recorded error; `nil` for a success.
     private func error(of http: HTTPSpanAttributes, _ kind: RequestKind) -> String? {
         if let type = http.errorType { return type.cut(toBytes: MartletLimits.spanName) }
         if let status = http.status, status >= (kind == .client ? 400 : 500) { return String(status) }
@@ -93,13 +93,13 @@ struct EndedSpan: Sendable {
         return content.error?.requestErrorType ?? (isError ? "_OTHER" : nil)
     }
 
-    // MARK: - What is kept
+    // MARK: - Details
 
     private func details(
         _ span: SpanRecord, of request: CapturedRequest, _ http: HTTPSpanAttributes, _ redaction: Redaction
     ) -> @Sendable (RequestDimensions) -> SpanRecord {
         let url = (http.url ?? http.path ?? "").cut(toBytes: MartletLimits.urlLength)
-        // By the method, the route, or as Hummingbird does before it knows the route.
+        // Instruments name a span by its method or its route. Hummingbird names it `HTTP …` before it knows the route.
         let isNamedByInstrument = [http.method, http.route].contains(span.name) || span.name.hasPrefix("HTTP ")
         return { dimensions in
             var span = span
@@ -112,7 +112,9 @@ struct EndedSpan: Sendable {
         }
     }
 
-    /// - Parameter request: what of a request it is kept as; `nil` for as no request.
+    /// Returns the span's record and an estimate of its memory, in bytes.
+    ///
+    /// - Parameter request: the kind of request that the span is kept as; `nil` for none.
     private func record(
         _ trace: TraceContext, isError: Bool, request: RequestKind?, _ redaction: Redaction
     ) -> (span: SpanRecord, bytes: Int) {
@@ -137,7 +139,7 @@ struct EndedSpan: Sendable {
 }
 
 extension RequestTarget {
-    /// Of a request whose instrument names no URL.
+    /// Makes the target of a request whose instrument names no URL.
     fileprivate init(_ http: HTTPSpanAttributes) {
         self.init(host: http.host?.lowercased() ?? "", port: http.port ?? 0, path: http.path ?? "/")
     }

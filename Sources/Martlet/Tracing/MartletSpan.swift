@@ -1,14 +1,14 @@
 public import Tracing
 
-/// A span of ``MartletTracer``. Thread-safe; what happens to it after its end is ignored.
+/// A span of ``MartletTracer``. Thread-safe; calls after its end are ignored.
 public struct MartletSpan: Tracing.Span {
-    /// For what runs within the span: makes it the parent of the spans and requests there.
+    /// The context for code within the span. Spans and requests that begin there have this span as their parent.
     public let context: ServiceContext
-    /// `nil` where nothing is recorded.
+    /// The span's recording; `nil` where nothing is recorded.
     let recording: SpanRecording?
 
-    /// False where attributes would be of no use. Spans of kind client and server want them whatever the sampling: they
-    /// may be HTTP requests, and those are all counted.
+    /// Whether the span takes attributes. A running span of kind client or server takes them regardless of the sampling: it
+    /// may be an HTTP request, and every HTTP request is counted.
     public var isRecording: Bool { recording?.isRunning ?? false }
 
     public var operationName: String {
@@ -27,7 +27,7 @@ public struct MartletSpan: Tracing.Span {
 
     public func addLink(_ link: SpanLink) { recording?.add(link) }
 
-    /// Adds an event `exception` (semantic conventions, "Exceptions on spans"). The status is the caller's to set.
+    /// Adds an event `exception` (semantic conventions, "Exceptions on spans"). The caller sets the status.
     public func recordError<Instant: TracerInstant>(
         _ error: any Error, attributes: SpanAttributes, at instant: @autoclosure () -> Instant
     ) {

@@ -1,14 +1,15 @@
 import MartletTelemetry
 public import Tracing
 
-/// Martlet as a backend of swift-distributed-tracing: ``MartletAgent/start()`` installs it, and spans of
-/// AsyncHTTPClient, Hummingbird, gRPC and the service's own arrive here.
+/// Martlet as a backend of swift-distributed-tracing. ``MartletAgent/start()`` installs it, and spans of AsyncHTTPClient,
+/// Hummingbird, gRPC and the service's own arrive here.
 ///
-/// A span of kind client or server that is an HTTP request is counted like any other request, whatever the sampling. It
-/// belongs to the process, not to one agent: while none runs, or none captures, its spans record nothing, and the trace
-/// context of the caller passes through. All of it may be called from any thread, and nothing waits.
+/// A span of kind client or server that is an HTTP request is counted like any other request, regardless of the sampling.
+/// The tracer belongs to the process, not to one agent. While no agent runs, or none captures, its spans record nothing and
+/// the caller's trace context passes through. Any thread may call it, and no call waits.
 public struct MartletTracer: Tracer {
-    /// Equal to every other one; for a service that bootstraps tracing itself, in a `MultiplexInstrument` for instance.
+    /// Makes a tracer, which is equal to every other one. For a service that bootstraps tracing itself, in a
+    /// `MultiplexInstrument` for instance.
     public init() {}
 
     public func startSpan<Instant: TracerInstant>(
@@ -16,15 +17,15 @@ public struct MartletTracer: Tracer {
         at instant: @autoclosure () -> Instant, function: String, file fileID: String, line: UInt
     ) -> MartletSpan {
         let context = context()
-        let scope = Capture.scope
-        guard let recorder = Capture.recorder(in: scope) else { return MartletSpan(context: context, recording: nil) }
+        let scope = CaptureSwitch.scope
+        guard let recorder = CaptureSwitch.recorder(in: scope) else { return MartletSpan(context: context, recording: nil) }
         let kind = SpanRecord.Kind(kind)
         guard recorder.allowance.traces else { return countedSpan(operationName, kind, context, scope, instant()) }
         let (settings, parent) = (recorder.settings, context.traceContext)
         if let parent, !parent.isSampled, kind.request == nil { return MartletSpan(context: context, recording: nil) }
         let trace = settings.sampler.span(childOf: parent)
         guard trace.isSampled || kind.request != nil else {
-            // Nothing of it is kept; its children share the trace and its decision.
+            // The span is not kept. Its children share the trace and its sampling decision.
             return MartletSpan(context: context.with(.context(trace)), recording: nil)
         }
         let start = instant().nanosecondsSinceEpoch
@@ -36,7 +37,7 @@ public struct MartletTracer: Tracer {
         }
     }
 
-    /// A span that is nothing but counted where it is a request: the trace goes through it as if it was not there.
+    /// Returns a span that is only counted, and only if it is a request. The caller's trace context passes through it.
     private func countedSpan(
         _ name: String, _ kind: SpanRecord.Kind, _ context: ServiceContext, _ scope: CaptureScope?,
         _ instant: @autoclosure () -> some TracerInstant
@@ -60,15 +61,15 @@ public struct MartletTracer: Tracer {
         )
     }
 
-    /// Does nothing: ``MartletAgent/flush()`` is what waits.
+    /// Does nothing; ``MartletAgent/flush()`` waits for delivery.
     public func forceFlush() {}
 
-    /// Writes `traceparent` and, where there is one, `tracestate`; nothing outside a trace, or where
+    /// Writes `traceparent` and, if the trace has one, `tracestate`. Writes nothing outside a trace, or where
     /// ``MartletConfiguration/propagate`` is off.
     public func inject<Carrier, Inject: Injector>(
         _ context: ServiceContext, into carrier: inout Carrier, using injector: Inject
     ) where Inject.Carrier == Carrier {
-        guard let trace = context.traceContext, Capture.recorder(in: Capture.scope)?.settings.propagates != false else {
+        guard let trace = context.traceContext, CaptureSwitch.recorder(in: CaptureSwitch.scope)?.settings.propagates != false else {
             return
         }
         injector.inject(TraceParent(trace).text, forKey: TraceParent.headerName, into: &carrier)
@@ -76,7 +77,7 @@ public struct MartletTracer: Tracer {
         injector.inject(trace.traceState, forKey: TraceState.headerName, into: &carrier)
     }
 
-    /// Reads `traceparent` and `tracestate`; headers that W3C Trace Context does not allow are ignored.
+    /// Reads `traceparent` and `tracestate`. Headers that W3C Trace Context does not allow are ignored.
     public func extract<Carrier, Extract: Extractor>(
         _ carrier: Carrier, into context: inout ServiceContext, using extractor: Extract
     ) where Extract.Carrier == Carrier {
@@ -110,7 +111,7 @@ extension SpanRecord.Kind {
             }
     }
 
-    /// What a span of the kind is where it is an HTTP request.
+    /// The kind of HTTP request that a span of this kind may be; `nil` for none.
     var request: RequestKind? {
         switch self {
         case .client: .client

@@ -1,15 +1,15 @@
 import Tracing
 
-/// What a span was told until now, within the limits on how much that may be.
+/// The name, attributes, events, links, status and error that a span was given until now, within their limits.
 struct SpanContent: Sendable {
     var name: String
     private(set) var attributes: SpanAttributes = [:]
     private(set) var events: [Tracing.SpanEvent] = []
     private(set) var links: [Tracing.SpanLink] = []
     var status: SpanStatus?
-    /// The last that was recorded.
+    /// The last recorded error.
     var error: SpanError?
-    /// A request within the span was counted, so the span is not.
+    /// Whether a request within the span was counted, so that the span is not.
     var encloses = false
     private(set) var droppedAttributes: UInt32 = 0
     private(set) var droppedEvents: UInt32 = 0
@@ -19,7 +19,7 @@ struct SpanContent: Sendable {
         self.name = name
     }
 
-    /// Past the limit those that are there may change, and new ones are left out.
+    /// Replaces the attributes. Past the limit, attributes that the span has may change, and new ones are left out.
     mutating func setAttributes(_ new: SpanAttributes) {
         guard new.count > MartletLimits.attributes else { return attributes = new }
         var kept: SpanAttributes = [:]

@@ -9,7 +9,7 @@ struct SpanError: Sendable {
 
     /// The type's name, with its module.
     let type: String
-    /// What it said, cut to more than is kept, so that redaction sees where it goes on.
+    /// The error's description, cut to twice the kept length, so that redaction sees how it continues.
     let message: String
     private let isCancellation: Bool
 
@@ -19,7 +19,7 @@ struct SpanError: Sendable {
         isCancellation = error is CancellationError
     }
 
-    /// Without the addresses that the name of a private type has: they differ in every process.
+    /// Returns a type's name without the addresses in the name of a private type, which differ in every process.
     private static func name(of type: Any.Type) -> String {
         var name = String(reflecting: type)
         while let start = name.range(of: "(unknown context at "), let end = name[start.upperBound...].range(of: ").") {
@@ -28,15 +28,16 @@ struct SpanError: Sendable {
         return name
     }
 
-    /// `error.type` of an HTTP request that ended with it and without a response: one of the small set where its words
-    /// tell, else the type's name.
+    /// The attribute `error.type` of an HTTP request that ended with this error and without a response: a type of the small
+    /// set where the error's words tell it, else the name of the Swift type.
     var requestErrorType: String {
         if isCancellation { return RequestOutcome.cancelledError }
         let said = "\(type) \(message)"
         return Self.words.first { said.contains($0.word) }?.type ?? type
     }
 
-    /// What AsyncHTTPClient, NIO and the system say (seen with AsyncHTTPClient 1.37); the first that fits.
+    /// The words of AsyncHTTPClient, NIO and the system (seen with AsyncHTTPClient 1.37), and their types. The first word
+    /// that fits decides.
     private static let words: [(word: String, type: String)] = [
         ("HTTPClientError.cancelled", RequestOutcome.cancelledError),
         ("Timeout", "timeout"), ("deadlineExceeded", "timeout"), ("timed out", "timeout"),

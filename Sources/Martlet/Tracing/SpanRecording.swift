@@ -3,18 +3,18 @@ import MartletTelemetry
 import Synchronization
 import Tracing
 
-/// A span that runs and is recorded. Thread-safe. Nothing else knows of it: a span that is never ended goes with the last
+/// A span that runs and is recorded. Thread-safe. No list holds it: a span that is never ended is released with the last
 /// context that names it.
 final class SpanRecording: Sendable {
-    /// The place in the trace of what is within the span; `nil` outside any trace.
+    /// The trace context for code within the span; `nil` outside any trace.
     let trace: TraceContext?
-    /// Its own place; `nil` where it is counted and nothing more, as if it was not there.
+    /// The span's own trace context; `nil` for a span that is only counted and has no part in the trace.
     private let own: TraceContext?
     let kind: SpanRecord.Kind
     private let parent: SpanID?
     private let start: UnixNanoseconds
     private let clocks = ClockPair()
-    /// The agent in memory that it belongs to; `nil` for the process's.
+    /// The scope of the agent in memory that the span belongs to; `nil` for the process's agent.
     private let scope: CaptureScope?
     private let state: Lock<State>
     private let process = martlet_process()
@@ -22,15 +22,15 @@ final class SpanRecording: Sendable {
     private struct State {
         var content: SpanContent
         var isRunning = true
-        /// The nearest client or server span of this process that it runs within; given up at the end, so that spans do
-        /// not keep each other alive.
+        /// The nearest client or server span of this process around this one; `nil` for none. It is released at the end, so
+        /// that spans do not keep each other alive.
         var enclosing: SpanRecording?
     }
 
     /// - Parameters:
-    ///   - parent: this process's or a remote one.
-    ///   - surrounding: the nearest around it that may be a request.
-    ///   - start: by the clock of the caller.
+    ///   - parent: the parent span, of this process or a remote one.
+    ///   - surrounding: the nearest span around this one that may be a request.
+    ///   - start: the start, by the caller's clock.
     init(
         _ name: String, _ trace: TraceContext, parent: SpanID?, within surrounding: SpanRecording?,
         kind: SpanRecord.Kind, start: UnixNanoseconds, scope: CaptureScope? = nil
@@ -44,9 +44,9 @@ final class SpanRecording: Sendable {
         state = Lock(State(content: SpanContent(name: name), enclosing: surrounding))
     }
 
-    /// One that is counted where it is a request, and nothing more.
+    /// Makes a recording that is only counted, and only if the span is a request.
     ///
-    /// - Parameter trace: the caller's, which goes through it.
+    /// - Parameter trace: the caller's trace context, which passes through the span.
     init(
         countedOnly name: String, _ trace: TraceContext?, within surrounding: SpanRecording?, kind: SpanRecord.Kind,
         start: UnixNanoseconds, scope: CaptureScope?
@@ -62,7 +62,8 @@ final class SpanRecording: Sendable {
 
     private var isSampled: Bool { own?.isSampled == true }
 
-    /// `false` in a forked child for what was begun before: it is the parent's, and so is its lock.
+    /// Whether the span began in this process. `false` in a forked child for a span from before the fork: the span and its
+    /// lock belong to the parent.
     private var isOfThisProcess: Bool { process == martlet_process() }
 
     var isRunning: Bool { isOfThisProcess && state.withLock(\.isRunning) }
@@ -76,8 +77,8 @@ final class SpanRecording: Sendable {
         get { isOfThisProcess ? state.withLock(\.content.attributes) : [:] }
         set {
             guard isOfThisProcess else { return }
-            // What is replaced goes when the lock is open: values may be of the service's own types, whose end may come
-            // back here.
+            // The replaced attributes are released after the lock is open: values may be of the service's own types, whose
+            // deinitializers may call back here.
             _ = state.withLock { state in
                 defer { if state.isRunning { state.content.setAttributes(newValue) } }
                 return state.content.attributes
@@ -101,8 +102,8 @@ final class SpanRecording: Sendable {
         if isSampled { add(recorded.event(at: instant(), attributes)) }
     }
 
-    /// Only the first end counts. The span goes to the statistics where it is an HTTP request, and to the details where
-    /// they are kept.
+    /// Ends the span. Only the first call counts. The span goes to the statistics where it is an HTTP request, and to the
+    /// details where they are kept.
     func end(at end: UnixNanoseconds) {
         guard isOfThisProcess else { return }
         let duration = clocks.duration(from: start, to: end)
@@ -117,9 +118,9 @@ final class SpanRecording: Sendable {
         let span = EndedSpan(
             trace: own, parent: parent, kind: kind, start: start, durationNanoseconds: duration,
             content: ended.content)
-        // Also from what is no request itself, but lies around one.
+        // A span that is not a request but lies around one notes that request on its own enclosing span too.
         if let kind = kind.request, span.isRequest || ended.content.encloses { ended.enclosing?.noteRequest(kind) }
-        if let recorder = Capture.recorder(in: scope) { span.record(in: recorder) }
+        if let recorder = CaptureSwitch.recorder(in: scope) { span.record(in: recorder) }
     }
 
     private func change(_ body: (inout SpanContent) -> Void) {
@@ -133,14 +134,14 @@ final class SpanRecording: Sendable {
 // MARK: - One request, one count
 
 extension SpanRecording {
-    /// Where two instruments see one request, the one that is closer to the wire counts it. Called for a request that was
-    /// made within this span and is counted on its own, before this span ends: a span of the same kind is then kept as a
-    /// span and not counted.
+    /// Notes a request that was made within this span and is counted on its own, before this span ends. If two instruments
+    /// see one request, the instrument closer to the wire counts it: a span of the same kind is then kept as a span and not
+    /// counted.
     func noteRequest(_ kind: RequestKind) {
         if self.kind.request == kind { change { $0.encloses = true } }
     }
 
-    /// Itself where it may be a request, else the nearest span around it that may.
+    /// The span itself if it may be a request, else the nearest span around it that may be one.
     fileprivate var requestSpan: SpanRecording? {
         guard isOfThisProcess else { return nil }
         return kind.request == nil ? state.withLock(\.enclosing) : self
@@ -148,6 +149,6 @@ extension SpanRecording {
 }
 
 extension ServiceContext {
-    /// The nearest span of this process around what runs in the context that may be a request; `nil` where there is none.
+    /// The nearest span of this process around the context that may be a request; `nil` for none.
     var requestSpan: SpanRecording? { spanRecording?.requestSpan }
 }

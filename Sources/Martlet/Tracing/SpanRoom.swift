@@ -3,24 +3,26 @@ import Tracing
 
 import enum MartletTelemetry.SpanAttribute
 
-/// Turns what a span was told into what is kept of it, within the limits on how much that may be.
+/// The conversion of a span's content into its kept form, within the limits for a span.
 struct SpanRoom {
     let redaction: Redaction
     private var room = AttributeRoom(
         count: MartletLimits.attributes, nameBytes: MartletLimits.attributeName, bytes: MartletLimits.spanBytes)
 
-    /// - Parameter redaction: takes secrets out of URLs, headers and what errors say.
+    /// - Parameter redaction: the redaction of URLs, headers and error messages.
     init(_ redaction: Redaction) {
         self.redaction = redaction
     }
 
-    /// Attributes that found no room until now.
+    /// The number of attributes that exceeded the limits so far.
     var dropped: UInt32 { room.dropped }
 
-    /// What all of it holds, roughly.
+    /// An estimate of the memory for the kept content, in bytes.
     var bytes: Int { 1024 + room.taken }
 
-    /// - Parameter isLeftOut: names of attributes that are not wanted here.
+    /// Returns the kept attributes.
+    ///
+    /// - Parameter isLeftOut: returns whether the attribute of a name is left out.
     mutating func take(
         _ attributes: SpanAttributes, except isLeftOut: (String) -> Bool = { _ in false }
     ) -> [String: SpanAttribute] {
@@ -32,7 +34,7 @@ struct SpanRoom {
         return room.take(all)
     }
 
-    /// What is kept of a text, or of one in an array: redaction sees it before it is cut.
+    /// Returns the kept part of a text, or of a text in an array. Redaction sees the text before it is cut.
     private func text(_ text: String, of attribute: String) -> String {
         let limit = MartletLimits.attributeText
         if attribute == SpanError.messageAttribute { return redaction.message(text) }
@@ -48,7 +50,7 @@ struct SpanRoom {
             attributes: take(event.attributes))
     }
 
-    /// `nil` for a link to what has no trace.
+    /// Returns the kept link; `nil` for a link to a context without a trace.
     mutating func take(_ link: Tracing.SpanLink) -> MartletTelemetry.SpanLink? {
         guard let linked = link.context.traceContext else { return nil }
         return MartletTelemetry.SpanLink(
@@ -57,9 +59,10 @@ struct SpanRoom {
 }
 
 extension SpanAttribute {
-    /// Arrays are cut to their limit; `nil` for what a later version of the tracing API may add.
+    /// Converts an attribute; `nil` for a kind that a later version of the tracing API may add. Arrays are cut to their
+    /// limit.
     ///
-    /// - Parameter kept: what is kept of a text.
+    /// - Parameter kept: returns the kept part of a text.
     init?(
         _ attribute: Tracing.SpanAttribute,
         _ kept: (String) -> String = { $0.cut(toBytes: MartletLimits.attributeText) }
@@ -81,7 +84,8 @@ extension SpanAttribute {
         }
     }
 
-    /// The tracing API takes an `Int` in an array for something that it can only describe.
+    /// Returns the value's description, or an `Int` as a number, because the tracing API passes an `Int` in an array in
+    /// this way.
     private static func described(
         _ value: any CustomStringConvertible & Sendable, _ kept: (String) -> String
     ) -> SpanAttribute {

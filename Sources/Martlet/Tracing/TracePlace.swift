@@ -1,11 +1,11 @@
 import MartletTelemetry
 import ServiceContextModule
 
-/// What a `ServiceContext` knows of its trace. One word, so that a span that starts costs no allocation for it.
+/// The trace that a `ServiceContext` is in. One word, so that starting a span costs no allocation for it.
 enum TracePlace: Sendable {
     /// A span of this process.
     case span(SpanRecording)
-    /// A span of which only the ids are known: the remote caller's.
+    /// A span without a recording here, such as the remote caller's: its ids and its trace state are known.
     indirect case context(TraceContext)
 }
 
@@ -20,7 +20,7 @@ extension ServiceContext {
         set { self[TracePlaceKey.self] = newValue }
     }
 
-    /// The span that runs, or the remote one that called; `nil` outside any trace.
+    /// The trace context of the current span or of the remote caller; `nil` outside any trace.
     var traceContext: TraceContext? {
         get {
             switch tracePlace {
@@ -32,7 +32,7 @@ extension ServiceContext {
         set { tracePlace = newValue.map(TracePlace.context) }
     }
 
-    /// The span of this process that runs, or in whose context code runs; `nil` where none is recorded.
+    /// The recording of the current span, if that is a span of this process; `nil` where none is recorded.
     var spanRecording: SpanRecording? {
         guard case .span(let span)? = tracePlace else { return nil }
         return span

@@ -1,16 +1,16 @@
 import Synchronization
 import Tracing
 
-/// Makes ``MartletTracer`` the process's tracer, unless it has one.
+/// The installation of ``MartletTracer`` as the process's tracer, unless it has one.
 enum TracingBootstrap {
     private static let isDone = ProcessLock(false)
 
-    /// Says so in the log, once a process: a service that bootstraps a tracer of its own later ends with a trap that does not
-    /// name us. Thread-safe.
+    /// Installs the tracer and logs it, once a process. A service that later bootstraps a tracer of its own ends with a
+    /// trap that does not name Martlet; the log explains it. Thread-safe.
     ///
-    /// `InstrumentationSystem.bootstrap(_:)` traps the second time, and nothing tells whether there was a first: what tells
-    /// is that the instrument is not the one that stands in until then. A tracer that is in force for a scope only
-    /// (`withTracer`) is none to go by, and nothing is done in its scope.
+    /// `InstrumentationSystem.bootstrap(_:)` traps at the second call, and no function tells whether there was a first.
+    /// This checks instead whether the instrument is still the one that stands in until then. A tracer in force for a scope
+    /// only (`withTracer`) hides the process's own, so nothing is done in its scope.
     static func install(_ log: AgentLog) {
         switch bootstrap() {
         case .isDone: return
@@ -26,7 +26,7 @@ enum TracingBootstrap {
     }
 
     private enum Outcome {
-        /// It was the process's tracer before.
+        /// Martlet was the process's tracer before.
         case isDone
         case isNew
         case isTaken(any Instrument)

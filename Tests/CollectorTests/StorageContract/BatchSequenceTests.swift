@@ -4,7 +4,7 @@ import MartletTelemetry
 import Testing
 
 extension StorageContractTests {
-    /// Merged batches, parts of batches, and what the sequence of an instance's batches tells.
+    /// Merged batches, parts of batches, and gaps and overlaps in the sequence of an instance's batches.
     @Suite struct BatchSequenceTests {
         private let folder: TemporaryFolder
         private let storage: any Storage
@@ -14,7 +14,7 @@ extension StorageContractTests {
             storage = try StorageContractTests.makeStore(in: folder)
         }
 
-        /// Stores one request as a batch of this id, without its instance and signal: `5-12.01`.
+        /// Stores one request under each batch ID, given without instance and signal: `5-12.01`.
         @discardableResult private func store(_ batches: String..., signal: Signal = .metrics) async throws
             -> [StoreOutcome]
         {
@@ -54,7 +54,7 @@ extension StorageContractTests {
 
         // MARK: Gaps
 
-        @Test func whatNeverArrivedIsMissingOnceSomethingLaterDid() async throws {
+        @Test func aBatchIsMissingOnceALaterOneHasArrived() async throws {
             try await store("1", "2")
             #expect(try await arrivals() == BatchArrivals(missing: 0, overlapping: 0))
             try await store("5", "9-12")
@@ -83,26 +83,26 @@ extension StorageContractTests {
             #expect(try await arrivals()?.missing == 0)
         }
 
-        @Test func ofASenderThatDoesNotNumberItsBatchesNothingIsSaid() async throws {
+        @Test func aSenderWithoutBatchNumbersHasNoArrivals() async throws {
             _ = try await storage.store([Samples.metrics(end: 10)], of: nil)
             #expect(try await arrivals() == nil)
         }
 
         // MARK: Overlaps
 
-        @Test func aMergedBatchOfWhichAShareHadArrivedIsTakenAndTold() async throws {
+        @Test func aMergedBatchThatArrivedInPartIsStoredAsOverlapping() async throws {
             #expect(try await store("5", "5-12", "5-12", "6") == [.stored, .overlapping, .duplicate, .duplicate])
             #expect(try await arrivals() == BatchArrivals(missing: 4, overlapping: 1))
         }
 
-        @Test func aWholeOfWhichAPartHadArrivedLikewise() async throws {
+        @Test func aWholeBatchThatArrivedInPartIsStoredAsOverlapping() async throws {
             #expect(try await store("1.01", "1.0", "1", "1.1") == [.stored, .overlapping, .overlapping, .duplicate])
         }
 
         // MARK: Any order
 
-        /// Against a set of everything that arrived, around the borders of the blocks that the store keeps.
-        @Test(arguments: [UInt64(1), 2, 3]) func whateverTheOrderEachBatchCountsOnce(seed: UInt64) async throws {
+        /// Compares with a set of all arrived sequences, around the borders of the store's blocks.
+        @Test(arguments: [UInt64(1), 2, 3]) func batchesInAnyOrderCountOnce(seed: UInt64) async throws {
             var numbers = SeededGenerator(seed: seed)
             var arrived: Set<UInt64> = []
             for _ in 0..<300 {
@@ -120,8 +120,8 @@ extension StorageContractTests {
             #expect(try await arrivals()?.missing == highest - UInt64(arrived.count))
         }
 
-        /// Against the set of the eighths that arrived.
-        @Test(arguments: [UInt64(1), 2, 3]) func soDoParts(seed: UInt64) async throws {
+        /// Compares with the set of the arrived eighths of each batch.
+        @Test(arguments: [UInt64(1), 2, 3]) func partsInAnyOrderCountOnce(seed: UInt64) async throws {
             var numbers = SeededGenerator(seed: seed)
             var arrived: [UInt64: Set<Int>] = [:]
             for _ in 0..<300 {

@@ -33,22 +33,22 @@ extension StorageContractTests {
             try await account(from, to, service: service).completeness
         }
 
-        @Test func itIsNotKnownWhereNobodySent() async throws {
+        @Test func completenessIsUnknownWhereNobodySent() async throws {
             #expect(try await completeness(0, 100) == nil)
             try await store(1, captured: 1, end: 10)
             #expect(try await completeness(10, 100) == nil)
             #expect(try await completeness(0, 100, service: "cart") == nil)
         }
 
-        @Test func itIsOneWhenNothingWasCapturedAndCaptureWasOn() async throws {
+        @Test func completenessIsOneWhenNothingWasCapturedAndCaptureWasOn() async throws {
             try await store(0, captured: 0, end: 10)
             #expect(try await completeness(0, 100) == 1)
-            // The next reading tells of the time since the one before it.
+            // The next reading covers the time since the one before it.
             try await store(0, captured: 0, end: 70)
             #expect(try await completeness(20, 30) == 1)
         }
 
-        @Test func aTimeWithoutCaptureIsMissingFromIt() async throws {
+        @Test func aTimeWithoutCaptureLowersCompleteness() async throws {
             for end in stride(from: UInt64(10), through: 60, by: 10) {
                 try await store(1, captured: end / 10, end: end, unwatched: end > 40 ? 15 : 0)
                 try await store(1, captured: end / 10, end: end, from: Samples.resource(instance: "i-2"))
@@ -69,13 +69,13 @@ extension StorageContractTests {
             #expect(try await account(30, 40).longestUnwatched == 10e9)
         }
 
-        @Test func beforeTheFirstReadingTheTimeWithoutCaptureIsSpreadEvenly() async throws {
+        @Test func theTimeWithoutCaptureBeforeTheFirstReadingIsSpreadEvenly() async throws {
             try await store(0, captured: 0, end: 40, unwatched: 20)
             #expect(try await account(20, 100).longestUnwatched == 10e9)
             #expect(try await completeness(20, 100) == 0.5)
         }
 
-        @Test func behindTheLastReadingInAWindowTheNextOneTells() async throws {
+        @Test func theNextReadingTellsOfTheEndOfAWindow() async throws {
             for (end, off) in [(10, 0), (20, 0), (80, 60)] as [(UInt64, UInt64)] {
                 try await store(0, captured: 0, end: end, unwatched: off)
             }
@@ -100,7 +100,7 @@ extension StorageContractTests {
             #expect(account.longestUnwatched == 10e9)
         }
 
-        @Test func itIsOneWhenEveryBatchArrived() async throws {
+        @Test func completenessIsOneWhenEveryBatchArrived() async throws {
             try await store(4, captured: 4, end: 10)
             try await store(6, captured: 10, end: 20)
             #expect(try await completeness(0, 100) == 1)
@@ -124,12 +124,12 @@ extension StorageContractTests {
 
         @Test func aWindowWithinAGapIsNotComplete() async throws {
             try await store(10, captured: 10, end: 600)
-            // What was captured in the 20 minutes between was lost.
+            // The requests of the 20 minutes between are lost, except the last 20.
             try await store(20, captured: 110, end: 1800)
             for (from, to) in [(600, 1790), (700, 710), (900, 1500)] as [(UInt64, UInt64)] {
                 #expect(try await completeness(from, to) == 0.2, "\(from) to \(to)")
             }
-            // With a reading in it, as ever.
+            // These windows contain a reading.
             #expect(try await completeness(590, 600) == 1)
             #expect(try await completeness(1500, 1800) == 0.2)
             #expect(try await completeness(1800, 2000) == nil)
@@ -150,7 +150,7 @@ extension StorageContractTests {
             try await store(1, captured: 10, end: 7200, tellsItsAge: false)
             #expect(try await completeness(0, 600) == nil)
             #expect(try await completeness(0, 2800) == nil)
-            // Of the hour there may be one reading, and the instance may have begun at any time in it.
+            // An hour may have one reading, and the instance may have begun at any time in that hour.
             #expect(try await completeness(0, 6410) == 0.1)
         }
 

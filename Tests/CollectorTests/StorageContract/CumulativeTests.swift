@@ -7,11 +7,11 @@ import SwiftProtobuf
 import Testing
 
 extension StorageContractTests {
-    /// Metrics that count on, from the body of a request to what a report is made of.
+    /// Cumulative metrics, from the body of a request to the statistics of a report.
     @Suite struct CumulativeTests {
         private let folder: TemporaryFolder
         private let storage: any Storage
-        /// Long ago, for a sender of which nothing is known.
+        /// A day in seconds. The first point of an unknown sender that began so long ago does not count.
         private let day: UInt64 = 24 * 3600
         private let failures =
             Array(OtherMetrics.attributes.dropLast()) + [OTLPKeyValue("http.response.status_code", Int64(500))]
@@ -43,7 +43,7 @@ extension StorageContractTests {
             try await statistics(from: from, to: to).duration.count
         }
 
-        @Test func eachPointCountsWhatCameInSinceTheLast() async throws {
+        @Test func eachPointCountsItsIncreaseSinceTheLast() async throws {
             try await send([0.2, 0.3], end: 10)
             try await send([0.2, 0.3, 0.05, 7], end: 20)
             try await send([0.2, 0.3, 0.05, 7], end: 30)
@@ -57,7 +57,7 @@ extension StorageContractTests {
             #expect(try await count(to: 30) == 4)
         }
 
-        @Test func whatDidNotMoveIsBoundedByItsBucket() async throws {
+        @Test func anUnchangedMinimumOrMaximumIsBoundedByItsBucket() async throws {
             try await send([0.05, 0.2, 7], end: 10)
             try await send([0.05, 0.2, 7, 0.3], end: 20)
             let second = try await statistics(from: 10, to: 20).duration
@@ -114,7 +114,7 @@ extension StorageContractTests {
             #expect(try await count() == 31)
         }
 
-        @Test func whatAnUnknownSenderCountedLongAgoIsNotTakenForNow() async throws {
+        @Test func theOldCountOfAnUnknownSenderIsNotTakenForNew() async throws {
             try await send([0.2, 0.2], start: 0, end: day)
             #expect(try await count() == 0)
             try await send([0.2, 0.2, 0.2], start: 0, end: day + 10)
@@ -127,7 +127,7 @@ extension StorageContractTests {
             #expect(try await count() == 2)
         }
 
-        /// As exporters cut it that bound how much they send at once.
+        /// Exporters with a limit for each request cut one collection into several.
         @Test func aNewSeriesCountsWhereTheOthersOfItsCollectionCameBefore() async throws {
             try await send([0.2, 0.2], start: 0, end: day)
             try await send([0.2, 0.2], start: 0, end: day + 10)
@@ -135,7 +135,7 @@ extension StorageContractTests {
             #expect(try await count(from: day, to: day + 10) == 1)
         }
 
-        @Test func ofAnUnknownProcessNoPartOfItsFirstCollectionCounts() async throws {
+        @Test func noPartOfTheFirstCollectionOfAnUnknownProcessCounts() async throws {
             try await send([0.2, 0.2], start: 0, end: day)
             try await send([0.3], start: 0, end: day, attributes: failures)
             #expect(try await count() == 0)
@@ -165,7 +165,7 @@ extension StorageContractTests {
             #expect(try await count() == 1)
         }
 
-        @Test func aSenderWhoseClockWentBackGoesOnCounting() async throws {
+        @Test func aSenderGoesOnCountingAfterItsClockWentBack() async throws {
             try await send([0.2], end: 10)
             try await send([0.2, 0.2], end: 500_000)
             try await send([0.2, 0.2, 0.2], end: 30)
@@ -223,7 +223,7 @@ extension StorageContractTests {
             #expect(try await count() == 3)
         }
 
-        @Test func withoutBucketsTheDifferenceIsAtItsMean() async throws {
+        @Test func aDifferenceWithoutBucketsIsAtItsMean() async throws {
             for (values, end) in [([0.2, 0.4], UInt64(10)), ([0.2, 0.4, 1, 3], 20)] {
                 try await send([OtherMetrics.histogram([OtherMetrics.point(values, bounds: [], end: end)])])
             }
@@ -232,7 +232,7 @@ extension StorageContractTests {
             #expect(abs(try #require(second.quantile(0.5)) - 2) < 0.01)
         }
 
-        @Test func withoutBucketsTheDifferenceIsAtItsMeanAlsoWithinTheRangeOfBefore() async throws {
+        @Test func aDifferenceWithoutBucketsIsAtItsMeanAlsoWithinTheEarlierRange() async throws {
             for (values, end) in [([0.2, 7], UInt64(10)), ([0.2, 7, 1, 3], 20)] {
                 try await send([OtherMetrics.histogram([OtherMetrics.point(values, bounds: [], end: end)])])
             }
@@ -243,7 +243,7 @@ extension StorageContractTests {
             #expect(try await statistics(to: 20).duration.max == 7)
         }
 
-        /// As an SDK of which the values are in a unit; `nil` where they are seconds.
+        /// Sends seconds as the exponential histogram of an SDK, in milliseconds if `unit` is `ms`.
         private func sendExponential(_ values: [Double], scale: Int32, unit: String = "", end: UInt64) async throws {
             var histogram = ExponentialHistogram(scale: scale)
             for value in values { histogram.record(value * (unit == "ms" ? 1000 : 1)) }
@@ -272,13 +272,13 @@ extension StorageContractTests {
         }
 
         @Test(arguments: [UInt64(1), 2, 3])
-        func whateverScaleItComesToEachValueCountsOnce(seed: UInt64) async throws {
+        func eachValueCountsOnceAtEveryScale(seed: UInt64) async throws {
             var numbers = SeededGenerator(seed: seed)
             var (values, scale) = ([Double](), Int32(20))
             for round in 1...20 as ClosedRange<UInt64> {
                 scale -= Int32.random(in: 0...1, using: &numbers)
                 values += (0..<3).map { _ in Double.random(in: 0.2...0.3, using: &numbers) }
-                // Few enough buckets for the scale that it has come to.
+                // The loop skips rounds whose values need too many buckets for the scale.
                 guard
                     ExponentialHistogram(values.map { ($0, 1) }, scale: scale, sum: 1, min: nil, max: nil).scale
                         == scale

@@ -26,7 +26,7 @@ extension StorageContractTests {
             #expect(try await count() == 3)
         }
 
-        @Test func manyAtOnceCountOnce() async throws {
+        @Test func manyCopiesOfABatchAtOnceCountOnce() async throws {
             let (storage, batch) = (storage, batch)
             let stored = try await withThrowingTaskGroup(of: StoreOutcome.self) { group in
                 for _ in 0..<20 {
@@ -51,7 +51,7 @@ extension StorageContractTests {
             #expect(try await count() == 4)
         }
 
-        @Test func pointsOfAnotherSenderThatNumbersNothingCountOnce() async throws {
+        @Test func resentPointsOfASenderWithoutBatchNumbersCountOnce() async throws {
             for (end, values, outcome) in [
                 (UInt64(10), [0.2, 0.3], StoreOutcome.stored), (10, [0.2, 0.3], .duplicate), (10, [0.2, 0.4], .stored),
                 (20, [0.2, 0.3], .stored), (20, [0.2, 0.3], .duplicate),
@@ -65,7 +65,7 @@ extension StorageContractTests {
             #expect(try await count() == 6)
         }
 
-        @Test func withoutAnIdEveryBatchIsNew() async throws {
+        @Test func everyBatchWithoutAnIDIsNew() async throws {
             let metrics = [Samples.metrics(requests: 3, captured: 3, end: 10)]
             #expect(try await storage.store(metrics, of: nil) == .stored)
             #expect(try await storage.store(metrics, of: nil) == .stored)

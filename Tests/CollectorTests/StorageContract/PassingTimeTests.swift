@@ -5,7 +5,7 @@ import MartletTelemetry
 import Testing
 
 extension StorageContractTests {
-    /// What a store does as time goes by.
+    /// Maintenance of a store, and its list of agents in order of time.
     @Suite struct PassingTimeTests {
         private let folder: TemporaryFolder
         private let clock = Clock()
@@ -23,7 +23,7 @@ extension StorageContractTests {
             return answer.groups.reduce(0) { $0 + $1.count }
         }
 
-        @Test func whatAWindowHasIsTheSameAfterMaintenance() async throws {
+        @Test func windowsCountTheSameAfterMaintenance() async throws {
             for end in stride(from: UInt64(10), through: 7200, by: 10) {
                 _ = try await storage.store([Samples.metrics(requests: Int(end / 10 % 3), end: end)], of: nil)
             }
@@ -51,7 +51,7 @@ extension StorageContractTests {
             #expect(answer.damagedPoints == 0)
         }
 
-        /// Each 10 s after the one before.
+        /// Stores a batch of each instance, 10 s after the one before.
         private func hear(of instances: [String]) async throws {
             for (round, instance) in instances.enumerated() {
                 clock.time = Samples.time(UInt64(round) * 10)
@@ -61,12 +61,12 @@ extension StorageContractTests {
             }
         }
 
-        @Test func whoWasHeardOfLastIsListedFirst() async throws {
+        @Test func theInstanceHeardOfLastIsListedFirst() async throws {
             try await hear(of: ["i-1", "i-2", "i-3", "i-1"])
             #expect(try await storage.agents().map(\.resource.instance) == ["i-1", "i-3", "i-2"])
         }
 
-        @Test func whoWasNotHeardOfSinceIsNotListed() async throws {
+        @Test func anInstanceNotHeardOfSinceIsNotListed() async throws {
             try await hear(of: ["i-1", "i-2", "i-3", "i-1"])
             for (since, expected) in [(0, ["i-1", "i-3", "i-2"]), (11, ["i-1", "i-3"]), (30, ["i-1"]), (31, [])] {
                 let answer = try await storage.agents(seenSince: Samples.time(UInt64(since)), limit: 10)
@@ -75,7 +75,7 @@ extension StorageContractTests {
             }
         }
 
-        @Test func ofMoreThanTheLimitTheLatestAreListedAndTheOthersCounted() async throws {
+        @Test func theLatestInstancesUpToTheLimitAreListedAndTheOthersCounted() async throws {
             try await hear(of: ["i-1", "i-2", "i-3", "i-4"])
             let latest = ["i-4", "i-3", "i-2", "i-1"]
             for (limit, since, more) in [(4, 0, 0), (3, 0, 1), (1, 0, 3), (1, 20, 1)] {

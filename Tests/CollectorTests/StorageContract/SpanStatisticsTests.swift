@@ -5,7 +5,7 @@ import MartletTelemetry
 import Testing
 
 extension StorageContractTests {
-    /// Senders that tell of their requests in spans.
+    /// Senders that report their requests in spans.
     @Suite struct SpanStatisticsTests {
         private let folder: TemporaryFolder
         private let storage: any Storage
@@ -19,7 +19,7 @@ extension StorageContractTests {
             TelemetryResource(service: "prices", version: version, instance: "p-1", agent: agent)
         }
 
-        /// Spans that end within the ten seconds from `time`, of 250 ms, one each tenth of a second.
+        /// Sends spans of 250 ms, whose starts follow `time` by a tenth of a second for each number.
         private func send(
             _ numbers: ClosedRange<UInt8>, kind: RequestKind = .server, at time: UInt64 = 0,
             agent: String? = "opentelemetry 1.38"
@@ -57,7 +57,7 @@ extension StorageContractTests {
             #expect(report.totals.measures.count == 20)
         }
 
-        @Test func spansAloneMakeStatisticsThatSayWhatTheyAreFrom() async throws {
+        @Test func statisticsFromSpansAloneNameTheirSource() async throws {
             try await send(1...20)
             let report = try await report()
             let row = try #require(report.rows.first)
@@ -74,7 +74,7 @@ extension StorageContractTests {
             #expect(AgentsTable.text(of: agents).contains("known from spans alone"))
         }
 
-        @Test func theyBelongToTheTimeInWhichTheyEnded() async throws {
+        @Test func spansBelongToTheTimeInWhichTheyEnded() async throws {
             try await send(1...20, at: 0)
             try await send(1...5, at: 30)
             #expect(try await report(from: 0, to: 10).totals.measures.count == 20)
@@ -93,7 +93,7 @@ extension StorageContractTests {
             #expect(try await report().rows.isEmpty)
         }
 
-        @Test func metricsOfTheSameRequestsTakeThePlaceOfSpansWhateverComesFirst() async throws {
+        @Test func metricsReplaceSpansOfTheSameRequestsInAnyOrder() async throws {
             try await send(1...10)
             #expect(try await report().totals.measures.count == 10)
             try await sendMetrics(10, version: "2")
@@ -118,13 +118,13 @@ extension StorageContractTests {
             #expect(try await storage.agents().map(\.statistics) == [[.client: .spans, .server: .metrics]])
         }
 
-        @Test func spansOfLongAfterTheLastMetricsCountAgain() async throws {
+        @Test func spansLongAfterTheLastMetricsCount() async throws {
             try await sendMetrics(5)
             try await send(1...10, at: 7200)
             #expect(try await report().totals.measures.count == 15)
         }
 
-        @Test func spansOfBeforeTheFirstMetricsCount() async throws {
+        @Test func spansBeforeTheFirstMetricsCount() async throws {
             try await send(1...10, at: 0)
             try await sendMetrics(5, end: 60)
             #expect(try await report().totals.measures.count == 15)

@@ -39,7 +39,7 @@ extension StorageContractTests {
                 ])
         }
 
-        @Test func ofATraceThatIsNotKnownThereIsNothing() async throws {
+        @Test func anUnknownTraceHasNoSpans() async throws {
             #expect(try await storage.spans(ofTrace: Samples.span(1).traceID).isEmpty)
         }
     }

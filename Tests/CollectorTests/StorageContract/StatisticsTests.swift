@@ -42,7 +42,7 @@ extension StorageContractTests {
             #expect(answer.groups == [Samples.group(["api.example.com:443"], [(Samples.dimensions(), expected)])])
         }
 
-        @Test func whatFailedStandsApartAndEveryOutcomeIsCounted() async throws {
+        @Test func failuresAreKeptApartAndEveryOutcomeIsCounted() async throws {
             try await store([
                 Samples.point(Samples.dimensions(), [0.125, 0.25]),
                 Samples.point(Samples.dimensions(status: 404, error: "404"), [0.75]),
@@ -58,7 +58,7 @@ extension StorageContractTests {
             #expect(group.fromSpans == 0)
         }
 
-        @Test func aServiceWhoseNameIsSpelledInTwoWaysIsCountedInBoth() async throws {
+        @Test func aServiceWithTwoSpellingsIsCountedInBoth() async throws {
             for (service, endpoint) in [("caf\u{e9}", "/composed"), ("cafe\u{301}", "/decomposed")] {
                 let point = Samples.point(Samples.dimensions(endpoint: endpoint), [1])
                 try await store([point], from: Samples.resource(service))

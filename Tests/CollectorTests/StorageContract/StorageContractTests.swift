@@ -4,8 +4,8 @@ import MartletStorage
 import MartletTelemetry
 import Testing
 
-/// What every ``Storage`` has to do. The suites in its extensions know nothing else of the store than that, and this function
-/// that makes an empty one; another store is tested by making it here.
+/// The contract of every ``Storage``. The suites in its extensions know the store only by the protocol and by the function
+/// below, which makes an empty one. To test another store, make it there.
 @Suite struct StorageContractTests {
     static func makeStore(
         in folder: TemporaryFolder, now: @escaping @Sendable () -> UnixNanoseconds = SQLiteStorage.systemClock

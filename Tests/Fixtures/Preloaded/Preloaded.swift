@@ -1,15 +1,16 @@
 import Foundation
 
-/// Libraries that a process loads ahead of the C library (`LD_PRELOAD`), each made of the C file of its name beside this one.
+/// Libraries that a process loads ahead of the C library (`LD_PRELOAD`), each compiled from the C file of its name in
+/// this folder.
 package enum Preloaded: String {
-    /// A wall clock that can be set under the running process.
+    /// A wall clock that a test sets while the process runs.
     case clock
-    /// libcurl's functions cannot be looked up, as where it is linked statically.
+    /// A `dlsym` that finds none of libcurl's functions, as in a process that links libcurl statically.
     case withoutLibcurl = "no_libcurl"
 
-    /// Compiles it.
+    /// Compiles the library.
     ///
-    /// - Returns: the path of the library.
+    /// - Returns: The path of the library.
     package func library(in folder: TemporaryFolder) async throws -> String {
         let library = folder.path("\(rawValue).so")
         let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

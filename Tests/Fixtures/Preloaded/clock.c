@@ -1,4 +1,4 @@
-// Loaded ahead of the C library: the wall clock of the process, shifted by the seconds that stand in the file that
+// Loaded ahead of the C library. Shifts the wall clock of the process by the number of seconds in the file that
 // FAULT_CLOCK names.
 #define _GNU_SOURCE
 #include <fcntl.h>

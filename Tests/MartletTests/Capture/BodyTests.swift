@@ -6,7 +6,7 @@ import Testing
 @testable import Martlet
 
 extension AgentTests {
-    /// Which bodies kept details have: the table in `docs/capture.md`.
+    /// The bodies that kept details have: the table in `docs/capture.md`.
     @Suite struct BodyTests {
         @Test(arguments: Kind.allCases, [MartletConfiguration.Capture.automatic, .explicit])
         func aBodyIsKeptWhereItIsInMemory(kind: Kind, capture: MartletConfiguration.Capture) async throws {

@@ -3,9 +3,9 @@ import Testing
 @testable import Martlet
 
 @Suite struct CaptureSwitchTests {
-    private var state = CaptureSwitch.on
+    private var state = CaptureSwitchState.on
 
-    @Test mutating func aPauseEndsWithTheAgentsOwnWord() {
+    @Test mutating func theAgentItselfEndsAPause() {
         state.pause(because: "cost")
         #expect(!state.isOn)
         #expect(state.reason == "cost")
@@ -13,7 +13,7 @@ import Testing
         #expect(state == .on)
     }
 
-    @Test mutating func whatTheServiceSwitchedOffTheAgentDoesNotSwitchOn() {
+    @Test mutating func theAgentLeavesACaptureOffThatTheServiceSwitchedOff() {
         state.pause(because: "cost")
         state = .off
         state.resume()
@@ -24,7 +24,7 @@ import Testing
         #expect(state.reason == nil)
     }
 
-    @Test mutating func internalErrorsAreAboveAPause() {
+    @Test mutating func internalErrorsOverrideAPause() {
         state.pause(because: "cost")
         state.fail(because: "errors")
         state.resume()

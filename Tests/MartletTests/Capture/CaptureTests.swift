@@ -8,7 +8,7 @@ import Martlet
 import Synchronization
 import Testing
 
-/// One agent a process, so one test at a time.
+/// Tests with an agent. A process has one agent, so these tests run one at a time.
 @Suite(.serialized) struct AgentTests {}
 
 extension AgentTests {
@@ -44,7 +44,7 @@ extension AgentTests {
 
                 let folder = try TemporaryFolder()
                 var configuration = MartletConfiguration()
-                configuration.endpoint = base
+                configuration.collector = base
                 configuration.bufferDirectory = folder.url
                 let second = MartletAgent.start(configuration)
                 task.cancel()
@@ -170,7 +170,7 @@ extension AgentTests {
         }
 
         @Test(arguments: [MartletConfiguration.Capture.automatic, .explicit])
-        func whatIsExcludedIsNotCountedAndUnharmed(capture: MartletConfiguration.Capture) async throws {
+        func anExcludedRequestIsNotCountedAndUnharmed(capture: MartletConfiguration.Capture) async throws {
             try await withAgent({
                 $0.capture = capture
                 $0.include = ["127.0.0.1/hello/*"]
@@ -212,7 +212,7 @@ extension AgentTests {
             }
         }
 
-        /// Ways to make a session.
+        /// The configurations to make sessions from, with their names.
         static var configurations: [(String, URLSessionConfiguration)] {
             let custom = URLSessionConfiguration.default
             custom.httpAdditionalHeaders = ["X-Custom": "1"]
@@ -221,7 +221,7 @@ extension AgentTests {
             return [("default", .default), ("ephemeral", .ephemeral), ("custom", custom)]
         }
 
-        /// Ways to make a data request; each returns the body.
+        /// Returns the ways to make a data request, with their names; each returns the body.
         static func kinds(
             _ configuration: URLSessionConfiguration
         ) -> [(String, @Sendable (URL) async -> Data?)] {
@@ -245,7 +245,7 @@ extension AgentTests {
     }
 }
 
-/// Answers without a network, as a service's tests do.
+/// A protocol that answers without a network, as in a service's tests.
 private final class Mock: URLProtocol {
     override static func canInit(with request: URLRequest) -> Bool { true }
     override static func canonicalRequest(for request: URLRequest) -> URLRequest { request }

@@ -66,7 +66,7 @@ extension AgentTests {
             }
         }
 
-        @Test func whatCountedAsHungIsNotCountedAgainWhenItsChallengeIsAnswered() async throws {
+        @Test func aHungRequestIsNotCountedAgainWhenItsChallengeIsAnswered() async throws {
             try await withAgent(Self.onlyBasic) { agent, collector, base in
                 let hesitating = Hesitating()
                 let session = URLSession(configuration: .ephemeral, delegate: hesitating, delegateQueue: nil)
@@ -88,7 +88,7 @@ extension AgentTests {
             }
         }
 
-        /// Its second loader, which has no observer yet, is told to stop and never to start.
+        /// The task's second loader, which has no observer yet, is told to stop and never to start.
         @Test func aRequestTakenBackAfterItsChallengeWasAnsweredIsTheStatusThatTheServerGave() async throws {
             try await withAgent { agent, collector, base in
                 let hesitating = Hesitating()
@@ -107,7 +107,7 @@ extension AgentTests {
             }
         }
 
-        /// The task goes on unseen, and another one may have its address soon.
+        /// The task goes on unseen, and another task may have its address soon.
         @Test func aChallengeAnsweredWhileCaptureIsOffLeavesLaterRequestsAlone() async throws {
             try await withAgent { agent, collector, base in
                 for _ in 0..<20 {
@@ -129,14 +129,14 @@ extension AgentTests {
             }
         }
 
-        /// On 6.3.1 the caller of such a request never hears of it again; later he gets the 401.
+        /// On 6.3.1 Foundation never calls back such a request's caller; later versions give it the 401.
         @Test func aChallengeThatNobodyAnswersCountsOnceAsItsCallerSeesIt() async throws {
             try await withAgent(Self.onlyBasic) { agent, collector, base in
                 let session = URLSession(configuration: .ephemeral)
                 let isTold = Atomic(false)
                 let task = session.dataTask(with: base / "basic") { _, _, _ in isTold.store(true, ordering: .relaxed) }
                 task.resume()
-                // Nothing tells that the answer came but what the agent says of it.
+                // Only the agent's counts tell that the answer came.
                 while try collector.counts()["/basic"] == nil {
                     _ = try await session.data(from: base / "hello/x")
                     await agent.flush()
@@ -163,7 +163,7 @@ extension AgentTests {
             #expect(AuthenticationChallenge.isBasic(field) == isAsked)
         }
 
-        /// With time enough for the server's answer.
+        /// Captures requests at `/basic` only, and leaves the server enough time for its answer.
         private static func onlyBasic(_ configuration: inout MartletConfiguration) {
             configuration.include = ["*/basic"]
             configuration.hung = .seconds(2)
@@ -175,7 +175,7 @@ extension AgentTests {
     }
 }
 
-/// Answers every challenge alike.
+/// A delegate that answers every challenge alike.
 private final class Answering: NSObject, URLSessionTaskDelegate, Sendable {
     private let answer: URLSession.AuthChallengeDisposition
 
@@ -189,7 +189,7 @@ private final class Answering: NSObject, URLSessionTaskDelegate, Sendable {
     }
 }
 
-/// Answers its challenge when it is told to.
+/// A delegate that answers its challenge when the test tells it to.
 private final class Hesitating: NSObject, URLSessionDataDelegate, Sendable {
     typealias Answer = @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
 
@@ -201,7 +201,7 @@ private final class Hesitating: NSObject, URLSessionDataDelegate, Sendable {
         return { _, _ in }
     }
 
-    /// The status at the end.
+    /// Returns the status at the end of the task.
     func ended() async -> Int? {
         for await status in ends.stream { return status }
         return nil

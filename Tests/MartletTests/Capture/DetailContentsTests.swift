@@ -33,7 +33,7 @@ extension AgentTests {
             }
         }
 
-        @Test func nothingOfThemIsKeptUnlessItIsAskedFor() async throws {
+        @Test func headersAndBodiesAreKeptOnlyWhereAskedFor() async throws {
             try await withAgent({ $0.sampleRate = 1 }) { agent, collector, base in
                 _ = try await URLSession.shared.data(for: Self.request(base))
                 await agent.flush()
@@ -44,7 +44,7 @@ extension AgentTests {
             }
         }
 
-        @Test(arguments: [false, true]) func ofABodyNoMoreIsKeptThanItsLimit(isUpload: Bool) async throws {
+        @Test(arguments: [false, true]) func aBodyIsKeptUpToItsLimit(isUpload: Bool) async throws {
             try await withAgent({
                 Self.everything(&$0)
                 $0.bodyLimit = 100
@@ -66,7 +66,7 @@ extension AgentTests {
             }
         }
 
-        @Test func ofHeadersNoMoreAreKeptThanFindRoom() async throws {
+        @Test func headersAreKeptAsFarAsThereIsRoom() async throws {
             try await withAgent(Self.everything) { agent, collector, base in
                 _ = try await URLSession.shared.data(from: base / "wordy")
                 await agent.flush()
@@ -78,7 +78,8 @@ extension AgentTests {
             }
         }
 
-        /// Secrets in every place, every option on, and a collector that takes nothing at first, so that files are there.
+        /// Every part of a request has a secret and every option is on. The collector takes nothing at first, so that
+        /// files are written.
         @Test func noSecretReachesAFileAnUploadOrTheLog() async throws {
             let log = InMemoryLogHandler()
             let folder = try #require(FileManager.default.temporaryDirectory.path as String?)

@@ -9,7 +9,7 @@ import Testing
 @testable import Martlet
 
 extension AgentTests {
-    /// Each takes the process's own hooks out, and puts them back.
+    /// Each test takes the process's own hooks out, and puts them back.
     @Suite struct HookTests {
         @Test func noSlotIsWrittenWhereOneOfThemIsNotAMethod() throws {
             try withoutHooks {
@@ -23,7 +23,7 @@ extension AgentTests {
             }
         }
 
-        /// The runtime's stub in place of a method that is gone is code, and ends the process.
+        /// The runtime replaces a method that is gone by a stub, which is code and ends the process.
         @Test func aMethodThatIsGoneIsRefused() throws {
             try withoutHooks {
                 let (code, gone) = (try Self.code("malloc"), try Self.code("swift_deletedMethodError"))
@@ -33,7 +33,7 @@ extension AgentTests {
             }
         }
 
-        @Test func whatWasWrittenIsPutBackWhereALaterSlotCannotBe() throws {
+        @Test func writtenSlotsAreRestoredWhenALaterOneCannotBeWritten() throws {
             try withoutHooks {
                 let code = try Self.code("malloc")
                 let fixed = try Self.readOnlySlot(code)
@@ -51,7 +51,7 @@ extension AgentTests {
             }
         }
 
-        @Test func theProofOfTheHooksIsNoRequest() async throws {
+        @Test func theProofOfTheHooksIsNotCounted() async throws {
             try await withAgent { agent, _, _ in
                 martlet_remove()
                 try AutomaticCapture.attempt().get()
@@ -61,7 +61,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aHookThatSomebodyTookOutIsToldAndLeftOut() async throws {
+        @Test func aHookThatAnotherLibraryRemovedIsReportedAndLeftOut() async throws {
             let log = InMemoryLogHandler()
             try await withAgent({ $0.logger = Logger(label: "test", factory: { _ in log }) }) {
                 agent, collector, base in
@@ -96,7 +96,7 @@ extension AgentTests {
             try #require(dlsym(dlopen(nil, RTLD_NOW), name))
         }
 
-        /// A word of a file that is open for reading alone: its page cannot be made writable.
+        /// Returns a slot within a file that is open only for reading: its page cannot be made writable.
         private static func readOnlySlot(_ value: UnsafeMutableRawPointer) throws -> VTable.Slot {
             let folder = try TemporaryFolder()
             let file = folder.path("slot")
@@ -110,7 +110,7 @@ extension AgentTests {
     }
 }
 
-/// Slots that belong to no class, one a method.
+/// Slots that belong to no class, one for each method.
 private final class Slots {
     private let slots: UnsafeMutableBufferPointer<UnsafeMutableRawPointer?>
 

@@ -75,7 +75,7 @@ extension AgentTests {
             }
         }
 
-        @Test func ofManyRequestsAtOnceAsManyAreKnownAsThereIsRoomFor() throws {
+        @Test func requestsInFlightAreKnownUpToALimit() throws {
             let url = try #require(URL(string: "http://127.0.0.1:1/"))
             let tasks = (0..<InFlightRequests.limit + 1000).map { _ in URLSession.shared.dataTask(with: url) }
             for task in tasks { _ = InFlightRequests.resume(task) }
@@ -106,7 +106,7 @@ extension AgentTests {
             }
         }
 
-        /// What other tests of this process request meanwhile is not in flight.
+        /// Captures only requests that match `pattern`, because other tests of this process make requests meanwhile.
         private static func only(
             _ pattern: String, _ capture: MartletConfiguration.Capture, _ configuration: inout MartletConfiguration
         ) {

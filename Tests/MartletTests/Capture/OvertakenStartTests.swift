@@ -5,9 +5,9 @@ import Testing
 @testable import Martlet
 
 extension AgentTests {
-    /// Foundation queues a start behind a cancel where both come at the same moment.
+    /// Foundation queues a start behind a cancel when both come at the same moment.
     @Suite struct OvertakenStartTests {
-        /// To load it would end the process.
+        /// Loading the task would end the process.
         @Test(arguments: [MartletConfiguration.Capture.automatic, .explicit])
         func aTaskThatWasCancelledAheadOfItsStartIsCountedOnceAndNotLoaded(
             capture: MartletConfiguration.Capture
@@ -17,7 +17,7 @@ extension AgentTests {
                 let type = capture == .explicit ? ObservedProtocol.self : try #require(NativeLoader.type)
                 let loader = type.init(task: task, cachedResponse: nil, client: Nobody())
                 loader.stopLoading()
-                // Before its caller is told.
+                // The agent counts before the caller is told.
                 if capture == .automatic { #expect(agent.status.ledger.captured == 1) }
                 loader.startLoading()
                 loader.startLoading()

@@ -8,9 +8,10 @@ import Testing
 @testable import Martlet
 
 extension AgentTests {
-    /// Where the time of a request goes, against a server that takes a known time for each part of its answer.
+    /// The phases of a request, against a server that takes a known time for each part of its answer.
     @Suite struct PhaseTests {
-        /// Milliseconds before the head of an answer, and between its head and its body.
+        /// The times that the server takes before the head of an answer, and between its head and its body, in
+        /// milliseconds.
         private static let (thinking, telling) = (60, 40)
 
         enum Sending: String, CaseIterable {

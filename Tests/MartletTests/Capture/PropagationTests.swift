@@ -59,7 +59,7 @@ extension AgentTests {
             }
         }
 
-        @Test func nothingGoesOutWhereItIsNotWantedOrNotSeen() async throws {
+        @Test func noTraceGoesOutWhenPropagationIsOffOrTheRequestIsExcluded() async throws {
             try await withAgent({ $0.propagate = false }) { _, _, base in
                 let sent = try await Self.headers(Self.session(), base / "trace")
                 #expect(sent.parent == "")

@@ -17,13 +17,13 @@ extension AgentTests {
             #expect(state.reason?.hasPrefix(failure.rawValue) == true)
         }
 
-        @Test func withoutFoundationsLoaderCaptureIsOff() {
+        @Test func captureIsOffWithoutFoundationsLoader() {
             let state = CaptureState.install(.automatic, loader: nil) { () throws(AutomaticCapture.Failure) in }
             #expect(state.mode == .off)
             #expect(state.reason == AutomaticCapture.Failure.noNativeLoader.rawValue)
         }
 
-        @Test func whatLibcurlCannotDoIsALimit() {
+        @Test func eachShortcomingOfLibcurlIsALimit() {
             let (all, tooOld, noHandle, noLibcurl) = (
                 CaptureState.limits(findsLibcurl: true, findsHandle: true, callsBeforeRequest: true),
                 CaptureState.limits(findsLibcurl: true, findsHandle: true, callsBeforeRequest: false),
@@ -36,7 +36,7 @@ extension AgentTests {
             #expect(noLibcurl.map { $0.hasPrefix("libcurl was not found: ") } == [true])
         }
 
-        @Test func anAgentWhoseHookIsRefusedIsExplicitAndSaysSo() async throws {
+        @Test func anAgentWithARefusedHookIsExplicitAndSaysSo() async throws {
             let log = InMemoryLogHandler()
             try await withAgent(
                 { $0.logger = Logger(label: "test", factory: { _ in log }) },
@@ -98,7 +98,7 @@ extension AgentTests {
             }
         }
 
-        @Test func whatCaptureCannotDoIsInStatusAndLog() async throws {
+        @Test func theLimitsOfCaptureAreInStatusAndLog() async throws {
             let log = InMemoryLogHandler()
             let limits = CaptureState.limits(findsLibcurl: false, findsHandle: true, callsBeforeRequest: false)
             try await withAgent(
@@ -135,10 +135,11 @@ extension AgentTests {
             var configuration = MartletConfiguration()
             configuration.maxMemory = 1 << 20
             let recorder = Recorder(configuration)
-            Capture.connect(to: recorder)
-            defer { Capture.disconnect() }
+            CaptureSwitch.connect(to: recorder)
+            defer { CaptureSwitch.disconnect() }
             var watch = BudgetWatch(
-                configuration, recorder: recorder, shipper: Shipper(), log: AgentLog(configuration))
+                configuration, recorder: recorder, board: StatusBoard(heldByOthers: { recorder.estimatedBytes }),
+                log: AgentLog(configuration))
             var request = RecorderTests.request("http://host/a")
             request.detailBytes = 2 << 20
             request.makeSpan = { dimensions in
@@ -147,12 +148,12 @@ extension AgentTests {
                     kind: .client, start: 0, durationNanoseconds: 1)
             }
             recorder.record(request)
-            while Capture.state == .on { _ = watch.check() }
+            while CaptureSwitch.state == .on { _ = watch.check() }
             #expect(recorder.allowance == .nothing)
             _ = recorder.drain()
             recorder.noteReleased()
             #expect(!recorder.keepsDetails(isSampled: true, isFailure: false, nanoseconds: 1))
-            Capture.switchOn()
+            CaptureSwitch.switchOn()
             let isNews = watch.check()
             #expect(isNews)
             #expect(recorder.keepsDetails(isSampled: true, isFailure: false, nanoseconds: 1))
@@ -160,9 +161,9 @@ extension AgentTests {
 
         @Test func theTenthInternalErrorSwitchesCaptureOffAndIsSaid() async throws {
             try await withAgent { agent, collector, base in
-                for _ in 1..<MartletLimits.faults { Capture.note(.noHandle) }
+                for _ in 1..<MartletLimits.faults { CaptureSwitch.note(.noHandle) }
                 #expect(agent.isCapturing)
-                Capture.note(.noHandle)
+                CaptureSwitch.note(.noHandle)
                 #expect(!agent.isCapturing)
                 #expect(agent.status.captureMode == .off)
                 #expect(agent.status.internalErrors == 10)
@@ -206,7 +207,7 @@ private final class Holder {
     var address: UnsafeRawPointer { UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()) }
 }
 
-/// Makes sure of an agent before it writes, as a service's handler might.
+/// A log handler that starts the agent before it writes, as a service's handler might.
 private struct StartingHandler: LogHandler {
     static let started = Mutex<[MartletAgent]>([])
     var metadata: Logger.Metadata = [:]

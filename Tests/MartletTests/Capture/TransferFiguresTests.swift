@@ -16,7 +16,7 @@ import Testing
         #expect(!figures.isConnectionReused)
     }
 
-    @Test func ofARequestWithABodyTheFirstByteIsThatOfTheAnswerWhereItWasSeen() {
+    @Test func theFirstByteOfARequestWithABodyIsTheAnswersWhenItWasSeen() {
         let transfer = martlet_transfer(
             name_lookup: 100, connect: 300, tls: 900, ready: 900, first_byte: 901, total: 6_000, bytes_sent: 1,
             bytes_received: 2, connections: 1)
@@ -47,7 +47,7 @@ import Testing
         #expect(RequestPhase.allCases.map { phases[$0] } == [100_000, 100_000, nil, nil, nil, nil])
     }
 
-    @Test func whatCannotBeIsNoPhase() {
+    @Test func impossibleFiguresGiveNoPhase() {
         let odd = TransferFigures(
             martlet_transfer(
                 name_lookup: -5, connect: 3, tls: 2, ready: 9, first_byte: 4, total: .max, bytes_sent: -1,

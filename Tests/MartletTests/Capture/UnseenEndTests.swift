@@ -5,10 +5,11 @@ import Testing
 @testable import Martlet
 
 extension AgentTests {
-    /// Since 6.3.2 Foundation ends a task whose challenge nobody answers within the client of its loader, and the loader's
-    /// client is not told. What it does there is done here, so that it is seen on every release.
+    /// When nobody answers a task's challenge, Foundation since 6.3.2 ends the task within its own client of the loader.
+    /// The agent's observer, which stands before that client, is not told. The tests do the same as Foundation, so that
+    /// every release covers the case.
     @Suite struct UnseenEndTests {
-        @Test func aRequestWhoseLoaderIsLetGoBehindAChallengeEndedWithThatAnswer() async throws {
+        @Test func aRequestEndsWithItsChallengeWhenItsLoaderIsReleased() async throws {
             try await withAgent({ $0.include = ["*/basic"] }) { agent, collector, base in
                 let task = Self.task(to: base / "basic")
                 try Self.challenge(task).map { observer in
@@ -24,8 +25,8 @@ extension AgentTests {
             }
         }
 
-        /// A delegate that keeps what it is to answer with keeps the loader.
-        @Test func aRequestWhoseLoaderIsKeptBehindAChallengeEndedWithItsTask() async throws {
+        /// A delegate that keeps a challenge's completion handler keeps the loader alive.
+        @Test func aRequestEndsWithItsTaskWhenItsLoaderIsKeptAfterAChallenge() async throws {
             try await withAgent({ $0.include = ["*/basic"] }) { agent, collector, base in
                 let (ends, end) = AsyncStream.makeStream(of: Never.self)
                 let task = Self.task(to: base / "basic") { end.finish() }
@@ -45,8 +46,9 @@ extension AgentTests {
             }
         }
 
-        /// Foundation does so with a task that it is about to give another loader, which sends the credentials.
-        @Test func aRequestWhoseLoaderIsLetGoWhileItIsSuspendedGoesOn() async throws {
+        /// Foundation releases a suspended task's loader when it is about to give the task another loader, which sends
+        /// the credentials.
+        @Test func aSuspendedRequestGoesOnWhenItsLoaderIsReleased() async throws {
             try await withAgent({ $0.include = ["*/basic"] }) { agent, collector, base in
                 let (ends, end) = AsyncStream.makeStream(of: Never.self)
                 let task = Self.task(to: base / "basic") { end.finish() }
@@ -64,13 +66,13 @@ extension AgentTests {
         }
 
         @Test(.timeLimit(.minutes(1)))
-        func aRequestAtTheAddressOfOneThatEndedUnseenIsAnother() async throws {
+        func aTaskAtTheAddressOfAnUnseenEndIsAnotherRequest() async throws {
             try await withAgent({ $0.include = ["*/basic", "*/hello/*"] }) { agent, collector, base in
                 let (answers, answer) = AsyncStream.makeStream(of: Never.self)
                 let session = URLSession(configuration: .ephemeral)
                 var observers: [RequestObserver?] = []
                 var second: URLSessionTask?
-                // Another thread may take the room that a task leaves.
+                // Another thread may take the memory that a task leaves.
                 while second == nil, observers.count < 100 {
                     let (ends, end) = AsyncStream.makeStream(of: Never.self)
                     var first: URLSessionTask? = Self.task(to: base / "basic") { end.finish() }
@@ -92,7 +94,8 @@ extension AgentTests {
             }
         }
 
-        /// Another task at the address of one that nobody else holds: what a thread gives back is what it mostly gets next.
+        /// Releases a task that nobody else holds and makes another one at its address: a thread's next allocation mostly
+        /// gets the memory that the thread has just freed.
         private static func replace(
             _ task: inout URLSessionTask?, by make: () -> URLSessionTask
         ) -> URLSessionTask? {
@@ -103,7 +106,7 @@ extension AgentTests {
             return others.last.map(InFlightRequests.key) == address ? others.last : nil
         }
 
-        /// One that is in flight, and that nobody loads.
+        /// Makes a task that is in flight and that no loader loads.
         private static func task(to url: URL, onEnd end: @escaping @Sendable () -> Void = {}) -> URLSessionTask {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.protocolClasses = [IdleProtocol.self]
@@ -112,9 +115,9 @@ extension AgentTests {
             return task
         }
 
-        /// Foundation's loader has its answer, and is let go.
+        /// Gives a loader of Foundation's a challenge as its answer, and releases the loader.
         private static func challenge(_ task: URLSessionTask) throws -> RequestObserver? {
-            let (type, recorder) = (try #require(NativeLoader.type), try #require(Capture.recorder))
+            let (type, recorder) = (try #require(NativeLoader.type), try #require(CaptureSwitch.recorder))
             let loader = type.init(task: task, cachedResponse: nil, client: Nobody())
             let observer = RequestInstrument(recorder: recorder).observe(loader, of: task, for: Nobody())
             let url = try #require(task.originalRequest?.url)

@@ -32,7 +32,7 @@ import Testing
         #expect(Self.properties(of: configuration) == Self.properties(of: MartletConfiguration()))
     }
 
-    @Test func emptyMeansUnset() {
+    @Test func anEmptyVariableCountsAsUnset() {
         let environment = Dictionary(uniqueKeysWithValues: Self.variables.map { ($0, "") })
         #expect(MartletConfiguration.fromEnvironment(environment).warnings.isEmpty)
     }
@@ -60,7 +60,7 @@ import Testing
         #expect(configuration.serviceName == "checkout")
         #expect(configuration.serviceVersion == "1.2")
         #expect(configuration.environment == "staging")
-        #expect(configuration.endpoint.absoluteString == "https://collector.example:4318/base")
+        #expect(configuration.collector.absoluteString == "https://collector.example:4318/base")
         #expect(configuration.token == "s3cret")
         #expect(configuration.capture == .explicit)
         #expect(configuration.include == ["*.example.com", "10.0.0.*:80/x/*"])
@@ -112,7 +112,7 @@ import Testing
         #expect(configuration.serviceName == "basket")
         #expect(configuration.serviceVersion == "7.1")
         #expect(configuration.environment == "prod")
-        #expect(configuration.endpoint.absoluteString == "http://otel:4318")
+        #expect(configuration.collector.absoluteString == "http://otel:4318")
         #expect(configuration.token == "abc")
         #expect(configuration.sampleRate == 0.5)
         #expect(configuration.interval == .seconds(60))
@@ -183,7 +183,7 @@ import Testing
     }
 
     @Test(arguments: ["MARTLET_BODY_LIMIT": "2MiB", "MARTLET_MAX_MEMORY": "0", "MARTLET_HUNG": "0"])
-    func whatIsBeyondALimitKeepsTheDefault(variable: String, value: String) {
+    func aValueBeyondALimitKeepsTheDefault(variable: String, value: String) {
         let (configuration, warnings) = MartletConfiguration.fromEnvironment([variable: value])
         #expect(Self.properties(of: configuration) == Self.properties(of: MartletConfiguration()))
         #expect(warnings.count == 1)
@@ -208,7 +208,7 @@ import Testing
     }
 
     @Test(arguments: ["-1", "1e400", "nan", "64QB", "MiB", "0x10", "9999999999GiB"])
-    func whatIsNoSizeKeepsTheDefault(text: String) {
+    func aTextThatIsNoSizeKeepsTheDefault(text: String) {
         let (configuration, warnings) = MartletConfiguration.fromEnvironment(["MARTLET_BUFFER_MAX": text])
         #expect(configuration.bufferMax == 64 << 20)
         #expect(warnings.count == 1)

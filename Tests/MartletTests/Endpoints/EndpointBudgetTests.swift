@@ -7,7 +7,7 @@ import Testing
     private static let noon: UnixNanoseconds = 1_790_000_000_000_000_000
     private static let hour: UnixNanoseconds = 3_600_000_000_000
 
-    @Test func pastTheBudgetARequestCountsToOtherOfItsHost() {
+    @Test func aRequestPastTheBudgetCountsToOtherOfItsHost() {
         var budget = EndpointBudget(limit: 3)
         for endpoint in ["/a", "/b", "/c"] {
             #expect(budget.admit(Self.request("one", endpoint), at: Self.noon) == Self.request("one", endpoint))

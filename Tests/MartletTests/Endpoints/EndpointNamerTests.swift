@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: ["users/{id}", "", "/users/{id", "/users/x{id}", "/users/{a{b}}", "/a?b=c", "/a b", "/a\u{7}"])
-    func whatIsNoTemplateIsRefused(text: String) {
+    func aTextThatIsNoTemplateIsRefused(text: String) {
         #expect(EndpointTemplate(text) == nil)
     }
 
@@ -55,7 +55,7 @@ import Testing
         #expect(EndpointNamer().endpoint(ofPath: "/" + String(repeating: "x", count: 5000)) == "/{id}")
     }
 
-    @Test func aMethodThatNobodyNamedIsOther() {
+    @Test func anUnknownMethodIsOther() {
         #expect(HTTPMethod.name("PATCH") == "PATCH")
         #expect(HTTPMethod.name("get") == "_OTHER")
         #expect(HTTPMethod.name("X\u{1b}[2J") == "_OTHER")

@@ -2,7 +2,8 @@ import Testing
 
 @testable import Martlet
 
-/// Segments of paths of public interfaces, with the endpoint's segment that each becomes, and what kept details have of it.
+/// Path segments of public interfaces. The tests state the segment that each becomes in the endpoint's name, and the part
+/// of it that kept details have.
 @Suite struct PublicSegmentTests {
     @Test func segmentsOfChatAndSocialNetworks() {
         expectNames([
@@ -125,10 +126,10 @@ import Testing
         }
     }
 
-    /// Numbers by which a request is looked up.
+    /// Numbers that look up a request.
     private static let lookedUp = ["80351110224678912", "1212092628029698048", "14"]
 
-    /// In a URL, in the path of one, in text and in JSON that have one.
+    /// Expects a segment to be kept or redacted in a URL, in the path of one, in text and in JSON that contain a URL.
     private func expect(_ segment: String, isKept: Bool) {
         let redaction = Redaction()
         let (url, path) = ("https://host.example/a/\(segment)/b", "/a/\(segment)/b?c=1")

@@ -4,7 +4,8 @@ import Testing
 
 @testable import Martlet
 
-/// How often words pass for values, and random text for words: each less than once in 1,000.
+/// The error rates of the classification: fewer than one in 1,000 words passes for a value, and fewer than one in 1,000
+/// random texts for a word.
 @Suite struct SegmentShapeTests {
     private static let samples = 20_000
 
@@ -27,7 +28,7 @@ import Testing
         #expect(names * 1000 < Self.samples, "\(names) random texts of \(alphabet) passed for names")
     }
 
-    /// Debian's `wamerican`.
+    /// The words of Debian's `wamerican`.
     private static let words: [String] = {
         let list = (try? String(contentsOfFile: "/usr/share/dict/words", encoding: .utf8)) ?? ""
         return list.split(separator: "\n").map(String.init).filter { word in

@@ -5,11 +5,11 @@ import Hummingbird
 import Martlet
 import Testing
 
-/// A service as its own tests see it: what is under test.
+/// A service in its own tests: the code under test.
 private struct Checkout {
     let prices: URL
 
-    /// In cents. Starts the agent as the service's `main` does.
+    /// Starts the agent, as the service's `main` does.
     static func start(prices: URL) -> (Checkout, MartletAgent) { (Checkout(prices: prices), .start()) }
 
     func total(of items: [String]) async throws -> Int {
@@ -64,7 +64,7 @@ extension AgentTests {
             }
         }
 
-        /// Line by line; how far it is indented does not count.
+        /// Compares line by line, without the indentation.
         @Test func theDocumentHasThisCode() throws {
             let tests = URL(fileURLWithPath: #filePath)
             let code = try Self.lines(of: tests)

@@ -8,7 +8,7 @@ import Tracing
 @testable import Martlet
 
 extension AgentTests {
-    /// An agent in memory in the place of the process's.
+    /// An agent in memory that replaces the process's agent.
     @Suite struct InMemoryAgentTests {
         @Test func aRequestIsThereBeforeItsCallerHasItsAnswer() async throws {
             try await Self.serve { base in
@@ -25,7 +25,7 @@ extension AgentTests {
             }
         }
 
-        @Test func itHasWhatATestCanAssertOn() async throws {
+        @Test func aCapturedRequestHasTheFieldsForAssertions() async throws {
             try await Self.serve { base in
                 var configuration = MartletConfiguration()
                 configuration.endpoints = ["/hello/{name}"]
@@ -53,12 +53,12 @@ extension AgentTests {
             }
         }
 
-        @Test func itWritesNoFileAndAsksNoCollector() async throws {
+        @Test func anAgentInMemoryWritesNoFileAndAsksNoCollector() async throws {
             let (folder, collector) = (try TemporaryFolder(), StubCollector())
             try await LoopbackServer.run(service(with: collector)) { base in
                 var configuration = MartletConfiguration()
                 configuration.bufferDirectory = folder.url
-                configuration.endpoint = base
+                configuration.collector = base
                 configuration.interval = .milliseconds(100)
                 let agent = MartletAgent.inMemory(configuration)
                 _ = try await URLSession.shared.data(from: base / "hello/x")
@@ -99,7 +99,7 @@ extension AgentTests {
             }
         }
 
-        @Test func explicitModeIsAsInTheRealOne() async throws {
+        @Test func explicitModeWorksAsInARealAgent() async throws {
             try await Self.serve { base in
                 var configuration = MartletConfiguration()
                 configuration.capture = .explicit
@@ -114,7 +114,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aServicesOwnStartGetsItAndCannotEndIt() async throws {
+        @Test func aServicesOwnStartGetsTheAgentInMemoryAndCannotEndIt() async throws {
             try await Self.serve { base in
                 let agent = MartletAgent.inMemory()
                 let services = MartletAgent.start()
@@ -131,7 +131,7 @@ extension AgentTests {
             }
         }
 
-        @Test func itTakesThePlaceOfTheProcesssAgentUntilItEnds() async throws {
+        @Test func anAgentInMemoryReplacesTheProcesssAgentUntilItEnds() async throws {
             try await withAgent { agent, collector, base in
                 let inMemory = MartletAgent.inMemory()
                 _ = try await URLSession.shared.data(from: base / "hello/memory")
@@ -144,7 +144,7 @@ extension AgentTests {
             }
         }
 
-        @Test func ofTwoTheOneThatEndsFirstDoesNotEndTheOther() async throws {
+        @Test func theFirstOfTwoAgentsToEndLeavesTheOther() async throws {
             try await Self.serve { base in
                 let (first, second) = (MartletAgent.inMemory(), MartletAgent.inMemory())
                 await first.shutdown()
@@ -155,7 +155,7 @@ extension AgentTests {
             }
         }
 
-        @Test func switchedOffItCapturesNothing() async throws {
+        @Test func anAgentThatIsSwitchedOffCapturesNothing() async throws {
             try await Self.serve { base in
                 var configuration = MartletConfiguration()
                 configuration.isEnabled = false
@@ -196,7 +196,7 @@ extension AgentTests {
             }
         }
 
-        /// Between its resume and its loader's start.
+        /// The other agent starts between the task's resume and its loader's start.
         @Test func anAgentThatStartsMeanwhileDoesNotTakeAScopesRequest() async throws {
             try await Self.serve { base in
                 let task = URLSession.shared.dataTask(with: base / "hello/x")
@@ -210,7 +210,7 @@ extension AgentTests {
             }
         }
 
-        @Test func ofVeryManyRequestsTheNewestAreKept() {
+        @Test func theNewestOfVeryManyRequestsAreKept() {
             let memory = RequestMemory(MartletConfiguration())
             for number in 1...MartletLimits.requestsInMemory + 1 {
                 memory.add(

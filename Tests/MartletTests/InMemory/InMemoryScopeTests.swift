@@ -38,7 +38,7 @@ extension AgentTests {
             }
         }
 
-        @Test func withinAScopeTheServicesStartGetsItsAgentAndCannotEndIt() async throws {
+        @Test func theServicesStartGetsTheScopesAgentAndCannotEndIt() async throws {
             try await Self.serve { base in
                 try await MartletAgent.inMemory { agent in
                     let services = MartletAgent.start()
@@ -50,7 +50,7 @@ extension AgentTests {
             }
         }
 
-        @Test func theSwitchIsOfOneScopeAlone() async throws {
+        @Test func theSwitchActsOnOneScopeAlone() async throws {
             try await Self.serve { base in
                 try await MartletAgent.inMemory { outer in
                     try await MartletAgent.inMemory { inner in
@@ -67,8 +67,8 @@ extension AgentTests {
             }
         }
 
-        /// The task belongs to the scope in which it was resumed, wherever it was made and whenever it ends.
-        @Test func whatEndsAfterItsScopeIsNobodys() async throws {
+        /// A task belongs to the scope in which it was resumed, independent of its creation and its end.
+        @Test func aRequestThatEndsAfterItsScopeBelongsToNoAgent() async throws {
             try await Self.serve { base in
                 let (ends, end) = AsyncStream.makeStream(of: Never.self)
                 let agent = await MartletAgent.inMemory { agent in
@@ -82,7 +82,7 @@ extension AgentTests {
             }
         }
 
-        @Test func anErrorOfTheBodyIsItsCallers() async {
+        @Test func anErrorOfTheBodyReachesTheCaller() async {
             await #expect(throws: CancellationError.self) {
                 try await MartletAgent.inMemory { _ in throw CancellationError() }
             }

@@ -4,11 +4,11 @@ import Testing
 
 @testable import Martlet
 
-/// A seeded fuzzer over a segment: whatever is done to it, what is whole is read and nothing else is.
+/// A seeded fuzzer over a segment: after any damage, exactly the whole records are read.
 @Suite final class JournalDamageTests {
     private let random = Atomic<UInt64>(4711)
 
-    /// A segment with 40 records.
+    /// Returns a segment with 40 records.
     private static func segment() throws -> [UInt8] {
         let fixture = try JournalFixture()
         for number in 0..<40 {
@@ -22,7 +22,7 @@ import Testing
         return statistics.take(at: nil).requests
     }
 
-    @Test func aSegmentCutAtEveryLengthGivesWhatLiesBeforeTheCut() throws {
+    @Test func aSegmentCutAtEveryLengthGivesTheRecordsBeforeTheCut() throws {
         let bytes = try Self.segment()
         #expect(count(bytes) == 40)
         let used = try #require(bytes.lastIndex { $0 != 0 }) + 1

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Martlet
 
-/// A recorder whose journal has its segments in a folder of its own.
+/// A recorder with a journal that has its segments in a folder of its own.
 final class JournalFixture {
     let folder: TemporaryFolder
     let recorder: Recorder
@@ -40,7 +40,7 @@ final class JournalFixture {
 
     func finish() { for memory in keeper.finish().empty { memory.remove() } }
 
-    /// What a killed process leaves.
+    /// Returns the files of the journal, as a killed process would leave them.
     func segmentFiles() throws -> [(name: String, bytes: [UInt8])] {
         try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted().map { name in
             (name, try [UInt8](Data(contentsOf: folder.url.appendingPathComponent(name))))
@@ -48,7 +48,7 @@ final class JournalFixture {
     }
 }
 
-/// Requests that were read from the bytes of a segment, and what its header says.
+/// Reads a segment. Returns its header, and the statistics of its requests.
 func recordsRead(_ bytes: [UInt8]) -> (reading: JournalHeader.Reading, statistics: SeriesStatistics) {
     var statistics = SeriesStatistics(MartletConfiguration(), start: 1)
     let reading = bytes.withUnsafeBytes { bytes in

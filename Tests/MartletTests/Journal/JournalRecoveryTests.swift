@@ -10,7 +10,8 @@ import Testing
     private let service = try? TemporaryFolder()
     private let dead = TelemetryResource(service: "checkout", version: "1.2", instance: "dead", host: "h1")
 
-    /// An instance that recorded `requests` in its first interval and was killed: its lock is free.
+    /// Leaves an instance that recorded `requests` in its first interval and was killed: its lock is free. Returns its
+    /// directory.
     private func leaveInstance(requests: Int, sealed: Bool = false, isSent: Bool = false) throws -> URL {
         let service = try #require(service).url
         var outbox = try Outbox.create(instance: dead.instance, in: service)
@@ -33,7 +34,7 @@ import Testing
         return outbox.directory
     }
 
-    /// The names of batches after the recovery, and the account of the instance.
+    /// Recovers the instance. Returns its batches, its ledger and its resource.
     private func recover() throws -> (batches: [BatchFile], ledger: Ledger, resource: TelemetryResource?) {
         let service = try #require(service).url
         guard var outbox = Outbox.adopt(instance: dead.instance, in: service) else { throw CocoaError(.fileLocking) }
@@ -46,7 +47,7 @@ import Testing
         return names.filter { $0.hasSuffix(".journal") }
     }
 
-    @Test func whatADeadInstanceDidNotSealBecomesABatchOfItsOwn() throws {
+    @Test func aDeadInstancesUnsealedIntervalBecomesABatchOfItsOwn() throws {
         let directory = try leaveInstance(requests: 40)
         let recovered = try recover()
         #expect(recovered.batches.map(\.requests) == [40])
@@ -57,7 +58,7 @@ import Testing
         #expect(try recover().batches.map(\.requests) == [40])
     }
 
-    @Test func aSegmentWhoseBatchIsThereIsNotCountedAgain() throws {
+    @Test func aSegmentWithABatchIsNotCountedAgain() throws {
         let directory = try leaveInstance(requests: 40, sealed: true)
         #expect(try recover().batches.map(\.requests) == [40])
         #expect(journals(in: directory).isEmpty)
@@ -70,7 +71,7 @@ import Testing
         #expect(recovered.batches.map(\.isSent) == [true])
     }
 
-    /// It counts on from the instance's start: a batch that told of less would take back what was told before.
+    /// The time counts from the instance's start: a batch with less would take back the time that an earlier batch told.
     @Test func aRecoveredBatchTellsForHowLongCaptureWasOff() throws {
         let service = try #require(service).url
         let outbox = try Outbox.create(instance: dead.instance, in: service)

@@ -6,7 +6,7 @@ import Testing
 @testable import Martlet
 
 @Suite struct JournalTests {
-    @Test func whatWasWrittenIsCountedAsItWas() throws {
+    @Test func writtenRecordsAreCountedUnchanged() throws {
         let fixture = try JournalFixture()
         var client = RecorderTests.request("http://ada:secret@Example.com:8080/users/4711?token=hunter2#top")
         client.method = "POST"
@@ -72,13 +72,13 @@ import Testing
         #expect(recorder.captured == 60_000)
     }
 
-    @Test func whenEverySegmentIsFullRequestsAreCountedInMemory() throws {
+    @Test func requestsAreCountedInMemoryWhenEverySegmentIsFull() throws {
         let fixture = try JournalFixture()
         let request = RecorderTests.request("http://host/a")
         for _ in 0..<5_000 { fixture.recorder.record(request) }
         #expect(fixture.recorder.captured == 5_000)
         #expect(fixture.recorder.journal.count < 5_000)
-        // One thread alone fills all lanes, but for what is too short for a record at the end of each.
+        // A single thread fills all lanes, except for a rest at the end of each that is too short for a record.
         #expect(fixture.recorder.journal.count > 2 * (MartletLimits.smallestSegment - 4 * 256) / 128)
         #expect(try fixture.endInterval().requests == 5_000)
         for _ in 0..<20_000 {
@@ -89,7 +89,7 @@ import Testing
         #expect(try fixture.endInterval().requests == 20_000)
     }
 
-    @Test func aKilledProcessLeavesWhatItWroteAndNothingOfBefore() throws {
+    @Test func aKilledProcessLeavesOnlyTheRecordsOfItsLastInterval() throws {
         let fixture = try JournalFixture()
         for _ in 0..<300 { fixture.recorder.record(RecorderTests.request("http://host/before")) }
         _ = try fixture.endInterval()
@@ -106,7 +106,7 @@ import Testing
         #expect(found == ["/last": 20])
     }
 
-    @Test func atTheEndNoFileIsLeftButThatOfAnIntervalThatIsNoBatch() throws {
+    @Test func onlyAnUnsealedIntervalLeavesAFileAtTheEnd() throws {
         let fixture = try JournalFixture()
         fixture.recorder.record(RecorderTests.request("http://host/a"))
         _ = try fixture.endInterval()

@@ -14,11 +14,12 @@ import Testing
         memory.touch()
         let before = pageFaults()
         for page in 0..<pages { memory.bytes[page * JournalFormat.headerBytes + 8] = 1 }
-        // The kernel may have written a page to the disk in the meantime, and code may be new to the process.
+        // The kernel may have written a page to the disk in the meantime, and the process may run code for the first
+        // time.
         #expect(pageFaults() - before < pages / 4)
     }
 
-    /// Of the calling thread alone: `RUSAGE_THREAD`, which Swift does not see.
+    /// Returns the page faults of the calling thread (`RUSAGE_THREAD`, a constant that Swift does not import).
     private func pageFaults() -> Int {
         var usage = rusage()
         getrusage(1, &usage)

@@ -18,7 +18,7 @@ import Testing
         #expect(!keeps(&sampler, isSampled: false, isFailure: true, nanoseconds: 1))
     }
 
-    @Test func aLimitAnIntervalHoldsAndWhatItDropsIsCounted() {
+    @Test func theLimitOfAnIntervalHoldsAndDroppedDetailsAreCounted() {
         var sampler = DetailSampler(keepFailures: true, slow: .seconds(1))
         let kept = (0..<150).filter { _ in sampler.keeps(isSampled: false, isFailure: true, nanoseconds: 1) }.count
         #expect(kept == MartletLimits.failureDetails)
@@ -27,7 +27,7 @@ import Testing
         #expect(keeps(&sampler, isSampled: false, isFailure: true, nanoseconds: 1))
     }
 
-    /// A macro cannot call a mutating method itself.
+    /// Calls the sampler outside the macro, which cannot call a mutating method itself.
     private func keeps(
         _ sampler: inout DetailSampler, isSampled: Bool, isFailure: Bool, nanoseconds: UInt64
     ) -> Bool {

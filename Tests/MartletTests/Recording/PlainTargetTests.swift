@@ -22,13 +22,13 @@ import Testing
         #expect(target.path == url.path(percentEncoded: true))
     }
 
-    @Test func anInternationalNameIsThatOfTheWire() throws {
+    @Test func anInternationalNameIsWrittenAsOnTheWire() throws {
         #expect(
             RequestTarget(try #require(URL(string: "https://b\u{fc}cher.example/"))).host == "xn--bcher-kva.example")
     }
 
     @Test(arguments: ["", "x", "http:", "http:/", "http://", "://", "://@:", "mailto:a@b", "/a/b", "data:text/plain,x"])
-    func whatIsNoURLOfAServerHasNoSecretsEither(text: String) {
+    func aTextThatIsNoURLOfAServerShowsNoSecrets(text: String) {
         var text = text
         text.withUTF8 { bytes in
             let target = PlainTarget(of: bytes)

@@ -5,7 +5,7 @@ import Testing
 @testable import Martlet
 
 @Suite struct RecorderTests {
-    @Test func everyRequestIsCountedWhateverTheSampling() throws {
+    @Test func everyRequestIsCountedUnderAnySampling() throws {
         var configuration = MartletConfiguration()
         configuration.sampleRate = 0
         let recorder = Recorder(configuration)

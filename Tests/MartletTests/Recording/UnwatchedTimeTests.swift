@@ -7,7 +7,7 @@ import Testing
 @Suite struct UnwatchedTimeTests {
     private let time = UnwatchedTime()
 
-    @Test func allTimesTogetherAndTheOneThatGoesOn() {
+    @Test func theTotalIncludesTheTimeThatGoesOn() {
         time.begin(at: 10)
         #expect(time.nanoseconds(at: 15) == 5)
         time.end(at: 20)
@@ -16,7 +16,7 @@ import Testing
         #expect(time.nanoseconds(at: 103) == 13)
     }
 
-    @Test func whatBeganIsNotBegunAgain() {
+    @Test func aTimeThatGoesOnDoesNotBeginAgain() {
         time.begin(at: 10)
         time.begin(at: 15)
         time.end(at: 20)
@@ -65,21 +65,21 @@ extension AgentTests {
 
         @Test func internalErrorsAreATimeWithoutCaptureToo() async throws {
             try await withAgent { agent, collector, _ in
-                for _ in 0..<MartletLimits.faults { Capture.note(.noHandle) }
+                for _ in 0..<MartletLimits.faults { CaptureSwitch.note(.noHandle) }
                 await agent.flush()
                 let told = try collector.unwatched()
                 #expect(told[0] > 0)
             }
         }
 
-        @Test func anAgentInMemoryHasNone() async {
+        @Test func anAgentInMemoryHasNoUnwatchedTime() async {
             let agent = MartletAgent.inMemory()
             agent.isCapturing = false
             #expect(agent.status.unwatched == .zero)
             await agent.shutdown()
         }
 
-        @Test func theTimeOfAnAgentInMemoryIsNotThatOfTheOneWhosePlaceItTook() async throws {
+        @Test func anAgentInMemoryAddsNoUnwatchedTimeToTheAgentThatItReplaces() async throws {
             try await withAgent { agent, _, _ in
                 agent.isCapturing = false
                 let test = MartletAgent.inMemory()

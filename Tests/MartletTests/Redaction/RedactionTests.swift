@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: [String(repeating: "x", count: 65), "507f1f77bcf86cd799439011", "V1StGXR8Z5jdHi6BmyT12"])
-    func aParameterWhoseNameLooksLikeAValueIsTakenOut(name: String) {
+    func aParameterWithANameLikeAValueIsTakenOut(name: String) {
         #expect(redaction.url("https://host/?\(name)=1") == "https://host/?REDACTED")
     }
 
@@ -60,13 +60,13 @@ import Testing
     }
 
     @Test(arguments: [String(repeating: "hunter2", count: 40), "ada:" + String(repeating: "4711", count: 70)])
-    func whatIsTooLongForAHostIsASecret(user: String) {
+    func aTextTooLongForAHostIsASecret(user: String) {
         #expect(redaction.url("https://" + user) == "https://REDACTED")
     }
 
     // MARK: - Messages
 
-    /// At every length of what stands before it.
+    /// The text before the secret has every length at which the limit may cut the secret.
     @Test(arguments: [
         "https://hunter2hunter2hunter2@host/", "https://hun'hunter2hunter2@host/", "Bearer hunter2hunter2",
     ])
@@ -233,7 +233,7 @@ import Testing
         #expect(redaction.body([0xff, 0x61], contentType: "text/plain", isTruncated: true) == "\u{fffd}a")
     }
 
-    /// A piece of six characters gives a secret away.
+    /// Six characters of a secret are enough to give it away.
     @Test(arguments: 1...9 as ClosedRange<UInt64>)
     func noPieceOfASecretIsLeftWhereverJSONIsCutOff(seed: UInt64) {
         let json = SecretJSON(seed: seed)

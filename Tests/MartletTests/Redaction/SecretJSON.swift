@@ -1,7 +1,7 @@
 import Fixtures
 
-/// Random JSON with secrets in it. The same seed gives the same text, and ``kinds`` seeds in a row have a secret in every
-/// place where one is found.
+/// Random JSON with secrets in it. The same seed gives the same text, and ``kinds`` consecutive seeds have a secret in
+/// every position in which redaction finds one.
 struct SecretJSON {
     private(set) var secrets: [String] = []
     private(set) var text = ""
@@ -13,7 +13,7 @@ struct SecretJSON {
         text = "[" + blank() + sentence + "," + object(depth: 0, isSecret: false) + "]"
     }
 
-    /// The pieces of a secret that are long enough to give it away.
+    /// Every piece of six characters of a secret: long enough to give the secret away.
     var pieces: [String] {
         secrets.flatMap { secret in
             let bytes = Array(secret.utf8)
@@ -53,7 +53,7 @@ struct SecretJSON {
 
     static let kinds: UInt64 = 9
 
-    /// What is no secret by its key, with one in it.
+    /// Returns a text with a secret in it, for a key that does not announce one.
     private mutating func sentence(_ kind: Int) -> String {
         let word = Self.words.randomElement(using: &random) ?? ""
         switch kind {
@@ -83,7 +83,7 @@ struct SecretJSON {
         return token
     }
 
-    /// A string literal in which any character may be escaped that needs not be.
+    /// Returns a string literal in which any character may be escaped, even without need.
     private mutating func literal(_ text: String) -> String {
         "\"" + text.utf16.map { escaped($0) }.joined() + "\""
     }
@@ -95,7 +95,7 @@ struct SecretJSON {
         case 0x22, 0x5c: return "\\" + String(decoding: [unit], as: UTF16.self)
         case 0x2f where Bool.random(using: &random): return "\\/"
         default:
-            // Secrets are looked for as they are.
+            // Upper-case letters and digits stay unescaped, because the test looks for the secrets literally.
             let isPlain = unit < 0x80 && (unit < 0x61 || Int.random(in: 0...9, using: &random) > 0)
             let digits = String(unit, radix: 16)
             return isPlain

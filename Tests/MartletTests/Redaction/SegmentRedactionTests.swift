@@ -8,7 +8,7 @@ import Testing
     @Test(arguments: [
         "/users", "/users/4711", "/orders/18446744073709551615", "/orders/4711.json", "/orders/4711:cancel", "/",
         "/files/6f9619ff-8b86-d011-b42d-00c04fc964ff", "/files/6F9619FF-8B86-D011-B42D-00C04FC964FF.pdf", "//a//",
-        // Numbers of 13, 17 and 19 digits, and a card's with a wrong digit.
+        // These are numbers of 13, 17 and 19 digits, and card numbers with a wrong digit.
         "/1790000000000", "/40005568429876001", "/4000556842987600123", "/4111111111111112", "/1234567812345670",
     ])
     func namesNumbersAndUUIDsStay(path: String) {
@@ -47,8 +47,8 @@ import Testing
         #expect(redaction.body(Array(text.utf8), contentType: "text/plain", isTruncated: false) == expected)
     }
 
-    /// A value may look like a name as far as it goes.
-    @Test func ofASegmentThatIsCutOffNothingIsKept() {
+    /// The first part of a value may look like a name.
+    @Test func nothingIsKeptOfASegmentThatIsCutOff() {
         let text = "https://host/users/jane@example.com"
         for length in 20...text.utf8.count {
             let kept = redaction.body(text.utf8.prefix(length), contentType: "text/plain", isTruncated: true)
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func whatIsAskedForStays() {
+    @Test func segmentsStayWhenTheyAreAskedFor() {
         let redaction = Redaction(keepsSegments: true)
         let url = "https://host/bot123456:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw/sendMessage"
         #expect(redaction.url(url) == url)

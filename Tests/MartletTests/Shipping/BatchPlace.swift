@@ -3,13 +3,13 @@ import Testing
 
 @testable import Martlet
 
-/// Where batches wait in a test that holds for both.
+/// The store of waiting batches, in a test that holds for both kinds.
 enum BatchPlace: CaseIterable, Sendable {
     case directory
-    /// There is no directory that can be written.
+    /// Batches wait in memory, because no directory can be written.
     case memory
 
-    /// As the function of that name, with batches in this place.
+    /// Runs `body` as the function of that name does, with batches in this store.
     func withAgent(
         _ change: (inout MartletConfiguration) -> Void = { _ in },
         _ body: @escaping @Sendable (MartletAgent, StubCollector, URL) async throws -> Void
@@ -26,7 +26,7 @@ enum BatchPlace: CaseIterable, Sendable {
     }
 }
 
-/// Runs `body` with an agent that has no other place for its batches: the temporary directory cannot be used.
+/// Runs `body` with an agent that can use no directory but `buffer`: the temporary directory is blocked.
 func withAgentInOnePlace(
     _ buffer: URL, service: String = "only-\(UUID().uuidString)",
     _ change: (inout MartletConfiguration) -> Void = { _ in },

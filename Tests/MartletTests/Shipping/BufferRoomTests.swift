@@ -7,7 +7,7 @@ import Testing
 
 @testable import Martlet
 
-/// What goes when room is short: details, resolution in time, and only then requests.
+/// The order of losses when room is short: first details, then resolution in time, and only then requests.
 @Suite struct BufferRoomTests {
     let temporary: TemporaryFolder
 
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func whatMayHaveArrivedIsNeverMergedNorMergedAcross() throws {
+    @Test func aBatchThatMayHaveArrivedIsNeverMergedNorMergedAcross() throws {
         var sample = SampleBatch(seed: 3)
         try open { outbox in
             try fill(&outbox, &sample, count: 6)
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func aGapIsNotMergedAcross() throws {
+    @Test func batchesAreNotMergedAcrossAGap() throws {
         var sample = SampleBatch(seed: 5)
         try open { outbox in
             try fill(&outbox, &sample, count: 2)
@@ -134,7 +134,7 @@ import Testing
         #expect(sequences(of: &living)?.count == 6)
     }
 
-    @Test func whereNothingCanBeMergedTheOldestOfAllMakesRoomAndIsAccountedFor() throws {
+    @Test func theOldestBatchMakesRoomWhenNothingCanBeMergedAndIsAccountedFor() throws {
         var dead = try Outbox.create(instance: "dead", in: temporary.url)
         try dead.store(Self.details, as: Self.file(1, .metrics, requests: 7, body: Self.details))
         try Self.age(Self.file(1, .metrics, requests: 7, body: Self.details), at: 1_000_000, in: dead.directory)
@@ -155,7 +155,7 @@ import Testing
         #expect(sequences(of: &adopted) == [3])
     }
 
-    @Test func whatMayHaveArrivedIsDroppedLast() throws {
+    @Test func aBatchThatMayHaveArrivedIsDroppedLast() throws {
         try open { own in
             try own.store(Self.details, as: Self.file(1, .metrics, requests: 5, body: Self.details))
             let sent = own.mark(Self.file(1, .metrics, requests: 5, body: Self.details))
@@ -201,7 +201,7 @@ import Testing
         try body(&outbox)
     }
 
-    /// Intervals that end a second before each tenth.
+    /// Stores consecutive intervals of 10 s, and dates each batch 1 s before its interval's end.
     private func fill(_ outbox: inout Outbox, _ sample: inout SampleBatch, count: Int, from first: UInt64 = 1) throws {
         for offset in 0..<UInt64(count) {
             let batch = sample.next()

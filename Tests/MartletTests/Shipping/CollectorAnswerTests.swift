@@ -12,7 +12,7 @@ import Testing
 @testable import Martlet
 
 extension AgentTests {
-    /// What becomes of a batch when the collector has answered.
+    /// The fate of a batch after the collector's answer.
     @Suite struct CollectorAnswerTests {
         @Test(arguments: BatchPlace.allCases) func aBatchThatWasPutOffIsSentAgainUnderTheSameID(place: BatchPlace)
             async throws
@@ -130,7 +130,7 @@ extension AgentTests {
             }
         }
 
-        @Test(arguments: BatchPlace.allCases) func whatIsTooLargeInOnePieceIsDroppedAndCounted(place: BatchPlace)
+        @Test(arguments: BatchPlace.allCases) func anIndivisibleLargeBatchIsDroppedAndCounted(place: BatchPlace)
             async throws
         {
             try await place.withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
@@ -142,7 +142,7 @@ extension AgentTests {
             }
         }
 
-        @Test(arguments: BatchPlace.allCases) func whatTheCollectorDidNotTakeOfABatchIsCountedAsRejected(
+        @Test(arguments: BatchPlace.allCases) func theRejectedPartOfABatchIsCountedAsRejected(
             place: BatchPlace
         ) async throws {
             try await place.withAgent({ $0.sampleRate = 0 }) { agent, collector, base in

@@ -8,7 +8,7 @@ import Testing
 @testable import Martlet
 
 extension AgentTests {
-    /// One warning for one trouble, whatever libcurl says of it each time, and one when it is over.
+    /// One warning for a trouble, even if libcurl describes it in other words each time, and one message when it is over.
     @Suite struct DeliveryNewsTests {
         private let handler = InMemoryLogHandler()
 
@@ -30,7 +30,7 @@ extension AgentTests {
         @Test func aCollectorThatIsBusyIsToldOnceForAllSignalsAndSoIsItsRecovery() async throws {
             try await withLog { agent, collector, base in
                 _ = try await URLSession.shared.data(from: base / "hello/x")
-                // Metrics are refused twice, then taken; details are refused, then taken.
+                // The collector refuses metrics twice, then takes them; it refuses details once, then takes them.
                 collector.answer(503, 502, 200, 503, 200)
                 for _ in 1...4 { await agent.flush() }
                 #expect(collector.received.map(\.status) == [503, 502, 200, 503, 200])
@@ -47,24 +47,24 @@ extension AgentTests {
             var configuration = MartletConfiguration()
             let handler = handler
             configuration.logger = Logger(label: "test", factory: { _ in handler })
-            var news = DeliveryNews(own: configuration.endpoint, log: AgentLog(configuration))
+            var news = DeliveryNews(own: configuration.collector, log: AgentLog(configuration))
             for milliseconds in 0..<100 {
                 for signal in Signal.allCases {
-                    let line = UploadLine(endpoint: configuration.endpoint, signal: signal)
+                    let line = UploadLine(endpoint: configuration.collector, signal: signal)
                     news.fail(line, .backOff, "Failed to connect to collector port 1 after \(milliseconds) ms")
                     news.endRound(waiting: Set(Signal.allCases))
                 }
             }
             #expect(lines.count == 1)
-            // Details were dropped in the meantime, and none came after them.
-            news.succeed(UploadLine(endpoint: configuration.endpoint, signal: .metrics))
+            // The details were dropped in the meantime, and no new ones followed.
+            news.succeed(UploadLine(endpoint: configuration.collector, signal: .metrics))
             news.endRound(waiting: [.traces])
             #expect(lines.count == 1)
             news.endRound(waiting: [])
             #expect(lines.count == 2)
         }
 
-        @Test func aSignalThatIsRefusedIsAMatterOfItsOwn() async throws {
+        @Test func aRefusedSignalHasAWarningOfItsOwn() async throws {
             try await withLog { agent, collector, base in
                 collector.tracesStatus.store(404, ordering: .relaxed)
                 for _ in 1...3 {

@@ -75,7 +75,7 @@ extension AgentTests {
             }
         }
 
-        @Test func whatIsMergedIsDeliveredWithAllItsCounts() async throws {
+        @Test func mergedBatchesAreDeliveredWithAllTheirCounts() async throws {
             try await withAgent({
                 $0.bufferMax = 4000
                 $0.sampleRate = 0
@@ -113,7 +113,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aBatchThatAnotherInstanceMadeRoomWithIsCountedAsDropped() async throws {
+        @Test func aBatchThatAnotherInstanceRemovedForRoomIsCountedAsDropped() async throws {
             let directory = try TemporaryFolder()
             try await withAgent({
                 $0.bufferDirectory = directory.url
@@ -141,7 +141,7 @@ extension AgentTests {
             let unreadable = BatchFile(
                 sequence: 2, signal: .metrics, requests: 3, isCompressed: false, body: []
             ).name
-            // A link to itself: there, and cannot be opened, not even by root.
+            // A link to itself exists and cannot be opened, not even by root.
             try FileManager.default.createSymbolicLink(
                 atPath: service.appendingPathComponent("dead/\(unreadable)").path, withDestinationPath: unreadable)
             try await withAgent({
@@ -154,7 +154,7 @@ extension AgentTests {
             #expect(directory.contents().contains("shop/dead/\(unreadable)"))
         }
 
-        @Test func whatAnEarlierProcessLeftIsSentFirstUnderItsOwnName() async throws {
+        @Test func anEarlierProcesssBatchesAreSentFirstUnderItsOwnName() async throws {
             let directory = try TemporaryFolder()
             try Self.leaveBatch(in: directory.url.appendingPathComponent("shop"))
             try await withAgent({
@@ -171,7 +171,7 @@ extension AgentTests {
             #expect(directory.contents() == ["shop"])
         }
 
-        @Test func shutdownLeavesInTheOutboxWhatCannotBeDeliveredAndTheNextStartDeliversIt() async throws {
+        @Test func shutdownLeavesUndeliveredBatchesInTheOutboxAndTheNextStartDeliversThem() async throws {
             let directory = try TemporaryFolder()
             let first = Mutex<[URL]>([])
             try await withAgent({ $0.bufferDirectory = directory.url }) { agent, collector, base in
@@ -183,7 +183,7 @@ extension AgentTests {
             }
             try await withAgent({
                 $0.bufferDirectory = directory.url
-                // Each has a port of its own.
+                // The second collector has another port, so the agent has to adopt the first one's batches.
                 $0.bufferAdopt = first.withLock { $0 }
             }) { agent, collector, _ in
                 await agent.flush()
@@ -223,7 +223,7 @@ extension AgentTests {
             #expect(log.entries.filter { "\($0.message)".contains("Batches are kept in") }.count == 1)
         }
 
-        @Test func everyTimeThatStoringFailsIsSaidAndSoIsItsEnd() async throws {
+        @Test func everyFailureToStoreIsLoggedAndSoIsItsEnd() async throws {
             let directory = try TemporaryFolder()
             let log = InMemoryLogHandler()
             try await withAgentInOnePlace(
@@ -236,7 +236,7 @@ extension AgentTests {
             ) { agent, _, base in
                 await agent.flush()
                 for sequence in 1...2 as ClosedRange<UInt64> {
-                    // A file that stands where batches will be written.
+                    // A file replaces the directory in which batches will be written.
                     let instance = try #require(directory.contents().first { $0.hasSuffix(".lock") }?.dropLast(5))
                     let place = directory.url.appendingPathComponent(String(instance))
                     let aside = directory.url.appendingPathComponent("aside")
@@ -259,7 +259,7 @@ extension AgentTests {
             #expect(said.filter { $0.contains("stored again") }.count == 2)
         }
 
-        @Test func switchedOffTheAgentDoesNothingAtAll() async throws {
+        @Test func anAgentThatIsSwitchedOffDoesNothingAtAll() async throws {
             let directory = try TemporaryFolder()
             var configuration = MartletConfiguration()
             configuration.isEnabled = false
@@ -273,7 +273,7 @@ extension AgentTests {
             #expect(directory.contents() == [])
         }
 
-        @Test func whoStartedTheAgentASecondTimeDoesNotEndItForTheFirst() async throws {
+        @Test func theSecondStartersShutdownDoesNotEndTheAgentForTheFirst() async throws {
             try await withAgent { agent, collector, base in
                 let second = MartletAgent.start(Self.quiet)
                 #expect(second.status.bufferDirectory == agent.status.bufferDirectory)
@@ -290,7 +290,7 @@ extension AgentTests {
             }
         }
 
-        @Test func whicheverIsShutDownFirstTheLastOneEndsTheAgent() async throws {
+        @Test func theLastShutdownEndsTheAgentInAnyOrder() async throws {
             try await withAgent { agent, collector, base in
                 let second = MartletAgent.start(Self.quiet)
                 await agent.shutdown()
@@ -307,7 +307,7 @@ extension AgentTests {
                 let second = MartletAgent.start(Self.quiet)
                 collector.isSilent.store(true, ordering: .relaxed)
                 _ = try await URLSession.shared.data(from: base / "hello/x")
-                // The collector never answers: the limit alone ends it.
+                // The collector never answers, so the limit alone ends the shutdown.
                 await second.shutdown(within: .milliseconds(300))
                 #expect(agent.isCapturing)
                 #expect(agent.status.ledger == Ledger(captured: 1, waiting: 1))
@@ -336,7 +336,7 @@ extension AgentTests {
                 }
                 try dead.store([], as: Self.file(9))
                 _ = dead.mark(Self.file(9))
-                // Something that keeps the directory, and its account.
+                // Another file keeps the directory and its account from being removed.
                 try Data().write(to: dead.directory.appendingPathComponent("kept"))
             }
             try await withAgent({
@@ -367,14 +367,14 @@ extension AgentTests {
             #expect(directory.contents().filter { $0.hasSuffix(".sent.otlp.gz") }.count == 1)
         }
 
-        @Test func aDeadInstancesLedgerIsKeptByWhoeverDeliversItsBatches() async throws {
+        @Test func aDeadInstancesLedgerIsKeptByTheInstanceThatDeliversItsBatches() async throws {
             let directory = try TemporaryFolder()
             let service = directory.url.appendingPathComponent("shop")
             do {
                 var dead = try Outbox.create(instance: "dead", in: service)
                 for sequence in 1...3 as ClosedRange<UInt64> { try dead.store([], as: Self.file(sequence)) }
                 dead.settle(Self.file(1), as: .delivered(rejected: 1))
-                // Something that keeps the directory, and its account.
+                // Another file keeps the directory and its account from being removed.
                 try Data().write(to: dead.directory.appendingPathComponent("kept"))
             }
             try await withAgent({
@@ -394,7 +394,7 @@ extension AgentTests {
             BatchFile(sequence: sequence, signal: .metrics, requests: 3, isCompressed: false, body: [])
         }
 
-        /// A batch of an instance that died before it could send it.
+        /// Leaves a batch of an instance that died before it could send it.
         private static func leaveBatch(_ sequence: UInt64 = 7, in service: URL) throws {
             var outbox = try Outbox.create(instance: "dead", in: service)
             try outbox.store([], as: file(sequence))

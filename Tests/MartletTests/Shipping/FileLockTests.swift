@@ -22,7 +22,7 @@ import Testing
         #expect(FileLock(path: path, isNew: false)?.isHeld == true)
     }
 
-    @Test func aNumberThatIsAnotherFilesByNowIsLeftAlone() throws {
+    @Test func aDescriptorThatBelongsToAnotherFileIsLeftAlone() throws {
         try Data().write(to: URL(fileURLWithPath: path))
         var lock = FileLock(path: path, isNew: false)
         let number = try #require(descriptors(of: path).first)

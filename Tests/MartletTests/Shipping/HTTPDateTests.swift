@@ -11,13 +11,13 @@ import Testing
     ])
     func aFixedDateIsRead(text: String, seconds: Int) { #expect(HTTPDate.seconds(text) == seconds) }
 
-    /// As Foundation has them, in a test process with a sound locale.
+    /// Compares with the dates of Foundation, in a test process with a sound locale.
     @Test func eachDayOfFourCenturiesIsTheOneThatFoundationReads() throws {
         let format = DateFormatter()
         format.locale = Locale(identifier: "en_US_POSIX")
         format.timeZone = TimeZone(identifier: "GMT")
         format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-        // A prime number of seconds, so that all months, days, hours and minutes come.
+        // The step is a prime number of seconds, so that all months, days, hours and minutes occur.
         for seconds in stride(from: 0, to: 400 * 366 * 86_400, by: 2_750_159) {
             let text = format.string(from: Date(timeIntervalSince1970: Double(seconds)))
             #expect(HTTPDate.seconds(text) == seconds, "\(text)")

@@ -9,13 +9,14 @@ import Testing
 @testable import Martlet
 
 extension AgentTests {
-    /// A collector that is away for long: the buffer keeps its limit and every count, and all of it is delivered afterwards.
+    /// A long outage of the collector: the buffer keeps its limit and every count, and is delivered completely
+    /// afterwards.
     @Suite struct LongOutageTests {
         @Test func anOutageOfHoursLosesOnlyResolution() async throws {
             try await Self.run(Outage(intervals: 400, endpoints: 5, requestsPerEndpoint: 20, limit: 24 << 10))
         }
 
-        /// `MARTLET_TEST_OUTAGE=week`; minutes of CPU in a release build.
+        /// Runs with `MARTLET_TEST_OUTAGE=week`; takes minutes of CPU in a release build.
         @Test(.enabled(if: ProcessInfo.processInfo.environment["MARTLET_TEST_OUTAGE"] == "week"))
         func anOutageOfAWeekFitsTheDefaultBuffer() async throws {
             try await Self.run(Outage(intervals: 7 * 8640, endpoints: 200, requestsPerEndpoint: 500, limit: 64 << 20))
@@ -25,7 +26,7 @@ extension AgentTests {
             var intervals: Int
             var endpoints: Int
             var requestsPerEndpoint: Int
-            /// In bytes.
+            /// The limit of the buffer, in bytes.
             var limit: Int
         }
 
@@ -59,7 +60,8 @@ extension AgentTests {
             #expect(directory.contents() == ["shop"])
         }
 
-        /// What an agent would have done, without waiting for the clock. Returns how many requests there were.
+        /// Fills the buffer as an agent would during the outage, without waiting for the clock. Returns the number of
+        /// requests.
         private static func buffer(_ outage: Outage, in service: URL) throws -> UInt64 {
             var outbox = try Outbox.create(instance: "dead", in: service)
             var room = BufferRoom(service: service, limit: outage.limit)
@@ -67,7 +69,8 @@ extension AgentTests {
             sample.resource.instance = "dead"
             sample.endpoints = outage.endpoints
             sample.requestsPerEndpoint = outage.requestsPerEndpoint
-            // Drawing requests takes longer than all else; their times are new in every interval.
+            // A few drawn intervals are used repeatedly, with new times, because drawing requests takes longer than all
+            // else.
             let drawn = (0..<min(12, outage.intervals)).map { _ in sample.next() }
             let interval: UInt64 = 10_000_000_000
             var (size, largest, calls, captured) = (0, 0, 0, UInt64(0))

@@ -51,7 +51,7 @@ import Testing
         #expect(Self.sequences(outbox) == [1, 2])
     }
 
-    @Test func whatMayHaveArrivedGoesLast() {
+    @Test func aBatchThatMayHaveArrivedGoesLast() {
         var outbox = Self.outbox(room: 2)
         Self.store([Self.file(1), Self.file(2)], in: &outbox)
         let sent = outbox.mark(Self.file(1))
@@ -60,7 +60,7 @@ import Testing
         #expect(Self.sequences(outbox) == [1, 3])
     }
 
-    @Test func whatNeverFitsDrivesNothingOut() {
+    @Test func aBatchThatNeverFitsDrivesNothingOut() {
         var outbox = Self.outbox(room: 1)
         Self.store([Self.file(1)], in: &outbox)
         let isStored = outbox.store(Self.body + [7], as: Self.file(2))
@@ -68,7 +68,7 @@ import Testing
         #expect(Self.sequences(outbox) == [1])
     }
 
-    @Test func whatADirectoryTakesLaterKeepsItsNameItsMarkAndItsAge() throws {
+    @Test func aBatchThatADirectoryTakesLaterKeepsItsNameItsMarkAndItsAge() throws {
         let folder = try TemporaryFolder()
         var memory = Self.outbox(room: 3)
         Self.store([Self.file(1)], in: &memory)

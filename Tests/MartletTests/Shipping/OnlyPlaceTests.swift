@@ -7,12 +7,12 @@ import Testing
 @testable import Martlet
 
 extension AgentTests {
-    /// There is one place for the buffer, because the temporary directory cannot be used.
+    /// An agent with a single directory for its buffer, because the temporary directory cannot be used.
     @Suite struct OnlyPlaceTests {
         private let service = "only-\(UUID().uuidString)"
 
         @Test(.enabled(if: SmallDisk.isPossible, "a file system of a given size can only be mounted by root"))
-        func itIsUsedAgainWhenItCanBeWrittenAgain() async throws {
+        func theBufferIsUsedAgainWhenItCanBeWrittenAgain() async throws {
             let disk = try SmallDisk(bytes: 16 << 20)
             try await withAgentInOnePlace(disk.url, service: service) { agent, _, base in
                 _ = try await URLSession.shared.data(from: base / "hello/before")
@@ -31,7 +31,7 @@ extension AgentTests {
             }
         }
 
-        @Test func anUploadThatIsDueMakesNobodyBusyWhileThereIsNone() async throws {
+        @Test func aDueUploadCostsNoCPUWhileThereIsNoDirectory() async throws {
             let folder = try TemporaryFolder()
             let buffer = folder.url.appendingPathComponent("buffer")
             try await withAgentInOnePlace(buffer, service: service) { agent, collector, base in
@@ -44,7 +44,7 @@ extension AgentTests {
                 await agent.flush()
                 #expect(agent.status.bufferError != nil)
                 let before = agent.status.cpuTime
-                // Past the time of the next attempt, which is not made and so cannot be awaited.
+                // The agent skips the next attempt, so the test cannot await it and sleeps past its time.
                 try await Task.sleep(for: MartletLimits.firstRetry * 2)
                 await agent.flush()
                 #expect(agent.status.cpuTime - before < MartletLimits.firstRetry / 4)

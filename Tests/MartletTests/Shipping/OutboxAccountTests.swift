@@ -20,7 +20,7 @@ import Testing
         #expect(OutboxAccount(text: OutboxAccount().text) == OutboxAccount())
     }
 
-    @Test func whatWasCutOffAtAnyLengthIsNoAccount() {
+    @Test func aTextCutOffAtAnyLengthIsNoAccount() {
         let text = Self.account.text
         for length in 0..<text.utf8.count {
             #expect(OutboxAccount(text: String(decoding: text.utf8.prefix(length), as: UTF8.self)) == nil)
@@ -42,7 +42,7 @@ import Testing
         #expect(OutboxAccount(text: newer.text)?.dropped == [.other: 7])
     }
 
-    @Test func whatWasGoneAndIsThereAgainIsNotDropped() {
+    @Test func requestsThatWereGoneAndAreBackAreNotDropped() {
         var account = OutboxAccount()
         account.drop(5, .gone)
         account.find(2)

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Martlet
 
-/// Files that a disk or a person has changed: nothing traps, nothing loops, what is whole is kept, and every request that
-/// was there is delivered, dropped or waiting.
+/// Files that a disk or a person has changed: nothing traps, nothing loops, whole files are kept, and every stored
+/// request is delivered, dropped or waiting.
 @Suite struct OutboxDamageTests {
     @Test func aBatchThatIsCutOffAtAnyLengthIsCountedAsCorrupt() throws {
         let body = Array("a body that is posted".utf8)
@@ -52,13 +52,13 @@ import Testing
     }
 
     @Test(arguments: 1...60 as ClosedRange<UInt64>)
-    func whateverIsDamagedTheLedgerIsWhole(seed: UInt64) throws {
+    func theLedgerIsWholeUnderAnyDamage(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let scene = try Scene()
         try scene.fill(&random)
         for _ in 0..<Int.random(in: 1...4, using: &random) { try scene.damage(&random) }
         try scene.open { outbox in
-            // What was there, as names and account have it: a file that is damaged is still its requests.
+            // The requests according to names and account: a damaged file still stands for its requests.
             let captured = outbox.ledger(unsealed: 0).captured
             for _ in 0..<3 {
                 let batches = outbox.batches() ?? []
@@ -78,7 +78,7 @@ import Testing
 
     // MARK: -
 
-    /// One of the things that happen to a batch.
+    /// Does a random operation of shipping to a batch.
     private static func step(_ file: BatchFile, in outbox: inout Outbox, _ random: inout SeededRandom) throws {
         switch Int.random(in: 0..<6, using: &random) {
         case 0: _ = outbox.read(file)
@@ -108,7 +108,7 @@ import Testing
     }
 }
 
-/// A dead instance's directory.
+/// The directory of a dead instance.
 private struct Scene {
     let temporary: TemporaryFolder
 
@@ -125,7 +125,7 @@ private struct Scene {
         BatchFile(sequence: sequence, signal: .metrics, requests: requests, isCompressed: false, body: body)
     }
 
-    /// Batches, some sent, merged or divided, with leftovers, and an account.
+    /// Stores batches, some sent, merged or divided, with leftovers, and an account.
     func fill(_ random: inout SeededRandom) throws {
         try open { outbox in
             for sequence in 1...UInt64.random(in: 2...12, using: &random) {

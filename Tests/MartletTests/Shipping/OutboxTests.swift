@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func aFilesNameSaysWhatItHolds(isCompressed: Bool) {
+    func aFilesNameDescribesItsContents(isCompressed: Bool) {
         for (sequence, first, part) in [
             (12, nil, ""), (.max, nil, ""), (12, 5, ""), (12, nil, "01"), (.max, .max - 99, "1111000011110000"),
         ] as [(UInt64, UInt64?, String)] {
@@ -73,7 +73,7 @@ import Testing
         #expect(temporary.contents() == [])
     }
 
-    @Test func whatAnInterruptedWriteLeftIsNoBatch() throws {
+    @Test func anInterruptedWriteLeavesNoBatch() throws {
         for name in ["\(Self.file(1).name).tmp", "account.tmp", "resource.tmp"] {
             try Self.leaveBatch(in: temporary.url)
             let leftover = temporary.url.appendingPathComponent("dead/\(name)")
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func whatSomebodyElseKeepsInTheSamePlaceIsLeftAlone() throws {
+    @Test func otherFilesInTheDirectoryAreLeftAlone() throws {
         try FileManager.default.createDirectory(
             at: temporary.url.appendingPathComponent("uploads"), withIntermediateDirectories: true)
         let isAdopted = Outbox.adopt(instance: "uploads", in: temporary.url) != nil
@@ -112,7 +112,7 @@ import Testing
         #expect(temporary.contents() == [])
     }
 
-    @Test func onlyTheOwnerMayReadIt() throws {
+    @Test func onlyTheOwnerMayReadTheBuffer() throws {
         var outbox = try Outbox.create(instance: "a", in: temporary.url.appendingPathComponent("service"))
         try outbox.store(Self.body, as: Self.file(1))
         try outbox.store(Self.body, as: Self.file(2))
@@ -151,7 +151,7 @@ import Testing
 
     static let body: [UInt8] = [1, 2, 3]
 
-    /// As a process leaves it that was killed: files, and a lock that nobody holds.
+    /// Leaves the directory of a killed process: files, and a lock that nobody holds.
     static func leaveBatch(in service: URL) throws {
         var outbox = try Outbox.create(instance: "dead", in: service)
         try outbox.store(body, as: file(1))

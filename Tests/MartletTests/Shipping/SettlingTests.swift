@@ -5,7 +5,7 @@ import Testing
 
 @testable import Martlet
 
-/// The order of account and files, and what is made of what a crash leaves.
+/// The order in which account and files change, and the recovery of the state that a crash leaves.
 @Suite struct SettlingTests {
     let temporary: TemporaryFolder
 
@@ -43,7 +43,7 @@ import Testing
             try outbox.store([1], as: Self.file(1, requests: 10))
             outbox.settle(Self.file(1, requests: 10), as: .delivered(rejected: 0))
         }
-        // As it is between the two steps: the account knows, and the file is still there.
+        // Between the two steps the account knows of the batch, and the file still exists.
         if step == .settled { try Data([1]).write(to: url(Self.file(1, requests: 10).name)) }
         try open { outbox in
             #expect(sequences(of: &outbox) == [])
@@ -67,8 +67,8 @@ import Testing
         }
     }
 
-    /// The place that the agent moved to has no such file.
-    @Test func aFileThatIsAccountedForStaysSoAfterThePlaceWasLeft() throws {
+    /// The directory that the agent moved to has no such file.
+    @Test func aFileThatIsAccountedForStaysSoAfterAMoveToAnotherDirectory() throws {
         let stuck = Self.file(1, requests: 10)
         try open { outbox in
             try Self.makeUnremovable(url(stuck.name))
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test(.enabled(if: SmallDisk.isPossible, "a file system of a given size can only be mounted by root"))
-    func onADiskThatIsFullDeliveryMakesRoom() throws {
+    func deliveryMakesRoomOnAFullDisk() throws {
         let disk = try SmallDisk(bytes: 64 << 10)
         var outbox = try Outbox.create(instance: "a", in: disk.url.appendingPathComponent("shop"))
         let body = [UInt8](repeating: 7, count: 5000)
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test(.enabled(if: SmallDisk.isPossible, "a file system of a given size can only be mounted by root"))
-    func onADiskThatTurnsReadOnlyNothingIsStoredOrMarked() throws {
+    func nothingIsStoredOrMarkedOnADiskThatTurnsReadOnly() throws {
         let disk = try SmallDisk(bytes: 64 << 10)
         let service = disk.url.appendingPathComponent("shop")
         var outbox = try Outbox.create(instance: "a", in: service)
@@ -133,7 +133,7 @@ import Testing
         #expect(!isMade)
     }
 
-    @Test func aFileThatIsNotWhatWasWrittenGoesToQuarantineAndIsCounted() throws {
+    @Test func aChangedFileGoesToQuarantineAndIsCounted() throws {
         try open { outbox in
             try outbox.store([1], as: Self.file(1, requests: 10))
             try outbox.store([1], as: Self.file(2, requests: 5))
@@ -178,7 +178,7 @@ import Testing
         #expect(temporary.contents().contains("a/quarantine/account"))
     }
 
-    @Test func whatSomebodyElseRemovedIsGoneUntilItIsThereAgain() throws {
+    @Test func aFileThatAnotherProcessRemovedIsGoneUntilItIsBack() throws {
         try open { outbox in
             try outbox.store([1], as: Self.file(1, requests: 10))
             try FileManager.default.removeItem(at: url(Self.file(1, requests: 10).name))
@@ -192,7 +192,7 @@ import Testing
 
     // MARK: Leftovers of merging and splitting
 
-    @Test func whatAMergedBatchStandsForIsRemoved() throws {
+    @Test func theSourcesOfAMergedBatchAreRemoved() throws {
         let merged = BatchFile(sequence: 4, first: 2, signal: .metrics, requests: 30, isCompressed: false, body: [7])
         try open { outbox in
             for sequence in 1...4 as ClosedRange<UInt64> {
@@ -207,7 +207,7 @@ import Testing
         }
     }
 
-    @Test func aMergedBatchThatIsNotWholeStandsForNothing() throws {
+    @Test func anIncompleteMergedBatchReplacesNothing() throws {
         let merged = BatchFile(sequence: 3, first: 2, signal: .metrics, requests: 20, isCompressed: false, body: [7])
         try open { outbox in
             for sequence in 2...3 as ClosedRange<UInt64> {
@@ -221,7 +221,7 @@ import Testing
         }
     }
 
-    @Test func aMergedBatchIsNotSentBesideWhatItStandsFor() throws {
+    @Test func aMergedBatchIsNotSentBesideItsSources() throws {
         let merged = BatchFile(sequence: 3, first: 2, signal: .metrics, requests: 20, isCompressed: false, body: [7])
         try open { outbox in
             try Self.makeUnremovable(url(Self.file(2, requests: 10).name))
@@ -287,7 +287,7 @@ import Testing
 
     // MARK: Directories and locks
 
-    @Test func whatIsLeftOfAnInstanceWithNothingToSendIsRemoved() throws {
+    @Test func theDirectoryOfAnInstanceWithNothingToSendIsRemoved() throws {
         try open { outbox in
             try outbox.store([1], as: Self.file(1, requests: 1))
             outbox.settle(Self.file(1, requests: 1), as: .delivered(rejected: 0))
@@ -305,7 +305,7 @@ import Testing
         #expect(temporary.contents().contains("a.lock"))
     }
 
-    @Test func aLockWithoutADirectoryIsRemovedWhenItIsNoNewOne() throws {
+    @Test func anOldLockWithoutADirectoryIsRemoved() throws {
         let instance = UUID().uuidString.lowercased()
         for name in ["\(instance).lock", "somebody-elses.lock"] {
             try Data().write(to: temporary.url.appendingPathComponent(name))
@@ -338,7 +338,7 @@ import Testing
 
     private func url(_ name: String) -> URL { temporary.url.appendingPathComponent("a/\(name)") }
 
-    /// A directory with something in it in the file's place: not even root can unlink it.
+    /// Makes a directory with a file in it at the batch's path: not even root can unlink it.
     private static func makeUnremovable(_ url: URL) throws {
         try FileManager.default.createDirectory(
             at: url.appendingPathComponent("in the way"), withIntermediateDirectories: true)

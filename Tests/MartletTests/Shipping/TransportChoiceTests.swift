@@ -9,18 +9,18 @@ import Testing
         TransportChoice(asked: asked, hasLibcurl: libcurl, variables: variables, isURLSessionSound: sound)
     }
 
-    @Test func byDefaultUploadsGoOverURLSessionWhereItIsSound() {
+    @Test func uploadsGoOverURLSessionByDefaultWhenItIsSound() {
         #expect(choice(nil, libcurl: true, sound: true) == TransportChoice(.urlSession))
         #expect(choice(nil, libcurl: true, sound: false) == TransportChoice(.libcurl))
         #expect(choice(nil, libcurl: false, sound: true) == TransportChoice(.urlSession))
     }
 
-    @Test(arguments: [true, false]) func whatIsAskedForIsInForce(sound: Bool) {
+    @Test(arguments: [true, false]) func theChosenTransportIsInForce(sound: Bool) {
         #expect(choice(.urlSession, libcurl: true, sound: sound) == TransportChoice(.urlSession))
         #expect(choice(.libcurl, libcurl: true, sound: sound) == TransportChoice(.libcurl))
     }
 
-    @Test func whereThereIsNoLibcurlURLSessionTakesItsPlaceWithAWarning() {
+    @Test func urlSessionReplacesAMissingLibcurlWithAWarning() {
         for asked in [.libcurl, nil] as [MartletConfiguration.Transport?] {
             let choice = choice(asked, libcurl: false, sound: false)
             #expect(choice.transport == .urlSession)
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func whatURLSessionCannotDoIsDoneByLibcurl() {
+    @Test func libcurlTakesSettingsThatURLSessionCannotServe() {
         let variables = ["MARTLET_CLIENT_CERTIFICATE"]
         #expect(choice(nil, libcurl: true, sound: true, variables: variables) == TransportChoice(.libcurl))
         let asked = choice(.urlSession, libcurl: true, sound: true, variables: variables)
@@ -41,7 +41,7 @@ import Testing
 }
 
 extension TransportChoice {
-    /// Nothing is said about it.
+    /// A choice without a warning.
     fileprivate init(_ transport: Transport) {
         self.init(asked: transport, hasLibcurl: true, variables: [], isURLSessionSound: true)
     }

@@ -7,7 +7,7 @@ import Testing
 @testable import Martlet
 
 extension AgentTests {
-    /// Holds for every transport.
+    /// Properties of every transport.
     @Suite struct TransportTests {
         typealias Transport = MartletConfiguration.Transport
 
@@ -80,7 +80,7 @@ extension AgentTests {
         }
 
         @Test(arguments: Transport.allCases)
-        func ofALongAnswerOnlySoMuchIsKept(transport: Transport) async throws {
+        func aLongAnswerIsKeptUpToALimit(transport: Transport) async throws {
             try await withAgent { _, collector, base in
                 collector.answer(200, body: Array(repeating: 7, count: 1 << 20))
                 let end = await Self.post(to: base, over: transport, timeout: .seconds(10))
@@ -91,7 +91,7 @@ extension AgentTests {
             }
         }
 
-        /// `URLSession` knows whole seconds, of which this is none.
+        /// `URLSession` takes time-outs in whole seconds; this one is shorter than a second.
         @Test func aFractionOfASecondIsAwaited() async throws {
             try await withAgent { _, collector, base in
                 collector.isSilent.store(true, ordering: .relaxed)
@@ -100,7 +100,7 @@ extension AgentTests {
             }
         }
 
-        /// On a thread of its own, as the agent does.
+        /// Posts on a thread of its own, as the agent does.
         private static func post(to base: URL, over transport: Transport, timeout: Duration) async -> UploadEnd? {
             await withCheckedContinuation { done in
                 let thread = Thread {

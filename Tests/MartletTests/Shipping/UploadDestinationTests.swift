@@ -9,7 +9,7 @@ import Testing
         _ endpoint: String, token: String? = nil, certificate: String? = nil, adopt: [String] = []
     ) -> MartletConfiguration {
         var configuration = MartletConfiguration()
-        configuration.endpoint = URL(string: endpoint) ?? configuration.endpoint
+        configuration.collector = URL(string: endpoint) ?? configuration.collector
         configuration.token = token
         configuration.clientCertificate = certificate.map { URL(fileURLWithPath: $0) }
         configuration.bufferAdopt = adopt.compactMap { URL(string: $0) }
@@ -26,13 +26,13 @@ import Testing
         #expect(address(configuration("http://a:4318"), for: configuration("http://a:4318/")) == "http://a:4318/")
     }
 
-    @Test func withTheSameCredentialsAnotherAddressIsReachedWhereItWas() {
+    @Test func aBatchWithTheSameCredentialsGoesToItsOldAddress() {
         #expect(address(configuration("http://a"), for: configuration("http://b")) == "http://a")
         #expect(
             address(configuration("http://a", token: "t"), for: configuration("http://b", token: "t")) == "http://a")
     }
 
-    @Test func withOtherCredentialsNothingIsSent() {
+    @Test func nothingIsSentWithOtherCredentials() {
         let present = configuration("http://a", token: "t")
         for recorded in [
             configuration("http://a"), configuration("http://a", token: "u"), configuration("http://b", token: "u"),
@@ -41,11 +41,11 @@ import Testing
             #expect(address(recorded, for: present) == nil)
             #expect(address(present, for: recorded) == nil)
         }
-        // A user is one of his own address.
+        // A user's name is valid at one address only.
         #expect(address(configuration("http://user:p@a"), for: configuration("http://user:p@b")) == nil)
     }
 
-    @Test func whatIsAdoptedIsSentToThePresentAddress() {
+    @Test func adoptedBatchesAreSentToThePresentAddress() {
         let present = configuration("http://b", token: "t", adopt: ["http://c", "http://a/"])
         #expect(address(configuration("http://a", token: "u"), for: present) == "http://b")
         #expect(address(configuration("http://d", token: "u"), for: present) == nil)
@@ -68,7 +68,7 @@ import Testing
         let owner = OutboxOwner(TelemetryResource(service: "shop", instance: "i"), configuration)
         let text = String(decoding: try JSONEncoder().encode(owner), as: UTF8.self)
         for secret in ["ada", "lovelace", "s3cret-token", "client.pem"] { #expect(!text.contains(secret), "\(text)") }
-        // The same token in two processes has two digests.
+        // Each process has its own digest of a token.
         #expect(owner.destination != UploadDestination(configuration))
     }
 

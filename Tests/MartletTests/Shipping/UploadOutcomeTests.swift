@@ -36,13 +36,13 @@ import Testing
         #expect(UploadOutcome(transportError: "reset") == .retry(.backOff, reason: "reset"))
     }
 
-    @Test func aPageWithARefusalIsOfSomethingInFrontOfTheCollectorAndLosesNothing() {
+    @Test func aRefusalWithAPageComesFromAProxyAndLosesNothing() {
         let page = UploadAnswer(status: 400, body: Array("\r\n<html>No required SSL certificate was sent</html>".utf8))
         let outcome = UploadOutcome(page, signal: .metrics)
         guard case .retry(.longest, _) = outcome else { return #expect(Bool(false), "\(outcome)") }
     }
 
-    @Test func whatWasNotTakenOfABatchIsToldWithTheReason() throws {
+    @Test func theRejectedPartOfABatchIsToldWithTheReason() throws {
         var response = OTLPExportMetricsServiceResponse()
         response.partialSuccess.rejectedDataPoints = 3
         response.partialSuccess.errorMessage = "too old"
@@ -64,14 +64,14 @@ import Testing
         #expect(UploadOutcome(UploadAnswer(status: 200, body: body), signal: .traces) == .delivered())
     }
 
-    @Test func theReasonIsWhatTheCollectorSaid() throws {
+    @Test func theReasonIsTheCollectorsText() throws {
         var said = RPCStatus()
         said.message = "no protobuf"
         let answer = UploadAnswer(status: 400, body: try said.serializedBytes())
         #expect(UploadOutcome(answer, signal: .metrics) == .dropped(.rejected, reason: "status 400: no protobuf"))
     }
 
-    @Test func whatAHostileCollectorSaysDoesNotReachTheTerminal() throws {
+    @Test func aHostileCollectorsTextDoesNotReachTheTerminal() throws {
         var said = RPCStatus()
         said.message = "\u{1b}[2J" + String(repeating: "x", count: 60_000)
         let answer = UploadAnswer(status: 400, body: try said.serializedBytes())

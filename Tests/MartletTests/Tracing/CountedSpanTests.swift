@@ -5,13 +5,13 @@ import Tracing
 @testable import Martlet
 
 extension AgentTests {
-    /// Spans while the agent does nothing but count, because of its cost.
+    /// Spans while the agent only counts, because of its cost.
     @Suite struct CountedSpanTests {
         private let tracer = MartletTracer()
 
         private func counted(_ body: () -> Void) async -> SpanFixture {
             await recorded {
-                Capture.recorder?.allow(.countsOnly)
+                CaptureSwitch.recorder?.allow(.countsOnly)
                 body()
             }
         }
@@ -58,9 +58,9 @@ extension AgentTests {
 
         @Test func aSpanThatBeganAsNothingButACountIsNotKeptWhenDetailsAreBack() async {
             let found = await recorded {
-                Capture.recorder?.allow(.countsOnly)
+                CaptureSwitch.recorder?.allow(.countsOnly)
                 let span = tracer.startSpan("GET", ofKind: .client)
-                Capture.recorder?.allow(.everything)
+                CaptureSwitch.recorder?.allow(.everything)
                 span.attributes["http.request.method"] = "GET"
                 span.attributes["url.full"] = "https://\(SpanFixture.host)/users/7"
                 span.attributes["http.status_code"] = 503

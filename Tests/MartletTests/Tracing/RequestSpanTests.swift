@@ -14,7 +14,7 @@ extension AgentTests {
         }
 
         @Test(arguments: [0.0, 1])
-        func everyRequestIsCountedWhateverTheSampling(rate: Double) async {
+        func everyRequestIsCountedUnderAnySampling(rate: Double) async {
             let found = await recorded({ $0.sampleRate = rate }) {
                 for number in 0..<100 { tracer.request("/users/\(number)?secret=1") }
             }
@@ -22,7 +22,7 @@ extension AgentTests {
             #expect(found.spans.count == (rate == 1 ? 100 : 0))
         }
 
-        @Test func detailsOfFailedRequestsAreKeptWhateverTheRate() async throws {
+        @Test func detailsOfFailedRequestsAreKeptAtAnyRate() async throws {
             let found = await recorded({ $0.sampleRate = 0 }) {
                 tracer.request("/users/7", status: 503) { $0.attributes["peer"] = "x" }
                 tracer.request("/users/7", status: 200)
@@ -36,7 +36,7 @@ extension AgentTests {
             #expect(kept.url == "https://\(SpanFixture.host)/users/7")
         }
 
-        @Test func namesOfBeforeTheStableConventionsAreUnderstood() async {
+        @Test func namesFromBeforeTheStableConventionsAreUnderstood() async {
             #expect(
                 await counts(
                     .client,
@@ -120,7 +120,7 @@ extension AgentTests {
             #expect(found.requests.keys.map(\.error) == ["MartletTests.Hidden.Inner"])
         }
 
-        /// As AsyncHTTPClient and NIO say it.
+        /// The error texts are those of AsyncHTTPClient and NIO.
         @Test(arguments: [
             ("HTTPClientError.connectTimeout", "timeout"), ("HTTPClientError.deadlineExceeded", "timeout"),
             ("connection reset (error set): Connection refused) (errno: 111)", "connection_refused"),
@@ -154,10 +154,10 @@ extension AgentTests {
             #expect(try #require(found.spans.first).isError == false)
         }
 
-        @Test func whatIsNotToBeSeenIsNeitherCountedNorKept() async {
+        @Test func anExcludedRequestIsNeitherCountedNorKept() async {
             let found = await recorded({ $0.exclude = ["spans.example/health"] }) {
                 tracer.request("/health")
-                // Of an instrument that names no URL.
+                // This instrument sets no URL.
                 span(
                     .client,
                     [
@@ -170,7 +170,7 @@ extension AgentTests {
             #expect(found.spans.count == 1)
         }
 
-        @Test func sizesAreThoseOfTheBodies() async throws {
+        @Test func sizesAreTheSizesOfTheBodies() async throws {
             let sizes: SpanAttributes = ["http.request.body.size": 3, "http.response.body.size": 5]
             let found = await recorded {
                 for kind in [SpanKind.client, .server] {
@@ -188,7 +188,7 @@ extension AgentTests {
 
         // MARK: - One request, one count
 
-        @Test func ofClientSpansWithinEachOtherTheInnermostIsCounted() async throws {
+        @Test func theInnermostOfNestedClientSpansIsCounted() async throws {
             let found = await recorded {
                 tracer.withSpan("outermost", ofKind: .client) { outermost in
                     outermost.attributes = [
@@ -211,8 +211,8 @@ extension AgentTests {
             }
         }
 
-        /// The span of a library between them: kind client, and not of HTTP.
-        @Test func aSpanAroundARequestIsNotCountedWhateverLiesBetween() async throws {
+        /// The span between them is a library's, of kind client and not of HTTP.
+        @Test func aSpanAroundARequestIsNotCountedWithAnotherSpanBetween() async throws {
             let found = await recorded {
                 tracer.withSpan("outer", ofKind: .client) { outer in
                     outer.attributes = ["http.request.method": "GET", "url.full": "https://spans.example/outer"]
@@ -237,7 +237,7 @@ extension AgentTests {
             #expect(found.counts == ["client GET /b 200 - 1"])
         }
 
-        @Test func aServersRequestAndThoseThatItMakesAreAllCounted() async {
+        @Test func aServersRequestAndTheRequestsThatItMakesAreAllCounted() async {
             let found = await recorded {
                 tracer.withSpan("GET", ofKind: .server) { span in
                     span.attributes = ["http.request.method": "GET", "http.route": "/shop", "http.status_code": 200]

@@ -4,8 +4,8 @@ import Tracing
 
 @testable import Martlet
 
-/// Runs `body` with a recorder in the place that an agent's has, and returns what it recorded of `host`: requests that
-/// other tests of this process make meanwhile are not meant.
+/// Runs `body` with a recorder in place of an agent's, and returns its records of `host`. The records leave out requests
+/// that other tests of this process make meanwhile.
 func recorded(
     by host: String = SpanFixture.host, _ change: (inout MartletConfiguration) -> Void = { _ in },
     _ body: () async throws -> Void
@@ -14,8 +14,8 @@ func recorded(
     configuration.sampleRate = 1
     change(&configuration)
     let recorder = Recorder(configuration)
-    Capture.connect(to: recorder)
-    defer { Capture.disconnect() }
+    CaptureSwitch.connect(to: recorder)
+    defer { CaptureSwitch.disconnect() }
     try await body()
     let interval = recorder.drain().interval
     return SpanFixture(
@@ -23,7 +23,7 @@ func recorded(
         spans: interval.details.filter { $0.request.map { $0.host == host || $0.kind == .server } ?? true })
 }
 
-/// Makes a span that is told this, and ends it.
+/// Makes a span with these attributes and ends it.
 func span(_ kind: SpanKind, _ attributes: SpanAttributes, error: (any Error)? = nil, status: SpanStatus? = nil) {
     let span = MartletTracer().startSpan("span", ofKind: kind)
     span.attributes = attributes
@@ -35,7 +35,7 @@ func span(_ kind: SpanKind, _ attributes: SpanAttributes, error: (any Error)? = 
 struct SpanFixture {
     static let host = "spans.example"
 
-    /// How often each was counted.
+    /// The count of each combination of dimensions.
     let requests: [RequestDimensions: UInt64]
     let spans: [SpanRecord]
 
@@ -51,7 +51,7 @@ struct SpanFixture {
 }
 
 extension MartletTracer {
-    /// A client's request as AsyncHTTPClient's span tells of it.
+    /// Records a client's request as a span of AsyncHTTPClient's.
     func request(
         _ path: String = "/users/7", status: Int? = 200, within context: ServiceContext = .current ?? .topLevel,
         _ body: (MartletSpan) -> Void = { _ in }
@@ -65,7 +65,7 @@ extension MartletTracer {
     }
 }
 
-/// Headers as a program has them.
+/// Headers in a dictionary, as a program has them.
 struct Headers: Injector, Extractor {
     func inject(_ value: String, forKey key: String, into carrier: inout [String: String]) { carrier[key] = value }
 

@@ -5,7 +5,7 @@ import Tracing
 @testable import Martlet
 
 extension AgentTests {
-    /// What is too much is left out and counted.
+    /// Values past a limit are left out and counted.
     @Suite struct SpanLimitTests {
         private let tracer = MartletTracer()
 
@@ -18,7 +18,7 @@ extension AgentTests {
             return try #require(found.span("span"))
         }
 
-        @Test func attributesPastTheLimitAreDroppedAndThoseThatAreThereMayChange() async throws {
+        @Test func attributesPastTheLimitAreDroppedAndEarlierOnesMayChange() async throws {
             let span = try await kept { span in
                 for number in 0..<MartletLimits.attributes + 7 { span.attributes["key\(number)"] = number }
                 span.attributes["key0"] = -1
@@ -88,7 +88,7 @@ extension AgentTests {
         @Test func spansPastTheIntervalsLimitAreDroppedAndCounted() async {
             let found = await recorded {
                 for _ in 0..<MartletLimits.sampledDetails + 10 { tracer.withSpan("span") { _ in } }
-                #expect(Capture.recorder?.droppedDetails == 10)
+                #expect(CaptureSwitch.recorder?.droppedDetails == 10)
             }
             #expect(found.spans.count == MartletLimits.sampledDetails)
         }

@@ -5,7 +5,7 @@ import Tracing
 @testable import Martlet
 
 extension AgentTests {
-    /// What spans say goes without its secrets.
+    /// Texts of spans lose their secrets.
     @Suite struct SpanRedactionTests {
         private let tracer = MartletTracer()
 
@@ -20,7 +20,7 @@ extension AgentTests {
                     "http.response.header.location": "/b?secret",
                 ]
                 span(.client, attributes)
-                // The same around another request, and where it is none.
+                // A span around another request and a span that is no request have these attributes too.
                 tracer.withSpan("outer", ofKind: .client) { outer in
                     outer.attributes = attributes
                     tracer.request("/inner")
@@ -61,7 +61,7 @@ extension AgentTests {
             #expect(other.links.map(\.attributes) == [other.attributes])
         }
 
-        /// Where the limit cuts a secret in two, what is left of it does not look like one.
+        /// A limit may cut a secret in two, and the rest no longer looks like one.
         @Test func noSecretIsKeptWhereALimitCutsIt() async throws {
             let before = { String(repeating: "x", count: $0 - 20) + " https://" }
             let secret = String(repeating: "secret", count: 4) + "@host/"
@@ -83,7 +83,7 @@ extension AgentTests {
             #expect(!String(describing: found.spans).contains("secr"))
         }
 
-        @Test func whatAnErrorSaysIsKeptWithoutItsSecrets() async throws {
+        @Test func anErrorsTextIsKeptWithoutItsSecrets() async throws {
             let found = await recorded {
                 let span = tracer.startSpan("span")
                 span.recordError(

@@ -16,7 +16,7 @@ import Testing
         #expect(parent.isSampled == isSampled)
     }
 
-    @Test func whatIsReadIsWrittenAgainWithoutUnknownFlags() {
+    @Test func aHeaderIsWrittenAgainWithoutUnknownFlags() {
         let header = "00-\(Self.trace)-\(Self.span)-03"
         #expect(TraceParent(header)?.text == "00-\(Self.trace)-\(Self.span)-01")
     }

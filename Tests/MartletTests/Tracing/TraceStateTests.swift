@@ -42,7 +42,7 @@ import Testing
         #expect(TraceState.passedOn(list(33)) == "")
     }
 
-    @Test func past512CharactersLongMembersGoFirstAndThenTheLast() {
+    @Test func aListPast512CharactersLosesLongMembersFirstAndThenTheLast() {
         let long = "long=" + String(repeating: "x", count: 150)
         let short = (0..<5).map { "k\($0)=" + String(repeating: "y", count: 100) }
         #expect(TraceState.passedOn(([long] + short).joined(separator: ",")) == short[..<4].joined(separator: ","))

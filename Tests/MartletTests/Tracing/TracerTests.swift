@@ -5,7 +5,7 @@ import Tracing
 @testable import Martlet
 
 extension AgentTests {
-    /// Spans and their place in a trace.
+    /// Spans and their position in a trace.
     @Suite struct TracerTests {
         private let tracer = MartletTracer()
         private let parent = [
@@ -60,7 +60,7 @@ extension AgentTests {
             #expect(found.requests.isEmpty)
         }
 
-        @Test func theSpanThatRunsIsTheParentOfThoseWithinIt() async throws {
+        @Test func aRunningSpanIsTheParentOfSpansWithinIt() async throws {
             let found = await recorded {
                 await tracer.withSpan("outer", context: extracted(parent), ofKind: .server) { _ in
                     await tracer.withSpan("middle") { _ in
@@ -91,7 +91,7 @@ extension AgentTests {
         }
 
         @Test(arguments: [["traceparent": "00-nonsense", "tracestate": "a=1"], ["tracestate": "a=1"], [:]])
-        func headersThatAreNoneChangeNothing(headers: [String: String]) {
+        func invalidHeadersChangeNothing(headers: [String: String]) {
             #expect(extracted(headers).traceContext == nil)
         }
 
@@ -102,7 +102,7 @@ extension AgentTests {
         }
 
         @Test(arguments: [true, false])
-        func theParentsDecisionHoldsWhateverTheRate(isSampled: Bool) async {
+        func theParentsDecisionHoldsAtAnyRate(isSampled: Bool) async {
             let header = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-0\(isSampled ? 1 : 0)"
             let found = await recorded({ $0.sampleRate = isSampled ? 0 : 1 }) {
                 tracer.withSpan("child", context: extracted(["traceparent": header])) { _ in }
@@ -127,7 +127,7 @@ extension AgentTests {
             #expect(found.spans.isEmpty)
         }
 
-        @Test func withoutAnAgentNothingIsRecordedAndTheContextPassesThrough() {
+        @Test func nothingIsRecordedWithoutAnAgentAndTheContextPassesThrough() {
             let span = tracer.startSpan("work", context: extracted(parent), ofKind: .client)
             span.attributes["http.request.method"] = "GET"
             #expect(!span.isRecording)
@@ -136,15 +136,15 @@ extension AgentTests {
             span.end()
         }
 
-        @Test func whileCaptureIsOffNothingIsRecordedAndTheContextPassesThrough() async {
+        @Test func nothingIsRecordedWhileCaptureIsOffAndTheContextPassesThrough() async {
             let found = await recorded {
-                Capture.isOn.store(false, ordering: .relaxed)
+                CaptureSwitch.isOn.store(false, ordering: .relaxed)
                 let span = tracer.startSpan("GET", context: extracted(parent), ofKind: .client)
                 #expect(injected(span.context) == parent)
                 span.end()
-                Capture.isOn.store(true, ordering: .relaxed)
-                tracer.request("/a") { _ in Capture.isOn.store(false, ordering: .relaxed) }
-                Capture.isOn.store(true, ordering: .relaxed)
+                CaptureSwitch.isOn.store(true, ordering: .relaxed)
+                tracer.request("/a") { _ in CaptureSwitch.isOn.store(false, ordering: .relaxed) }
+                CaptureSwitch.isOn.store(true, ordering: .relaxed)
             }
             #expect(found.requests.isEmpty && found.spans.isEmpty)
         }
@@ -201,7 +201,7 @@ extension AgentTests {
             }
             let span = try #require(found.span("then"))
             #expect(span.start == start.nanosecondsSinceEpoch)
-            // What passed in between by the clock is in neither.
+            // The clock's time between the two calls is in neither figure.
             #expect(abs(Double(span.durationNanoseconds) - 2e9) < 1e9)
             #expect(found.span("backwards")?.durationNanoseconds == 0)
         }
@@ -246,7 +246,7 @@ extension AgentTests {
     }
 }
 
-/// Tells a span of its own end.
+/// A value that changes its span when the value is released.
 private final class Farewell: CustomStringConvertible, Sendable {
     private let span: MartletSpan
 

@@ -3,8 +3,9 @@ import FoundationNetworking
 
 /// Challenges answered, refused, and left unanswered.
 ///
-/// With or without an agent, Foundation deadlocks when a storage has a credential and no delegate is asked first (it
-/// suspends the task on the task's own queue): that is not here. Of the schemes it knows Basic alone; TLS asks nobody.
+/// The cells leave out a storage with a credential where no delegate is asked first: with or without an agent, Foundation
+/// then deadlocks, because it suspends the task on the task's own queue. Foundation raises a challenge only for the scheme
+/// Basic, and none for TLS.
 extension Cell {
     static let challenges: [Cell] = [
         Cell("challenge answered by a session delegate") {
@@ -98,7 +99,7 @@ extension Cell {
             configuration.urlCredentialStorage = nil
             await stage.data(stage.session(configuration), stage.request("basic"), atMost: Stage.shortLimit)
         },
-        // On Linux a protection space equals only itself, so that the one of a response is never found in a storage.
+        // On Linux a protection space equals only itself, so a storage never finds the space of a response.
         Cell("challenge with a credential in the session's storage") { stage in
             let configuration = URLSessionConfiguration.ephemeral
             let request = stage.request("basic")
@@ -158,7 +159,7 @@ extension URLCredential {
     }
 }
 
-/// Has one credential, for everything.
+/// A storage with one credential for all requests.
 private final class Storage: URLCredentialStorage, @unchecked Sendable {
     private let credential: URLCredential
 

@@ -40,7 +40,7 @@ extension Cell {
 extension Stage {
     fileprivate static let crowd = 64
 
-    /// The tasks are made one after another, as their identifiers are counted, and run at once.
+    /// Runs many tasks at once. They are made one after another, because their identifiers are counted.
     fileprivate func crowd(
         _ make: (Int, @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void) -> URLSessionTask
     ) async {

@@ -1,12 +1,12 @@
 import Foundation
 import FoundationNetworking
 
-/// What a server may answer, over every protocol that is spoken here.
+/// The answers of a server, over every protocol of the matrix.
 ///
-/// Trailers after a chunked body are not here: at them Foundation ends the process ("Transfer completed, but there's no
-/// response"), with or without an agent.
+/// Trailers after a chunked body are left out: with or without an agent, they make Foundation end the process ("Transfer
+/// completed, but there's no response").
 ///
-/// A body of 100 MB goes each way, in the styles that do not depend on how it is cut into chunks.
+/// A body of 100 MB goes each way, in the styles that do not depend on its chunks.
 extension Cell {
     static let exchanges: [Cell] =
         answers.map { path in Cell("answer \(path)") { await $0.data($0.session(), $0.request(path)) } }

@@ -75,7 +75,7 @@ extension Cell {
                 configuration.timeoutIntervalForRequest = 1
                 await stage.delegated(stage.request("halves"), .init(), configuration)
             },
-            // On Linux it is not enforced.
+            // Foundation on Linux does not enforce this time-out.
             Cell("time-out of the resource") { stage in
                 let configuration = URLSessionConfiguration.default
                 configuration.timeoutIntervalForResource = 0.3

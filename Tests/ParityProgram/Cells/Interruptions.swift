@@ -89,7 +89,7 @@ extension Cell {
             await stage.finish(task, at: delegate.completed)
         },
         Cell("resumed twice") { stage in
-            // The answer waits for the second call, which would find a task that has ended.
+            // The answer waits for the second call, which would otherwise find a task that has ended.
             let (server, first) = (stage.server, Once())
             let delegate = stage.delegate(.init(data: { _ in if !first.isFirst() { server.go() } }))
             let task = stage.session(delegate: delegate).dataTask(with: stage.request("halves"))
@@ -98,7 +98,7 @@ extension Cell {
             if !first.isFirst() { server.go() }
             await stage.end(task, at: delegate.completed)
         },
-        // On Linux the request is made once more, from its beginning.
+        // Foundation on Linux makes the request once more, from its beginning.
         Cell("suspended during the body") { stage in
             let (server, suspended, isSuspended) = (stage.server, Ending(), Once())
             let delegate = stage.delegate(
@@ -139,7 +139,7 @@ extension Stage {
         transcript.note("task after resume", Described.task(task))
     }
 
-    /// Cancels it when the server has the request.
+    /// Cancels a task when the server has its request.
     fileprivate func cancelAtServer(_ task: URLSessionTask, endingAt ended: Ending) async {
         task.resume()
         server.awaitRequest()

@@ -46,7 +46,7 @@ extension Cell {
 
         private func request(on stage: Stage) -> URLRequest {
             guard self != .data else { return stage.request("big?bytes=100000") }
-            // One chunk: for an async download with a delegate Foundation writes each of them twice.
+            // The body is one chunk: for an async download with a delegate Foundation writes each chunk twice.
             guard self != .download else { return stage.request("hello") }
             var request = stage.request("echo", method: "POST")
             if self == .uploadStream { request.httpBodyStream = InputStream(data: Self.body) }

@@ -1,9 +1,10 @@
 import Foundation
 import FoundationNetworking
 
-/// Loaders other than the one that the agent observes: a service's own, WebSocket, FTP.
+/// Loaders that the agent does not observe: a service's own, WebSocket, FTP.
 extension Cell {
-    /// The shared session has the protocols that are registered when the first session of the process is made.
+    /// The cells that have to run first: the shared session keeps the protocols that are registered when the first
+    /// session of the process is made.
     static let first = [
         Cell("foreign protocol, registered before the first session") { stage in
             _ = URLProtocol.registerClass(Mock.self)
@@ -53,7 +54,7 @@ extension Cell {
             await stage.data(stage.session(), stage.request("mock"))
             URLProtocol.unregisterClass(Mock.self)
         },
-        // Debian's libcurl is built without it, and Foundation says so.
+        // Debian builds libcurl without WebSocket, and Foundation reports that.
         Cell("WebSocket") { stage in
             let delegate = stage.delegate()
             let url = stage.url("hello").absoluteString.replacing("http://", with: "ws://")
@@ -71,7 +72,7 @@ extension Cell {
     ]
 }
 
-/// A service's own protocol, as its tests have one.
+/// A service's own protocol, as services have in their tests.
 private final class Mock: URLProtocol {
     override static func canInit(with request: URLRequest) -> Bool { request.url?.path.hasPrefix("/mock") == true }
     override static func canonicalRequest(for request: URLRequest) -> URLRequest { request }

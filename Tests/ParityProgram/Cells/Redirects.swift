@@ -56,7 +56,7 @@ extension Stage {
         return request
     }
 
-    /// A task with a delegate of its own and a completion handler.
+    /// Runs a task with a delegate of its own and a completion handler.
     fileprivate func redirectedTask(_ answers: RecordingDelegate.Answers = .init()) async {
         let ended = Ending()
         let task = session().dataTask(with: redirected(302), completionHandler: dataHandler(ended))

@@ -1,7 +1,7 @@
 import Foundation
 import FoundationNetworking
 
-/// Sessions of every kind, and what a configuration can say.
+/// Sessions of every kind, and the settings of a configuration.
 extension Cell {
     static let sessions: [Cell] = [
         Cell("shared session, completion handler") { await $0.data(.shared, $0.request("hello")) },
@@ -93,7 +93,7 @@ extension Cell {
             await stage.data(stage.session(), stage.request("hello", at: .tls))
             unsetenv("https_proxy")
         },
-        // On Linux it is not used.
+        // Foundation on Linux does not use this setting.
         Cell("proxy of the configuration") { stage in
             let configuration = URLSessionConfiguration.default
             let port = stage.url("", at: .proxy).port ?? 0

@@ -1,4 +1,4 @@
 #pragma once
 
-// The certificate authority that libcurl's new handles trust in place of the system's; NULL for the system's.
+// Sets the certificate authority that libcurl's new handles trust instead of the system's; NULL restores the system's.
 void parity_trust(const char *authority);

@@ -1,0 +1,120 @@
+import CMartletHooks
+import MartletTelemetry
+import Synchronization
+
+/// A running agent, shared by all values that hold it.
+final class AgentCore: Sendable {
+    let recorder: Recorder
+    /// `nil` for one in memory, and where the agent is switched off.
+    let thread: AgentThread?
+    let capture: CaptureState
+    /// The scope of an agent in memory that sees nothing else; `nil` for an agent that sees the whole process.
+    let scope: CaptureScope?
+    let isEnabled: Bool
+    /// The number of values that hold the agent; 0 once it has ended.
+    let holders = Atomic<Int>(0)
+    let process = martlet_process()
+    /// The agent that this one replaces in a forked child, from the process in which both began; `nil` otherwise.
+    let origin: AgentCore?
+    private let configuration: MartletConfiguration
+
+    /// Makes an agent that ships the requests that it captures.
+    init(_ configuration: MartletConfiguration, installing install: (MartletConfiguration.Capture) -> CaptureState) {
+        self.configuration = configuration
+        origin = nil
+        (recorder, thread) = Self.shipping(configuration, isEnabled: configuration.isEnabled)
+        capture = configuration.isEnabled ? install(configuration.capture) : .switchedOff
+        isEnabled = configuration.isEnabled
+        scope = nil
+    }
+
+    /// Makes an agent that keeps the requests that it captures in memory.
+    init(inMemory configuration: MartletConfiguration, scope: CaptureScope? = nil) {
+        self.configuration = configuration
+        origin = nil
+        thread = nil
+        self.scope = scope
+        recorder = Recorder(configuration, memory: RequestMemory(configuration))
+        isEnabled = configuration.isEnabled
+        guard isEnabled else {
+            capture = .switchedOff
+            return
+        }
+        capture = scope == nil ? CaptureState.install(configuration.capture) : CaptureState.installForScope()
+        if configuration.bootstrapsTracing { TracingBootstrap.install(AgentLog(configuration)) }
+    }
+
+    /// Makes a forked child's agent, with the configuration and the number of holders of `parent` and none of its records.
+    /// Takes no lock of the parent's.
+    init(inPlaceOf parent: AgentCore) {
+        origin = parent.origin ?? parent
+        configuration = parent.configuration
+        capture = parent.capture
+        scope = nil
+        let holders = parent.holders.load(ordering: .relaxed)
+        self.holders.store(holders, ordering: .relaxed)
+        isEnabled = parent.isEnabled && parent.scope == nil && holders > 0
+        (recorder, thread) = Self.shipping(
+            configuration, isEnabled: isEnabled && parent.thread != nil,
+            memory: parent.recorder.memory == nil ? nil : RequestMemory(configuration))
+    }
+
+    /// A recorder and, where it is enabled, the thread that ships what it records.
+    private static func shipping(
+        _ configuration: MartletConfiguration, isEnabled: Bool, memory: RequestMemory? = nil
+    ) -> (Recorder, AgentThread?) {
+        guard isEnabled else { return (Recorder(configuration, memory: memory), nil) }
+        let requests = FlushRequests()
+        let recorder = Recorder(configuration, memory: memory, onFullSegment: { requests.signal() })
+        let board = StatusBoard(heldByOthers: { AgentMemory.bytes(of: recorder) })
+        return (recorder, AgentThread(requests: requests, board: board))
+    }
+
+    /// Logs the state of capture, installs tracing and starts shipping. For an agent that ``RunningAgents`` has already.
+    func startShipping(_ log: AgentLog) {
+        guard thread != nil else { return }
+        if let reason = capture.reason { log.warning("Capture is \(capture.mode.rawValue): \(reason)") }
+        for limit in capture.limits { log.warning(limit) }
+        if configuration.bootstrapsTracing { TracingBootstrap.install(log) }
+        ship(log)
+    }
+
+    private func ship(_ log: AgentLog) {
+        thread?.start(
+            configuration, resource: TelemetryResource(configuration), capture: capture, recorder: recorder, log: log)
+    }
+
+    /// Starts shipping in a forked child. The parent has logged the messages of a start.
+    func goOnShipping() { ship(AgentLog(configuration)) }
+
+    var isCapturing: Bool {
+        get { scope?.isOn ?? (CaptureSwitch.isConnected(to: recorder) && CaptureSwitch.isOn.load(ordering: .relaxed)) }
+        set {
+            if let scope {
+                scope.isOn = newValue
+            } else if CaptureSwitch.isConnected(to: recorder) {
+                if newValue { URLSessionCapture.forgetWaiting() }
+                newValue ? CaptureSwitch.switchOn() : CaptureSwitch.switchOff()
+                // The collector is told soon.
+                thread?.requests.signal()
+            }
+        }
+    }
+
+    func connect() {
+        if let scope {
+            URLSessionCapture.forgetAbandoned()
+            return scope.open(for: isEnabled ? recorder : nil)
+        }
+        URLSessionCapture.forgetWaiting()
+        CaptureSwitch.isExplicit.store(capture.mode == .explicit, ordering: .relaxed)
+        if origin == nil { CaptureSwitch.connect(to: recorder) } else { CaptureSwitch.goOn(with: recorder) }
+    }
+
+    /// - Parameter next: the agent that sees requests from now on; `nil` if none runs.
+    func disconnect(inFavourOf next: AgentCore?) {
+        if let scope { return scope.close() }
+        guard CaptureSwitch.isConnected(to: recorder) else { return }
+        if let next { next.connect() } else { CaptureSwitch.disconnect() }
+    }
+}

@@ -1,0 +1,247 @@
+import Foundation
+import MartletTelemetry
+
+/// The work of the shipping thread, in its order: seal when the interval is over, upload the batches that wait, answer the
+/// callers that asked.
+struct AgentLoop: ~Copyable {
+    private let interval: UInt64
+    private let checkInterval: UInt64
+    private var nextSeal: UInt64
+    private var nextCheck: UInt64
+    private let requests: FlushRequests
+    private let board: StatusBoard
+    private let recorder: Recorder
+    private let keeper: JournalKeeper
+    private let capture: CaptureState
+    private let log: AgentLog
+    private var sealer: Sealer
+    private var budget: BudgetWatch
+    private var delivery: Delivery
+    private var outbox: Outbox?
+    /// The outbox before the current one. Its lock is held as long as it has batches or segments of the journal.
+    private var former: Outbox?
+    /// The batches that no directory takes.
+    private var memory: MemoryOutbox
+
+    init(
+        _ configuration: MartletConfiguration, resource: TelemetryResource, capture: CaptureState, recorder: Recorder,
+        log: AgentLog, requests: FlushRequests, board: StatusBoard
+    ) {
+        interval = configuration.interval.nanoseconds
+        let checkInterval = min(configuration.interval, configuration.hung, MartletLimits.budgetWindow)
+        self.checkInterval = max(checkInterval, MartletLimits.shortestInterval).nanoseconds
+        nextCheck = Clock.monotonic() &+ self.checkInterval
+        nextSeal = Clock.monotonic() &+ interval
+        self.requests = requests
+        self.board = board
+        self.recorder = recorder
+        self.capture = capture
+        self.log = log
+        budget = BudgetWatch(configuration, recorder: recorder, board: board, log: log)
+        let keeper = JournalKeeper(recorder.journal)
+        self.keeper = keeper
+        sealer = Sealer(
+            configuration, resource: resource, capture: capture, recorder: recorder, log: log, board: board,
+            keeper: keeper)
+        delivery = Delivery(configuration, log: log, requests: requests, board: board) { _ = keeper.makeRoom() }
+        outbox = nil
+        former = nil
+        let share = Int(Double(configuration.maxMemory) * MartletLimits.memoryOutbox)
+        memory = MemoryOutbox(
+            instance: resource.instance, limit: min(share, configuration.bufferMax), keeper: keeper)
+    }
+
+    /// Opens the outbox, and with it the journal. To be called ahead of ``run()``.
+    mutating func open() { openOutbox() }
+
+    mutating func run() {
+        // Requests recorded before the journal was open are in memory alone.
+        if recorder.hasUnjournaled { seal(isAsked: true) }
+        deliver(isAsked: false)
+        while true {
+            requests.waitForRequest(until: min(nextSeal, delivery.nextAttempt, nextCheck))
+            let flushes = requests.takeFlushes()
+            let isStopping = requests.stopBy != nil
+            let isAsked = !flushes.isEmpty || isStopping
+            if keeper.makeRoom() { nextSeal = 0 }
+            if isAsked || budget.isSwitched || Clock.monotonic() >= min(nextSeal, nextCheck) { check() }
+            guard isAsked || Clock.monotonic() >= min(nextSeal, delivery.nextAttempt) else { continue }
+            if isAsked || Clock.monotonic() >= nextSeal { seal(isAsked: isAsked) }
+            deliver(isAsked: isAsked)
+            if isStopping { reportLosses() }
+            if isStopping { close() }
+            board.update { $0.threadCPU = Clock.threadCPU() }
+            for done in flushes { done() }
+            if isStopping { return }
+        }
+    }
+
+    /// Does the work that does not wait for the end of an interval, which may be long. To be called once ahead of a seal,
+    /// because each call is a judgement.
+    private mutating func check() {
+        nextCheck = Clock.monotonic() &+ checkInterval
+        URLSessionCapture.countHung(into: recorder)
+        if budget.check() { nextSeal = 0 }
+        keeper.noteUnwatched(recorder.unwatched.nanoseconds())
+        checkHooks()
+    }
+
+    /// Warns of a hook that another library has taken out, and leaves it as it is.
+    private func checkHooks() {
+        if let loss = capture.loss() {
+            log.once(.hooks, "Capture: \(loss)")
+        } else {
+            log.again(.hooks, "Capture: the hooks are in their places again")
+        }
+    }
+
+    /// Seals and delivers one more interval if the last delivery found a loss, which no other batch would report.
+    private mutating func reportLosses() {
+        guard sealer.hasUnreportedLoss else { return }
+        sealAndStore(isAsked: true, isLast: true)
+        deliver(isAsked: true)
+    }
+
+    /// Closes the journal and the outbox. Called before the callers are answered, because the process may end with the
+    /// answer.
+    private mutating func close() {
+        sealer.close(losing: memory.losable)
+        outbox.take()?.close()
+    }
+
+    private mutating func seal(isAsked: Bool) {
+        nextSeal = Clock.monotonic() &+ interval
+        openOutbox()
+        sealAndStore(isAsked: isAsked)
+        closeFormer()
+    }
+
+    // MARK: Where batches wait
+
+    /// Opens another outbox if the current one is out of its directory. Called at every seal, so that a disk that comes back
+    /// is used, and a directory that was removed is made anew.
+    private mutating func openOutbox() {
+        if let open = outbox.take() {
+            if open.isInPlace { outbox = consume open } else { leave(open) }
+        }
+        if outbox == nil { takeBackFormer() }
+        guard outbox == nil else { return }
+        if let new = sealer.makeOutbox() { use(new) } else { sealer.goOnWithoutPlace() }
+    }
+
+    private mutating func use(_ new: consuming Outbox) {
+        // A former outbox of the same directory has lost its lock, and the new one has made another.
+        if let place = former.take(), place.service != new.service { former = consume place }
+        sealer.keepJournal(in: new)
+        outbox = consume new
+    }
+
+    private mutating func leave(_ outbox: consuming Outbox) {
+        var outbox = outbox
+        sealer.leave(&outbox)
+        if former == nil, outbox.isThere { former = consume outbox }
+    }
+
+    /// Takes the former outbox back into use, if its directory is there. No process could make it anew, because this one has
+    /// its lock.
+    private mutating func takeBackFormer() {
+        guard var place = former.take() else { return }
+        guard place.isInPlace else { return former = consume place }
+        sealer.takeBack(&place)
+        use(place)
+    }
+
+    /// Returns the former outbox or a new one, in no directory of `failed`; `nil` if none can be used.
+    private mutating func otherPlace(except failed: Set<URL>) -> Outbox? {
+        if var place = former.take() {
+            if !failed.contains(place.service), place.isInPlace {
+                sealer.takeBack(&place)
+                return place
+            }
+            former = consume place
+        }
+        return sealer.makeOutbox(except: failed)
+    }
+
+    /// Closes the former outbox when nothing of this process waits in it, so that another process may have it.
+    private mutating func closeFormer() {
+        guard outbox != nil, !sealer.isJournalMoving, var place = former.take() else { return }
+        sealer.leave(&place)
+        if place.waiting > 0 { former = consume place } else { place.close() }
+    }
+
+    private mutating func sealAndStore(isAsked: Bool, isLast: Bool = false) {
+        // The batch's interval is still in the journal, which has no room for another one beside it.
+        if memory.held != nil { moveToDisk() }
+        guard memory.held == nil else { return }
+        if let interval = sealer.seal(isAsked: isAsked, isLast: isLast) { store(interval) } else { moveToDisk() }
+    }
+
+    /// Stores the batches that wait in memory, as far as the outbox takes them.
+    private mutating func moveToDisk() {
+        guard var open = outbox.take() else { return }
+        sealer.move(&memory, to: &open)
+        outbox = consume open
+    }
+
+    /// Stores an interval in the outbox, in the first other directory that takes it, or else in memory.
+    private mutating func store(_ interval: SealedInterval) {
+        var failed: Set<URL> = []
+        while var open = outbox.take() {
+            do throws(WholeFile.Failure) {
+                try sealer.store(interval, in: &open, after: &memory)
+                return outbox = consume open
+            } catch {
+                failed.insert(open.service)
+                sealer.note(error, in: open.service)
+            }
+            guard let next = otherPlace(except: failed) else {
+                outbox = consume open
+                break
+            }
+            leave(open)
+            use(next)
+        }
+        sealer.goOnWithoutPlace()
+        sealer.store(interval, in: &memory)
+    }
+
+    // MARK: Delivery
+
+    private mutating func deliver(isAsked: Bool) {
+        let held = memory.held
+        deliverAll(isAsked: isAsked)
+        // The flush is also for the requests that came after the held interval.
+        guard isAsked, held != nil, memory.held == nil else { return }
+        sealAndStore(isAsked: true)
+        deliverAll(isAsked: true)
+    }
+
+    /// Delivers the batches that wait. A long delivery is interrupted when the next interval ends, to seal it.
+    private mutating func deliverAll(isAsked: Bool) {
+        while !deliverUntilNextSeal(isAsked: isAsked) {
+            check()
+            seal(isAsked: false)
+        }
+        delivery.end()
+        let bytes = memory.bytes
+        board.update { $0.memoryBatchBytes = bytes }
+    }
+
+    private mutating func deliverUntilNextSeal(isAsked: Bool) -> Bool {
+        sealer.measureBuffer()
+        guard delivery.begin(isAsked: isAsked, pause: nextSeal) else { return true }
+        for place in sealer.places { delivery.deliverAbandoned(in: place, except: memory.instance) }
+        if var place = former.take() {
+            delivery.deliver(own: &place)
+            former = consume place
+        }
+        if var open = outbox.take() {
+            delivery.deliver(own: &open)
+            outbox = consume open
+        }
+        delivery.deliver(own: &memory)
+        delivery.deliverElsewhere()
+        return !delivery.isPaused
+    }
+}

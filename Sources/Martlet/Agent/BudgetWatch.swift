@@ -1,0 +1,109 @@
+import MartletTelemetry
+
+/// Holds the agent to its budget, on the agent's thread: measures, judges, and carries out the judgement.
+struct BudgetWatch {
+    private let recorder: Recorder
+    private let board: StatusBoard
+    private let log: AgentLog
+    private var budget: AgentBudget
+    private var last = CaptureSwitchState.on
+    private var switches = CaptureSwitch.switches.load(ordering: .relaxed)
+
+    init(_ configuration: MartletConfiguration, recorder: Recorder, board: StatusBoard, log: AgentLog) {
+        self.recorder = recorder
+        self.board = board
+        self.log = log
+        budget = AgentBudget(
+            maxCPU: configuration.maxCPU, maxMemory: configuration.maxMemory, terms: configuration.budgetTerms,
+            start: Self.cost(board))
+    }
+
+    /// Whether capture was switched on or off since the last check.
+    var isSwitched: Bool { isSwitchedOn || CaptureSwitch.state.isOn != last.isOn }
+
+    /// Whether capture was switched on since the last check, even if it was on before.
+    private var isSwitchedOn: Bool { CaptureSwitch.switches.load(ordering: .relaxed) != switches }
+
+    /// Judges the agent's cost and carries out the judgement.
+    ///
+    /// - Returns: whether a step was given up or taken back, or capture was switched: changes that the collector should hear
+    ///   of soon.
+    mutating func check() -> Bool {
+        let (before, isSwitched, isSwitchedOn) = (budget.allowance, isSwitched, isSwitchedOn)
+        switches = CaptureSwitch.switches.load(ordering: .relaxed)
+        switch CaptureSwitch.state {
+        // The service switched capture on: all work is allowed again.
+        case .on where isSwitchedOn: restart()
+        case .on, .paused: judge()
+        case .off: break
+        case .failed(let reason): log.once(.off, "Capture is off: \(reason)")
+        }
+        last = CaptureSwitch.state
+        return isSwitched || budget.allowance != before
+    }
+
+    private mutating func restart() {
+        if budget.allowance != .everything { log.warning("Capture is switched on, with all that it may do") }
+        budget.restart(at: Self.cost(board))
+        recorder.allow(.everything)
+        log.again(.off, "Capture is on again")
+    }
+
+    private mutating func judge() {
+        let before = budget.allowance
+        budget.judge(Self.cost(board))
+        let allowance = budget.allowance
+        guard allowance != before else { return }
+        let reason = budget.pause.map { Self.reason(of: $0, at: allowance) }
+        recorder.allow(allowance, because: reason)
+        if allowance == .nothing { CaptureSwitch.pause(because: reason ?? "") }
+        if before == .nothing {
+            URLSessionCapture.forgetWaiting()
+            CaptureSwitch.resume()
+        }
+        log.warning(sentence(from: before))
+    }
+
+    private func sentence(from before: Allowance) -> String {
+        let isLess = budget.allowance.rawValue > before.rawValue
+        let step = isLess ? Self.loss(at: budget.allowance) : Self.gain(after: before)
+        return "\(step): \(budget.figures)" + (isLess ? budget.pause.map(Self.next) ?? "" : "")
+    }
+
+    /// The reason as `status` and the collector have it.
+    private static func reason(of pause: StepPause, at allowance: Allowance) -> String {
+        switch allowance {
+        case .everything, .withoutDetails: "no details are kept: \(pause.reason)"
+        case .countsOnly: "no details, phases, trace headers and spans: \(pause.reason)"
+        case .nothing: "paused for \(pause.length.components.seconds) s: \(pause.reason)"
+        }
+    }
+
+    // MARK: In the log
+
+    private static func loss(at allowance: Allowance) -> String {
+        switch allowance {
+        case .everything, .withoutDetails: "No details of requests are kept"
+        case .countsOnly: "Requests are counted without phases, trace headers and spans"
+        case .nothing: "Capture is paused"
+        }
+    }
+
+    private static func gain(after allowance: Allowance) -> String {
+        switch allowance {
+        case .everything, .withoutDetails: "Details of requests are kept again"
+        case .countsOnly: "Requests have phases, trace headers and spans again"
+        case .nothing: "Capture goes on and counts requests again"
+        }
+    }
+
+    private static func next(_ pause: StepPause) -> String {
+        "; that is tried again in \(pause.length.components.seconds) s"
+    }
+
+    private static func cost(_ board: StatusBoard) -> AgentBudget.Cost {
+        AgentBudget.Cost(
+            time: Clock.monotonic(), agentCPU: Clock.threadCPU() &+ AgentCost.nanoseconds,
+            processCPU: Clock.processCPU(), memoryBytes: board.takeMostMemory())
+    }
+}

@@ -1,0 +1,32 @@
+import CMartletHooks
+import ServiceContextModule
+
+extension ForkedChild {
+    /// Sets the work of a child, and initializes statics ahead of the first request. If a thread of the parent's is in the
+    /// middle of an initialization at a fork, the child waits for it forever: Swift's statics know nothing of forks.
+    static func prepare() {
+        martlet_count_forks()
+        _ = restart.storeIfNil(Restart(beginAnew))
+        begin()
+        _ = (
+            CaptureSwitch.recorder, CaptureSwitch.isActive, CaptureSwitch.faults, URLSessionCapture.inFlightBytes,
+            AgentCost.nanoseconds
+        )
+        _ = (
+            CaptureSwitch.isExplicit.load(ordering: .relaxed), ServiceContext.current, CaptureScope.current,
+            TraceIDs.nextTrace()
+        )
+        AgentCost.measure {}
+        AgentCost.prepare()
+        URLSessionCapture.prepare()
+    }
+
+    /// Forgets the parent's requests, and starts an agent of the child's own in place of the parent's.
+    private static func beginAnew() {
+        TraceIDs.seedAnew()
+        AgentCost.reset()
+        URLSessionCapture.beginAnew()
+        SegmentMemory.forgetLocked()
+        RunningAgents.goOn()
+    }
+}

@@ -1,0 +1,153 @@
+import Dispatch
+import Foundation
+import MartletTelemetry
+public import ServiceLifecycle
+import Synchronization
+
+/// Application performance monitoring for a service. Started before anything else, the agent counts and times every HTTP
+/// request that the service makes over `URLSession`, and reports it to the collector.
+///
+///     let agent = MartletAgent.start()
+///
+/// No member throws or traps. ``flush()`` and ``shutdown(within:)`` wait for disk and network. The start waits until its
+/// journal on disk is open, a few milliseconds and never more than 200. No other member waits for a disk or a network. All
+/// members may be called from any thread.
+///
+/// A forked child that executes no other program has an agent of its own, which begins with the first request or span to
+/// record, or with the first use of a member. In the child, a value from before the fork stands for the child's agent.
+///
+/// A process has one agent. Each start returns a value of its own that holds it, and the agent ends when the last of these
+/// values is shut down. So neither a library nor a test can end an agent that other code still uses. Tests have
+/// ``inMemory(_:)``.
+public final class MartletAgent: Service {
+    private let started: AgentCore
+    /// The agent that all holders share; in a forked child, the child's own.
+    var core: AgentCore { RunningAgents.own(started) }
+    private let isShutDown = Atomic<Bool>(false)
+
+    /// Whether the shutdown of this value ends the agent even while others hold it: `true` for the value that
+    /// ``inMemory(_:)`` returned.
+    private let isOwner: Bool
+
+    init(_ core: AgentCore, isOwner: Bool = false) {
+        started = core
+        self.isOwner = isOwner
+    }
+
+    /// Starts with the configuration that the environment asks for. A variable that cannot be read is a warning in the
+    /// log, and its default is used.
+    public static func start() -> MartletAgent {
+        let (configuration, warnings) = MartletConfiguration.fromEnvironment()
+        if configuration.isEnabled {
+            let log = AgentLog(configuration)
+            for warning in warnings { log.warning(warning) }
+        }
+        return start(configuration)
+    }
+
+    /// Starts with a configuration made in code. While an agent runs, it keeps its own configuration, the returned value
+    /// holds it as well, and a warning is logged unless that agent is in memory. The agent ends when all values that hold it
+    /// were shut down.
+    public static func start(_ configuration: MartletConfiguration) -> MartletAgent {
+        start(configuration, installing: CaptureState.install)
+    }
+
+    /// - Parameter install: installs capture and returns the state that it reached.
+    static func start(
+        _ configuration: MartletConfiguration, installing install: (MartletConfiguration.Capture) -> CaptureState
+    ) -> MartletAgent {
+        let (core, isNew) = RunningAgents.hold { AgentCore(configuration, installing: install) }
+        let log = AgentLog(configuration)
+        if isNew {
+            core.startShipping(log)
+        } else if core.thread != nil {
+            log.warning("An agent is running already; its configuration stays in force")
+        }
+        core.thread?.awaitOpening()
+        return MartletAgent(core)
+    }
+
+    /// The agent's backend of swift-distributed-tracing. The start installs it, unless
+    /// ``MartletConfiguration/bootstrapsTracing`` is off or the service had another.
+    public var tracer: MartletTracer { MartletTracer() }
+
+    /// Whether requests are seen. While it is `false`, requests go on as they would, and one that ends then is not counted.
+    /// `true` also switches on, at once, the work that the agent has given up itself (``MartletStatus/captureReason``).
+    /// `false` takes precedence over the agent's own decision to resume.
+    public var isCapturing: Bool {
+        get { isRunning && core.isCapturing }
+        set { if isRunning { core.isCapturing = newValue } }
+    }
+
+    public var status: MartletStatus {
+        let core = core
+        let recorder = core.recorder
+        let shipping = core.thread?.status ?? ShippingStatus()
+        let capture = core.capture.now(keeping: recorder)
+        let (inFlight, oldest) = URLSessionCapture.inFlight(in: core.scope)
+        return MartletStatus(
+            captureMode: capture.mode, captureReason: capture.reason, captureLimits: capture.limits,
+            unwatched: .nanoseconds(Int64(clamping: recorder.unwatched.nanoseconds())), inFlight: inFlight,
+            oldestInFlight: oldest, internalErrors: CaptureSwitch.faults,
+            cpuTime: .nanoseconds(Int64(clamping: shipping.threadCPU &+ AgentCost.nanoseconds)),
+            memoryBytes: AgentMemory.bytes(of: recorder) + shipping.heldBytes,
+            ledger: shipping.ledger(captured: recorder.captured), droppedDetails: recorder.droppedDetails,
+            bufferedBytes: shipping.bufferedBytes, waitingElsewhere: shipping.waitingElsewhere,
+            bufferDirectory: shipping.bufferDirectory,
+            bufferError: shipping.bufferError, journalError: shipping.journalError, transport: shipping.transport,
+            lastUpload: shipping.lastUpload, uploadError: shipping.uploadError)
+    }
+
+    /// Returns when everything recorded so far is at the collector or, if it cannot be delivered now, in the outbox (in
+    /// memory where the outbox cannot be written, ``MartletStatus/bufferError``). Returns at once for an agent in memory.
+    public func flush() async {
+        guard let thread = core.thread else { return }
+        await withCheckedContinuation { continuation in
+            thread.requests.flush { continuation.resume() }
+        }
+    }
+
+    /// Stops seeing requests, flushes and ends; never takes longer than `limit`. Batches that could not be delivered by then
+    /// are in the outbox, and the service's next start delivers them. If the agent was started more than once, only the last
+    /// shutdown ends it, and earlier ones flush. An agent in memory ends with the shutdown of the value that ``inMemory(_:)``
+    /// returned. Later calls return at once.
+    public func shutdown(within limit: Duration = .seconds(5)) async {
+        guard !isShutDown.exchange(true, ordering: .relaxed) else { return }
+        let core = core
+        let isLast = RunningAgents.release(core, isOwner: isOwner)
+        guard let thread = core.thread else { return }
+        let once = Once()
+        await withCheckedContinuation { continuation in
+            let resume: @Sendable () -> Void = { if once.isFirst() { continuation.resume() } }
+            // The thread gets a little less, so that it can still note the outcome of the last upload.
+            isLast ? thread.requests.stop(within: limit * 0.9, resume) : thread.requests.flush(resume)
+            // The queue is the agent's own, because the global one may be full of the service's work.
+            DispatchQueue(label: "martlet.shutdown").asyncAfter(deadline: .now() + limit.seconds, execute: resume)
+        }
+    }
+
+    /// `ServiceLifecycle.Service`: runs until the group shuts down gracefully or the task is cancelled, then shuts the
+    /// agent down within 5 seconds.
+    public func run() async throws {
+        try? await gracefulShutdown()
+        await shutdown()
+    }
+
+    private var isRunning: Bool { !isShutDown.load(ordering: .relaxed) && RunningAgents.isRunning(core) }
+}
+
+/// Tells the first caller from all others.
+private final class Once: Sendable {
+    private let isTaken = Atomic<Bool>(false)
+
+    func isFirst() -> Bool { !isTaken.exchange(true, ordering: .relaxed) }
+}
+
+extension TelemetryResource {
+    init(_ configuration: MartletConfiguration, instance: String = UUID().uuidString.lowercased()) {
+        self.init(
+            service: configuration.serviceName, version: configuration.serviceVersion,
+            environment: configuration.environment, instance: instance,
+            host: ProcessInfo.processInfo.hostName)
+    }
+}

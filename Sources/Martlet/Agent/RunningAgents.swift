@@ -1,0 +1,100 @@
+import CMartletHooks
+import Synchronization
+
+/// The agents of the process that have not ended, the newest last. Thread-safe.
+///
+/// A service has one. A test may have more: its agent in memory replaces the process's until it ends.
+enum RunningAgents {
+    private struct State {
+        var cores: [AgentCore] = []
+        /// The agents of a forked child that replace its parent's, ended ones included.
+        var heirs: [AgentCore] = []
+    }
+
+    private static let state = ProcessLock(State())
+
+    /// The newest agent without a scope. A forked child, which must not wait for a lock of its parent's, finds it here.
+    private static let newest = Atomic<Unmanaged<AgentCore>?>(nil)
+
+    /// Holds the agent that runs for the caller, that of its scope or the process's; if neither runs, the one that `make`
+    /// returns.
+    static func hold(orMake make: () -> AgentCore) -> (core: AgentCore, isNew: Bool) {
+        ForkedChild.prepare()
+        return state.withLock { state in
+            let scope = CaptureSwitch.scope
+            // A task that has outlived its scope is outside.
+            let known = state.cores.last { $0.scope === scope } ?? state.cores.last { $0.scope == nil }
+            if let known {
+                known.holders.add(1, ordering: .relaxed)
+                return (known, false)
+            }
+            return (add(make(), to: &state), true)
+        }
+    }
+
+    static func add(_ core: AgentCore) -> AgentCore {
+        ForkedChild.prepare()
+        return state.withLock { add(core, to: &$0) }
+    }
+
+    private static func add(_ core: AgentCore, to state: inout State) -> AgentCore {
+        guard core.isEnabled || core.scope != nil else { return core }
+        if core.origin == nil { core.holders.store(1, ordering: .relaxed) }
+        state.cores.append(core)
+        publishNewest(of: state)
+        core.connect()
+        return core
+    }
+
+    /// Lets go of one hold on the agent. The agent ends with the last hold, or at once if its owner lets go.
+    ///
+    /// - Returns: whether the agent has ended.
+    @discardableResult
+    static func release(_ core: AgentCore, isOwner: Bool) -> Bool {
+        state.withLock { state in
+            guard let place = state.cores.firstIndex(where: { $0 === core }) else { return false }
+            let left = core.holders.subtract(1, ordering: .relaxed).newValue
+            guard isOwner || left == 0 else { return false }
+            core.holders.store(0, ordering: .relaxed)
+            state.cores.remove(at: place)
+            publishNewest(of: state)
+            core.disconnect(inFavourOf: state.cores.last { $0.scope == nil })
+            return true
+        }
+    }
+
+    static func isRunning(_ core: AgentCore) -> Bool { state.withLock { $0.cores.contains { $0 === core } } }
+
+    /// Publishes the newest agent; called under the lock. The old one is released after the new one is stored, because a fork
+    /// may come between.
+    private static func publishNewest(of state: State) {
+        let new = state.cores.last { $0.scope == nil }.map { Unmanaged.passRetained($0) }
+        newest.exchange(new, ordering: .acquiringAndReleasing)?.release()
+    }
+
+    // MARK: In a forked child
+
+    /// Returns the agent that stands for `core` in this process: `core` itself or, in a forked child, the child's own.
+    static func own(_ core: AgentCore) -> AgentCore {
+        ForkedChild.begin()
+        return core.process == martlet_process() ? core : heir(of: core)
+    }
+
+    /// Starts the child's own agent, if the parent had one.
+    static func goOn() {
+        guard let core = newest.load(ordering: .acquiring)?.takeUnretainedValue() else { return }
+        if core.process != martlet_process() { _ = heir(of: core) }
+    }
+
+    private static func heir(of core: AgentCore) -> AgentCore {
+        let origin = core.origin ?? core
+        let (heir, isNew) = state.withLock { state in
+            if let known = state.heirs.first(where: { $0.origin === origin }) { return (known, false) }
+            let heir = AgentCore(inPlaceOf: core)
+            state.heirs.append(heir)
+            return (add(heir, to: &state), true)
+        }
+        if isNew { heir.goOnShipping() }
+        return heir
+    }
+}

@@ -1,0 +1,73 @@
+#if os(Linux)
+import FoundationNetworking
+#endif
+
+extension CaptureState {
+    /// Installs the hooks that the mode needs. Where automatic capture is not possible, the state is explicit and gives the
+    /// reason.
+    static func install(_ capture: MartletConfiguration.Capture) -> CaptureState {
+        #if os(Linux)
+        return install(capture, automatic: AutomaticCapture.install)
+        #else
+        // This branch is for services that are developed on a Mac. It has not been tried there.
+        return CaptureState(mode: .off, reason: "URLSession capture is for Linux")
+        #endif
+    }
+
+    /// Installs the hooks that capture every session in a scope, regardless of the mode of the process's agent.
+    static func installForScope() -> CaptureState {
+        #if os(Linux)
+        var state = automatic(AutomaticCapture.install)
+        state.limits = limits
+        return state
+        #else
+        return CaptureState(mode: .off, reason: "URLSession capture is for Linux")
+        #endif
+    }
+
+    #if os(Linux)
+    /// - Parameters:
+    ///   - loader: Foundation's own loader; `nil` where it was not found.
+    ///   - automatic: the function that installs the hooks.
+    static func install(
+        _ capture: MartletConfiguration.Capture, loader: URLProtocol.Type? = NativeLoader.type,
+        automatic install: () throws(AutomaticCapture.Failure) -> Void
+    ) -> CaptureState {
+        guard loader != nil else {
+            return CaptureState(mode: .off, reason: AutomaticCapture.Failure.noNativeLoader.rawValue)
+        }
+        var state = capture == .automatic ? automatic(install) : CaptureState(mode: .explicit)
+        state.limits = limits
+        return state
+    }
+
+    private static var limits: [String] {
+        limits(
+            findsLibcurl: EasyHandle.hasLibcurl, findsHandle: EasyHandle.isAvailable,
+            callsBeforeRequest: EasyHandle.canCallBeforeRequest)
+    }
+
+    /// Returns the limits of capture, a sentence each.
+    static func limits(findsLibcurl: Bool, findsHandle: Bool, callsBeforeRequest: Bool) -> [String] {
+        guard findsLibcurl else {
+            return [
+                "libcurl was not found: requests have no phases and no sizes and send no trace headers"
+            ]
+        }
+        guard findsHandle else {
+            return ["libcurl's handle was not found: requests have no phases and send no trace headers"]
+        }
+        return callsBeforeRequest ? [] : ["libcurl is older than 7.80: requests send no trace headers"]
+    }
+
+    private static func automatic(_ install: () throws(AutomaticCapture.Failure) -> Void) -> CaptureState {
+        do {
+            try install()
+            return CaptureState(mode: .automatic, loss: { AutomaticCapture.loss })
+        } catch {
+            return CaptureState(
+                mode: .explicit, reason: "\(error.rawValue); sessions need configuration.captureWithMartlet()")
+        }
+    }
+    #endif
+}

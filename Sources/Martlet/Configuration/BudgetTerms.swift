@@ -1,0 +1,9 @@
+/// The figures of the budget that are not settings. Tests pass others.
+struct BudgetTerms: Sendable {
+    var window = MartletLimits.budgetWindow
+    var freeCore = MartletLimits.freeCore
+    var costlyTime = MartletLimits.costlyTime
+    var firstPause = MartletLimits.firstPause
+    var longestPause = MartletLimits.longestPause
+    var calm = MartletLimits.calm
+}

@@ -1,0 +1,67 @@
+public import Foundation
+import MartletTelemetry
+
+/// A request that an agent in memory has captured (``MartletAgent/requests``), for a test to assert on. A plain value.
+public struct MartletRequest: Sendable, Hashable {
+    /// The side of a request that was seen.
+    public enum Kind: String, Sendable, CaseIterable {
+        /// The service made it.
+        case client
+        /// The service answered it; seen by tracing alone.
+        case server
+    }
+
+    public var kind: Kind
+    /// The method in upper case; `_OTHER` for one that no RFC names.
+    public var method: String
+    /// The server's name or address, in lower case; empty if it is not known.
+    public var host: String
+    /// The server's port, the scheme's own if the URL names none; 0 if it is not known.
+    public var port: Int
+    /// The name that the request counts to: the path with its changing parts named, `/users/{id}`.
+    public var endpoint: String
+    /// The URL without user, password, query and fragment. For a span that names no URL, the parts that it names: host, port
+    /// and path, or the path.
+    public var url: String
+    /// The final response's status; `nil` if none came.
+    public var status: Int?
+    /// The cause of a failure (`error.type`): a transport error's name, or the status as text; `nil` for a success.
+    public var errorType: String?
+    /// Whether the request counts as a failure: a transport error, a 5xx, and for a client a 4xx. A request that its caller
+    /// cancelled does not.
+    public var isFailure: Bool
+    /// The start, by the wall clock.
+    public var start: Date
+    /// The duration, by the monotonic clock.
+    public var duration: Duration
+    /// Bytes of the body that the service sent.
+    public var bytesSent: UInt64
+    /// Bytes of the body that the service received.
+    public var bytesReceived: UInt64
+
+    init(_ request: CapturedRequest, _ dimensions: RequestDimensions) {
+        kind = request.kind == .client ? .client : .server
+        method = request.method
+        host = dimensions.host
+        port = dimensions.port
+        endpoint = dimensions.endpoint
+        url = request.destination.plainURL
+        status = request.status
+        errorType = request.error
+        isFailure = request.outcome.isFailure(for: request.kind)
+        start = Date(timeIntervalSince1970: Double(request.start) / 1e9)
+        duration = .nanoseconds(Int64(clamping: request.durationNanoseconds))
+        bytesSent = request.bytesSent
+        bytesReceived = request.bytesReceived
+    }
+}
+
+extension RequestDestination {
+    fileprivate var plainURL: String {
+        switch self {
+        case .url(let url): PlainURL.text(of: url.absoluteString)
+        case .target(let target):
+            target.host.isEmpty ? target.path : "\(target.bracketedHost):\(target.port)\(target.path)"
+        }
+    }
+}

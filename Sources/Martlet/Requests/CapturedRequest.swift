@@ -1,0 +1,28 @@
+import MartletTelemetry
+
+/// A request that ended, as an instrument hands it to the recorder: the values to count, and a function that makes a span
+/// of its details.
+struct CapturedRequest: Sendable {
+    var kind = RequestKind.client
+    var method: String
+    var destination: RequestDestination
+    /// The endpoint that the instrument knows, such as a server's route; `nil` where the path decides.
+    var route: String?
+    var status: Int?
+    /// The attribute `error.type`; `nil` for a success.
+    var error: String?
+    /// The start, by the wall clock.
+    var start: UnixNanoseconds
+    /// The duration in nanoseconds, by the monotonic clock.
+    var durationNanoseconds: UInt64
+    var bytesSent: UInt64 = 0
+    var bytesReceived: UInt64 = 0
+    var phases = PhaseDurations()
+    /// A function that makes the span at the end of the interval, with the dimensions that the request was counted to;
+    /// `nil` where details are not kept. It waits in memory until then, so it should hold no more than it needs.
+    var makeSpan: (@Sendable (RequestDimensions) -> SpanRecord)?
+    /// An estimate of the memory for ``makeSpan`` and its span, in bytes.
+    var detailBytes = 0
+
+    var outcome: RequestOutcome { RequestOutcome(kind: kind, status: status, error: error) }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import MartletOTLP
+import MartletTelemetry
+
+/// Makes batches of the requests that a dead instance recorded and did not seal, under its own identity.
+struct JournalRecovery {
+    private let configuration: MartletConfiguration
+
+    init(_ configuration: MartletConfiguration) {
+        self.configuration = configuration
+    }
+
+    /// Seals the journal's segments in an outbox and removes them. Segments that cannot be read or stored now stay for the
+    /// next time.
+    func recover(_ outbox: inout Outbox) {
+        guard let sealed = outbox.sealed, let found = segments(in: outbox) else { return }
+        for (sequence, segments) in found.sorted(by: { $0.key < $1.key }) {
+            do {
+                if sequence > sealed { try seal(segments, sequence, in: &outbox) }
+                for segment in segments { segment.remove() }
+            } catch {
+                return
+            }
+        }
+    }
+
+    /// Returns the segments by the sequence of their interval. Blank ones are removed, damaged ones go to quarantine. `nil`
+    /// if one cannot be read now: its interval would be sealed without it for good.
+    private func segments(in outbox: borrowing Outbox) -> [UInt64: [RecoveredSegment]]? {
+        var segments: [UInt64: [RecoveredSegment]] = [:]
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: outbox.directory.path) else {
+            return nil
+        }
+        for name in names where name.hasSuffix(JournalFormat.fileSuffix) {
+            let path = outbox.path(name)
+            switch RecoveredSegment.read(path) {
+            case .segment(let segment): segments[segment.header.sequence, default: []].append(segment)
+            case .blank: unlink(path)
+            case .damaged: outbox.quarantine.take(path, as: name)
+            case nil where Outbox.isMissing(path): continue
+            case nil: return nil
+            }
+        }
+        return segments
+    }
+
+    private func seal(_ segments: [RecoveredSegment], _ sequence: UInt64, in outbox: inout Outbox) throws {
+        let owner = try? outbox.owner
+        var configuration = configuration
+        // The dead instance's templates name its endpoints.
+        if let templates = owner?.endpoints { configuration.endpoints = templates }
+        var statistics = SeriesStatistics(configuration, start: segments.map(\.header.start).min() ?? Clock.wall())
+        for segment in segments { segment.count(into: &statistics) }
+        let interval = statistics.take(at: nil)
+        guard !interval.series.isEmpty else { return }
+        var batch = MetricsBatch(
+            resource: owner?.resource ?? TelemetryResource(configuration, instance: outbox.instance),
+            start: interval.start, end: interval.end, series: interval.series, instanceStart: interval.start,
+            ledger: Ledger(), unwatched: segments.map(\.unwatched).max() ?? 0)
+        batch.ledger = outbox.ledger(unsealed: batch.requests)
+        let isCompressed = configuration.compression == .gzip
+        let bytes = try batch.otlp()
+        let body = isCompressed ? try Gzip.compress(bytes) : bytes
+        var file = BatchFile(
+            sequence: sequence, signal: .metrics, requests: batch.requests, isCompressed: isCompressed, body: body)
+        file.isSent = segments.contains(where: \.isSent)
+        // The interval's end stands for the time of the upload, which came soon after at the latest.
+        try outbox.store(body, as: file, modified: file.isSent ? interval.end : nil)
+    }
+}
+
+/// A segment that a dead process left.
+struct RecoveredSegment {
+    let path: String
+    let header: JournalHeader
+    private let bytes: Data
+
+    enum Reading {
+        case segment(RecoveredSegment)
+        case blank
+        case damaged
+    }
+
+    /// Returns the segment of a file; `nil` if the file cannot be read now.
+    static func read(_ path: String) -> Reading? {
+        guard let bytes = FileManager.default.contents(atPath: path) else { return nil }
+        return switch bytes.withUnsafeBytes({ JournalHeader.read($0) }) {
+        case .header(let header): .segment(RecoveredSegment(path: path, header: header, bytes: bytes))
+        case .blank: .blank
+        case .damaged: .damaged
+        }
+    }
+
+    /// Whether a batch of the segment's interval was sent from memory, and may have arrived.
+    var isSent: Bool { bytes.withUnsafeBytes { JournalHeader.isSent($0) } }
+
+    /// Nanoseconds for which capture was off since the dead instance's start.
+    var unwatched: UInt64 { bytes.withUnsafeBytes { JournalHeader.unwatched($0) } }
+
+    func count(into statistics: inout SeriesStatistics) {
+        bytes.withUnsafeBytes { bytes in
+            var reader = JournalReader(
+                UnsafeRawBufferPointer(rebasing: bytes[JournalFormat.headerBytes...]), seed: header.seed)
+            while let record = reader.next() { statistics.count(record) }
+        }
+    }
+
+    func remove() { unlink(path) }
+}

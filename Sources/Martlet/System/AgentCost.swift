@@ -1,0 +1,37 @@
+import CMartletHooks
+import Synchronization
+
+/// An estimate of the CPU time that capture and tracing take on the service's threads: one step of 61 is timed, and counts
+/// for all 61. A span's steps are its start and its end.
+enum AgentCost {
+    /// A prime number, so that no kind of step has all the turns if the kinds come in rotation.
+    private static let share: UInt32 = 61
+    private static let estimate = Atomic<UInt64>(0)
+
+    /// The cost of reading the clock, a system call that does not belong to the step.
+    private static let clockNanoseconds =
+        (0..<16).map { _ -> UInt64 in
+            let start = Clock.threadCPU()
+            return Clock.threadCPU() &- start
+        }.min() ?? 0
+
+    /// Estimated nanoseconds since the process started.
+    static var nanoseconds: UInt64 { estimate.load(ordering: .relaxed) }
+
+    /// Sets the estimate to 0, in a forked child, which begins with its parent's.
+    static func reset() { estimate.store(0, ordering: .relaxed) }
+
+    /// Measures the cost of the clock ahead of the first step.
+    static func prepare() { _ = clockNanoseconds }
+
+    /// Runs a step, and times it if its turn has come.
+    static func measure<Result>(_ step: () -> Result) -> Result {
+        guard martlet_takes_turn(share) else { return step() }
+        let start = Clock.threadCPU()
+        defer {
+            let taken = Clock.threadCPU() &- start
+            estimate.wrappingAdd((taken - min(taken, clockNanoseconds)) &* UInt64(share), ordering: .relaxed)
+        }
+        return step()
+    }
+}

@@ -1,0 +1,46 @@
+import MartletTelemetry
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The system's clocks, in nanoseconds. Durations come from the monotonic clock and only time stamps from the wall clock,
+/// which may jump.
+enum Clock {
+    static func monotonic() -> UInt64 { read(CLOCK_MONOTONIC) }
+
+    /// Returns the CPU time of the calling thread.
+    static func threadCPU() -> UInt64 { read(CLOCK_THREAD_CPUTIME_ID) }
+
+    /// Returns the CPU time of all threads of the process.
+    static func processCPU() -> UInt64 { read(CLOCK_PROCESS_CPUTIME_ID) }
+
+    static func wall() -> UnixNanoseconds { read(CLOCK_REALTIME) }
+
+    /// Returns whether `duration` has passed since `start`, by the monotonic clock; always `true` where `start` is `nil`.
+    static func hasPassed(_ duration: Duration, since start: UInt64?) -> Bool {
+        start.map { monotonic() &- $0 >= duration.nanoseconds } ?? true
+    }
+
+    private static func read(_ clock: clockid_t) -> UInt64 {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return UInt64(clamping: time.tv_sec) &* 1_000_000_000 &+ UInt64(clamping: time.tv_nsec)
+    }
+}
+
+extension Duration {
+    /// The duration in nanoseconds: 0 if it is negative, and 285 years at most, so that a deadline made of it does not
+    /// overflow.
+    var nanoseconds: UInt64 {
+        let (seconds, attoseconds) = components
+        return UInt64(clamping: min(seconds, 9_000_000_000)) &* 1_000_000_000
+            &+ UInt64(clamping: attoseconds / 1_000_000_000)
+    }
+
+    var seconds: Double { Double(nanoseconds) / 1e9 }
+}

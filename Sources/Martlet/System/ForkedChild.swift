@@ -1,0 +1,45 @@
+import CMartletHooks
+import Synchronization
+
+/// A forked child of a process with an agent, if it executes no other program: a worker of a server that forks ahead of its
+/// requests, a daemon behind `daemon()`.
+///
+/// The child has its parent's memory and, of its threads, only the one that forked. So it uses nothing of the parent's agent:
+/// no lock, which a thread that is gone may hold, and no file. Values that a process has one of are in a ``ProcessLock`` or
+/// made anew by ``restart``. The journal's memory is not the child's (``SegmentMemory``). Requests and spans under way know
+/// their process, and the child ignores them.
+enum ForkedChild {
+    /// The work that a child does ahead of its first request or span, once. The agent sets it at its start.
+    static let restart = AtomicLazyReference<Restart>()
+
+    final class Restart: Sendable {
+        let run: @Sendable () -> Void
+
+        init(_ run: @escaping @Sendable () -> Void) {
+            self.run = run
+        }
+    }
+
+    /// The last process in which ``restart`` has run; at first 0, the process that nobody forked.
+    private static let done = Atomic<UInt32>(0)
+    private static let isDone = ProcessLock(false)
+
+    /// Makes sure that the process is done with its parent's agent. To be called ahead of all work that an agent does for its
+    /// service. Costs a few loads in a process that was not forked.
+    @inline(__always)
+    static func begin() {
+        if done.load(ordering: .acquiring) != martlet_process() { beginOnce() }
+    }
+
+    /// Logs nothing, because the service's log handler may call ``begin()`` again.
+    @inline(never)
+    private static func beginOnce() {
+        guard let restart = restart.load() else { return }
+        isDone.withLock { isDone in
+            guard !isDone else { return }
+            restart.run()
+            isDone = true
+            done.store(martlet_process(), ordering: .releasing)
+        }
+    }
+}

@@ -1,0 +1,53 @@
+/// The header `tracestate` (W3C Trace Context, section 3.3). Martlet adds no member of its own and passes on the members of
+/// others in their order.
+enum TraceState {
+    static let headerName = "tracestate"
+    /// The largest number of list members (section 3.3.1.1).
+    static let maxMembers = 32
+    /// The number of characters that must at least be passed on (section 3.3.1.5). Martlet passes on no more.
+    static let maxLength = 512
+    /// The length of a member in characters. Longer members are dropped first from a list that is too long (section
+    /// 3.3.1.5).
+    private static let longMember = 128
+
+    /// Returns the list to pass on. It is empty where the header is empty or breaks a rule: an invalid list is dropped as a
+    /// whole.
+    ///
+    /// - Parameter header: the header's value, or the values of several headers joined by commas (RFC 9110, section 5.3).
+    static func passedOn(_ header: String) -> String {
+        let members = header.utf8.split(separator: UInt8(ascii: ",")).map(\.trimmingBlanks).filter { !$0.isEmpty }
+        let keys = members.compactMap(key)
+        guard keys.count == members.count, members.count <= maxMembers, Set(keys).count == keys.count else { return "" }
+        return shortened(members.map { String(Substring($0)) }).joined(separator: ",")
+    }
+
+    private static func shortened(_ members: [String]) -> [String] {
+        var members = members
+        while members.reduce(-1, { $0 + $1.utf8.count + 1 }) > maxLength {
+            members.remove(at: members.lastIndex { $0.utf8.count > longMember } ?? members.count - 1)
+        }
+        return members
+    }
+
+    /// Returns the key of a member; `nil` unless the member is `key=value` and both have allowed characters only.
+    private static func key(of member: Substring.UTF8View) -> Substring? {
+        guard let equals = member.firstIndex(of: UInt8(ascii: "=")) else { return nil }
+        let (key, value) = (member[..<equals], member[member.index(after: equals)...])
+        guard (1...256).contains(key.count), key.first.map(isLowerCaseOrDigit) == true, key.allSatisfy(isKeyByte),
+            (1...256).contains(value.count), value.allSatisfy(isValueByte)
+        else { return nil }
+        return Substring(key)
+    }
+
+    private static func isLowerCaseOrDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+
+    /// Returns whether a key may contain the byte, by level 2 of the specification. Level 1 allows the same characters in a
+    /// narrower order.
+    private static func isKeyByte(_ byte: UInt8) -> Bool { isLowerCaseOrDigit(byte) || "_-*/@".utf8.contains(byte) }
+
+    private static func isValueByte(_ byte: UInt8) -> Bool {
+        (0x20...0x7e).contains(byte) && byte != UInt8(ascii: ",") && byte != UInt8(ascii: "=")
+    }
+}
