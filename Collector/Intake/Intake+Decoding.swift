@@ -2,13 +2,10 @@ import MartletOTLP
 import SwiftProtobuf
 
 extension Intake {
-    /// Sets the number of bytes of memory that a body takes from here on; throws if there is not that much memory.
-    package typealias Reservation = (Int) throws(IntakeRejection) -> Void
-
     /// Returns the inflated body. Throws if the body or the messages built from it exceed a limit.
     func bytes(
         of body: consuming [UInt8], _ shape: MessageShape, _ encoding: IntakeEnvelope.Encoding, _ format: IntakeFormat,
-        _ reserve: Reservation
+        _ reserve: MemoryReservation
     ) throws(IntakeRejection) -> [UInt8] {
         let bytes = try inflated(body, encoding, reserve)
         let weight = try weight(of: bytes, shape, format)
@@ -17,7 +14,7 @@ extension Intake {
     }
 
     private func inflated(
-        _ body: consuming [UInt8], _ encoding: IntakeEnvelope.Encoding, _ reserve: Reservation
+        _ body: consuming [UInt8], _ encoding: IntakeEnvelope.Encoding, _ reserve: MemoryReservation
     ) throws(IntakeRejection) -> [UInt8] {
         guard body.count <= limits.maxBodyBytes else { throw .tooLarge(limit: limits.maxBodyBytes) }
         guard encoding == .gzip else { return body }
@@ -58,14 +55,6 @@ extension Intake {
             throw format == .protobuf ? .notProtobuf : .malformed("the body is not an OTLP message as JSON")
         }
     }
-}
-
-extension BinaryDecodingOptions {
-    static let otlp: BinaryDecodingOptions = {
-        var options = BinaryDecodingOptions()
-        options.discardUnknownFields = true
-        return options
-    }()
 }
 
 extension JSONDecodingOptions {

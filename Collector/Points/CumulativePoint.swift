@@ -1,3 +1,5 @@
+import MartletTelemetry
+
 /// A point of a cumulative metric (OpenTelemetry specification, "Metrics Data Model", section Temporality): all values
 /// from the start of its interval to the end, those of earlier points included.
 package struct CumulativePoint: Sendable, Equatable {

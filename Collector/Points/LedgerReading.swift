@@ -1,3 +1,5 @@
+import MartletTelemetry
+
 /// A ``Ledger`` at a moment, as the collector receives it: the reasons for loss are the sender's own words, which may be
 /// those of a newer agent.
 package struct LedgerReading: Sendable, Equatable {

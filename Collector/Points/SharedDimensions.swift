@@ -1,3 +1,5 @@
+import MartletTelemetry
+
 /// The dimensions of a series, for a look-up with each of its points. They are hashed once, and copies are compared by
 /// identity.
 package struct SharedDimensions: Sendable, Hashable {

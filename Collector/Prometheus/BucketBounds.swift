@@ -1,3 +1,5 @@
+import MartletTelemetry
+
 /// Upper bounds of histogram buckets like those of Prometheus, into which the values of many histograms are counted. The
 /// positions of the bounds among the buckets of an ``ExponentialHistogram`` are computed once.
 package struct BucketBounds: Sendable, Equatable {
@@ -19,9 +21,9 @@ package struct BucketBounds: Sendable, Equatable {
     /// ``ExponentialHistogram/defaultScale``, only a value within 0.28 % of a bound can be counted on its other side.
     package func add(_ sketch: ExponentialHistogram, to counts: inout [UInt64]) {
         let lastIndices = lastIndices[Int(sketch.scale - ExponentialHistogram.scales.lowerBound)]
-        let end = sketch.max.map(place) ?? values.count
-        var current = Swift.min(sketch.min.map(place) ?? 0, end)
-        if sketch.zeroCount > 0 { counts[place(of: 0)] &+= sketch.zeroCount }
+        let end = sketch.max.map(index) ?? values.count
+        var current = Swift.min(sketch.min.map(index) ?? 0, end)
+        if sketch.zeroCount > 0 { counts[index(of: 0)] &+= sketch.zeroCount }
         for (position, count) in sketch.buckets.enumerated() where count > 0 {
             let index = sketch.offset + Int32(position)
             while current < end, index > lastIndices[current] { current += 1 }
@@ -30,7 +32,7 @@ package struct BucketBounds: Sendable, Equatable {
     }
 
     /// Returns the index of the first bound that is not below the value; the number of bounds if there is no such bound.
-    package func place(of value: Double) -> Int {
+    package func index(of value: Double) -> Int {
         values.firstIndex { value <= $0 } ?? values.count
     }
 }

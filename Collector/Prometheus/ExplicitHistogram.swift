@@ -24,7 +24,7 @@ package struct ExplicitHistogram: Sendable, Equatable {
     package var count: UInt64 { counts.reduce(0, &+) }
 
     package mutating func record(_ value: Double) {
-        counts[bounds.place(of: value)] &+= 1
+        counts[bounds.index(of: value)] &+= 1
         sum += value
     }
 

@@ -1,3 +1,4 @@
+import MartletPoints
 import MartletTelemetry
 
 /// The collector's store. Implementations are safe to call from any task.

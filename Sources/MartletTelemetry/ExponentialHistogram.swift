@@ -24,7 +24,7 @@ package struct ExponentialHistogram: Sendable, Equatable {
     package static let maxBuckets = 4096
 
     /// The scales that senders use according to the specification.
-    static let scales: ClosedRange<Int32> = -10...20
+    package static let scales: ClosedRange<Int32> = -10...20
 
     /// Returns a bound that the index of no `Double` reaches: the exponents of a `Double` are from -1074 to 1023.
     static func indexBound(ofScale scale: Int32) -> Int64 { Int64(1100) << Int64(Swift.max(scale, 0)) }

@@ -1,5 +1,6 @@
 import Fixtures
 import Foundation
+import MartletPrometheus
 import MartletTelemetry
 import Testing
 

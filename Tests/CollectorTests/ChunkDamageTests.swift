@@ -1,5 +1,6 @@
 import Fixtures
 import GRDB
+import MartletPoints
 import MartletSQLiteStorage
 import MartletStorage
 import MartletTelemetry

@@ -1,4 +1,5 @@
 import HummingbirdTesting
+import MartletPoints
 import MartletStorage
 import MartletTelemetry
 import Testing

@@ -1,5 +1,6 @@
 import MartletIntake
 import MartletOTLP
+import MartletPoints
 import MartletTelemetry
 import SwiftProtobuf
 import Testing
@@ -10,7 +11,7 @@ import Testing
 
     private func take(
         _ points: [OTLPHistogramDataPoint], _ temporality: OTLPAggregationTemporality = .delta
-    ) throws -> Taken<InstanceMetrics> {
+    ) throws -> IntakeResult<InstanceMetrics> {
         let request = OtherMetrics.request(scopes: [[OtherMetrics.histogram(points, temporality)]])
         return try Intake().metrics(try request.serializedBytes(), encoding: .identity)
     }

@@ -9,7 +9,7 @@ import Testing
 @Suite struct IntakeDetailsTests {
     private func take(
         fromAnotherSDK: Bool = false, _ change: (inout OTLPSpan) -> Void = { _ in }
-    ) throws -> Taken<DetailsBatch> {
+    ) throws -> IntakeResult<DetailsBatch> {
         let batch = DetailsBatch(resource: Samples.resource(), details: [Samples.detail(1), Samples.detail(2)])
         var request: OTLPExportTraceServiceRequest = try .init(serializedBytes: batch.otlp())
         if fromAnotherSDK {

@@ -1,5 +1,6 @@
 import MartletIntake
 import MartletOTLP
+import MartletPoints
 import MartletTelemetry
 import SwiftProtobuf
 import Testing
@@ -15,7 +16,7 @@ import Testing
         instanceStart: Samples.time(0) - 20_000_000_000,
         ledger: Ledger(captured: 10, delivered: 4, waiting: 5, dropped: [.bufferFull: 1]), unwatched: 1_500_000_000)
 
-    private func take(_ request: OTLPExportMetricsServiceRequest) throws -> Taken<InstanceMetrics> {
+    private func take(_ request: OTLPExportMetricsServiceRequest) throws -> IntakeResult<InstanceMetrics> {
         try Intake().metrics(try request.serializedBytes(), encoding: .identity)
     }
 

@@ -1,5 +1,6 @@
 import MartletIntake
 import MartletOTLP
+import MartletPoints
 import MartletTelemetry
 import SwiftProtobuf
 import Testing
@@ -30,11 +31,11 @@ import Testing
         return request
     }
 
-    private func take(_ request: OTLPExportMetricsServiceRequest) throws -> Taken<InstanceMetrics> {
+    private func take(_ request: OTLPExportMetricsServiceRequest) throws -> IntakeResult<InstanceMetrics> {
         try Intake().metrics(try request.serializedBytes(), encoding: .identity)
     }
 
-    private func phases(_ taken: Taken<InstanceMetrics>, of error: String? = nil) -> PhaseTotals? {
+    private func phases(_ taken: IntakeResult<InstanceMetrics>, of error: String? = nil) -> PhaseTotals? {
         taken.values.first?.points.first { $0.dimensions.error == error }?.statistics.phases
     }
 

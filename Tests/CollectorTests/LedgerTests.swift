@@ -3,6 +3,7 @@ import Foundation
 import HummingbirdTesting
 import MartletIntake
 import MartletOTLP
+import MartletPoints
 import MartletReports
 import MartletSQLiteStorage
 import MartletStorage

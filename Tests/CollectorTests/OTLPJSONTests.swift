@@ -22,7 +22,7 @@ import Testing
             """.utf8)
     }
 
-    private func taken(_ body: [UInt8]) throws -> Taken<DetailsBatch> {
+    private func taken(_ body: [UInt8]) throws -> IntakeResult<DetailsBatch> {
         try Intake().details(body, encoding: .identity, format: .json)
     }
 

@@ -1,12 +1,13 @@
 import MartletIntake
 import MartletOTLP
+import MartletPoints
 import MartletTelemetry
 import SwiftProtobuf
 import Testing
 
 /// The names of metrics and attributes from before the stable conventions.
 @Suite struct OtherNamesTests {
-    private func take(_ scopes: [[OTLPMetric]], resource: [OTLPKeyValue] = []) throws -> Taken<InstanceMetrics> {
+    private func take(_ scopes: [[OTLPMetric]], resource: [OTLPKeyValue] = []) throws -> IntakeResult<InstanceMetrics> {
         let request = OtherMetrics.request(scopes: scopes, resource: resource)
         return try Intake().metrics(try request.serializedBytes(), encoding: .identity)
     }

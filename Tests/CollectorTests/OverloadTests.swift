@@ -1,4 +1,5 @@
 import HummingbirdTesting
+import MartletPoints
 import MartletServer
 import MartletStorage
 import MartletTelemetry

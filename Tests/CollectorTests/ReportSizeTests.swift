@@ -1,4 +1,5 @@
 import Fixtures
+import MartletPoints
 import MartletReports
 import MartletSQLiteStorage
 import MartletStorage

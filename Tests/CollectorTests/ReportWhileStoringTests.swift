@@ -1,6 +1,7 @@
 import Fixtures
 import Foundation
 import MartletOTLP
+import MartletPoints
 import MartletReports
 import MartletSQLiteStorage
 import MartletTelemetry

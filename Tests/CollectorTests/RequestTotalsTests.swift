@@ -1,4 +1,5 @@
 import Fixtures
+import MartletPoints
 import MartletPrometheus
 import MartletTelemetry
 import Testing

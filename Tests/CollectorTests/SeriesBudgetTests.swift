@@ -1,4 +1,5 @@
 import Fixtures
+import MartletPoints
 import MartletSQLiteStorage
 import MartletStorage
 import MartletTelemetry

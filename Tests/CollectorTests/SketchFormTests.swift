@@ -1,6 +1,7 @@
 import Fixtures
 import Foundation
 import GRDB
+import MartletPoints
 import MartletStorage
 import MartletTelemetry
 import Testing

@@ -2,6 +2,7 @@ import Fixtures
 import HummingbirdTesting
 import MartletIntake
 import MartletOTLP
+import MartletPoints
 import MartletSQLiteStorage
 import MartletServer
 import MartletStorage

@@ -1,4 +1,5 @@
 import MartletOTLP
+import MartletPoints
 import MartletTelemetry
 import Testing
 

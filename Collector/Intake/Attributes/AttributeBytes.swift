@@ -58,7 +58,7 @@ struct AttributeBytes: Equatable {
     /// Returns the attributes.
     ///
     /// - Throws: if the bytes are not attributes.
-    func decoded() throws(ProtobufReader.Unusual) -> [OTLPKeyValue] {
+    func decoded() throws(ProtobufReader.UncommonForm) -> [OTLPKeyValue] {
         let reader = ProtobufReader(bytes)
         var attributes: [OTLPKeyValue] = []
         var start = 0

@@ -22,7 +22,7 @@ final class KnownResources: Sendable {
     /// Returns the resource at `range` of the body.
     ///
     /// - Throws: if the bytes are not a resource.
-    func find(_ range: Range<Int>, of body: ProtobufReader) throws(ProtobufReader.Unusual) -> TelemetryResource {
+    func find(_ range: Range<Int>, of body: ProtobufReader) throws(ProtobufReader.UncommonForm) -> TelemetryResource {
         guard range.count <= Self.maxBytes else { return try Self.decoded(range, of: body) }
         var bytes = AttributeBytes()
         bytes.append(range, of: body.bytes)
@@ -35,7 +35,7 @@ final class KnownResources: Sendable {
 
     private static func decoded(
         _ range: Range<Int>, of body: ProtobufReader
-    ) throws(ProtobufReader.Unusual) -> TelemetryResource {
+    ) throws(ProtobufReader.UncommonForm) -> TelemetryResource {
         TelemetryResource(try body.message(in: range, depth: .resource))
     }
 

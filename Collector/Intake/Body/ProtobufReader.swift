@@ -1,10 +1,10 @@
 /// Reads the fields of a protobuf message directly from a body (Protocol Buffers, "Encoding"), without building a
-/// message. It knows the one form that every encoder writes. Any other form is ``Unusual``, and SwiftProtobuf decides
+/// message. It knows the one form that every encoder writes. Any other form is ``UncommonForm``, and SwiftProtobuf decides
 /// whether that is a message (``Intake``).
 struct ProtobufReader {
     /// The error for a message that is malformed or written in a rare form: groups, lists of numbers that are not packed,
     /// a message in pieces.
-    struct Unusual: Error {}
+    struct UncommonForm: Error {}
 
     struct Field {
         var number: Int
@@ -34,7 +34,7 @@ struct ProtobufReader {
     var isAtEnd: Bool { position >= end }
 
     /// Returns the next field; `nil` at the end of the message.
-    @inline(__always) mutating func next() throws(Unusual) -> Field? {
+    @inline(__always) mutating func next() throws(UncommonForm) -> Field? {
         guard position < end else { return nil }
         let tag = try tag()
         let value: Value
@@ -45,19 +45,19 @@ struct ProtobufReader {
         case 5:
             try pass(4)
             value = .fixed32
-        default: throw Unusual()
+        default: throw UncommonForm()
         }
         return Field(number: tag >> 3, value: value)
     }
 
-    @inline(__always) mutating func varint() throws(Unusual) -> UInt64 {
-        guard position < end else { throw Unusual() }
+    @inline(__always) mutating func varint() throws(UncommonForm) -> UInt64 {
+        guard position < end else { throw UncommonForm() }
         let first = bytes[position]
         position += 1
         return first < 0x80 ? UInt64(first) : try longVarint(from: first)
     }
 
-    private mutating func longVarint(from first: UInt8) throws(Unusual) -> UInt64 {
+    private mutating func longVarint(from first: UInt8) throws(UncommonForm) -> UInt64 {
         var value = UInt64(first & 0x7f)
         for shift in stride(from: UInt64(7), through: 63, by: 7) {
             guard position < end else { break }
@@ -66,39 +66,39 @@ struct ProtobufReader {
             value |= UInt64(byte & 0x7f) << shift
             if byte < 0x80 { return value }
         }
-        throw Unusual()
+        throw UncommonForm()
     }
 
-    @inline(__always) mutating func fixed64() throws(Unusual) -> UInt64 {
+    @inline(__always) mutating func fixed64() throws(UncommonForm) -> UInt64 {
         let start = position
         try pass(8)
         return bytes.withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: start, as: UInt64.self)) }
     }
 
     /// Returns a field's number, with its wire type in the three lowest bits. A tag of more than two bytes is unusual.
-    @inline(__always) private mutating func tag() throws(Unusual) -> Int {
+    @inline(__always) private mutating func tag() throws(UncommonForm) -> Int {
         let first = bytes[position]
         position += 1
         guard first >= 0x80 else {
-            guard first >= 8 else { throw Unusual() }
+            guard first >= 8 else { throw UncommonForm() }
             return Int(first)
         }
-        guard position < end, bytes[position] < 0x80 else { throw Unusual() }
+        guard position < end, bytes[position] < 0x80 else { throw UncommonForm() }
         let tag = Int(first & 0x7f) | Int(bytes[position]) << 7
         position += 1
-        guard tag >= 8 else { throw Unusual() }
+        guard tag >= 8 else { throw UncommonForm() }
         return tag
     }
 
-    @inline(__always) private mutating func range() throws(Unusual) -> Range<Int> {
+    @inline(__always) private mutating func range() throws(UncommonForm) -> Range<Int> {
         let count = Int(clamping: try varint())
         let start = position
         try pass(count)
         return start..<start + count
     }
 
-    @inline(__always) private mutating func pass(_ count: Int) throws(Unusual) {
-        guard count <= end - position else { throw Unusual() }
+    @inline(__always) private mutating func pass(_ count: Int) throws(UncommonForm) {
+        guard count <= end - position else { throw UncommonForm() }
         position += count
     }
 }
@@ -107,13 +107,13 @@ extension ProtobufReader {
     /// Returns the text at `range`.
     ///
     /// - Throws: if the bytes are not UTF-8.
-    func text(in range: Range<Int>) throws(Unusual) -> String {
-        guard let text = String(validating: bytes[range], as: UTF8.self) else { throw Unusual() }
+    func text(in range: Range<Int>) throws(UncommonForm) -> String {
+        guard let text = String(validating: bytes[range], as: UTF8.self) else { throw UncommonForm() }
         return text
     }
 
     /// Returns a packed list of `uint64`.
-    func varints(in range: Range<Int>) throws(Unusual) -> [UInt64] {
+    func varints(in range: Range<Int>) throws(UncommonForm) -> [UInt64] {
         var reader = ProtobufReader(bytes, range)
         do {
             return try [UInt64](unsafeUninitializedCapacity: range.count) { numbers, count in
@@ -123,12 +123,12 @@ extension ProtobufReader {
                 }
             }
         } catch {
-            throw Unusual()
+            throw UncommonForm()
         }
     }
 
     /// Returns a packed list of `fixed64`, or of the bits of `double`.
-    func fixed64s(in range: Range<Int>) throws(Unusual) -> [UInt64] {
+    func fixed64s(in range: Range<Int>) throws(UncommonForm) -> [UInt64] {
         var reader = ProtobufReader(bytes, range)
         var numbers: [UInt64] = []
         numbers.reserveCapacity(range.count / 8)

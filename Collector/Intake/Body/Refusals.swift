@@ -1,24 +1,12 @@
 import MartletTelemetry
 
-/// The values that were taken from a request's body, and the refusals.
-package struct Taken<Value: Sendable>: Sendable {
-    package var values: [Value]
-    package var refusals: Refusals
-
-    /// The number of data points that are not needed, and not a mistake: they are not about HTTP requests, or repeat a
-    /// metric under its earlier name.
-    package var ignored: Int { refusals.ignored }
-}
-
-extension Taken: Equatable where Value: Equatable {}
-
 /// Points or spans that are not taken, by reason (OTLP specification, "Partial Success").
 package struct Refusals: Sendable, Equatable {
     /// The number of points or spans by reason.
     package private(set) var counts: [String: Int] = [:]
     /// The number of requests that the points stood for. Only durations count, of which every request has one.
     package private(set) var requests: UInt64 = 0
-    /// See ``Taken/ignored``. They are not among the refused.
+    /// See ``IntakeResult/ignored``. They are not among the refused.
     private(set) var ignored = 0
     /// Buckets of all sketches so far, for ``IntakeLimits/maxSketchBuckets``, and below the number of them that is
     /// reserved.
@@ -51,7 +39,7 @@ package struct Refusals: Sendable, Equatable {
     }
 
     /// Reserves the memory of all sketches so far, if enough buckets came in since the last call.
-    mutating func reserveSketches(_ reserve: Intake.Reservation) throws(IntakeRejection) {
+    mutating func reserveSketches(_ reserve: MemoryReservation) throws(IntakeRejection) {
         guard buckets - reservedBuckets >= 2 * ExponentialHistogram.maxBuckets else { return }
         try reserve(buckets * MemoryLayout<UInt64>.stride)
         reservedBuckets = buckets
@@ -60,4 +48,9 @@ package struct Refusals: Sendable, Equatable {
     mutating func ignore(_ count: Int) {
         ignored += count
     }
+}
+
+/// The refusal of one point, with a sentence as its reason.
+struct PointRefusal: Error {
+    var reason: String
 }

@@ -9,7 +9,7 @@ struct EncodedHistogram {
     /// The number of points that are long enough to hold a count and an end.
     private(set) var pointCount = 0
 
-    init(_ reader: ProtobufReader, isExponential: Bool) throws(ProtobufReader.Unusual) {
+    init(_ reader: ProtobufReader, isExponential: Bool) throws(ProtobufReader.UncommonForm) {
         (self.reader, self.isExponential) = (reader, isExponential)
         var rest = reader
         while let field = try rest.next() {

@@ -9,7 +9,7 @@ struct EncodedMetric {
     private let body: ProtobufReader
     private let range: Range<Int>
 
-    init(_ range: Range<Int>, of body: ProtobufReader) throws(ProtobufReader.Unusual) {
+    init(_ range: Range<Int>, of body: ProtobufReader) throws(ProtobufReader.UncommonForm) {
         (self.body, self.range) = (body, range)
         var hasData = false
         var reader = ProtobufReader(body.bytes, range)
@@ -21,7 +21,7 @@ struct EncodedMetric {
             case 3: unit = try body.text(in: value)
             case 5, 7, 9, 10, 11:
                 // A second value would be merged with the first or replace it.
-                guard !hasData else { throw ProtobufReader.Unusual() }
+                guard !hasData else { throw ProtobufReader.UncommonForm() }
                 hasData = true
                 guard field.number == 9 || field.number == 10 else { break }
                 histogram = try EncodedHistogram(ProtobufReader(body.bytes, value), isExponential: field.number == 10)
@@ -36,7 +36,7 @@ struct EncodedMetric {
     /// a histogram are the only part that is never checked.
     ///
     /// - Throws: if the bytes are not a metric.
-    func message() throws(ProtobufReader.Unusual) -> OTLPMetric {
+    func message() throws(ProtobufReader.UncommonForm) -> OTLPMetric {
         try body.message(in: range, depth: .metric)
     }
 }

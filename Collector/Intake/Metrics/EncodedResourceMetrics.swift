@@ -10,7 +10,7 @@ struct EncodedResourceMetrics {
 
     init(
         _ range: Range<Int>, of body: ProtobufReader, _ known: KnownResources
-    ) throws(ProtobufReader.Unusual) {
+    ) throws(ProtobufReader.UncommonForm) {
         var reader = ProtobufReader(body.bytes, range)
         var hasResource = false
         while let field = try reader.next() {
@@ -18,7 +18,7 @@ struct EncodedResourceMetrics {
             switch field.number {
             case 1:
                 // A second resource would be merged with the first.
-                guard !hasResource else { throw ProtobufReader.Unusual() }
+                guard !hasResource else { throw ProtobufReader.UncommonForm() }
                 hasResource = true
                 resource = try known.find(value, of: body)
             case 2: scopes.append(try EncodedScopeMetrics(value, of: body))
@@ -34,14 +34,14 @@ struct EncodedScopeMetrics {
     private(set) var scope = OTLPInstrumentationScope()
     private(set) var metrics: [EncodedMetric] = []
 
-    init(_ range: Range<Int>, of body: ProtobufReader) throws(ProtobufReader.Unusual) {
+    init(_ range: Range<Int>, of body: ProtobufReader) throws(ProtobufReader.UncommonForm) {
         var reader = ProtobufReader(body.bytes, range)
         var hasScope = false
         while let field = try reader.next() {
             guard case .bytes(let value) = field.value else { continue }
             switch field.number {
             case 1:
-                guard !hasScope else { throw ProtobufReader.Unusual() }
+                guard !hasScope else { throw ProtobufReader.UncommonForm() }
                 hasScope = true
                 scope = try body.message(in: value, depth: .metric)
             case 2: metrics.append(try EncodedMetric(value, of: body))

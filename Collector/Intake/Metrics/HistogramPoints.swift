@@ -17,7 +17,7 @@ struct HistogramPoints {
     }
 
     /// Returns the next point that has values; `nil` after the last.
-    mutating func next() throws(ProtobufReader.Unusual) -> HistogramPoint? {
+    mutating func next() throws(ProtobufReader.UncommonForm) -> HistogramPoint? {
         while let field = try points.next() {
             guard field.number == 1, case .bytes(let range) = field.value else { continue }
             attributes.removeAll()
@@ -34,7 +34,7 @@ struct HistogramPoints {
     /// Reads a message `HistogramDataPoint`.
     private mutating func explicit(
         _ reader: inout ProtobufReader
-    ) throws(ProtobufReader.Unusual) -> (HistogramPoint.Figures, HistogramPoint.Buckets) {
+    ) throws(ProtobufReader.UncommonForm) -> (HistogramPoint.Figures, HistogramPoint.Buckets) {
         var figures = HistogramPoint.Figures()
         var (bounds, counts): ([Double], [UInt64]) = ([], [])
         while let field = try reader.next() {
@@ -42,7 +42,7 @@ struct HistogramPoints {
             case (2...5, .fixed64(let bits)): figures.take(bits, field: field.number)
             case (6, .bytes(let range)): counts += try reader.fixed64s(in: range)
             case (7, .bytes(let range)): bounds += try reader.fixed64s(in: range).map(Double.init(bitPattern:))
-            case (6...7, .fixed64): throw ProtobufReader.Unusual()
+            case (6...7, .fixed64): throw ProtobufReader.UncommonForm()
             case (9, .bytes(let range)): attributes.append(range, of: reader.bytes)
             case (11, .fixed64(let bits)): figures.min = Double(bitPattern: bits)
             case (12, .fixed64(let bits)): figures.max = Double(bitPattern: bits)
@@ -55,7 +55,7 @@ struct HistogramPoints {
     /// Reads a message `ExponentialHistogramDataPoint`.
     private mutating func exponential(
         _ reader: inout ProtobufReader
-    ) throws(ProtobufReader.Unusual) -> (HistogramPoint.Figures, HistogramPoint.Buckets) {
+    ) throws(ProtobufReader.UncommonForm) -> (HistogramPoint.Figures, HistogramPoint.Buckets) {
         var figures = HistogramPoint.Figures()
         var (scale, zeroCount): (Int32, UInt64) = (0, 0)
         var (positive, negative): (ExponentialBuckets?, ExponentialBuckets?)
@@ -66,10 +66,10 @@ struct HistogramPoints {
             case (6, .varint(let number)): scale = Int32(zigzag: number)
             case (7, .fixed64(let number)): zeroCount = number
             case (8, .bytes(let range)):
-                guard positive == nil else { throw ProtobufReader.Unusual() }
+                guard positive == nil else { throw ProtobufReader.UncommonForm() }
                 positive = try ExponentialBuckets(range, in: reader)
             case (9, .bytes(let range)):
-                guard negative == nil else { throw ProtobufReader.Unusual() }
+                guard negative == nil else { throw ProtobufReader.UncommonForm() }
                 negative = try ExponentialBuckets(range, in: reader)
             case (12, .fixed64(let bits)): figures.min = Double(bitPattern: bits)
             case (13, .fixed64(let bits)): figures.max = Double(bitPattern: bits)
@@ -102,7 +102,7 @@ private struct ExponentialBuckets {
     var offset: Int32 = 0
     var counts: [UInt64] = []
 
-    init(_ range: Range<Int>, in body: ProtobufReader) throws(ProtobufReader.Unusual) {
+    init(_ range: Range<Int>, in body: ProtobufReader) throws(ProtobufReader.UncommonForm) {
         var reader = ProtobufReader(body.bytes, range)
         while let field = try reader.next() {
             switch (field.number, field.value) {
@@ -110,7 +110,7 @@ private struct ExponentialBuckets {
             case (2, .bytes(let range)):
                 let more = try reader.varints(in: range)
                 counts = counts.isEmpty ? more : counts + more
-            case (2, .varint): throw ProtobufReader.Unusual()
+            case (2, .varint): throw ProtobufReader.UncommonForm()
             default: break
             }
         }

@@ -23,7 +23,7 @@ final class KnownAttributes: Sendable {
     /// Returns the decoded attributes of a point about requests of this kind.
     ///
     /// - Throws: if the bytes are not attributes.
-    func find(_ bytes: AttributeBytes, of kind: RequestKind) throws(ProtobufReader.Unusual) -> PointAttributes {
+    func find(_ bytes: AttributeBytes, of kind: RequestKind) throws(ProtobufReader.UncommonForm) -> PointAttributes {
         let hash = bytes.hash(kind == .client ? 1 : 2)
         let shelf = shelves[Int(truncatingIfNeeded: hash) & (shelves.count - 1)]
         if let known = shelf.find(hash), known.kind == kind, known.bytes == bytes { return known }

@@ -1,4 +1,5 @@
 import MartletOTLP
+import MartletPoints
 import MartletTelemetry
 
 /// Decodes the metrics of one resource into points. Metrics that Martlet does not know are ignored: a sender sends all
@@ -22,9 +23,9 @@ struct MetricsDecoding {
     /// Returns the metrics; `nil` if none are for Martlet.
     ///
     /// - Parameter reserve: called with the number of bytes that the sketches take.
-    /// - Throws: ``ProtobufReader/Unusual``, and the errors of `reserve`.
+    /// - Throws: ``ProtobufReader/UncommonForm``, and the errors of `reserve`.
     mutating func decode(
-        _ part: EncodedResourceMetrics, reserve: Intake.Reservation
+        _ part: EncodedResourceMetrics, reserve: MemoryReservation
     ) throws -> InstanceMetrics? {
         let resource = part.resource
         guard resource.fits(limits) else {
@@ -39,7 +40,7 @@ struct MetricsDecoding {
         return InstanceMetrics(resource: resource, points: points, cumulative: cumulative, ledger: ledger)
     }
 
-    private mutating func take(_ part: EncodedScopeMetrics, _ reserve: Intake.Reservation) throws {
+    private mutating func take(_ part: EncodedScopeMetrics, _ reserve: MemoryReservation) throws {
         let names = Set(part.metrics.map(\.name))
         let scope = StreamID(part.scope)
         for metric in part.metrics {
@@ -61,14 +62,14 @@ struct MetricsDecoding {
         }
     }
 
-    private mutating func refuse(_ metric: EncodedMetric, _ reason: String) throws(ProtobufReader.Unusual) {
+    private mutating func refuse(_ metric: EncodedMetric, _ reason: String) throws(ProtobufReader.UncommonForm) {
         let message = try metric.message()
         let isOfRequests = DurationMetric(metric) != nil
         refusals.add(reason, count: message.pointCount, requests: isOfRequests ? message.valueCount : 0)
     }
 
     private mutating func takeDurations(
-        _ metric: EncodedMetric, _ durations: DurationMetric, _ scope: StreamID, _ reserve: Intake.Reservation
+        _ metric: EncodedMetric, _ durations: DurationMetric, _ scope: StreamID, _ reserve: MemoryReservation
     ) throws {
         guard let unit = durations.secondsPerUnit else {
             return try refuse(metric, "durations in a unit that is not known")
@@ -104,7 +105,7 @@ struct MetricsDecoding {
 
     private mutating func takeSizes(
         _ metric: EncodedMetric, _ sizes: SizeMetric, _ scope: StreamID
-    ) throws(ProtobufReader.Unusual) {
+    ) throws(ProtobufReader.UncommonForm) {
         guard let histogram = metric.histogram else { return try refuse(metric, "sizes are taken as histograms only") }
         let stream = scope.adding(metric: metric.name)
         var rest = HistogramPoints(histogram, of: sizes.kind, known)
@@ -160,7 +161,7 @@ struct MetricsDecoding {
     /// Returns the index. The call makes one look-up find the index or add it.
     private static func take(_ place: inout Int) -> Int { place }
 
-    private mutating func takePhases(_ metric: EncodedMetric) throws(ProtobufReader.Unusual) {
+    private mutating func takePhases(_ metric: EncodedMetric) throws(ProtobufReader.UncommonForm) {
         guard let histogram = metric.histogram else { return _ = try metric.message() }
         var rest = HistogramPoints(histogram, of: .client, known)
         while let point = try rest.next() {

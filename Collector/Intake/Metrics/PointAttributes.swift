@@ -1,4 +1,5 @@
 import MartletOTLP
+import MartletPoints
 import MartletTelemetry
 
 /// The decoded attributes of a point of any metric.
@@ -13,7 +14,7 @@ final class PointAttributes: Sendable {
     /// The phase in `martlet.phase`; `nil` if it names none.
     let phase: RequestPhase?
 
-    init(_ bytes: AttributeBytes, of kind: RequestKind) throws(ProtobufReader.Unusual) {
+    init(_ bytes: AttributeBytes, of kind: RequestKind) throws(ProtobufReader.UncommonForm) {
         let attributes = try bytes.decoded()
         let dimensions = RequestDimensions(kind: kind, attributes: attributes)
         self.kind = kind

@@ -1,9 +1,5 @@
+import MartletPoints
 import MartletTelemetry
-
-/// The refusal of one point, with a sentence as its reason.
-struct PointRefusal: Error {
-    var reason: String
-}
 
 /// The series and the interval that the duration and the sizes of the same requests share.
 struct PointKey: Hashable {

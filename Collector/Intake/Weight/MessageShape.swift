@@ -1,4 +1,5 @@
 import MartletOTLP
+import MartletPoints
 import MartletTelemetry
 
 /// The messages that an OTLP message may hold, by field number (Sources/MartletOTLP/Protos). With them ``ProtobufWeight``

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import MartletPoints
 import MartletStorage
 import MartletTelemetry
 

@@ -1,4 +1,5 @@
 import GRDB
+import MartletPoints
 import MartletStorage
 import MartletTelemetry
 

@@ -1,3 +1,4 @@
+import MartletPoints
 import MartletPrometheus
 import MartletTelemetry
 import Synchronization

@@ -1,3 +1,4 @@
+import MartletPoints
 import MartletTelemetry
 
 /// A sender, as the collector knows it.

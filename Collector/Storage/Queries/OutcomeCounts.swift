@@ -1,3 +1,5 @@
+import MartletTelemetry
+
 /// The number of requests for each outcome. A plain value of fixed size.
 package struct OutcomeCounts: Sendable, Equatable {
     private var counts = SIMD8<UInt64>()

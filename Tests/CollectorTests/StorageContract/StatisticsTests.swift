@@ -1,4 +1,5 @@
 import Fixtures
+import MartletPoints
 import MartletStorage
 import MartletTelemetry
 import Testing

@@ -1,3 +1,4 @@
+import MartletPoints
 import MartletTelemetry
 
 /// The new requests in a sender's cumulative points: the difference of each point to the one before it in its stream. Pure.

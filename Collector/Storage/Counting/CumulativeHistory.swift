@@ -1,3 +1,4 @@
+import MartletPoints
 import MartletTelemetry
 
 /// The latest reports of a sender's processes, which are told apart by the start that they count from. They decide which

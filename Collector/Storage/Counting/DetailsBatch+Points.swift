@@ -1,3 +1,4 @@
+import MartletPoints
 import MartletTelemetry
 
 extension DetailsBatch {
