@@ -38,5 +38,5 @@ extension RequestStatistics {
         return result
     }
 
-    package var isEmpty: Bool { duration.count == 0 && bytesSent == 0 && bytesReceived == 0 }
+    package var isEmpty: Bool { requests == 0 && bytesSent == 0 && bytesReceived == 0 }
 }

@@ -20,5 +20,5 @@ package struct InstanceMetrics: Sendable, Equatable {
     }
 
     /// The number of requests that ``points`` stand for.
-    package var requests: UInt64 { points.reduce(0) { $0 &+ $1.statistics.duration.count } }
+    package var requests: UInt64 { points.reduce(0) { $0 &+ $1.statistics.requests } }
 }

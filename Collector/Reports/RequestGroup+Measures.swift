@@ -10,13 +10,13 @@ extension RequestGroup {
     func measures(seconds: Double) -> RequestMeasures {
         let statistics = statistics
         return RequestMeasures(
-            count: statistics.duration.count,
-            perSecond: share(Double(statistics.duration.count), of: seconds),
+            count: statistics.requests,
+            perSecond: share(Double(statistics.requests), of: seconds),
             failures: failures,
             latency: statistics.duration.latency,
             phases: statistics.phases.means,
             bytes: RequestMeasures.Bytes(sent: statistics.bytesSent, received: statistics.bytesReceived),
-            apdex: Apdex.score(unfailed: unfailed.duration, failed: failed.duration.count),
+            apdex: Apdex.score(unfailed: unfailed.duration, failed: failed.requests),
             impact: 0, fromSpans: fromSpans > 0 ? fromSpans : nil)
     }
 
@@ -26,7 +26,7 @@ extension RequestGroup {
     private var time: Double { unfailed.duration.sum + failed.duration.sum }
 
     private var failures: RequestMeasures.Failures {
-        let failed = failed.duration.count
+        let failed = failed.requests
         return RequestMeasures.Failures(
             count: failed, rate: share(Double(failed), of: Double(count)),
             transport: outcomes[.transportFailure], http4xx: outcomes[.clientError], http5xx: outcomes[.serverError],

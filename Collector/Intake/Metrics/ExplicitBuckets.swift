@@ -36,20 +36,20 @@ struct ExplicitBuckets {
         count: UInt64, within range: (min: Double?, max: Double?)
     ) -> [(value: Double, count: UInt64)]? {
         guard !bounds.isEmpty, !counts.isEmpty else { return counts.isEmpty || counts == [count] ? [(0, count)] : nil }
-        var places: [(value: Double, count: UInt64)] = []
+        var values: [(value: Double, count: UInt64)] = []
         var total: UInt64 = 0
         for (index, number) in counts.enumerated() where number > 0 {
             let (sum, isTooLarge) = total.addingReportingOverflow(number)
             guard !isTooLarge else { return nil }
             total = sum
-            places += Self.spread(number, in: place(of: index, within: range))
+            values += Self.spread(number, over: valueRange(of: index, within: range))
         }
-        return total == count ? places : nil
+        return total == count ? values : nil
     }
 
     /// Returns the range of a bucket's values, in seconds. The range above the last bound ends at the largest value, or
     /// at twice the bound if the largest value is not known.
-    private func place(of index: Int, within range: (min: Double?, max: Double?)) -> ClosedRange<Double> {
+    private func valueRange(of index: Int, within range: (min: Double?, max: Double?)) -> ClosedRange<Double> {
         let low = index == 0 ? 0 : Self.limited(bounds[index - 1])
         let high = Swift.max(low, Self.limited(index < bounds.count ? bounds[index] : range.max ?? low * 2))
         let lowest = Swift.min(Swift.max(low, range.min ?? low), high)
@@ -62,13 +62,13 @@ struct ExplicitBuckets {
         Swift.min(Swift.max(0, seconds), HistogramPoint.maxSeconds)
     }
 
-    private static func spread(_ number: UInt64, in place: ClosedRange<Double>) -> [(value: Double, count: UInt64)] {
-        guard place.lowerBound < place.upperBound else { return [(place.upperBound, number)] }
-        let width = (place.upperBound - place.lowerBound) / Double(steps)
+    private static func spread(_ number: UInt64, over range: ClosedRange<Double>) -> [(value: Double, count: UInt64)] {
+        guard range.lowerBound < range.upperBound else { return [(range.upperBound, number)] }
+        let width = (range.upperBound - range.lowerBound) / Double(steps)
         return (0..<steps).compactMap { step in
             let turn = reversed(step)
             guard number > turn else { return nil }
-            return (place.lowerBound + (Double(step) + 0.5) * width, (number - turn - 1) / steps + 1)
+            return (range.lowerBound + (Double(step) + 0.5) * width, (number - turn - 1) / steps + 1)
         }
     }
 

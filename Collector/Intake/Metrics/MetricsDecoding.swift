@@ -9,7 +9,7 @@ struct MetricsDecoding {
     private(set) var refusals: Refusals
     private let known: KnownAttributes
     private var points: [RequestPoint] = []
-    private var places: [PointKey: Int] = [:]
+    private var indexes: [PointKey: Int] = [:]
     private var cumulative: [CumulativePoint] = []
     private var ledger: LedgerReading?
     private var unwatched: OTLPSum?
@@ -100,7 +100,7 @@ struct MetricsDecoding {
         let wanted = points.count + count
         guard wanted > points.capacity else { return }
         points.reserveCapacity(max(wanted, 2 * points.capacity))
-        places.reserveCapacity(points.capacity)
+        indexes.reserveCapacity(points.capacity)
     }
 
     private mutating func takeSizes(
@@ -129,11 +129,11 @@ struct MetricsDecoding {
         let key = try PointKey(point, limits)
         switch point.temporality {
         case .delta:
-            let place = place(of: key)
+            let index = index(of: key)
             // Two sketches with values far apart become one with many buckets.
-            let before = points[place].statistics.duration.buckets.count
-            points[place].statistics.add(measure)
-            refusals.addSketches(ofBuckets: points[place].statistics.duration.buckets.count - before)
+            let before = points[index].statistics.duration.buckets.count
+            points[index].statistics.add(measure)
+            refusals.addSketches(ofBuckets: points[index].statistics.duration.buckets.count - before)
         case .cumulative:
             let statistics = RequestStatistics(measure)
             refusals.addSketches(ofBuckets: statistics.duration.buckets.count)
@@ -149,17 +149,17 @@ struct MetricsDecoding {
     }
 
     /// Returns the index of the key's point, which is made if it is missing.
-    private mutating func place(of key: PointKey) -> Int {
+    private mutating func index(of key: PointKey) -> Int {
         let next = points.count
-        let place = Self.take(&places[key, default: next])
-        guard place == next else { return place }
+        let index = Self.take(&indexes[key, default: next])
+        guard index == next else { return index }
         points.append(
             RequestPoint(series: key.series, start: key.start, end: key.end, statistics: RequestStatistics()))
-        return place
+        return index
     }
 
     /// Returns the index. The call makes one look-up find the index or add it.
-    private static func take(_ place: inout Int) -> Int { place }
+    private static func take(_ index: inout Int) -> Int { index }
 
     private mutating func takePhases(_ metric: EncodedMetric) throws(ProtobufReader.UncommonForm) {
         guard let histogram = metric.histogram else { return _ = try metric.message() }
@@ -178,10 +178,10 @@ struct MetricsDecoding {
             throw PointRefusal(reason: "a phase that is not known")
         }
         let key = try PointKey(point, limits)
-        guard let place = places[key], case let requests = points[place].statistics.duration.count, requests > 0 else {
+        guard let index = indexes[key], case let requests = points[index].statistics.requests, requests > 0 else {
             throw PointRefusal(reason: "a phase without a duration of the same attributes and interval")
         }
-        var totals = points[place].statistics.phases
+        var totals = points[index].statistics.phases
         guard point.temporality == .delta, let seconds = point.seconds() else {
             throw PointRefusal(reason: "a phase that is no delta, or whose sum is no length of time")
         }
@@ -190,6 +190,6 @@ struct MetricsDecoding {
         }
         totals[phase].count += point.count
         totals[phase].seconds += seconds
-        points[place].statistics.phases = totals
+        points[index].statistics.phases = totals
     }
 }

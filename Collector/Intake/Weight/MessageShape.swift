@@ -12,7 +12,7 @@ enum MessageShape {
     case resource, scope, keyValue, anyValue, array, keyValueList
 
     /// The role of a message in the message around it.
-    enum Place {
+    enum Role {
         /// An element of an array.
         case element
         /// A field that holds one of several messages. If the field is set twice, a decoder copies the first message
@@ -23,7 +23,7 @@ enum MessageShape {
     }
 
     /// Returns the message in a field; `nil` for a field without a message, or with a message that holds no other.
-    func child(_ field: Int) -> (shape: MessageShape, place: Place)? {
+    func child(_ field: Int) -> (shape: MessageShape, role: Role)? {
         switch self {
         case .metricsRequest: field == 1 ? (.resourceMetrics, .element) : nil
         case .resourceMetrics: field == 1 ? (.resource, .part) : field == 2 ? (.scopeMetrics, .element) : nil

@@ -58,9 +58,9 @@ struct ProtobufWeight {
             return position += length
         }
         // The decoder would copy the value so far for each repetition, which takes the square of their number.
-        guard child.place != .choice || !hasChoice else { throw .malformed("a value is given more than once") }
-        hasChoice = hasChoice || child.place == .choice
-        if child.place == .element { try add(child.shape.bytes * Self.spare) }
+        guard child.role != .choice || !hasChoice else { throw .malformed("a value is given more than once") }
+        hasChoice = hasChoice || child.role == .choice
+        if child.role == .element { try add(child.shape.bytes * Self.spare) }
         try add(child.shape, to: position + length, depth: depth + 1)
     }
 

@@ -21,7 +21,7 @@ enum StatisticsCoverRows {
         // The loop uses indexes: a copy of a point costs more than the work on it.
         var times: [Key: (from: UnixNanoseconds, to: UnixNanoseconds)] = [:]
         // Sizes of bodies alone report no requests.
-        for index in points.indices where points[index].statistics.duration.count > 0 {
+        for index in points.indices where points[index].statistics.requests > 0 {
             let key = Key(kind: points[index].dimensions.kind, source: points[index].dimensions.source)
             let known = times[key] ?? (from: .max, to: 0)
             times[key] = (min(known.from, points[index].start), max(known.to, points[index].end))

@@ -19,7 +19,7 @@ final class IngestRoom: Sendable {
     }
 
     /// A request's reservation, which ends with the value.
-    struct Place: ~Copyable {
+    struct Reservation: ~Copyable {
         private let room: IngestRoom
         private var bytes = 0
 
@@ -59,14 +59,14 @@ final class IngestRoom: Sendable {
     /// Returns an empty reservation for a request.
     ///
     /// - Throws: ``IntakeRejection/busy`` if too many requests are in work or all memory is reserved.
-    func enter() throws(IntakeRejection) -> Place {
+    func enter() throws(IntakeRejection) -> Reservation {
         let isFull = use.withLock { use in
             guard use.requests < maxRequests, use.bytes < maxBytes else { return true }
             use.requests += 1
             return false
         }
         guard !isFull else { throw .busy }
-        return Place(in: self)
+        return Reservation(in: self)
     }
 
     private func grow(by bytes: Int) throws(IntakeRejection) {

@@ -6,7 +6,7 @@ import Synchronization
 final class ReadRoom: Sendable {
     private struct State {
         var reads = 0
-        var waiting: [(number: UInt64, turn: AsyncStream<Place>.Continuation)] = []
+        var waiting: [(number: UInt64, turn: AsyncStream<Slot>.Continuation)] = []
         var lastNumber: UInt64 = 0
     }
 
@@ -26,7 +26,7 @@ final class ReadRoom: Sendable {
     }
 
     /// A slot in the room. It becomes free when its last reference ends.
-    final class Place: Sendable {
+    final class Slot: Sendable {
         private let room: ReadRoom
 
         fileprivate init(in room: ReadRoom) {
@@ -38,19 +38,19 @@ final class ReadRoom: Sendable {
 
     /// Returns a slot, after a wait if the room is full; `nil` if the line is full. Throws `CancellationError` if its
     /// task is cancelled while it waits.
-    func enter() async throws -> Place? {
-        let (turns, turn) = AsyncStream.makeStream(of: Place.self)
+    func enter() async throws -> Slot? {
+        let (turns, turn) = AsyncStream.makeStream(of: Slot.self)
         switch state.withLock({ add(turn, to: &$0) }) {
-        case .entered: return Place(in: self)
+        case .entered: return Slot(in: self)
         case .full: return nil
         case .waits(let number):
             defer { state.withLock { $0.waiting.removeAll { $0.number == number } } }
-            for await place in turns { return place }
+            for await slot in turns { return slot }
             throw CancellationError()
         }
     }
 
-    private func add(_ turn: AsyncStream<Place>.Continuation, to state: inout State) -> Entrance {
+    private func add(_ turn: AsyncStream<Slot>.Continuation, to state: inout State) -> Entrance {
         if state.reads < maxReads {
             state.reads += 1
             return .entered
@@ -68,6 +68,6 @@ final class ReadRoom: Sendable {
             if state.waiting.isEmpty { state.reads -= 1 }
             return state.waiting.isEmpty ? nil : state.waiting.removeFirst().turn
         }
-        next?.yield(Place(in: self))
+        next?.yield(Slot(in: self))
     }
 }

@@ -11,10 +11,10 @@ struct ReadRoomMiddleware: RouterMiddleware {
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         do {
-            guard let place = try await context.whileClientIsThere({ try await room.enter() }) else {
+            guard let slot = try await context.whileClientIsThere({ try await room.enter() }) else {
                 return try refusal("too many read at once; try again later")
             }
-            return try await next(request, context).holding(place)
+            return try await next(request, context).holding(slot)
         } catch is CancellationError {
             // Two kinds of clients read this: one that ended only its sending side, and any client of a collector that
             // stops.
@@ -30,11 +30,11 @@ struct ReadRoomMiddleware: RouterMiddleware {
 }
 
 extension Response {
-    /// Returns the response, which keeps `place` until it was sent or dropped.
-    fileprivate func holding(_ place: ReadRoom.Place) -> Response {
+    /// Returns the response, which keeps `slot` until it was sent or dropped.
+    fileprivate func holding(_ slot: ReadRoom.Slot) -> Response {
         var response = self
         response.body = ResponseBody(contentLength: body.contentLength) { [body] writer in
-            defer { withExtendedLifetime(place) {} }
+            defer { withExtendedLifetime(slot) {} }
             try await body.write(writer)
         }
         return response

@@ -32,10 +32,10 @@ struct IngestRoutes: Sendable {
 
     private func metrics(_ request: Request) async throws -> Response {
         let envelope = try envelope(of: request, signal: .metrics)
-        var place = try room.enter()
-        let (taken, outcome) = try await onSuitableThread(try await body(of: request, &place), envelope) { body in
+        var reservation = try room.enter()
+        let (taken, outcome) = try await onSuitableThread(try await body(of: request, &reservation), envelope) { body in
             let taken = try intake.metrics(body, encoding: envelope.encoding, format: envelope.format) {
-                bytes throws(IntakeRejection) in try place.resize(to: bytes)
+                bytes throws(IntakeRejection) in try reservation.resize(to: bytes)
             }
             return (taken, try await storage.store(taken.values, of: envelope.batch))
         }
@@ -56,10 +56,10 @@ struct IngestRoutes: Sendable {
 
     private func traces(_ request: Request) async throws -> Response {
         let envelope = try envelope(of: request, signal: .traces)
-        var place = try room.enter()
-        let (taken, outcome) = try await onSuitableThread(try await body(of: request, &place), envelope) { body in
+        var reservation = try room.enter()
+        let (taken, outcome) = try await onSuitableThread(try await body(of: request, &reservation), envelope) { body in
             let taken = try intake.details(body, encoding: envelope.encoding, format: envelope.format) {
-                bytes throws(IntakeRejection) in try place.resize(to: bytes)
+                bytes throws(IntakeRejection) in try reservation.resize(to: bytes)
             }
             return (taken, try await storage.store(taken.values, of: envelope.batch))
         }
@@ -88,7 +88,7 @@ struct IngestRoutes: Sendable {
     }
 
     /// Reads the body. Never holds more than the limit, even if the headers announce less.
-    private func body(of request: Request, _ place: inout IngestRoom.Place) async throws -> [UInt8] {
+    private func body(of request: Request, _ reservation: inout IngestRoom.Reservation) async throws -> [UInt8] {
         let limit = intake.limits.maxBodyBytes
         let length = request.headers[.contentLength].flatMap { Int($0) } ?? limit
         guard (0...limit).contains(length) else { throw IntakeRejection.tooLarge(limit: limit) }
@@ -96,7 +96,7 @@ struct IngestRoutes: Sendable {
         do {
             for try await part in request.body {
                 guard bytes.count + part.readableBytes <= limit else { throw IntakeRejection.tooLarge(limit: limit) }
-                try place.append(part.readableBytesView, to: &bytes, of: length)
+                try reservation.append(part.readableBytesView, to: &bytes, of: length)
             }
         } catch let rejection as IntakeRejection {
             throw rejection

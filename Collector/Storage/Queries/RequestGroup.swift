@@ -16,7 +16,7 @@ package struct RequestGroup: Sendable, Equatable {
         self.values = values
     }
 
-    package var count: UInt64 { unfailed.duration.count &+ failed.duration.count }
+    package var count: UInt64 { unfailed.requests &+ failed.requests }
 
     /// The statistics of all requests, failed or not.
     package var statistics: RequestStatistics {

@@ -126,7 +126,7 @@ import Testing
     /// Compares the weighed fields with the protocol's files.
     @Test func everyFieldOfTheProtocolIsWeighed() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../Sources/MartletOTLP/Protos").standardized
+            .appendingPathComponent("../../../Sources/MartletOTLP/Protos").standardized
         let text = try ["common", "metrics", "trace", "service"].map {
             try String(contentsOf: folder.appendingPathComponent("\($0).proto"), encoding: .utf8)
         }.joined()
@@ -154,9 +154,9 @@ import Testing
                 let shape = shapes[String(child)], let parent = shapes[around.last ?? ""]
             else { continue }
             found += 1
-            let place = parent.child(number)
-            #expect(place?.shape == shape, "\(line)")
-            #expect((place?.place == .element) == isRepeated, "\(line)")
+            let child = parent.child(number)
+            #expect(child?.shape == shape, "\(line)")
+            #expect((child?.role == .element) == isRepeated, "\(line)")
         }
         #expect(found > 30)
     }

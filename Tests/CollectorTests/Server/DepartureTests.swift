@@ -51,8 +51,8 @@ import Testing
 
     @Test func aCancelledReaderLeavesTheQueueAndAPatientOneEnters() async throws {
         let room = ReadRoom(limits(waiting: 1))
-        var place = try await room.enter()
-        #expect(place != nil)
+        var slot = try await room.enter()
+        #expect(slot != nil)
         for isPatient in [false, true] {
             try await withThrowingTaskGroup(of: Bool.self) { group in
                 group.addTask {
@@ -62,7 +62,7 @@ import Testing
                 }
                 while await !isLineFull(of: room) {}
                 if isPatient {
-                    place = nil
+                    slot = nil
                     let isIn = try await group.next()
                     #expect(isIn == true)
                 } else {
