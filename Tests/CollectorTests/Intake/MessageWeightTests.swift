@@ -154,9 +154,9 @@ import Testing
                 let shape = shapes[String(child)], let parent = shapes[around.last ?? ""]
             else { continue }
             found += 1
-            let child = parent.child(number)
-            #expect(child?.shape == shape, "\(line)")
-            #expect((child?.role == .element) == isRepeated, "\(line)")
+            let message = parent.child(number)
+            #expect(message?.shape == shape, "\(line)")
+            #expect((message?.role == .element) == isRepeated, "\(line)")
         }
         #expect(found > 30)
     }

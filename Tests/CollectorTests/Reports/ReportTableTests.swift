@@ -51,13 +51,13 @@ import Testing
     @Test func aTimeWithoutCaptureIsTold() {
         var account = WindowAccount(TimeWindow(from: Samples.time(0), to: Samples.time(3600)))
         let hour = 3600e9
-        for off in [180e9, 0, 0, 0] { account.add(arrived: 1, captured: 1, time: .init(lived: hour, off: off)) }
+        for off in [180e9, 0, 0, 0] { account.add(arrived: 1, captured: 1, time: .init(lived: hour, unwatched: off)) }
         #expect(
             heading(account) == [
                 "2026-09-21T14:13:20Z to 2026-09-21T14:14:20Z, completeness 98.75 %",
                 "capture was off for 3 of 60 minutes on 1 of 4 instances",
             ])
-        account.add(arrived: 1, captured: 1, time: .init(lived: hour, off: 1e9))
+        account.add(arrived: 1, captured: 1, time: .init(lived: hour, unwatched: 1e9))
         #expect(heading(account)[1] == "capture was off for up to 3 of 60 minutes on 2 of 5 instances")
     }
 
@@ -67,7 +67,7 @@ import Testing
     ])
     func aTimeWithoutCaptureIsToldInTheUnitOfTheReport(off: Double, window: UInt64, text: String) {
         var account = WindowAccount(TimeWindow(from: Samples.time(0), to: Samples.time(window)))
-        account.add(arrived: 0, captured: 0, time: .init(lived: Double(window) * 1e9, off: off * 1e9))
+        account.add(arrived: 0, captured: 0, time: .init(lived: Double(window) * 1e9, unwatched: off * 1e9))
         #expect(heading(account)[1] == "capture was off for \(text) on 1 of 1 instance")
     }
 
