@@ -383,6 +383,8 @@ def start(role, tls=None, serve=None):
         try:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if tls:
+                # Once the client's part is there, the client has begun to count.
+                connection.recv(1, socket.MSG_PEEK)
                 time.sleep(HANDSHAKE)
                 connection = tls.wrap_socket(connection, server_side=True)
             (serve or (lambda c: Peer(c, role).serve()))(connection)
