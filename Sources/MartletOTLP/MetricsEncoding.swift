@@ -62,7 +62,7 @@ extension MetricsBatch {
         try scope.deltaMetric(name, unit: "By", .histogram) { histogram in
             for one in series where isPresent(one) {
                 let point = point(
-                    [OTLPKeyValue](one.key), count: one.value.duration.count, sum: Double(one.value[keyPath: bytes]))
+                    [OTLPKeyValue](one.key), count: one.value.requests, sum: Double(one.value[keyPath: bytes]))
                 histogram.message(try point.serializedBytes(), field: 1)
             }
         }
