@@ -92,9 +92,9 @@ public struct MartletTracer: Tracer {
 }
 
 extension ServiceContext {
-    fileprivate func with(_ place: TracePlace) -> ServiceContext {
+    fileprivate func with(_ trace: CurrentTrace) -> ServiceContext {
         var context = self
-        context.tracePlace = place
+        context.currentTrace = trace
         return context
     }
 }
