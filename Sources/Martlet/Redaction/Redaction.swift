@@ -50,7 +50,7 @@ struct Redaction: Sendable {
     ///
     /// - Parameter limit: the number of bytes that are kept.
     func header(_ name: String, _ value: String, limit: Int) -> String {
-        if names.contain(Array(name.utf8)[...]) { return Self.placeholder }
+        if names.contains(Array(name.utf8)[...]) { return Self.placeholder }
         return Self.fieldsWithURL.contains(name.lowercased()) ? url(value) : text(value, limit: limit)
     }
 

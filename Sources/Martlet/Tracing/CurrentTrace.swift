@@ -24,7 +24,7 @@ extension ServiceContext {
     var traceContext: TraceContext? {
         get {
             switch currentTrace {
-            case .span(let span): span.trace
+            case .span(let span): span.innerContext
             case .context(let context): context
             case nil: nil
             }

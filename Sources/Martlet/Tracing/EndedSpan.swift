@@ -35,7 +35,7 @@ struct EndedSpan: Sendable {
     var isRequest: Bool { http != nil }
 
     func record(in recorder: Recorder) {
-        guard let http, let kind = kind.request, !content.encloses else { return keep(in: recorder) }
+        guard let http, let kind = kind.request, !content.enclosesCountedRequest else { return keep(in: recorder) }
         let url = http.url.flatMap(URL.init(string:))
         let destination = url.map(RequestDestination.url) ?? .target(RequestTarget(http))
         // The patterns apply to requests that a service makes, and not to requests that it receives.
@@ -125,14 +125,14 @@ struct EndedSpan: Sendable {
         span.traceState = trace.traceState
         span.isError = isError
         span.message = isError ? message.map(redaction.message) : nil
-        var room = SpanRoom(redaction)
-        span.attributes = room.take(content.attributes) { HTTPSpanAttributes.covers($0, of: request) }
-        span.events = content.events.map { room.take($0) }
-        span.links = content.links.compactMap { room.take($0) }
-        span.droppedAttributes = content.droppedAttributes &+ room.dropped
+        var conversion = SpanConversion(redaction)
+        span.attributes = conversion.keep(content.attributes) { HTTPSpanAttributes.covers($0, of: request) }
+        span.events = content.events.map { conversion.keep($0) }
+        span.links = content.links.compactMap { conversion.keep($0) }
+        span.droppedAttributes = content.droppedAttributes &+ conversion.dropped
         span.droppedEvents = content.droppedEvents
         span.droppedLinks = content.droppedLinks
-        return (span, room.bytes)
+        return (span, conversion.bytes)
     }
 
     private var message: String? { content.status?.message ?? content.error?.message }
