@@ -43,7 +43,7 @@ final class Sampled: Contender {
             let end = RequestObservation.End(
                 request: asked, url: url, context: sampler.span(childOf: nil), resends: 0, challenged: nil)
             let answer = RequestAnswer(response: response, error: nil, handle: nil, body: nil, isTimed: true)
-            _ = recorder.keepsDetails(isSampled: true, isFailure: false, nanoseconds: request.durationNanoseconds)
+            _ = recorder.reserveDetails(isSampled: true, isFailure: false, nanoseconds: request.durationNanoseconds)
             let details = RequestDetails(
                 of: request, end, task: nil, answer: answer, parent: nil, contents: contents, handle: nil)
             var request = request

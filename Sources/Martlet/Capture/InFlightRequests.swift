@@ -75,11 +75,11 @@ enum InFlightRequests {
     private static func known(at key: Key) -> RequestObservation? { part(of: key).requests.withLock { $0[key] } }
 
     /// Sets the count to 0 in a forked child, which has none of its parent's requests.
-    static func beginAnew() { count.store(0, ordering: .relaxed) }
+    static func forgetParentsRequests() { count.store(0, ordering: .relaxed) }
 
     /// Returns the scope in which the task was resumed; `nil` outside any scope, and for an unknown task.
     static func scope(of task: URLSessionTask) -> CaptureScope? {
-        guard CaptureSwitch.scopes.load(ordering: .relaxed) > 0 else { return nil }
+        guard CaptureSwitch.openScopes.load(ordering: .relaxed) > 0 else { return nil }
         return known(at: key(task))?.start.scope
     }
 

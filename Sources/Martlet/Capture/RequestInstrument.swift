@@ -81,7 +81,7 @@ struct RequestInstrument: Sendable {
             request.bytesReceived = figures.bytesReceived
             request.phases = figures.phases(ofRequestTaking: duration)
         }
-        if recorder.keepsDetails(
+        if recorder.reserveDetails(
             isSampled: end.context.isSampled, isFailure: request.outcome.isFailure(for: .client), nanoseconds: duration)
         {
             let details = RequestDetails(

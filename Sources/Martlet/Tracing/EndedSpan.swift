@@ -48,7 +48,7 @@ struct EndedSpan: Sendable {
         request.bytesReceived = kind == .client ? http.responseBodySize : http.requestBodySize
         let isFailure = request.outcome.isFailure(for: kind)
         if let trace,
-            recorder.keepsDetails(isSampled: trace.isSampled, isFailure: isFailure, nanoseconds: durationNanoseconds)
+            recorder.reserveDetails(isSampled: trace.isSampled, isFailure: isFailure, nanoseconds: durationNanoseconds)
         {
             let redaction = recorder.settings.contents.redaction
             let (span, bytes) = record(trace, isError: isFailure, request: kind, redaction)
@@ -61,7 +61,7 @@ struct EndedSpan: Sendable {
     /// Keeps a span that is not counted, if its trace is sampled.
     private func keep(in recorder: Recorder) {
         guard let trace, trace.isSampled,
-            recorder.keepsDetails(isSampled: true, isFailure: false, nanoseconds: durationNanoseconds)
+            recorder.reserveDetails(isSampled: true, isFailure: false, nanoseconds: durationNanoseconds)
         else { return }
         var (span, bytes) = record(
             trace, isError: content.status?.code == .error, request: nil, recorder.settings.contents.redaction)
