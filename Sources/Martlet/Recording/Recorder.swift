@@ -161,8 +161,8 @@ final class Recorder: Sendable {
 
     /// Closes segments and counts the requests in them as captured.
     ///
-    /// - Parameter close: closes the segments and returns that number, or `nil` if it closed none. It must not wait for
-    ///   anything.
+    /// - Parameter close: closes the segments and returns the number of requests in them, or `nil` if it closed none. It must
+    ///   not wait for anything.
     /// - Returns: whether `close` closed segments.
     func closeSegments(_ close: () -> Int?) -> Bool {
         state.withLock { state in
