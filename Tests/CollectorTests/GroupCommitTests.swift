@@ -21,7 +21,7 @@ import Testing
 
     private var path: String { folder.path("collector.sqlite") }
 
-    /// Stores one request of each service at once, and returns the outcomes by service. The last batches find no room.
+    /// Stores one request of each service at once, and returns the outcomes by service. Batches past the limit find no room.
     private func storeAtOnce(_ services: [String]) async throws -> [String: String] {
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = true

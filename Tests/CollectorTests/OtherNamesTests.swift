@@ -131,7 +131,7 @@ import Testing
             ([("service.instance.id", "i"), ("container.id", "c")], "i"), ([("container.id", "c")], "c"),
             ([("k8s.pod.uid", "p"), ("container.id", "c")], "p"), ([], ""),
         ] as [([(String, String)], String)])
-    func anInstanceIsNamedByItsMostSpecificAttribute(attributes: [(String, String)], instance: String) throws {
+    func anInstanceIsNamedByAnAttributeOfItsProcess(attributes: [(String, String)], instance: String) throws {
         let metric = OtherMetrics.histogram([OtherMetrics.point([1])], .delta)
         let taken = try take([[metric]], resource: attributes.map { OTLPKeyValue($0.0, $0.1) })
         #expect(taken.values.map(\.resource.instance) == [instance])

@@ -2,8 +2,8 @@
 
 Two of them send metrics and spans, and one sends spans alone. The SDK's own variables (OTEL_EXPORTER_OTLP_METRICS_...) choose
 the temporality and the kind of histogram. First argument: `export` sends with the SDK's exporters, `forward` sends everything in
-one request for each signal, as an OpenTelemetry Collector does, and `json` does so as JSON. Second argument: the number of rounds.
-The program waits for SIGUSR1 between two rounds.
+one request for each signal, as an OpenTelemetry Collector does, and `json` does so as JSON. Second argument: the number of
+rounds. The program waits for SIGUSR1 between two rounds.
 """
 
 import base64
