@@ -91,8 +91,8 @@ struct RequestDetails: Sendable {
         if isConnectionReused { attributes[AttributeName.connectionReused] = .boolean(true) }
         if let body = requestBody?.text(contents.redaction) { attributes[AttributeName.requestBody] = .string(body) }
         if let body = responseBody?.text(contents.redaction) { attributes[AttributeName.responseBody] = .string(body) }
-        add(requestHeaders, AttributeName.requestHeader, to: &attributes)
-        add(responseHeaders, AttributeName.responseHeader, to: &attributes)
+        add(requestHeaders, AttributeName.requestHeaderPrefix, to: &attributes)
+        add(responseHeaders, AttributeName.responseHeaderPrefix, to: &attributes)
         return attributes
     }
 
