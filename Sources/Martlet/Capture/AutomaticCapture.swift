@@ -97,7 +97,8 @@ enum AutomaticCapture {
     /// Returns whether automatic capture applies. In a scope it applies to every session, regardless of the mode of the
     /// process's agent.
     private static func isInForce(in scope: CaptureScope?) -> Bool {
-        scope != nil || (CaptureSwitch.isOn.load(ordering: .relaxed) && !CaptureSwitch.isExplicit.load(ordering: .relaxed))
+        scope != nil
+            || (CaptureSwitch.isOn.load(ordering: .relaxed) && !CaptureSwitch.isExplicit.load(ordering: .relaxed))
     }
 
     /// Notes that a task is resumed, on the caller's thread. Foundation does not start a task that was cancelled before.

@@ -42,7 +42,7 @@ struct RequestDetails: Sendable {
         message = answer.message
         isConnectionReused = answer.figures?.isConnectionReused == true
         url = end.url
-        originalMethod = request.method == HTTPMethod.other ? end.request.httpMethod : nil
+        originalMethod = request.method == RequestDimensions.otherMethodOrError ? end.request.httpMethod : nil
         context = end.context
         self.parent = parent?.spanID
         resends = end.resends

@@ -80,7 +80,8 @@ final class Recorder: Sendable {
             return false
         }
         return details.withLock { details in
-            let isReserved = details.sampler.reserve(isSampled: isSampled, isFailure: isFailure, nanoseconds: nanoseconds)
+            let isReserved = details.sampler.reserve(
+                isSampled: isSampled, isFailure: isFailure, nanoseconds: nanoseconds)
             guard isReserved, details.bytes + details.bytesTaken >= maxDetailBytes else { return isReserved }
             details.sampler.countDropped(1)
             return false
@@ -215,14 +216,4 @@ final class Recorder: Sendable {
         details.withLock { $0.bytesTaken = 0 }
         state.withLock { $0.bytesTaken = 0 }
     }
-}
-
-/// The statistics and details between two drains.
-struct RecordedInterval: Sendable {
-    var start: UnixNanoseconds
-    var end: UnixNanoseconds = 0
-    var series: [RequestDimensions: RequestStatistics] = [:]
-    var details: [SpanRecord] = []
-    /// The nanoseconds without capture, from the recorder's start to the end of the interval.
-    var unwatched: UInt64 = 0
 }

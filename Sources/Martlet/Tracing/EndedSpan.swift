@@ -90,7 +90,7 @@ struct EndedSpan: Sendable {
         let isError = content.status?.code == .error
         if kind == .server, http.status != nil { return nil }
         guard isError || http.status == nil else { return nil }
-        return content.error?.requestErrorType ?? (isError ? "_OTHER" : nil)
+        return content.error?.requestErrorType ?? (isError ? RequestDimensions.otherMethodOrError : nil)
     }
 
     // MARK: - Details

@@ -119,7 +119,9 @@ final class SpanRecording: Sendable {
             trace: ownContext, parent: parent, kind: kind, start: start, durationNanoseconds: duration,
             content: ended.content)
         // A span that is not a request but lies around one notes that request on its own enclosing span too.
-        if let kind = kind.request, span.isRequest || ended.content.enclosesCountedRequest { ended.enclosing?.noteRequest(kind) }
+        if let kind = kind.request, span.isRequest || ended.content.enclosesCountedRequest {
+            ended.enclosing?.noteRequest(kind)
+        }
         if let recorder = CaptureSwitch.recorder(in: scope) { span.record(in: recorder) }
     }
 
