@@ -153,16 +153,3 @@ private struct FoldedMetric {
         return result
     }
 }
-
-extension ExponentialHistogram {
-    /// `nil` if the point has negative values, is not a valid histogram, or has a count that differs from the sum of its
-    /// buckets.
-    init?(_ point: OTLPExponentialHistogramDataPoint) {
-        guard point.negative.bucketCounts.isEmpty else { return nil }
-        self.init(
-            scale: point.scale, sum: point.sum, min: point.hasMin ? point.min : nil,
-            max: point.hasMax ? point.max : nil, zeroCount: point.zeroCount, offset: point.positive.offset,
-            buckets: point.positive.bucketCounts)
-        guard count == point.count else { return nil }
-    }
-}
