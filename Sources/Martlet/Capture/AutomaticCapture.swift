@@ -108,7 +108,7 @@ enum AutomaticCapture {
         AgentCost.measure {
             guard task.state == .suspended, let leftOver = InFlightRequests.resume(task) else { return }
             if let answer = leftOver.unseenEnd, let recorder = CaptureSwitch.recorder(in: leftOver.start.scope) {
-                RequestInstrument(recorder: recorder).endUnseen(leftOver, with: answer)
+                RequestInstrument(recorder: recorder).recordUnseenEnd(of: leftOver, with: answer)
             }
         }
     }

@@ -44,14 +44,14 @@ enum InFlightRequests {
     /// - Returns: the replaced observation, perhaps of an earlier task at this address that ended unseen; `nil` for none.
     static func resume(_ task: URLSessionTask) -> RequestObservation? {
         let (key, new) = (key(task), RequestObservation())
-        let (known, goesOn) = shard(of: key).requests.withLock { requests -> (RequestObservation?, Bool) in
+        let (known, continues) = shard(of: key).requests.withLock { requests -> (RequestObservation?, Bool) in
             let known = requests[key]
-            if let known, known.stage != .resumed, !known.isLeftOver(at: task) { return (known, true) }
+            if let known, !known.isResumed, !known.isLeftOver(at: task) { return (known, true) }
             if known != nil || reserveSlot() { requests[key] = new }
             return (known, false)
         }
-        if goesOn { known?.noteResumed() }
-        return goesOn ? nil : known
+        if continues { known?.noteResumed() }
+        return continues ? nil : known
     }
 
     /// Returns the observation of a task whose loader starts, a new one if the task has none.
@@ -114,15 +114,15 @@ enum InFlightRequests {
     }
 
     /// The requests that ended without a call to their loader's client.
-    static var endedUnseen: [(key: Key, value: RequestObservation)] { all { $0.unseenEnd != nil } }
+    static var withUnseenEnd: [(key: Key, value: RequestObservation)] { all { $0.unseenEnd != nil } }
 
     /// Forgets requests that wait for a loader; to be called before capture is switched on again. While capture was off,
     /// such a task may have ended unseen, and a later task at its address must not be taken for it. Requests of a scope
     /// stay, because a scope has a switch of its own.
     static func forgetWaiting() {
-        for (key, observation) in all(where: { $0.start.scope == nil && $0.waitsForLoader }) {
+        for (key, observation) in all(where: { $0.start.scope == nil && $0.mayWaitForLoader }) {
             remove(observation, at: key)
-            _ = observation.end()
+            _ = observation.finish()
         }
     }
 
@@ -131,7 +131,7 @@ enum InFlightRequests {
     ///
     /// - Parameter scope: `nil` for requests that began outside any scope.
     static func summary(in scope: CaptureScope?) -> (count: Int, oldest: Duration) {
-        let starts = all { $0.start.scope === scope && $0.stage == .begun }.map(\.value.start.monotonic)
+        let starts = all { $0.start.scope === scope && $0.isLoading }.map(\.value.start.monotonic)
         let now = Clock.monotonic()
         return (starts.count, .nanoseconds(Int64(clamping: starts.min().map { now - min(now, $0) } ?? 0)))
     }
@@ -143,12 +143,12 @@ enum InFlightRequests {
     /// not count as another request.
     static func hung(after age: Duration) -> [RequestObservation] {
         forgetAbandoned()
-        return all { $0.stage == .begun && Clock.hasPassed(age, since: $0.start.monotonic) }.map(\.value)
+        return all { $0.isLoading && Clock.hasPassed(age, since: $0.start.monotonic) }.map(\.value)
     }
 
     static func forgetAbandoned() {
         let isAbandoned = { (observation: RequestObservation) in
-            observation.stage == .resumed && Clock.hasPassed(maxTimeToLoader, since: observation.start.monotonic)
+            observation.isResumed && Clock.hasPassed(maxTimeToLoader, since: observation.start.monotonic)
         }
         for (key, observation) in all(where: isAbandoned) {
             remove(observation, at: key) { isAbandoned(observation) }
