@@ -21,10 +21,10 @@ final class RequestObservation: Sendable {
     var isOfThisProcess: Bool { process == martlet_process() }
 
     /// Whether the task was resumed and no loader has started.
-    var isResumed: Bool { state.withLock(\.isResumed) }
+    var isResumed: Bool { state.withLock { $0.isResumed } }
 
     /// Whether a loader has started and the request has not ended.
-    var isLoading: Bool { state.withLock(\.isLoading) }
+    var isLoading: Bool { state.withLock { $0.isLoading } }
 
     /// Notes that a loader starts with the request. Only the first loader has an effect: one that follows a challenge
     /// continues the same request.

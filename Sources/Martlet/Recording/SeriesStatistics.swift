@@ -11,7 +11,7 @@ struct SeriesStatistics: Sendable {
     private var series: [(dimensions: RequestDimensions, statistics: RequestStatistics)] = []
     private var indices: [RequestDimensions: Int] = [:]
     /// The index of a series by the bytes that its records share. Most requests resemble an earlier one.
-    private var known: [RecordIdentity: Int] = [:]
+    private var indicesByRecord: [RecordIdentity: Int] = [:]
 
     /// The bytes that a series' records share. They are compared exactly, and hashed by the checksum of their texts alone.
     private struct RecordIdentity: Hashable {
@@ -67,11 +67,11 @@ struct SeriesStatistics: Sendable {
 
     private mutating func index(of record: UnsafeRawBufferPointer) -> Int? {
         let identity = RecordIdentity(record)
-        if let index = known[identity] { return index }
+        if let index = indicesByRecord[identity] { return index }
         guard let read = JournalRecord.read(record) else { return nil }
         let index = index(of: name(read))
-        if known.count >= MartletLimits.knownSeries { known.removeAll(keepingCapacity: true) }
-        known[identity] = index
+        if indicesByRecord.count >= MartletLimits.knownSeries { indicesByRecord.removeAll(keepingCapacity: true) }
+        indicesByRecord[identity] = index
         return index
     }
 
@@ -104,7 +104,7 @@ struct SeriesStatistics: Sendable {
         (start, lastEnd) = (end, 0)
         series.removeAll(keepingCapacity: true)
         indices.removeAll(keepingCapacity: true)
-        known.removeAll(keepingCapacity: true)
+        indicesByRecord.removeAll(keepingCapacity: true)
         endpoints.forgetUnused(at: end)
         return interval
     }
