@@ -161,7 +161,7 @@ extension RequestOutcome {
         switch self {
         case .hung: Self.hungError
         case .cancelled: Self.cancelledError
-        default: isFailure(for: kind) ? "_OTHER" : nil
+        default: isFailure(for: kind) ? RequestDimensions.otherMethodOrError : nil
         }
     }
 }

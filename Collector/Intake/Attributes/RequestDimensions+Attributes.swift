@@ -16,10 +16,12 @@ extension RequestDimensions {
         let hasFailed = stableMethod == nil && attributes.text("http.method") != nil && kind == .client && status == nil
         self.init(
             kind: kind,
-            method: stableMethod ?? attributes.text("http.method") ?? "_OTHER",
+            method: stableMethod ?? attributes.text("http.method") ?? RequestDimensions.otherMethodOrError,
             host: server.host ?? "", port: server.port ?? 0,
             endpoint: Self.endpoint(kind, attributes) ?? Self.unknownEndpoint,
-            status: status, error: attributes.text(AttributeName.errorType) ?? (hasFailed ? "_OTHER" : nil))
+            status: status,
+            error: attributes.text(AttributeName.errorType)
+                ?? (hasFailed ? RequestDimensions.otherMethodOrError : nil))
         nameFailure()
     }
 

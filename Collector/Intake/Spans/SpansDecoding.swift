@@ -60,7 +60,7 @@ extension SpanRecord {
         else { return nil }
         request = RequestDimensions(kind: kind, http, limits)
         // Before the stable names, an instrument says of a request without an answer only that it failed.
-        if isError, http.status == nil, http.errorType == nil { request?.error = "_OTHER" }
+        if isError, http.status == nil, http.errorType == nil { request?.error = RequestDimensions.otherMethodOrError }
         let url = http.url ?? http.path ?? ""
         self.url = (isOwn ? url : PlainURL.text(of: url)).cut(toBytes: limits.maxTextBytes)
         bytesSent = kind == .client ? http.requestBodySize : http.responseBodySize

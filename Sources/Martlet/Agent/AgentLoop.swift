@@ -56,7 +56,7 @@ struct AgentLoop: ~Copyable {
 
     mutating func run() {
         // Requests recorded before the journal was open are in memory alone.
-        if recorder.hasUnjournaled { seal(isAsked: true) }
+        if recorder.hasRequestsInMemory { seal(isAsked: true) }
         deliver(isAsked: false)
         while true {
             requests.waitForRequest(until: min(nextSeal, delivery.nextAttempt, nextCheck))

@@ -21,7 +21,7 @@ import Testing
         keeper.move(to: outbox.directory)
         for _ in 0..<requests { recorder.record(RecorderTests.request("http://host/users/4711")) }
         if isSent {
-            #expect(recorder.noteClosed { keeper.close() })
+            #expect(recorder.closeSegments { keeper.close() })
             keeper.noteSent()
         }
         if sealed {
@@ -80,7 +80,7 @@ import Testing
         let keeper = JournalKeeper(recorder.journal)
         keeper.move(to: outbox.directory)
         keeper.noteUnwatched(7_500_000_000)
-        #expect(recorder.noteClosed { keeper.close() })
+        #expect(recorder.closeSegments { keeper.close() })
         keeper.release()
         recorder.record(RecorderTests.request("http://host/users/4711"))
         outbox.close()

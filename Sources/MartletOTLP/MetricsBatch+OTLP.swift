@@ -167,17 +167,3 @@ extension ProtobufWriter {
         }
     }
 }
-
-extension OTLPExponentialHistogramDataPoint {
-    package init(_ histogram: ExponentialHistogram) {
-        self.init()
-        count = histogram.count
-        sum = histogram.sum
-        scale = histogram.scale
-        zeroCount = histogram.zeroCount
-        positive.offset = histogram.offset
-        positive.bucketCounts = histogram.buckets
-        if let min = histogram.min { self.min = min }
-        if let max = histogram.max { self.max = max }
-    }
-}

@@ -1,4 +1,4 @@
-/// Attribute and metric names of the OpenTelemetry semantic conventions (HTTP, resource), and Martlet's own.
+/// Attribute names of the OpenTelemetry semantic conventions (HTTP, resource), and Martlet's own.
 package enum AttributeName {
     package static let serviceName = "service.name"
     package static let serviceVersion = "service.version"
@@ -23,9 +23,10 @@ package enum AttributeName {
     package static let requestBodySize = "http.request.body.size"
     package static let responseBodySize = "http.response.body.size"
 
-    /// A prefix: a dot and the field's name in lower case follow it.
-    package static let requestHeader = "http.request.header"
-    package static let responseHeader = "http.response.header"
+    /// A prefix; a dot and the header field's name in lower case follow it.
+    package static let requestHeaderPrefix = "http.request.header"
+    /// See ``requestHeaderPrefix``.
+    package static let responseHeaderPrefix = "http.response.header"
     package static let requestBody = "martlet.request.body"
     package static let responseBody = "martlet.response.body"
     package static let originalMethod = "http.request.method_original"
@@ -40,31 +41,6 @@ package enum AttributeName {
     package static let connectionReused = "martlet.connection.reused"
     package static let ledgerState = "martlet.state"
     package static let ledgerReason = "martlet.reason"
-}
-
-package enum MetricName {
-    package static let clientDuration = "http.client.request.duration"
-    package static let serverDuration = "http.server.request.duration"
-    package static let clientRequestSize = "http.client.request.body.size"
-    package static let clientResponseSize = "http.client.response.body.size"
-    package static let serverRequestSize = "http.server.request.body.size"
-    package static let serverResponseSize = "http.server.response.body.size"
-    package static let clientPhaseDuration = "martlet.client.phase.duration"
-    package static let ledger = "martlet.agent.requests"
-    package static let unwatched = "martlet.agent.unwatched"
-
-    /// The metrics of the agent itself, counted from its start.
-    package static let accounts: Set<String> = [ledger, unwatched]
-
-    /// Returns the stable name of a metric under its earlier name ("HTTP semantic convention stability migration"), and
-    /// any other name unchanged.
-    package static func stable(of name: String) -> String { earlier[name] ?? name }
-
-    private static let earlier = [
-        "http.client.duration": clientDuration, "http.server.duration": serverDuration,
-        "http.client.request.size": clientRequestSize, "http.client.response.size": clientResponseSize,
-        "http.server.request.size": serverRequestSize, "http.server.response.size": serverResponseSize,
-    ]
 }
 
 /// The values of `martlet.state`.

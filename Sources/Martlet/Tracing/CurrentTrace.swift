@@ -2,7 +2,7 @@ import MartletTelemetry
 import ServiceContextModule
 
 /// The trace that a `ServiceContext` is in. One word, so that starting a span costs no allocation for it.
-enum TracePlace: Sendable {
+enum CurrentTrace: Sendable {
     /// A span of this process.
     case span(SpanRecording)
     /// A span without a recording here, such as the remote caller's: its ids and its trace state are known.
@@ -10,31 +10,31 @@ enum TracePlace: Sendable {
 }
 
 extension ServiceContext {
-    private enum TracePlaceKey: ServiceContextKey {
-        typealias Value = TracePlace
+    private enum CurrentTraceKey: ServiceContextKey {
+        typealias Value = CurrentTrace
         static var nameOverride: String? { "martlet-trace" }
     }
 
-    var tracePlace: TracePlace? {
-        get { self[TracePlaceKey.self] }
-        set { self[TracePlaceKey.self] = newValue }
+    var currentTrace: CurrentTrace? {
+        get { self[CurrentTraceKey.self] }
+        set { self[CurrentTraceKey.self] = newValue }
     }
 
     /// The trace context of the current span or of the remote caller; `nil` outside any trace.
     var traceContext: TraceContext? {
         get {
-            switch tracePlace {
-            case .span(let span): span.trace
+            switch currentTrace {
+            case .span(let span): span.innerContext
             case .context(let context): context
             case nil: nil
             }
         }
-        set { tracePlace = newValue.map(TracePlace.context) }
+        set { currentTrace = newValue.map(CurrentTrace.context) }
     }
 
     /// The recording of the current span, if that is a span of this process; `nil` where none is recorded.
     var spanRecording: SpanRecording? {
-        guard case .span(let span)? = tracePlace else { return nil }
+        guard case .span(let span)? = currentTrace else { return nil }
         return span
     }
 }

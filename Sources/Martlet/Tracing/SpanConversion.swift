@@ -4,7 +4,7 @@ import Tracing
 import enum MartletTelemetry.SpanAttribute
 
 /// The conversion of a span's content into its kept form, within the limits for a span.
-struct SpanRoom {
+struct SpanConversion {
     let redaction: Redaction
     private var room = AttributeRoom(
         count: MartletLimits.attributes, nameBytes: MartletLimits.attributeName, bytes: MartletLimits.spanBytes)
@@ -23,7 +23,7 @@ struct SpanRoom {
     /// Returns the kept attributes.
     ///
     /// - Parameter isLeftOut: returns whether the attribute of a name is left out.
-    mutating func take(
+    mutating func keep(
         _ attributes: SpanAttributes, except isLeftOut: (String) -> Bool = { _ in false }
     ) -> [String: SpanAttribute] {
         var all: [(name: String, value: SpanAttribute?)] = []
@@ -44,17 +44,17 @@ struct SpanRoom {
         return redaction.header(header, text, limit: limit)
     }
 
-    mutating func take(_ event: Tracing.SpanEvent) -> MartletTelemetry.SpanEvent {
+    mutating func keep(_ event: Tracing.SpanEvent) -> MartletTelemetry.SpanEvent {
         MartletTelemetry.SpanEvent(
             name: event.name.cut(toBytes: MartletLimits.spanName), time: event.nanosecondsSinceEpoch,
-            attributes: take(event.attributes))
+            attributes: keep(event.attributes))
     }
 
     /// Returns the kept link; `nil` for a link to a context without a trace.
-    mutating func take(_ link: Tracing.SpanLink) -> MartletTelemetry.SpanLink? {
+    mutating func keep(_ link: Tracing.SpanLink) -> MartletTelemetry.SpanLink? {
         guard let linked = link.context.traceContext else { return nil }
         return MartletTelemetry.SpanLink(
-            traceID: linked.traceID, spanID: linked.spanID, attributes: take(link.attributes))
+            traceID: linked.traceID, spanID: linked.spanID, attributes: keep(link.attributes))
     }
 }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite struct PlainTargetTests {
+@Suite struct TargetRangesTests {
     @Test(arguments: [
         "http://example.com", "http://example.com/", "https://example.com/a/b", "HTTPS://Example.COM/A?b=c#d",
         "http://example.com:8080/x", "https://example.com:/x", "http://user@example.com/x",
@@ -31,7 +31,7 @@ import Testing
     func aTextThatIsNoURLOfAServerShowsNoSecrets(text: String) {
         var text = text
         text.withUTF8 { bytes in
-            let target = PlainTarget(of: bytes)
+            let target = TargetRanges(of: bytes)
             #expect(!bytes[target.host].contains(UInt8(ascii: "@")))
             #expect(target.path.upperBound <= bytes.count)
         }

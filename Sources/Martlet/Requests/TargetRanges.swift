@@ -1,6 +1,6 @@
 /// The positions of the host and the path in a URL's text, and its port. They are found without a URL parser, because this
 /// runs in the time of a service's request. None of them contains a user, password, query or fragment.
-struct PlainTarget {
+struct TargetRanges {
     private(set) var host = 0..<0
     /// The port; the default of `http` or `https` where the text has none that can be read.
     private(set) var port = 80
