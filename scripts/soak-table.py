@@ -1,4 +1,4 @@
-"""Sets the accounts of two runs of SoakProgram side by side, without the agent and with it, and judges the memory."""
+"""Sets the reports of two runs of SoakProgram side by side, without the agent and with it, and judges the memory."""
 
 import json
 import sys

@@ -5,13 +5,13 @@
 #include <unistd.h>
 
 // More than the agent has open at once. A descriptor without a slot is merely not closed in a child.
-enum { PLACES = 64 };
+enum { SLOTS = 64 };
 
 static struct {
     // 0 if the slot is free, -1 while it is filled, and otherwise the descriptor's number plus 1.
     int taken;
     struct martlet_descriptor file;
-} places[PLACES];
+} slots[SLOTS];
 
 static bool look(int number, struct martlet_descriptor *file) {
     struct stat status;
@@ -27,12 +27,12 @@ static bool is_same(struct martlet_descriptor one, struct martlet_descriptor oth
 struct martlet_descriptor martlet_descriptor_of(int number) {
     struct martlet_descriptor file = {-1, 0, 0};
     if (!look(number, &file)) return file;
-    for (size_t i = 0; i < PLACES; i++) {
+    for (size_t i = 0; i < SLOTS; i++) {
         int free = 0;
         // A child that is forked in between finds a slot without a file.
-        if (!__atomic_compare_exchange_n(&places[i].taken, &free, -1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) continue;
-        places[i].file = file;
-        __atomic_store_n(&places[i].taken, number + 1, __ATOMIC_RELEASE);
+        if (!__atomic_compare_exchange_n(&slots[i].taken, &free, -1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) continue;
+        slots[i].file = file;
+        __atomic_store_n(&slots[i].taken, number + 1, __ATOMIC_RELEASE);
         break;
     }
     return file;
@@ -44,10 +44,10 @@ bool martlet_is_ours(struct martlet_descriptor file) {
 }
 
 static void forget(struct martlet_descriptor file) {
-    for (size_t i = 0; i < PLACES; i++) {
-        if (__atomic_load_n(&places[i].taken, __ATOMIC_ACQUIRE) != file.number + 1) continue;
-        if (!is_same(places[i].file, file)) continue;
-        __atomic_store_n(&places[i].taken, 0, __ATOMIC_RELEASE);
+    for (size_t i = 0; i < SLOTS; i++) {
+        if (__atomic_load_n(&slots[i].taken, __ATOMIC_ACQUIRE) != file.number + 1) continue;
+        if (!is_same(slots[i].file, file)) continue;
+        __atomic_store_n(&slots[i].taken, 0, __ATOMIC_RELEASE);
         return;
     }
 }
@@ -61,17 +61,17 @@ void martlet_close(struct martlet_descriptor file) {
 void martlet_close_number(int number) {
     struct martlet_descriptor file;
     bool is_open = look(number, &file);
-    for (size_t i = 0; i < PLACES; i++) {
-        if (__atomic_load_n(&places[i].taken, __ATOMIC_ACQUIRE) != number + 1) continue;
-        if (is_open && is_same(places[i].file, file)) return martlet_close(file);
+    for (size_t i = 0; i < SLOTS; i++) {
+        if (__atomic_load_n(&slots[i].taken, __ATOMIC_ACQUIRE) != number + 1) continue;
+        if (is_open && is_same(slots[i].file, file)) return martlet_close(file);
         // The service has closed it.
-        __atomic_store_n(&places[i].taken, 0, __ATOMIC_RELEASE);
+        __atomic_store_n(&slots[i].taken, 0, __ATOMIC_RELEASE);
     }
 }
 
 void martlet_close_copies(void) {
-    for (size_t i = 0; i < PLACES; i++) {
-        if (places[i].taken > 0 && martlet_is_ours(places[i].file)) close(places[i].file.number);
-        places[i].taken = 0;
+    for (size_t i = 0; i < SLOTS; i++) {
+        if (slots[i].taken > 0 && martlet_is_ours(slots[i].file)) close(slots[i].file.number);
+        slots[i].taken = 0;
     }
 }

@@ -110,7 +110,7 @@ static int debug(void *easy, int kind, char *text, size_t count, void *context) 
     if (kind != HEADER_IN || count < sizeof "HTTP/2 200" - 1 || memcmp(text, "HTTP/", 5) != 0) return 0;
     const char *status = memchr(text, ' ', count - 1);
     if (!status || status[1] == '1') return 0;
-    martlet_ignore_head(easy);
+    martlet_cancel_head(easy);
     martlet_head call = at_head;
     if (call && context) call(context);
     return 0;
@@ -123,7 +123,7 @@ bool martlet_call_at_head(void *easy, martlet_head callback, void *context) {
            set_option(easy, DEBUGFUNCTION, debug) == 0 && set_option(easy, VERBOSE, 1L) == 0;
 }
 
-void martlet_ignore_head(void *easy) {
+void martlet_cancel_head(void *easy) {
     if (easy && set_option) set_option(easy, VERBOSE, 0L);
 }
 

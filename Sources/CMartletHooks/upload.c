@@ -71,7 +71,7 @@ struct martlet_uploader {
     void *headers;
     // The paths by enum martlet_file. NULL is no file, if the path was set.
     char *files[MARTLET_FILE_KINDS];
-    bool is_file_said[MARTLET_FILE_KINDS];
+    bool is_file_set[MARTLET_FILE_KINDS];
     bool is_begun;
     // Whether the empty line behind the last head has come. An answer that ends before it does not count.
     bool has_head;
@@ -131,7 +131,7 @@ void martlet_uploader_destroy(martlet_uploader *uploader) {
 void martlet_uploader_set_file(martlet_uploader *uploader, enum martlet_file kind, const char *path) {
     free(uploader->files[kind]);
     uploader->files[kind] = path ? strdup(path) : NULL;
-    uploader->is_file_said[kind] = true;
+    uploader->is_file_set[kind] = true;
 }
 
 static size_t take_body(char *bytes, size_t size, size_t count, void *context) {
@@ -182,7 +182,7 @@ static bool set_files(martlet_uploader *uploader) {
         [MARTLET_CLIENT_KEY] = CLIENT_KEY,
     };
     for (int kind = 0; kind < MARTLET_FILE_KINDS; kind++) {
-        if (!uploader->is_file_said[kind]) continue;
+        if (!uploader->is_file_set[kind]) continue;
         if (curl.set_option(uploader->easy, options[kind], uploader->files[kind]) != 0) return false;
     }
     // libcurl knows the option from 7.87 on. Without it, a file that was replaced is not read for a day.

@@ -7,8 +7,8 @@ import Synchronization
 enum ClosedDescriptors {
     private static let taken = Mutex<[Int32]>([])
 
-    /// Waits for the signal for as long as the caller holds the returned source.
-    static func awaitSignal(below folder: String) -> any DispatchSourceSignal {
+    /// Closes the descriptors at each signal for as long as the caller holds the returned source.
+    static func closeOnSignal(below folder: String) -> any DispatchSourceSignal {
         signal(SIGUSR1, SIG_IGN)
         let source = DispatchSource.makeSignalSource(signal: SIGUSR1, queue: .global())
         source.setEventHandler { close(below: folder) }

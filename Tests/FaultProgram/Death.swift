@@ -15,11 +15,12 @@ struct Death {
         self.occurrence = occurrence
     }
 
-    static func await(_ death: Death) {
+    /// Lets the process be killed at the step.
+    func arm() {
         let reached = Atomic<Int>(0)
         ShippingStep.listener.withLock { listener in
             listener = { step in
-                guard step == death.step, reached.add(1, ordering: .relaxed).newValue == death.occurrence else {
+                guard step == self.step, reached.add(1, ordering: .relaxed).newValue == occurrence else {
                     return
                 }
                 kill(getpid(), SIGKILL)

@@ -10,7 +10,7 @@ enum Lifecycle {
                 services: [agent, LoadService(load: load)], gracefulShutdownSignals: [.sigterm],
                 logger: Logger(label: "fault-program")))
         try await group.run()
-        try Account(agent.status.ledger, shutdown: .zero).print()
+        try AgentReport(agent.status.ledger, shutdown: .zero).print()
     }
 }
 

@@ -1,5 +1,5 @@
 // A service for the fault tests. It starts the agent, makes requests and notes the end of each at once in a file, so that
-// a test knows of it even when the process is killed. A process that ends by itself prints the agent's account as JSON.
+// a test knows of it even when the process is killed. A process that ends by itself prints the agent's report as JSON.
 //
 //     FaultProgram --server URL --life NAME --ended FOLDER [--workers N] [--requests N] [--die STEP:N]
 //                  [--flushes N] [--within SECONDS] [--lifecycle]
@@ -7,12 +7,12 @@ import Foundation
 import Martlet
 
 guard let options = Options(CommandLine.arguments.dropFirst()) else {
-    FileHandle.standardError.write(Data("FaultProgram: what was asked for is not understood\n".utf8))
+    FileHandle.standardError.write(Data("FaultProgram: the arguments are not understood\n".utf8))
     exit(64)
 }
 
-if let death = options.death { Death.await(death) }
-let closing = ClosedDescriptors.awaitSignal(
+options.death?.arm()
+let closing = ClosedDescriptors.closeOnSignal(
     below: ProcessInfo.processInfo.environment["MARTLET_BUFFER_DIR"] ?? "/")
 let agent = MartletAgent.start()
 let load = try Load(options)
@@ -23,7 +23,7 @@ if options.isLifecycle {
     await agent.flush(upTo: options.flushes)
     let start = ContinuousClock.now
     await agent.shutdown(within: .seconds(options.within))
-    try Account(agent.status.ledger, shutdown: ContinuousClock.now - start).print()
+    try AgentReport(agent.status.ledger, shutdown: ContinuousClock.now - start).print()
 }
 closing.cancel()
 guard ClosedDescriptors.missing.isEmpty else {

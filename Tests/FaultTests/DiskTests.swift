@@ -18,23 +18,23 @@ extension FaultTests {
             /// Whether the trouble ends while the service runs; otherwise it lasts until the service has ended.
             var passes: Bool
             /// Whether the temporary directory is on another disk.
-            var isPlaceElsewhere: Bool
+            var hasOtherDirectory: Bool
 
             var testDescription: String {
                 "\(trouble), \(isThereFromTheStart ? "from the start" : "while running"), "
-                    + "\(passes ? "passes" : "stays"), \(isPlaceElsewhere ? "a place elsewhere" : "no other place")"
+                    + "\(passes ? "passes" : "stays"), \(hasOtherDirectory ? "another directory" : "no other directory")"
             }
 
             /// Returns the cases to run: the short form leaves out trouble that is there from the start.
             static func chosen(_ cases: [Case]) -> [Case] { cases.filter { isFull || !$0.isThereFromTheStart } }
 
-            static func all(isPlaceElsewhere: Bool, passes: [Bool]) -> [Case] {
+            static func all(hasOtherDirectory: Bool, passes: [Bool]) -> [Case] {
                 Trouble.allCases.flatMap { trouble in
                     [true, false].flatMap { isThereFromTheStart in
                         passes.map {
                             Case(
                                 trouble: trouble, isThereFromTheStart: isThereFromTheStart, passes: $0,
-                                isPlaceElsewhere: isPlaceElsewhere)
+                                hasOtherDirectory: hasOtherDirectory)
                         }
                     }
                 }
@@ -42,9 +42,9 @@ extension FaultTests {
         }
 
         @Test(
-            arguments: Case.all(isPlaceElsewhere: true, passes: [false])
-                + Case.chosen(Case.all(isPlaceElsewhere: false, passes: [true]))
-                + (isFull ? Case.all(isPlaceElsewhere: true, passes: [true]) : []))
+            arguments: Case.all(hasOtherDirectory: true, passes: [false])
+                + Case.chosen(Case.all(hasOtherDirectory: false, passes: [true]))
+                + (isFull ? Case.all(hasOtherDirectory: true, passes: [true]) : []))
         func nothingIsLostWhenTheTroublePassesOrAnotherDiskIsThere(disk: Case) async throws {
             try await Scene.run { scene in
                 try await Mount.run(in: scene) { mount in
@@ -60,7 +60,7 @@ extension FaultTests {
 
         /// Batches that cannot be stored are sent from memory. Batches that were stored before the trouble and cannot be
         /// marked as sent stay for the next start.
-        @Test(arguments: Case.all(isPlaceElsewhere: false, passes: [false]))
+        @Test(arguments: Case.all(hasOtherDirectory: false, passes: [false]))
         func requestsAreDeliveredFromMemoryWhenNothingCanBeWritten(disk: Case) async throws {
             try await Scene.run { scene in
                 try await Mount.run(in: scene) { mount in
@@ -134,9 +134,9 @@ extension Scene {
     /// at the 600th or after the service.
     fileprivate func serve(
         _ mount: Mount, _ disk: FaultTests.DiskTests.Case, collector: Int
-    ) async throws -> ServiceEnd {
+    ) async throws -> AgentReport {
         let temporary =
-            disk.isPlaceElsewhere ? folder.url.appendingPathComponent("tmp") : mount.url.appendingPathComponent("tmp")
+            disk.hasOtherDirectory ? folder.url.appendingPathComponent("tmp") : mount.url.appendingPathComponent("tmp")
         try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: true)
         server.hold(from: disk.isThereFromTheStart ? 600 : 300)
         if disk.isThereFromTheStart { try mount.begin(disk.trouble) }

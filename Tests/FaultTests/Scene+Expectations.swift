@@ -18,7 +18,7 @@ extension Scene {
 
     /// Expects the service's ledger to explain every request that is missing from the report, to the last one. For a case
     /// with one process that ended by itself.
-    func expectLedgerExplains(_ end: ServiceEnd, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    func expectLedgerExplains(_ end: AgentReport, sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let totals = try await tally().totals
         #expect(totals.ended == totals.served, "\(seed)", sourceLocation: sourceLocation)
         #expect(end.captured == totals.served, "\(end); \(seed)", sourceLocation: sourceLocation)
@@ -28,7 +28,7 @@ extension Scene {
     }
 
     /// Expects the collector to know of the losses too, which the agent tells with its last batch.
-    func expectCollectorKnows(_ end: ServiceEnd, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    func expectCollectorKnows(_ end: AgentReport, sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let ledgers = try await agents(of: store).agents.compactMap(\.ledger)
         let dropped = ledgers.flatMap(\.dropped).reduce(into: [:]) { $0[$1.key, default: 0] += Int($1.value) }
         #expect(dropped == end.dropped, "\(seed)", sourceLocation: sourceLocation)

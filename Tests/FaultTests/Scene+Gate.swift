@@ -6,7 +6,7 @@ extension Scene {
     func serve(
         requests: Int = 400, flushes: Int = 100, options: [String] = [], environment: [String: String] = [:],
         _ decide: @escaping @Sendable (UploadMessage, _ earlier: [Gate.Upload]) -> Treatment
-    ) async throws -> (ServiceEnd, Gate) {
+    ) async throws -> (AgentReport, Gate) {
         let collector = try await collector()
         let gate = try Gate(collector: collector.port, decide)
         let quick = ["MARTLET_EXPORT_TIMEOUT": "1s"].merging(environment) { $1 }

@@ -93,10 +93,10 @@ final class Scene: Sendable {
         try await wait(while: service) { server.total >= requests }
     }
 
-    func end(of process: ChildProcess) async throws -> ServiceEnd {
+    func end(of process: ChildProcess) async throws -> AgentReport {
         let (status, output, errors) = await process.finish()
         guard status == 0 else { throw ChildProcess.Failure(output: "status \(status): \(errors)") }
-        return try JSONDecoder().decode(ServiceEnd.self, from: Data(output.utf8))
+        return try JSONDecoder().decode(AgentReport.self, from: Data(output.utf8))
     }
 
     /// Starts the service without a load until no file waits any more, as its next starts would. The batches for every
@@ -116,9 +116,9 @@ final class Scene: Sendable {
     /// requests are settled.
     var waiting: [String] {
         // Each folder has an enumeration of its own, because an enumeration does not enter another file system.
-        ["buffer", "tmp", "mount/buffer", "mount/tmp"].flatMap { place in
-            let names = FileManager.default.enumerator(atPath: folder.path(place))?.allObjects as? [String] ?? []
-            return names.map { "\(place)/\($0)" }
+        ["buffer", "tmp", "mount/buffer", "mount/tmp"].flatMap { directory in
+            let names = FileManager.default.enumerator(atPath: folder.path(directory))?.allObjects as? [String] ?? []
+            return names.map { "\(directory)/\($0)" }
         }
         .filter { path in
             var isFolder: ObjCBool = false

@@ -6,7 +6,7 @@ extension FaultTests {
     /// Services that share a name and a folder, and a service whose collector or token was changed.
     @Suite(.serialized) struct SharedBufferTests {
         /// A collector with its own store and its own token.
-        private struct Place {
+        private struct Destination {
             let store: String
             let token: String
             let port: Int
@@ -32,12 +32,14 @@ extension FaultTests {
         }
 
         /// Starts a service while its collector is away and kills it, so that batches and a journal are left.
-        private func leave(_ life: String, for place: Place, in scene: Scene, _ environment: [String: String] = [:])
+        private func leave(
+            _ life: String, for destination: Destination, in scene: Scene, _ environment: [String: String] = [:]
+        )
             async throws
         {
             let service = try scene.start(
-                life, collector: place.port, requests: 1_000_000,
-                environment: place.environment.merging(environment) { $1 })
+                life, collector: destination.port, requests: 1_000_000,
+                environment: destination.environment.merging(environment) { $1 })
             try await scene.wait(while: service, requests: scene.server.total + 200)
             await service.stop(with: SIGKILL)
             #expect(scene.waiting.contains { $0.contains("-metrics-") })
@@ -45,27 +47,29 @@ extension FaultTests {
 
         /// Runs a service to its end, and returns its log.
         private func run(
-            _ life: String, for place: Place, in scene: Scene, _ environment: [String: String] = [:]
+            _ life: String, for destination: Destination, in scene: Scene, _ environment: [String: String] = [:]
         ) async throws -> String {
             let service = try scene.start(
-                life, collector: place.port, requests: 100, ["--flushes", "100"],
-                environment: place.environment.merging(environment) { $1 })
+                life, collector: destination.port, requests: 100, ["--flushes", "100"],
+                environment: destination.environment.merging(environment) { $1 })
             let (status, _, errors) = await service.finish()
             #expect(status == 0, "\(errors)")
             return errors
         }
 
         /// Returns the names of the lives that have requests in a store.
-        private func lives(in place: Place, of scene: Scene) async throws -> Set<String> {
+        private func lives(in destination: Destination, of scene: Scene) async throws -> Set<String> {
             Set(
-                try await scene.report(of: place.store).rows.compactMap { row in
+                try await scene.report(of: destination.store).rows.compactMap { row in
                     (row.dimensions[.endpoint] ?? nil)?.split(separator: "/").first.map(String.init)
                 })
         }
 
         @Test func twoServicesOfOneNameAndFolderNeverTakeEachOthersBatches() async throws {
             try await Scene.run { scene in
-                let (ours, theirs) = (try await Place("ours", in: scene), try await Place("theirs", in: scene))
+                let (ours, theirs) = (
+                    try await Destination("ours", in: scene), try await Destination("theirs", in: scene)
+                )
                 try await leave("ours-early", for: ours, in: scene)
                 try await leave("theirs-early", for: theirs, in: scene)
                 let (first, second) = (try await ours.open(), try await theirs.open())
@@ -83,7 +87,7 @@ extension FaultTests {
         @Test func aServiceWithANewAddressSendsWaitingBatchesToTheOldOne() async throws {
             try await Scene.run { scene in
                 let shared = ["MARTLET_TOKEN": "one-for-both"]
-                let (old, new) = (try await Place("old", in: scene), try await Place("new", in: scene))
+                let (old, new) = (try await Destination("old", in: scene), try await Destination("new", in: scene))
                 try await leave("early", for: old, in: scene, shared)
                 let first = try await old.open(token: "one-for-both")
                 let second = try await new.open(token: "one-for-both")
@@ -100,8 +104,8 @@ extension FaultTests {
         /// The old address is gone for good, or the token has changed.
         @Test(arguments: [true, false]) func adoptedBatchesGoToThePresentCollector(hasMoved: Bool) async throws {
             try await Scene.run { scene in
-                let old = try await Place("old", in: scene)
-                let new = hasMoved ? try await Place("new", in: scene) : old
+                let old = try await Destination("old", in: scene)
+                let new = hasMoved ? try await Destination("new", in: scene) : old
                 try await leave("early", for: old, in: scene)
                 let present = hasMoved ? old.token : "new"
                 let collector = try await new.open(token: present)
@@ -146,15 +150,15 @@ extension FaultTests {
         @Test func aJournalIsFoldedWithTheTemplatesOfItsOwnService() async throws {
             try await Scene.run { scene in
                 let shared = ["MARTLET_TOKEN": "one-for-both"]
-                let place = try await Place("place", in: scene)
+                let destination = try await Destination("destination", in: scene)
                 let templates = shared.merging(["MARTLET_ENDPOINTS": "/{life}/*", "MARTLET_INTERVAL": "60s"]) { $1 }
                 let service = try scene.start(
-                    "early", collector: place.port, requests: 1_000_000, environment: templates)
+                    "early", collector: destination.port, requests: 1_000_000, environment: templates)
                 try await scene.wait(while: service, requests: 200)
                 await service.stop(with: SIGKILL)
-                let collector = try await place.open(token: "one-for-both")
-                _ = try await run("late", for: place, in: scene, shared)
-                #expect(try await lives(in: place, of: scene) == ["{life}", "late"])
+                let collector = try await destination.open(token: "one-for-both")
+                _ = try await run("late", for: destination, in: scene, shared)
+                #expect(try await lives(in: destination, of: scene) == ["{life}", "late"])
                 withExtendedLifetime(collector) {}
             }
         }
@@ -162,7 +166,7 @@ extension FaultTests {
         /// Directories of the previous version lack the destination of their batches.
         @Test func batchesOfThePreviousVersionGoToTheCollectorOfTheirService() async throws {
             try await Scene.run { scene in
-                let (old, new) = (try await Place("old", in: scene), try await Place("new", in: scene))
+                let (old, new) = (try await Destination("old", in: scene), try await Destination("new", in: scene))
                 try await leave("early", for: old, in: scene)
                 for path in scene.waiting where path.hasSuffix("/resource") {
                     let url = scene.folder.url.appendingPathComponent(path)

@@ -16,7 +16,7 @@ extension FaultTests {
                     environment: ["LD_PRELOAD": hidden, "MARTLET_TRANSPORT": asked ?? ""])
                 let (status, output, errors) = await service.finish()
                 #expect(status == 0)
-                let end = try JSONDecoder().decode(ServiceEnd.self, from: Data(output.utf8))
+                let end = try JSONDecoder().decode(AgentReport.self, from: Data(output.utf8))
                 #expect(end.lost == 0 && end.waiting == 0, "\(end); \(errors)")
                 #expect(errors.components(separatedBy: "Uploads go over URLSession").count == 2, "\(errors)")
                 try await scene.expectEverythingCountedOnce()

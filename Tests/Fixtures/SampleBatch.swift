@@ -6,13 +6,13 @@ package struct SampleBatch {
     package var resource = TelemetryResource(service: "shop", instance: "a", captureMode: "automatic")
     package var endpoints = 3
     package var requestsPerEndpoint = 20
-    package var random: SeededRandom
+    package var random: SeededGenerator
     /// The start of the next interval, in seconds since 1970.
     package var time: UInt64 = 1_800_000_000
     /// The number of requests captured until now.
     package var captured: UInt64 = 0
 
-    package init(seed: UInt64) { random = SeededRandom(seed: seed) }
+    package init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
     /// Returns the batch of the next interval, of 10 s.
     package mutating func next() -> MetricsBatch {

@@ -12,7 +12,7 @@ guard let scene = value("--scene").flatMap(ForkScene.init(rawValue:)),
     let server = value("--server").flatMap(URL.init(string:)), let ended = value("--ended"),
     let life = value("--life"), let requests = value("--requests").flatMap(Int.init)
 else {
-    FileHandle.standardError.write(Data("ForkProgram: what was asked for is not understood\n".utf8))
+    FileHandle.standardError.write(Data("ForkProgram: the arguments are not understood\n".utf8))
     exit(64)
 }
 

@@ -151,7 +151,7 @@ import Testing
             window(agent: 0, seconds: 1, memory: 1001)
             #expect(budget.allowance == expected)
         }
-        #expect(budget.pause?.reason == "1001 bytes of memory are more than MARTLET_MAX_MEMORY, 1000")
+        #expect(budget.pause?.reason == "1001 bytes of memory exceed MARTLET_MAX_MEMORY (1000)")
     }
 
     @Test mutating func stepsGivenUpForMemoryComeBackWhenThereIsRoom() {
@@ -166,7 +166,7 @@ import Testing
         window(agent: 0.6)
         #expect(
             budget.pause?.reason
-                == "6.0 % of the process's CPU time, 6.0 % of a core, are more than MARTLET_MAX_CPU, 5.0 %")
+                == "6.0 % of the process's CPU time (6.0 % of a core) exceeds MARTLET_MAX_CPU (5.0 %)")
     }
 
     /// - Parameters:

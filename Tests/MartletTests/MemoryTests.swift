@@ -52,7 +52,7 @@ extension AgentTests {
         func spansTakeNoMoreThanTheirShareOnAFullDisk() async throws {
             let disk = try SmallDisk(bytes: 16 << 20)
             let limit = 4 << 20
-            try await withAgentInOnePlace(
+            try await withAgentInOneDirectory(
                 disk.url,
                 {
                     $0.maxMemory = limit

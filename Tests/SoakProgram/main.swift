@@ -17,24 +17,24 @@ guard let options = Options(CommandLine.arguments.dropFirst()) else {
 
 let agents = Agents(options.mode)
 let load = Load(kinds: RequestKind.all(options), concurrency: options.concurrency)
-var account = Account()
+var report = SoakReport()
 
 let disturbance = options.disturbance.map { disturbance in Task { await agents.disturb(disturbance) } }
-for _ in 0..<Account.samples {
-    account.made += await load.run(options.requests / Account.samples)
-    account.residentKiB.append(ResidentMemory.kibibytes)
+for _ in 0..<SoakReport.samples {
+    report.made += await load.run(options.requests / SoakReport.samples)
+    report.residentKiB.append(ResidentMemory.kibibytes)
 }
-account.made += await load.burst(options.burst, options: options)
+report.made += await load.burst(options.burst, options: options)
 disturbance?.cancel()
 await disturbance?.value
-account.inFlight = agents.inFlight
+report.inFlight = agents.inFlight
 await agents.shutdown()
-account.take(agents)
+report.take(agents)
 
 let encoder = JSONEncoder()
 encoder.outputFormatting = [.sortedKeys]
-print(String(decoding: try encoder.encode(account), as: UTF8.self))
-if let complaint = account.complaint(options) {
+print(String(decoding: try encoder.encode(report), as: UTF8.self))
+if let complaint = report.complaint(options) {
     FileHandle.standardError.write(Data("\(complaint)\n".utf8))
     exit(1)
 }

@@ -25,7 +25,7 @@ final class Recording: Contender {
             _ = recorder.closeSegments { keeper.keeper.close() }
             for lane in keeper.keeper.closedLanes() ?? [] { recorder.fold(lane) }
             _ = recorder.drain()
-            keeper.keeper.release()
+            keeper.keeper.recycle()
         }
     }
 

@@ -53,7 +53,7 @@ typedef void (*martlet_head)(void *context);
 bool martlet_call_at_head(void *easy, martlet_head callback, void *context);
 
 // Takes martlet_call_at_head back.
-void martlet_ignore_head(void *easy);
+void martlet_cancel_head(void *easy);
 
 // Adds `traceparent` (W3C Trace Context, section 3.2) and, unless it is NULL, `tracestate` to a list of headers as libcurl
 // keeps it (struct curl_slist). It adds nothing if the list has a `traceparent` already. The list must not be empty, because

@@ -15,13 +15,13 @@ final class AgentCore: Sendable {
     let holders = Atomic<Int>(0)
     let process = martlet_process()
     /// The agent that this one replaces in a forked child, from the process in which both began; `nil` otherwise.
-    let origin: AgentCore?
+    let replaced: AgentCore?
     private let configuration: MartletConfiguration
 
     /// Makes an agent that ships the requests that it captures.
     init(_ configuration: MartletConfiguration, installing install: (MartletConfiguration.Capture) -> CaptureState) {
         self.configuration = configuration
-        origin = nil
+        replaced = nil
         (recorder, thread) = Self.shipping(configuration, isEnabled: configuration.isEnabled)
         capture = configuration.isEnabled ? install(configuration.capture) : .switchedOff
         isEnabled = configuration.isEnabled
@@ -31,7 +31,7 @@ final class AgentCore: Sendable {
     /// Makes an agent that keeps the requests that it captures in memory.
     init(inMemory configuration: MartletConfiguration, scope: CaptureScope? = nil) {
         self.configuration = configuration
-        origin = nil
+        replaced = nil
         thread = nil
         self.scope = scope
         recorder = Recorder(configuration, memory: RequestMemory(configuration))
@@ -46,8 +46,8 @@ final class AgentCore: Sendable {
 
     /// Makes a forked child's agent, with the configuration and the number of holders of `parent` and none of its records.
     /// Takes no lock of the parent's.
-    init(inPlaceOf parent: AgentCore) {
-        origin = parent.origin ?? parent
+    init(replacing parent: AgentCore) {
+        replaced = parent.replaced ?? parent
         configuration = parent.configuration
         capture = parent.capture
         scope = nil
@@ -85,7 +85,7 @@ final class AgentCore: Sendable {
     }
 
     /// Starts shipping in a forked child. The parent has logged the messages of a start.
-    func goOnShipping() { ship(AgentLog(configuration)) }
+    func continueShipping() { ship(AgentLog(configuration)) }
 
     var isCapturing: Bool {
         get { scope?.isOn ?? (CaptureSwitch.isConnected(to: recorder) && CaptureSwitch.isOn.load(ordering: .relaxed)) }
@@ -108,7 +108,7 @@ final class AgentCore: Sendable {
         }
         URLSessionCapture.forgetWaiting()
         CaptureSwitch.isExplicit.store(capture.mode == .explicit, ordering: .relaxed)
-        if origin == nil { CaptureSwitch.connect(to: recorder) } else { CaptureSwitch.connectForkedChild(recorder) }
+        if replaced == nil { CaptureSwitch.connect(to: recorder) } else { CaptureSwitch.connectForkedChild(recorder) }
     }
 
     /// - Parameter next: the agent that sees requests from now on; `nil` if none runs.

@@ -18,8 +18,8 @@ struct AgentLoop: ~Copyable {
     private var budget: BudgetWatch
     private var delivery: Delivery
     private var outbox: Outbox?
-    /// The outbox before the current one. Its lock is held as long as it has batches or segments of the journal.
-    private var former: Outbox?
+    /// The outbox before the current one, out of use. Its lock is held as long as it has batches or segments of the journal.
+    private var retired: Outbox?
     /// The batches that no directory takes.
     private var memory: MemoryOutbox
 
@@ -45,7 +45,7 @@ struct AgentLoop: ~Copyable {
             keeper: keeper)
         delivery = Delivery(configuration, log: log, requests: requests, board: board) { _ = keeper.makeRoom() }
         outbox = nil
-        former = nil
+        retired = nil
         let share = Int(Double(configuration.maxMemory) * MartletLimits.memoryOutbox)
         memory = MemoryOutbox(
             instance: resource.instance, limit: min(share, configuration.bufferMax), keeper: keeper)
@@ -56,18 +56,18 @@ struct AgentLoop: ~Copyable {
 
     mutating func run() {
         // Requests recorded before the journal was open are in memory alone.
-        if recorder.hasRequestsInMemory { seal(isAsked: true) }
-        deliver(isAsked: false)
+        if recorder.hasRequestsInMemory { seal(isCallerWaiting: true) }
+        deliver(isCallerWaiting: false)
         while true {
             requests.waitForRequest(until: min(nextSeal, delivery.nextAttempt, nextCheck))
             let flushes = requests.takeFlushes()
             let isStopping = requests.stopBy != nil
-            let isAsked = !flushes.isEmpty || isStopping
+            let isCallerWaiting = !flushes.isEmpty || isStopping
             if keeper.makeRoom() { nextSeal = 0 }
-            if isAsked || budget.isSwitched || Clock.monotonic() >= min(nextSeal, nextCheck) { check() }
-            guard isAsked || Clock.monotonic() >= min(nextSeal, delivery.nextAttempt) else { continue }
-            if isAsked || Clock.monotonic() >= nextSeal { seal(isAsked: isAsked) }
-            deliver(isAsked: isAsked)
+            if isCallerWaiting || budget.hasSwitched || Clock.monotonic() >= min(nextSeal, nextCheck) { check() }
+            guard isCallerWaiting || Clock.monotonic() >= min(nextSeal, delivery.nextAttempt) else { continue }
+            if isCallerWaiting || Clock.monotonic() >= nextSeal { seal(isCallerWaiting: isCallerWaiting) }
+            deliver(isCallerWaiting: isCallerWaiting)
             if isStopping { reportLosses() }
             if isStopping { close() }
             board.update { $0.threadCPU = Clock.threadCPU() }
@@ -89,17 +89,17 @@ struct AgentLoop: ~Copyable {
     /// Warns of a hook that another library has taken out, and leaves it as it is.
     private func checkHooks() {
         if let loss = capture.loss() {
-            log.once(.hooks, "Capture: \(loss)")
+            log.warn(of: .hooks, "Capture: \(loss)")
         } else {
-            log.again(.hooks, "Capture: the hooks are in their places again")
+            log.noteEnd(of: .hooks, "Capture: the hooks are back")
         }
     }
 
     /// Seals and delivers one more interval if the last delivery found a loss, which no other batch would report.
     private mutating func reportLosses() {
         guard sealer.hasUnreportedLoss else { return }
-        sealAndStore(isAsked: true, isLast: true)
-        deliver(isAsked: true)
+        sealAndStore(isCallerWaiting: true, isLast: true)
+        deliver(isCallerWaiting: true)
     }
 
     /// Closes the journal and the outbox. Called before the callers are answered, because the process may end with the
@@ -109,11 +109,11 @@ struct AgentLoop: ~Copyable {
         outbox.take()?.close()
     }
 
-    private mutating func seal(isAsked: Bool) {
+    private mutating func seal(isCallerWaiting: Bool) {
         nextSeal = Clock.monotonic() &+ interval
         openOutbox()
-        sealAndStore(isAsked: isAsked)
-        closeFormer()
+        sealAndStore(isCallerWaiting: isCallerWaiting)
+        closeRetired()
     }
 
     // MARK: Where batches wait
@@ -122,59 +122,63 @@ struct AgentLoop: ~Copyable {
     /// is used, and a directory that was removed is made anew.
     private mutating func openOutbox() {
         if let open = outbox.take() {
-            if open.isInPlace { outbox = consume open } else { leave(open) }
+            if open.isUsable { outbox = consume open } else { retire(open) }
         }
-        if outbox == nil { takeBackFormer() }
+        if outbox == nil { reuseRetired() }
         guard outbox == nil else { return }
-        if let new = sealer.makeOutbox() { use(new) } else { sealer.goOnWithoutPlace() }
+        if let new = sealer.makeOutbox() { use(new) } else { sealer.goOnWithoutDirectory() }
     }
 
     private mutating func use(_ new: consuming Outbox) {
-        // A former outbox of the same directory has lost its lock, and the new one has made another.
-        if let place = former.take(), place.service != new.service { former = consume place }
+        // A retired outbox of the same directory has lost its lock, and the new one has made another.
+        if let old = retired.take(), old.serviceDirectory != new.serviceDirectory { retired = consume old }
         sealer.keepJournal(in: new)
         outbox = consume new
     }
 
-    private mutating func leave(_ outbox: consuming Outbox) {
+    private mutating func retire(_ outbox: consuming Outbox) {
         var outbox = outbox
-        sealer.leave(&outbox)
-        if former == nil, outbox.isThere { former = consume outbox }
+        sealer.updateAccount(of: &outbox)
+        if retired == nil, outbox.isThere { retired = consume outbox }
     }
 
-    /// Takes the former outbox back into use, if its directory is there. No process could make it anew, because this one has
+    /// Takes the retired outbox back into use, if its directory is there. No process could make it anew, because this one has
     /// its lock.
-    private mutating func takeBackFormer() {
-        guard var place = former.take() else { return }
-        guard place.isInPlace else { return former = consume place }
-        sealer.takeBack(&place)
-        use(place)
+    private mutating func reuseRetired() {
+        guard var old = retired.take() else { return }
+        guard old.isUsable else { return retired = consume old }
+        sealer.reuse(&old)
+        use(old)
     }
 
-    /// Returns the former outbox or a new one, in no directory of `failed`; `nil` if none can be used.
-    private mutating func otherPlace(except failed: Set<URL>) -> Outbox? {
-        if var place = former.take() {
-            if !failed.contains(place.service), place.isInPlace {
-                sealer.takeBack(&place)
-                return place
+    /// Returns the retired outbox or a new one, in no directory of `failed`; `nil` if none can be used.
+    private mutating func otherOutbox(except failed: Set<URL>) -> Outbox? {
+        if var old = retired.take() {
+            if !failed.contains(old.serviceDirectory), old.isUsable {
+                sealer.reuse(&old)
+                return old
             }
-            former = consume place
+            retired = consume old
         }
         return sealer.makeOutbox(except: failed)
     }
 
-    /// Closes the former outbox when nothing of this process waits in it, so that another process may have it.
-    private mutating func closeFormer() {
-        guard outbox != nil, !sealer.isJournalMoving, var place = former.take() else { return }
-        sealer.leave(&place)
-        if place.waiting > 0 { former = consume place } else { place.close() }
+    /// Closes the retired outbox when nothing of this process waits in it, so that another process may have it.
+    private mutating func closeRetired() {
+        guard outbox != nil, !sealer.hasStraySegments, var old = retired.take() else { return }
+        sealer.updateAccount(of: &old)
+        if old.waiting > 0 { retired = consume old } else { old.close() }
     }
 
-    private mutating func sealAndStore(isAsked: Bool, isLast: Bool = false) {
+    private mutating func sealAndStore(isCallerWaiting: Bool, isLast: Bool = false) {
         // The batch's interval is still in the journal, which has no room for another one beside it.
         if memory.held != nil { moveToDisk() }
         guard memory.held == nil else { return }
-        if let interval = sealer.seal(isAsked: isAsked, isLast: isLast) { store(interval) } else { moveToDisk() }
+        if let interval = sealer.seal(isCallerWaiting: isCallerWaiting, isLast: isLast) {
+            store(interval)
+        } else {
+            moveToDisk()
+        }
     }
 
     /// Stores the batches that wait in memory, as far as the outbox takes them.
@@ -192,49 +196,49 @@ struct AgentLoop: ~Copyable {
                 try sealer.store(interval, in: &open, after: &memory)
                 return outbox = consume open
             } catch {
-                failed.insert(open.service)
-                sealer.note(error, in: open.service)
+                failed.insert(open.serviceDirectory)
+                sealer.note(error, in: open.serviceDirectory)
             }
-            guard let next = otherPlace(except: failed) else {
+            guard let next = otherOutbox(except: failed) else {
                 outbox = consume open
                 break
             }
-            leave(open)
+            retire(open)
             use(next)
         }
-        sealer.goOnWithoutPlace()
+        sealer.goOnWithoutDirectory()
         sealer.store(interval, in: &memory)
     }
 
     // MARK: Delivery
 
-    private mutating func deliver(isAsked: Bool) {
+    private mutating func deliver(isCallerWaiting: Bool) {
         let held = memory.held
-        deliverAll(isAsked: isAsked)
+        deliverAll(isCallerWaiting: isCallerWaiting)
         // The flush is also for the requests that came after the held interval.
-        guard isAsked, held != nil, memory.held == nil else { return }
-        sealAndStore(isAsked: true)
-        deliverAll(isAsked: true)
+        guard isCallerWaiting, held != nil, memory.held == nil else { return }
+        sealAndStore(isCallerWaiting: true)
+        deliverAll(isCallerWaiting: true)
     }
 
     /// Delivers the batches that wait. A long delivery is interrupted when the next interval ends, to seal it.
-    private mutating func deliverAll(isAsked: Bool) {
-        while !deliverUntilNextSeal(isAsked: isAsked) {
+    private mutating func deliverAll(isCallerWaiting: Bool) {
+        while !deliverUntilNextSeal(isCallerWaiting: isCallerWaiting) {
             check()
-            seal(isAsked: false)
+            seal(isCallerWaiting: false)
         }
         delivery.end()
         let bytes = memory.bytes
         board.update { $0.memoryBatchBytes = bytes }
     }
 
-    private mutating func deliverUntilNextSeal(isAsked: Bool) -> Bool {
+    private mutating func deliverUntilNextSeal(isCallerWaiting: Bool) -> Bool {
         sealer.measureBuffer()
-        guard delivery.begin(isAsked: isAsked, pause: nextSeal) else { return true }
-        for place in sealer.places { delivery.deliverAbandoned(in: place, except: memory.instance) }
-        if var place = former.take() {
-            delivery.deliver(own: &place)
-            former = consume place
+        guard delivery.begin(isCallerWaiting: isCallerWaiting, pause: nextSeal) else { return true }
+        for directory in sealer.directories { delivery.deliverAbandoned(in: directory, except: memory.instance) }
+        if var old = retired.take() {
+            delivery.deliver(own: &old)
+            retired = consume old
         }
         if var open = outbox.take() {
             delivery.deliver(own: &open)

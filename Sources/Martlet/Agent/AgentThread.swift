@@ -37,9 +37,9 @@ final class AgentThread: Sendable {
         thread.start()
     }
 
-    /// Waits until the journal is open, for ``MartletLimits/opening`` at most: a killed process loses the requests that are
+    /// Waits until the journal is open, for ``MartletLimits/openingWait`` at most: a killed process loses the requests that are
     /// recorded before.
-    func awaitOpening() { _ = opening.wait(timeout: .now() + MartletLimits.opening.seconds) }
+    func awaitOpening() { _ = opening.wait(timeout: .now() + MartletLimits.openingWait.seconds) }
 
     var status: ShippingStatus { board.status }
 

@@ -19,34 +19,34 @@ struct BudgetWatch {
     }
 
     /// Whether capture was switched on or off since the last check.
-    var isSwitched: Bool { isSwitchedOn || CaptureSwitch.state.isOn != last.isOn }
+    var hasSwitched: Bool { wasTurnedOn || CaptureSwitch.state.isOn != last.isOn }
 
     /// Whether capture was switched on since the last check, even if it was on before.
-    private var isSwitchedOn: Bool { CaptureSwitch.switches.load(ordering: .relaxed) != switches }
+    private var wasTurnedOn: Bool { CaptureSwitch.switches.load(ordering: .relaxed) != switches }
 
     /// Judges the agent's cost and carries out the judgement.
     ///
     /// - Returns: whether a step was given up or taken back, or capture was switched: changes that the collector should hear
     ///   of soon.
     mutating func check() -> Bool {
-        let (before, isSwitched, isSwitchedOn) = (budget.allowance, isSwitched, isSwitchedOn)
+        let (before, hasSwitched, wasTurnedOn) = (budget.allowance, hasSwitched, wasTurnedOn)
         switches = CaptureSwitch.switches.load(ordering: .relaxed)
         switch CaptureSwitch.state {
         // The service switched capture on: all work is allowed again.
-        case .on where isSwitchedOn: restart()
+        case .on where wasTurnedOn: restart()
         case .on, .paused: judge()
         case .off: break
-        case .failed(let reason): log.once(.off, "Capture is off: \(reason)")
+        case .failed(let reason): log.warn(of: .off, "Capture is off: \(reason)")
         }
         last = CaptureSwitch.state
-        return isSwitched || budget.allowance != before
+        return hasSwitched || budget.allowance != before
     }
 
     private mutating func restart() {
-        if budget.allowance != .everything { log.warning("Capture is switched on, with all that it may do") }
+        if budget.allowance != .everything { log.warning("Capture was switched on and does all of its work again") }
         budget.restart(at: Self.cost(board))
         recorder.allow(.everything)
-        log.again(.off, "Capture is on again")
+        log.noteEnd(of: .off, "Capture is on again")
     }
 
     private mutating func judge() {
@@ -98,7 +98,7 @@ struct BudgetWatch {
     }
 
     private static func next(_ pause: StepPause) -> String {
-        "; that is tried again in \(pause.length.components.seconds) s"
+        "; the next attempt is in \(pause.length.components.seconds) s"
     }
 
     private static func cost(_ board: StatusBoard) -> AgentBudget.Cost {

@@ -27,6 +27,6 @@ extension ForkedChild {
         AgentCost.reset()
         URLSessionCapture.forgetParentsRequests()
         SegmentMemory.forgetLocked()
-        RunningAgents.goOn()
+        RunningAgents.startReplacement()
     }
 }

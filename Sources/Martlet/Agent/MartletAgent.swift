@@ -22,7 +22,7 @@ import Synchronization
 public final class MartletAgent: Service {
     private let started: AgentCore
     /// The agent that all holders share; in a forked child, the child's own.
-    var core: AgentCore { RunningAgents.own(started) }
+    var core: AgentCore { RunningAgents.current(for: started) }
     private let isShutDown = Atomic<Bool>(false)
 
     /// Whether the shutdown of this value ends the agent even while others hold it: `true` for the value that

@@ -8,7 +8,7 @@ enum RunningAgents {
     private struct State {
         var cores: [AgentCore] = []
         /// The agents of a forked child that replace its parent's, ended ones included.
-        var heirs: [AgentCore] = []
+        var replacements: [AgentCore] = []
     }
 
     private static let state = ProcessLock(State())
@@ -39,7 +39,7 @@ enum RunningAgents {
 
     private static func add(_ core: AgentCore, to state: inout State) -> AgentCore {
         guard core.isEnabled || core.scope != nil else { return core }
-        if core.origin == nil { core.holders.store(1, ordering: .relaxed) }
+        if core.replaced == nil { core.holders.store(1, ordering: .relaxed) }
         state.cores.append(core)
         publishNewest(of: state)
         core.connect()
@@ -52,11 +52,11 @@ enum RunningAgents {
     @discardableResult
     static func release(_ core: AgentCore, isOwner: Bool) -> Bool {
         state.withLock { state in
-            guard let place = state.cores.firstIndex(where: { $0 === core }) else { return false }
+            guard let index = state.cores.firstIndex(where: { $0 === core }) else { return false }
             let left = core.holders.subtract(1, ordering: .relaxed).newValue
             guard isOwner || left == 0 else { return false }
             core.holders.store(0, ordering: .relaxed)
-            state.cores.remove(at: place)
+            state.cores.remove(at: index)
             publishNewest(of: state)
             core.disconnect(inFavourOf: state.cores.last { $0.scope == nil })
             return true
@@ -75,26 +75,26 @@ enum RunningAgents {
     // MARK: In a forked child
 
     /// Returns the agent that stands for `core` in this process: `core` itself or, in a forked child, the child's own.
-    static func own(_ core: AgentCore) -> AgentCore {
+    static func current(for core: AgentCore) -> AgentCore {
         ForkedChild.begin()
-        return core.process == martlet_process() ? core : heir(of: core)
+        return core.process == martlet_process() ? core : replacement(of: core)
     }
 
     /// Starts the child's own agent, if the parent had one.
-    static func goOn() {
+    static func startReplacement() {
         guard let core = newest.load(ordering: .acquiring)?.takeUnretainedValue() else { return }
-        if core.process != martlet_process() { _ = heir(of: core) }
+        if core.process != martlet_process() { _ = replacement(of: core) }
     }
 
-    private static func heir(of core: AgentCore) -> AgentCore {
-        let origin = core.origin ?? core
-        let (heir, isNew) = state.withLock { state in
-            if let known = state.heirs.first(where: { $0.origin === origin }) { return (known, false) }
-            let heir = AgentCore(inPlaceOf: core)
-            state.heirs.append(heir)
-            return (add(heir, to: &state), true)
+    private static func replacement(of core: AgentCore) -> AgentCore {
+        let replaced = core.replaced ?? core
+        let (replacement, isNew) = state.withLock { state in
+            if let known = state.replacements.first(where: { $0.replaced === replaced }) { return (known, false) }
+            let replacement = AgentCore(replacing: core)
+            state.replacements.append(replacement)
+            return (add(replacement, to: &state), true)
         }
-        if isNew { heir.goOnShipping() }
-        return heir
+        if isNew { replacement.continueShipping() }
+        return replacement
     }
 }

@@ -15,7 +15,6 @@ struct AgentBudget: Sendable {
         var memoryBytes: Int
     }
 
-
     private let maxCPU: Double
     private let maxMemory: Int
     private let terms: BudgetTerms
@@ -49,7 +48,7 @@ struct AgentBudget: Sendable {
         if cost.memoryBytes > maxMemory {
             if let memoryStep, cost.time - min(cost.time, memoryStep) < window { return }
             memoryStep = cost.time
-            figures = "\(cost.memoryBytes) bytes of memory are more than MARTLET_MAX_MEMORY, \(maxMemory)"
+            figures = "\(cost.memoryBytes) bytes of memory exceed MARTLET_MAX_MEMORY (\(maxMemory))"
             giveUp(at: cost)
         } else if isWindowOver {
             judgeWindow(until: cost)
@@ -66,7 +65,7 @@ struct AgentBudget: Sendable {
     private mutating func judgeWindow(until cost: Cost) {
         let use = CPUUse(from: windowStart, to: cost)
         let excess = use.agent / max(1, maxCPU * use.process, terms.freeCore * use.elapsed)
-        figures = "\(use) are \(excess > 1 ? "more" : "not more") than MARTLET_MAX_CPU, \(Self.percent(maxCPU))"
+        figures = "\(use) \(excess > 1 ? "exceeds" : "is within") MARTLET_MAX_CPU (\(Self.percent(maxCPU)))"
         if isTooMuch(excess, at: cost) {
             giveUp(at: cost)
         } else if excess <= 1 || allowance == .nothing, pause?.isOver(at: cost.time) == true {
@@ -119,7 +118,7 @@ struct AgentBudget: Sendable {
 
         var description: String {
             let (share, core) = (agent / max(1, process), agent / max(1, elapsed))
-            return "\(AgentBudget.percent(share)) of the process's CPU time, \(AgentBudget.percent(core)) of a core,"
+            return "\(AgentBudget.percent(share)) of the process's CPU time (\(AgentBudget.percent(core)) of a core)"
         }
     }
 }

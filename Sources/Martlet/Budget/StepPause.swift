@@ -14,7 +14,7 @@ struct StepPause: Sendable {
     }
 
     mutating func begin(at time: UInt64, because reason: String) {
-        let isSoon = lastReturn.map { time - min(time, $0) < terms.calm.nanoseconds } ?? false
+        let isSoon = lastReturn.map { time - min(time, $0) < terms.calmTime.nanoseconds } ?? false
         length = isSoon ? min(length * 2, terms.longestPause) : terms.firstPause
         end = time &+ length.nanoseconds
         self.reason = reason

@@ -76,7 +76,7 @@ struct EasyHandle {
     }
 
     func ignoreHead() {
-        if !Self.isDebugged { martlet_ignore_head(raw) }
+        if !Self.isDebugged { martlet_cancel_head(raw) }
     }
 
     /// Initializes the type's lazy values ahead of the first request (see ``ForkedChild/prepare()``).

@@ -5,8 +5,8 @@ import Synchronization
 
 /// The agent's messages in the service's log: few, and one for each condition until it changes.
 final class AgentLog: Sendable {
-    /// A condition that the agent warns of once, until ``again(_:_:)``.
-    enum Matter: Hashable {
+    /// A condition that the agent warns of once, until ``noteEnd(of:_:)``.
+    enum Condition: Hashable {
         case directory
         case buffer
         case bufferFull
@@ -24,7 +24,7 @@ final class AgentLog: Sendable {
 
     private let given: Logger?
     private let level: Logger.Level
-    private let told = Lock<Set<Matter>>([])
+    private let warned = Lock<Set<Condition>>([])
 
     init(_ configuration: MartletConfiguration) {
         given = configuration.logger
@@ -39,13 +39,13 @@ final class AgentLog: Sendable {
 
     func warning(_ message: String) { log(.warning, message) }
 
-    func once(_ matter: Matter, _ message: String) {
-        if told.withLock({ $0.insert(matter).inserted }) { log(.warning, message) }
+    func warn(of condition: Condition, _ message: String) {
+        if warned.withLock({ $0.insert(condition).inserted }) { log(.warning, message) }
     }
 
-    /// Logs the end of a condition, at the same level as ``once(_:_:)``; does nothing if that logged no warning.
-    func again(_ matter: Matter, _ message: String) {
-        if told.withLock({ $0.remove(matter) != nil }) { log(.warning, message) }
+    /// Logs the end of a condition, at the same level as ``warn(of:_:)``; does nothing if that logged no warning.
+    func noteEnd(of condition: Condition, _ message: String) {
+        if warned.withLock({ $0.remove(condition) != nil }) { log(.warning, message) }
     }
 
     /// Logs over a logger made anew, because the service may bootstrap its logging after it started the agent.

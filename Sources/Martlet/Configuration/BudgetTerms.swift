@@ -5,5 +5,5 @@ struct BudgetTerms: Sendable {
     var costlyTime = MartletLimits.costlyTime
     var firstPause = MartletLimits.firstPause
     var longestPause = MartletLimits.longestPause
-    var calm = MartletLimits.calm
+    var calmTime = MartletLimits.calmTime
 }

@@ -35,6 +35,15 @@ enum EnvironmentValue {
         quantity(text, units: ["": 1, "MS": 1e-3, "S": 1, "M": 60, "H": 3600]).flatMap(seconds)
     }
 
+    /// A duration of at least ``MartletLimits/shortestInterval``: with less the agent would do nothing else.
+    static func interval(_ text: String) -> Duration? {
+        duration(text).flatMap(interval)
+    }
+
+    static func interval(_ duration: Duration) -> Duration? {
+        duration >= MartletLimits.shortestInterval ? duration : nil
+    }
+
     /// The OpenTelemetry specification's durations: whole milliseconds.
     static func milliseconds(_ text: String) -> Duration? {
         Int(text).flatMap { seconds(Double($0) / 1000) }

@@ -3,16 +3,16 @@ enum MartletLimits {
     /// Requests that an agent in memory keeps; past that number the oldest tenth is removed.
     static let requestsInMemory = 100_000
     /// The time for which a service's start waits for the journal: a disk that hangs must not hold it up.
-    static let opening = Duration.milliseconds(200)
+    static let openingWait = Duration.milliseconds(200)
     /// Bytes of a segment of the journal, some 3,000 requests; a small buffer has smaller segments.
     static let segment = 512 << 10
     /// Bytes of the smallest segment.
     static let smallestSegment = 64 << 10
     /// The time for which the end of an interval waits for threads in the middle of a record, before the next attempt to seal
     /// it.
-    static let lastRecord = Duration.milliseconds(20)
+    static let lastRecordWait = Duration.milliseconds(20)
     /// Requests that are folded under one lock; a reader of `status` has its turn in between.
-    static let fold = 512
+    static let recordsPerFold = 512
     /// Series whose names are remembered while an interval is folded.
     static let knownSeries = 1024
     /// Names of `error.type` beside statuses; further names that an instrument invents are `_OTHER`.
@@ -62,7 +62,7 @@ enum MartletLimits {
     /// The longest of these pauses.
     static let longestPause = Duration.seconds(600)
     /// The time that a step must hold after its return, before its next pause is the first one again.
-    static let calm = Duration.seconds(600)
+    static let calmTime = Duration.seconds(600)
     /// The number of internal errors that switches capture off.
     static let faults = 10
     /// The time without a request after which an endpoint may be replaced by another (`MARTLET_MAX_ENDPOINTS`).
@@ -87,11 +87,11 @@ enum MartletLimits {
     /// The first wait after a failed upload; it doubles with each further failure.
     static let firstRetry = Duration.seconds(1)
     /// The longest wait between two uploads, the collector's `Retry-After` excepted.
-    static let lastRetry = Duration.seconds(60)
+    static let longestRetry = Duration.seconds(60)
     /// The longest wait between two uploads that keep a core busy until their time is up: 10 s of 600 are 1.7 %.
-    static let lastCostlyRetry = Duration.seconds(600)
+    static let longestCostlyRetry = Duration.seconds(600)
     /// The longest time that uploads to an earlier process's collector keep a flush or a shutdown waiting.
-    static let elsewhere = Duration.milliseconds(500)
+    static let elsewhereWait = Duration.milliseconds(500)
     /// The part of an upload's answer that is kept, in bytes; libcurl's is as long (`upload.c`).
     static let answerBody = 64 << 10
     /// Bytes of a PEM file that are looked at.

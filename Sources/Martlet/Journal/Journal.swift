@@ -32,7 +32,7 @@ final class Journal: @unchecked Sendable {
     }
 
     /// Memory that stays mapped as long as the journal lives, because a thread may still write to it.
-    private let kept = Lock<[SegmentMemory]>([])
+    private let retained = Lock<[SegmentMemory]>([])
 
     deinit {
         segments.deinitialize(count: Self.banks * Self.slots)
@@ -92,7 +92,7 @@ final class Journal: @unchecked Sendable {
     }
 
     /// Keeps memory mapped until the journal is gone. The last use of all segments.
-    func keep(_ memories: [SegmentMemory]) { kept.withLock { $0 += memories } }
+    func retain(_ memories: [SegmentMemory]) { retained.withLock { $0 += memories } }
 
     /// Directs requests into a bank from now on.
     func use(bank: Int) { current.store(bank * Self.slots, ordering: .releasing) }

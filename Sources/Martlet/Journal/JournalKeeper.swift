@@ -21,7 +21,7 @@ final class JournalKeeper {
         /// The time from which on the bank's interval may begin, by the wall clock.
         var start: UnixNanoseconds = 0
         var memories: [SegmentMemory?] = Array(repeating: nil, count: Journal.slots)
-        /// The taken part of each segment's lanes, from the close of the interval to its release; `nil` otherwise.
+        /// The taken part of each segment's lanes, from the close of the interval until it is recycled; `nil` otherwise.
         var extents: [[JournalLane.Extent]]?
     }
 
@@ -37,15 +37,15 @@ final class JournalKeeper {
 
     private var memories: [SegmentMemory] { banks.flatMap(\.memories).compactMap(\.self) }
 
-    /// The sequence of the interval that is closed and not released; `nil` if none is.
+    /// The sequence of the interval that is closed and not recycled; `nil` if none is.
     var closedSequence: UInt64? { closedBank.map { banks[$0].sequence } }
 
     /// Whether the closed interval has requests in files, which a killed process would leave.
     var isClosedOnDisk: Bool { !closedFiles.isEmpty }
 
     /// Notes in the closed interval's files that a batch of it is about to be sent.
-    func noteSent() {
-        for memory in closedFiles { JournalHeader.noteSent(memory.bytes) }
+    func noteAttempt() {
+        for memory in closedFiles { JournalHeader.noteAttempt(memory.bytes) }
     }
 
     /// Notes in the segments in use for how many nanoseconds capture was off, so that a killed process leaves that figure.
@@ -81,7 +81,7 @@ final class JournalKeeper {
         guard journal.count(inBank: other) == 0 else { return }
         let extents = closeSegments(of: other)
         guard Self.records(extents) == 0 else { return banks[other].extents = extents }
-        for slot in banks[other].memories.indices where slot >= Self.spare || !isInPlace(banks[other].memories[slot]) {
+        for slot in banks[other].memories.indices where slot >= Self.spare || !isReusable(banks[other].memories[slot]) {
             removeMemory(other, slot: slot)
         }
         // The bank keeps its sequence, which nothing refers to yet: a skipped sequence would look like a lost batch.
@@ -95,7 +95,7 @@ final class JournalKeeper {
     }
 
     /// Whether a segment's file is outside the directory.
-    var isMoving: Bool { memories.contains { $0.path != nil && !isInPlace($0) } }
+    var hasStraySegments: Bool { memories.contains { $0.path != nil && !isReusable($0) } }
 
     /// Makes the segment after the one in use ready.
     ///
@@ -149,19 +149,19 @@ final class JournalKeeper {
 
     /// A lane of a closed segment, for the reader.
     struct ClosedLane {
-        /// Valid until the interval is released.
+        /// Valid until the interval is recycled.
         let records: UnsafeRawBufferPointer
         let seed: UInt64
     }
 
     /// Ends the use of the closed interval, which is a batch now or held no request: its segments are made ready for the
     /// interval after the next.
-    func release() {
+    func recycle() {
         guard let bank = closedBank, let extents = banks[bank].extents else { return }
         for (slot, extents) in extents.enumerated() {
             guard let memory = banks[bank].memories[slot] else { continue }
             JournalHeader.erase(memory.bytes)
-            if slot < Self.spare, isInPlace(memory) {
+            if slot < Self.spare, isReusable(memory) {
                 for extent in extents {
                     UnsafeMutableRawBufferPointer(rebasing: memory.records[extent.range]).initializeMemory(
                         as: UInt8.self, repeating: 0)
@@ -178,7 +178,7 @@ final class JournalKeeper {
     ///
     /// - Returns: the number of requests in segments that were open, and the memory whose files hold no request and can be
     ///   removed.
-    func finish() -> (requests: Int, empty: [SegmentMemory]) {
+    func closeForGood() -> (requests: Int, empty: [SegmentMemory]) {
         var left = 0
         var empty: [SegmentMemory] = []
         for bank in banks.indices {
@@ -188,7 +188,7 @@ final class JournalKeeper {
             if records == 0 { empty += banks[bank].memories.compactMap(\.self) }
         }
         // A thread may be in the middle of a record, so the memory stays.
-        journal.keep(memories)
+        journal.retain(memories)
         return (left, empty)
     }
 
@@ -203,7 +203,7 @@ final class JournalKeeper {
 
     /// Whether a segment's memory is where segments are made now. A file that was removed keeps nothing, and a file in a
     /// former directory is in the way. Memory of the process's own is right only without a directory.
-    private func isInPlace(_ memory: SegmentMemory?) -> Bool {
+    private func isReusable(_ memory: SegmentMemory?) -> Bool {
         guard let memory else { return false }
         guard let path = memory.path, let directory else { return memory.path == nil && directory == nil }
         return path.hasPrefix(directory.path + "/") && access(path, F_OK) == 0

@@ -7,10 +7,10 @@ import Synchronization
 /// it closed and does no harm. It lives in unsafe memory because a writing thread must not count references: all threads
 /// would share that counter.
 struct JournalLane: ~Copyable {
-    /// The number of records in the upper 24 bits, their bytes in the lower 40: one atomic add reserves and counts.
-    private let head = Atomic<UInt64>(JournalLane.closed)
-    /// The head at the first record that found no room; ``closed`` until then.
-    private let full = Atomic<UInt64>(JournalLane.closed)
+    /// The word of the lane's ``Head``.
+    private let head = Atomic<UInt64>(Head.closed.word)
+    /// The word of the head at the first record that found no room; ``Head/closed`` until then.
+    private let full = Atomic<UInt64>(Head.closed.word)
     /// The byte of the segment's records at which the lane begins.
     private let start: Int
     private let capacity: Int
@@ -34,9 +34,21 @@ struct JournalLane: ~Copyable {
 
     deinit { memory.deallocate() }
 
-    private static let closed: UInt64 = 1 << 39
-    private static let bytesMask: UInt64 = (1 << 40) - 1
-    private static let oneRecord: UInt64 = 1 << 40
+    /// The taken part of a lane in one word, so that one atomic add reserves the bytes of a record and counts it: the number
+    /// of records in the upper 24 bits, their bytes in the lower 40. The highest bit of the bytes marks a closed lane.
+    fileprivate struct Head {
+        let word: UInt64
+
+        static var empty: Head { Head(word: 0) }
+        static var closed: Head { Head(word: 1 << 39) }
+
+        /// The word to add for a record of `length` bytes.
+        static func record(_ length: Int) -> UInt64 { 1 << 40 | UInt64(length) }
+
+        var records: Int { Int(word >> 40) }
+        var bytes: Int { Int(word & ((1 << 40) - 1)) }
+        var isClosed: Bool { word & Self.closed.word != 0 }
+    }
 
     /// The taken part of a lane.
     struct Extent {
@@ -44,9 +56,9 @@ struct JournalLane: ~Copyable {
         /// The bytes of the segment's records.
         let range: Range<Int>
 
-        fileprivate init(_ head: UInt64, from start: Int) {
-            records = Int(head >> 40)
-            range = start..<start + Int(head & JournalLane.bytesMask)
+        fileprivate init(_ head: Head, from start: Int) {
+            records = head.records
+            range = start..<start + head.bytes
         }
     }
 
@@ -64,17 +76,17 @@ struct JournalLane: ~Copyable {
     @inline(__always)
     func reserve(_ length: Int) -> Reservation {
         // Only threads that see room add to the head, so that it cannot grow without bound.
-        let seen = head.load(ordering: .relaxed) & Self.bytesMask
-        guard seen <= UInt64(capacity) else { return seen >= Self.closed ? .closed : .full }
-        let reserved = head.wrappingAdd(Self.oneRecord | UInt64(length), ordering: .acquiringAndReleasing).oldValue
-        let place = Int(reserved & Self.bytesMask)
-        guard place + length <= capacity else {
+        let seen = Head(word: head.load(ordering: .relaxed))
+        guard seen.bytes <= capacity else { return seen.isClosed ? .closed : .full }
+        let reserved = Head(word: head.wrappingAdd(Head.record(length), ordering: .acquiringAndReleasing).oldValue)
+        let offset = reserved.bytes
+        guard offset + length <= capacity else {
             // Exactly one record crosses the boundary; the records after it begin beyond.
-            if place <= capacity { full.store(reserved, ordering: .releasing) }
-            return place >= Int(Self.closed) ? .closed : .full
+            if offset <= capacity { full.store(reserved.word, ordering: .releasing) }
+            return reserved.isClosed ? .closed : .full
         }
-        let room = UnsafeMutableRawBufferPointer(rebasing: memory.pointee.records[place..<place + length])
-        return .room(room, seed: memory.pointee.seed &+ UInt64(place))
+        let room = UnsafeMutableRawBufferPointer(rebasing: memory.pointee.records[offset..<offset + length])
+        return .room(room, seed: memory.pointee.seed &+ UInt64(offset))
     }
 
     /// Makes the bytes written into a reservation a record.
@@ -85,15 +97,14 @@ struct JournalLane: ~Copyable {
     }
 
     /// Whether the lane takes records. Thread-safe.
-    var isOpen: Bool { head.load(ordering: .acquiring) & Self.closed == 0 }
+    var isOpen: Bool { !Head(word: head.load(ordering: .acquiring)).isClosed }
 
     /// The taken part at this moment; `nil` while the lane is closed or about to be full. Thread-safe.
     var extent: Extent? {
-        let head = head.load(ordering: .acquiring)
-        guard head & Self.closed == 0 else { return nil }
-        let isBeyond = head & Self.bytesMask > UInt64(capacity)
-        let extent = isBeyond ? full.load(ordering: .acquiring) : head
-        return extent & Self.closed == 0 ? Extent(extent, from: start) : nil
+        let seen = Head(word: head.load(ordering: .acquiring))
+        guard !seen.isClosed else { return nil }
+        let taken = seen.bytes > capacity ? Head(word: full.load(ordering: .acquiring)) : seen
+        return taken.isClosed ? nil : Extent(taken, from: start)
     }
 
     // MARK: For the agent's thread alone
@@ -107,19 +118,19 @@ struct JournalLane: ~Copyable {
         memory.pointee = Memory(
             records: UnsafeMutableRawBufferPointer(rebasing: records[start..<start + capacity]),
             seed: seed &+ UInt64(start))
-        full.store(Self.closed, ordering: .relaxed)
-        head.store(0, ordering: .releasing)
+        full.store(Head.closed.word, ordering: .relaxed)
+        head.store(Head.empty.word, ordering: .releasing)
     }
 
     /// Closes the lane to further records.
     ///
     /// - Returns: the taken part; `nil` if the lane was closed.
     func close() -> Extent? {
-        let head = head.exchange(Self.closed, ordering: .acquiringAndReleasing)
-        guard head & Self.closed == 0 else { return nil }
-        guard head & Self.bytesMask > UInt64(capacity) else { return Extent(head, from: start) }
+        let last = Head(word: head.exchange(Head.closed.word, ordering: .acquiringAndReleasing))
+        guard !last.isClosed else { return nil }
+        guard last.bytes > capacity else { return Extent(last, from: start) }
         // The thread that crossed the boundary is about to note the head.
-        while full.load(ordering: .acquiring) == Self.closed { sched_yield() }
-        return Extent(full.load(ordering: .acquiring), from: start)
+        while full.load(ordering: .acquiring) == Head.closed.word { sched_yield() }
+        return Extent(Head(word: full.load(ordering: .acquiring)), from: start)
     }
 }

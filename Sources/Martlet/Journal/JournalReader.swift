@@ -3,7 +3,7 @@
 struct JournalReader {
     private let records: UnsafeRawBufferPointer
     private let seed: UInt64
-    private var place = 0
+    private var offset = 0
 
     init(_ records: UnsafeRawBufferPointer, seed: UInt64) {
         self.records = records
@@ -12,31 +12,31 @@ struct JournalReader {
 
     /// Returns the next record's bytes, at least as long as the fixed part; `nil` after the last.
     mutating func next() -> UnsafeRawBufferPointer? {
-        while place + JournalRecord.Field.texts <= records.count {
-            let rest = UnsafeRawBufferPointer(rebasing: records[place...])
+        while offset + JournalRecord.Field.texts <= records.count {
+            let rest = UnsafeRawBufferPointer(rebasing: records[offset...])
             let word = JournalFormat.word(at: rest)
             let length = JournalFormat.length(ofWord: word)
             if Self.isPossible(length, in: rest.count) {
                 let record = UnsafeRawBufferPointer(rebasing: rest[..<length])
-                let checksum = JournalChecksum.of(record, seed: seed &+ UInt64(place))
+                let checksum = JournalChecksum.of(record, seed: seed &+ UInt64(offset))
                 if word == JournalFormat.word(length: length, checksum: checksum) {
-                    place += length
+                    offset += length
                     return record
                 }
             }
-            place += JournalFormat.granule
+            offset += JournalFormat.granule
         }
         return nil
     }
 
     /// Returns whether every reserved record is written: the word that gives its length comes last.
     static func isWritten(_ records: UnsafeRawBufferPointer) -> Bool {
-        var place = 0
-        while place < records.count {
-            let rest = UnsafeRawBufferPointer(rebasing: records[place...])
+        var offset = 0
+        while offset < records.count {
+            let rest = UnsafeRawBufferPointer(rebasing: records[offset...])
             let length = JournalFormat.length(ofWord: JournalFormat.word(at: rest))
             guard isPossible(length, in: rest.count) else { return false }
-            place += length
+            offset += length
         }
         return true
     }

@@ -179,7 +179,7 @@ final class Recorder: Sendable {
         var isMore = true
         while isMore {
             isMore = state.withLock { state in
-                for _ in 0..<MartletLimits.fold {
+                for _ in 0..<MartletLimits.recordsPerFold {
                     guard let record = reader.next() else { return false }
                     if state.statistics.count(record) { state.counted &+= 1 }
                     state.closed &-= min(1, state.closed)

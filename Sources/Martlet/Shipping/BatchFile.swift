@@ -17,8 +17,8 @@ struct BatchFile: Sendable, Hashable {
     var requests: UInt64
     /// The CRC-32 of the file.
     var checksum: UInt32
-    /// Whether an attempt was made to upload the batch, with an unknown outcome: it may only be sent again unchanged.
-    var isSent: Bool
+    /// Whether an upload of the batch was attempted, with an unknown outcome: it may only be sent again unchanged.
+    var mayHaveArrived: Bool
     var isCompressed: Bool
 
     /// - Parameter first: `nil` for a batch of one interval.
@@ -32,7 +32,7 @@ struct BatchFile: Sendable, Hashable {
         self.signal = signal
         self.requests = requests
         checksum = Gzip.crc32(body)
-        isSent = false
+        mayHaveArrived = false
         self.isCompressed = isCompressed
     }
 
@@ -41,6 +41,12 @@ struct BatchFile: Sendable, Hashable {
     }
 
     func isWhole(_ body: [UInt8]) -> Bool { Gzip.crc32(body) == checksum }
+
+    /// Returns the body without compression; `nil` if it is not gzip although it should be, or inflates to more than
+    /// ``MartletLimits/plainBodyBytes``.
+    func plain(_ body: [UInt8]) -> [UInt8]? {
+        isCompressed ? try? Gzip.decompress(body, limit: MartletLimits.plainBodyBytes) : body
+    }
 
     /// Returns whether this batch was made of the other by merging, or the other of this one by splitting. The other is then
     /// the remains of a crash.
@@ -63,7 +69,7 @@ extension BatchFile {
         let digits = String(checksum, radix: 16)
         let padding = String(repeating: "0", count: 8 - digits.count)
         return "\(range)\(part.isEmpty ? "" : ".\(part)")-\(signal.rawValue)-\(requests)-\(padding)\(digits)"
-            + (isSent ? Self.sentSuffix : "") + (isCompressed ? Self.compressedSuffix : Self.suffix)
+            + (mayHaveArrived ? Self.sentSuffix : "") + (isCompressed ? Self.compressedSuffix : Self.suffix)
     }
 
     /// Reads a file's name; `nil` if no batch has it.
@@ -71,19 +77,19 @@ extension BatchFile {
         var rest = name[...]
         isCompressed = rest.removeSuffix(Self.compressedSuffix)
         guard isCompressed || rest.removeSuffix(Self.suffix) else { return nil }
-        isSent = rest.removeSuffix(Self.sentSuffix)
+        mayHaveArrived = rest.removeSuffix(Self.sentSuffix)
         let fields = rest.split(separator: "-", omittingEmptySubsequences: false)
         guard fields.count == 4, let signal = Signal(rawValue: String(fields[1])), let requests = UInt64(fields[2]),
             let checksum = UInt32(fields[3], radix: 16)
         else { return nil }
-        let place = fields[0].split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-        let range = place[0].split(separator: "+", maxSplits: 1, omittingEmptySubsequences: false)
+        let sequences = fields[0].split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        let range = sequences[0].split(separator: "+", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = UInt64(range[0]), let sequence = UInt64(range[range.count - 1]), first <= sequence,
             sequence - first < BatchID.maxIntervals
         else {
             return nil
         }
-        part = place.count > 1 ? String(place[1]) : ""
+        part = sequences.count > 1 ? String(sequences[1]) : ""
         (self.first, self.sequence, self.signal) = (first, sequence, signal)
         (self.requests, self.checksum) = (requests, checksum)
         // A batch has exactly one name, and its part is one that an id can have.

@@ -13,11 +13,11 @@ struct BatchMerge {
         let second: BatchFile
     }
 
-    mutating func run(_ window: Duration, in outbox: inout Outbox, _ need: inout BufferRoom.Need) {
-        guard need.mayMerge, let batches = outbox.batches() else { return }
+    mutating func run(_ window: Duration, in outbox: inout Outbox, _ usage: inout BufferRoom.Usage) {
+        guard usage.mayMerge, let batches = outbox.batches() else { return }
         for run in Self.runs(in: batches, window: window.nanoseconds, apart: refused) {
-            guard need.mayMerge else { return }
-            need.size -= merge(run, in: &outbox)
+            guard usage.mayMerge else { return }
+            usage.size -= merge(run, in: &outbox)
         }
     }
 
@@ -83,13 +83,13 @@ struct BatchMerge {
 
     private static func replace(_ group: Group, in outbox: inout Outbox) -> Int {
         guard group.batches.count > 1, let first = group.batches.first?.file, let last = group.batches.last?.file,
-            let bytes = try? group.fold?.otlp(), let body = last.isCompressed ? try? Gzip.compress(bytes) : bytes
+            let message = try? group.fold?.otlp(),
+            let merged = try? EncodedBatch(
+                message, sequence: last.sequence, first: first.first, signal: .metrics,
+                requests: group.batches.reduce(0) { $0 &+ $1.file.requests }, isCompressed: last.isCompressed),
+            (try? outbox.fold(group.batches, into: merged)) != nil
         else { return 0 }
-        let merged = BatchFile(
-            sequence: last.sequence, first: first.first, signal: .metrics,
-            requests: group.batches.reduce(0) { $0 &+ $1.file.requests }, isCompressed: last.isCompressed, body: body)
-        guard (try? outbox.fold(group.batches, into: merged, body: body)) != nil else { return 0 }
-        return group.batches.reduce(0) { $0 + $1.size } - body.count
+        return group.batches.reduce(0) { $0 + $1.size } - merged.body.count
     }
 
     private mutating func refuse(_ pair: Pair) {
@@ -105,5 +105,5 @@ extension StoredBatch {
             && other.modified / window == modified / window
     }
 
-    private var canMerge: Bool { !file.isSent && file.part.isEmpty }
+    private var canMerge: Bool { !file.mayHaveArrived && file.part.isEmpty }
 }

@@ -1,3 +1,5 @@
+import MartletTelemetry
+
 /// A store in which an instance's batches wait for the collector: its directory (``Outbox``), or memory if no directory takes
 /// them (``MemoryOutbox``). For one thread.
 protocol BatchStore: ~Copyable {
@@ -6,7 +8,7 @@ protocol BatchStore: ~Copyable {
     var account: OutboxAccount { get }
 
     /// Takes over the account that another store of the instance has brought up to date.
-    mutating func follow(_ account: OutboxAccount)
+    mutating func adopt(account: OutboxAccount)
 
     /// Returns the batches that wait, oldest first; `nil` if they cannot be listed now.
     mutating func batches() -> [StoredBatch]?
@@ -24,5 +26,12 @@ protocol BatchStore: ~Copyable {
 
     /// Replaces a batch with parts that stand for the same requests. Throws, and nothing has changed, if they cannot be
     /// stored.
-    mutating func replace(_ file: BatchFile, with parts: [(file: BatchFile, body: [UInt8])]) throws
+    mutating func replace(_ file: BatchFile, with parts: [EncodedBatch]) throws
+}
+
+/// The end of a batch.
+enum Settlement: Equatable {
+    /// - Parameter rejected: requests of the batch that the collector did not take.
+    case delivered(rejected: UInt64)
+    case dropped(DropReason)
 }

@@ -42,14 +42,16 @@ enum BufferDirectory {
         try FileManager.default.createDirectory(
             at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         guard isOurs(url) else {
-            throw WholeFile.Failure(operation: "use a directory of somebody else's", code: EPERM)
+            throw WholeFile.Failure(operation: "use a directory that others own or may write to", code: EPERM)
         }
     }
 
     /// Returns the instances that have a lock, alive or dead, sorted. A directory without a lock is not ours, and a service's
     /// directory that is not ours has no instances.
-    static func instances(in service: URL) -> [String] {
-        guard isOurs(service), let names = try? FileManager.default.contentsOfDirectory(atPath: service.path) else {
+    static func instances(in serviceDirectory: URL) -> [String] {
+        guard isOurs(serviceDirectory),
+            let names = try? FileManager.default.contentsOfDirectory(atPath: serviceDirectory.path)
+        else {
             return []
         }
         let instances = names.compactMap { name in

@@ -14,19 +14,19 @@ struct Delivery {
     private let timeout: UInt64
     private let recovery: JournalRecovery
     private let whileWaiting: () -> Void
-    private var circuits: [UploadLine: UploadCircuit] = [:]
-    /// Lines over which nothing is sent in this round.
-    private var held: Set<UploadLine> = []
-    /// Held lines with a batch to send.
-    private var pending: Set<UploadLine> = []
+    private var circuits: [UploadRoute: UploadCircuit] = [:]
+    /// Routes over which nothing is sent in this round.
+    private var heldRoutes: Set<UploadRoute> = []
+    /// Held routes with a batch to send.
+    private var waitingRoutes: Set<UploadRoute> = []
     /// Dead instances of this round whose batches are not for the collector.
-    private var others: [(instance: String, place: URL)] = []
+    private var foreignOutboxes: [(instance: String, directory: URL)] = []
     private var news: DeliveryNews
     private var pause: UInt64 = .max
     /// Whether a caller waits for the round's end.
-    private var isAwaited = false
+    private var isCallerWaiting = false
     /// The time at which uploads elsewhere have kept a caller waiting for long enough, in nanoseconds of the monotonic clock.
-    private var patience: UInt64 = .max
+    private var elsewhereDeadline: UInt64 = .max
     /// Whether the round was interrupted, so that more batches may wait.
     private(set) var isPaused = false
 
@@ -37,8 +37,8 @@ struct Delivery {
     ) {
         self.configuration = configuration
         uploader = Uploader(configuration, log: log)
-        let transport = uploader.transport
-        board.update { $0.transport = transport }
+        let transportName = uploader.transportName
+        board.update { $0.transport = transportName }
         timeout = configuration.exportTimeout.nanoseconds
         recovery = JournalRecovery(configuration)
         self.whileWaiting = whileWaiting
@@ -46,36 +46,41 @@ struct Delivery {
         self.board = board
         self.log = log
         news = DeliveryNews(own: configuration.collector, log: log)
-        if transport == .urlSession { wait(until: Clock.monotonic() &+ configuration.interval.nanoseconds) }
+        if transportName == .urlSession { wait(until: Clock.monotonic() &+ configuration.interval.nanoseconds) }
     }
 
     /// Delays all uploads to the agent's own address, those of earlier processes' batches included. Over a session they must
     /// not come too early: the first session of a process settles which protocols `URLSession.shared` has, and the service is
     /// to decide that.
     private mutating func wait(until time: UInt64) {
-        for line in ownLines { circuits[line] = UploadCircuit(notBefore: time) }
-        pending = Set(ownLines)
+        for route in ownRoutes { circuits[route] = UploadCircuit(notBefore: time) }
+        waitingRoutes = Set(ownRoutes)
     }
 
     /// The time when the next attempt is due, in nanoseconds of the monotonic clock; `.max` while nothing waits. Addresses
     /// other than the agent's own are tried along with it, and have no time of their own.
-    var nextAttempt: UInt64 { ownLines.filter(pending.contains).compactMap { circuits[$0]?.notBefore }.min() ?? .max }
+    var nextAttempt: UInt64 {
+        ownRoutes.filter(waitingRoutes.contains).compactMap { circuits[$0]?.notBefore }.min() ?? .max
+    }
 
     /// Begins a round.
     ///
     /// - Parameters:
-    ///   - isAsked: a caller waits, so that the agent's own wait is cut short; a wait that the collector asked for is not.
+    ///   - isCallerWaiting: whether the agent's own wait is cut short for a caller; a wait that the collector asked for is
+    ///     not.
     ///   - pause: the time by the monotonic clock from which no upload begins, so that sealing does not wait for a full
     ///     buffer.
     /// - Returns: `false` if nothing may be sent now.
-    mutating func begin(isAsked: Bool, pause: UInt64) -> Bool {
+    mutating func begin(isCallerWaiting: Bool, pause: UInt64) -> Bool {
         let now = Clock.monotonic()
-        held = Set(
-            circuits.filter { !$0.value.allows(at: now, isAsked: isAsked && isOwn($0.key.endpoint)) }.map(\.key))
+        heldRoutes = Set(
+            circuits.filter { !$0.value.allows(at: now, isCallerWaiting: isCallerWaiting && isOwn($0.key.endpoint)) }
+                .map(\.key))
         self.pause = pause
-        (isPaused, isAwaited) = (false, isAsked)
+        isPaused = false
+        self.isCallerWaiting = isCallerWaiting
         if isOver { return false }
-        (pending, others) = ([], [])
+        (waitingRoutes, foreignOutboxes) = ([], [])
         return true
     }
 
@@ -84,35 +89,35 @@ struct Delivery {
 
     /// Delivers the batches of one of this instance's own stores.
     mutating func deliver(own store: inout some BatchStore & ~Copyable) {
-        store.follow(board.status.account)
+        store.adopt(account: board.status.account)
         deliverAll(of: &store, to: configuration.collector, isOwn: true)
     }
 
     /// Delivers the batches that earlier processes left in a directory, apart from those that are not for the collector.
-    mutating func deliverAbandoned(in place: URL, except own: String) {
-        for instance in BufferDirectory.instances(in: place) where instance != own && !isOver {
-            guard var outbox = Outbox.adopt(instance: instance, in: place) else { continue }
+    mutating func deliverAbandoned(in directory: URL, except own: String) {
+        for instance in BufferDirectory.instances(in: directory) where instance != own && !isOver {
+            guard var outbox = Outbox.adopt(instance: instance, in: directory) else { continue }
             recovery.recover(&outbox)
             if outbox.addresses(for: configuration).present.map(isOwn) == true {
                 deliverAll(of: &outbox, to: configuration.collector, isOwn: false)
             } else {
-                others.append((instance, place))
+                foreignOutboxes.append((instance, directory))
             }
             outbox.close()
         }
     }
 
     /// Delivers batches for other collectors to the addresses that they were recorded for, as far as possible, and warns of
-    /// the rest. The last step of a round. It takes at most ``MartletLimits/elsewhere`` while a caller waits, because a
+    /// the rest. The last step of a round. It takes at most ``MartletLimits/elsewhereWait`` while a caller waits, because a
     /// collector that is gone takes its time.
     mutating func deliverElsewhere() {
         if isPaused { return }
-        news.endRound(waiting: Set(ownLines.filter(pending.contains).map(\.signal)))
-        patience = isAwaited ? Clock.monotonic() &+ MartletLimits.elsewhere.nanoseconds : .max
+        news.endRound(waiting: Set(ownRoutes.filter(waitingRoutes.contains).map(\.signal)))
+        elsewhereDeadline = isCallerWaiting ? Clock.monotonic() &+ MartletLimits.elsewhereWait.nanoseconds : .max
         var left: [URL?: [BatchFile]] = [:]
         var locked: Set<URL?> = []
-        for other in others where !isPaused && !isHoldingUp() {
-            guard var outbox = Outbox.adopt(instance: other.instance, in: other.place) else { continue }
+        for foreign in foreignOutboxes where !isPaused && !isElsewhereTimeUp() {
+            guard var outbox = Outbox.adopt(instance: foreign.instance, in: foreign.directory) else { continue }
             let (recorded, present) = outbox.addresses(for: configuration)
             if let present {
                 deliverAll(of: &outbox, to: present, isOwn: false)
@@ -122,7 +127,7 @@ struct Delivery {
             left[recorded, default: []] += (outbox.batches() ?? []).map(\.file)
             outbox.close()
         }
-        if isPaused || isHoldingUp() { return }
+        if isPaused || isElsewhereTimeUp() { return }
         let requests = left.values.joined().reduce(0) { $0 &+ $1.requests }
         // A round that the collector cut short has not seen all instances.
         if !isOver { board.update { $0.waitingElsewhere = requests } }
@@ -134,19 +139,21 @@ struct Delivery {
     // MARK: -
 
     /// Returns whether a caller that asked ahead of the round or during it has waited for long enough.
-    private mutating func isHoldingUp() -> Bool {
+    private mutating func isElsewhereTimeUp() -> Bool {
         let now = Clock.monotonic()
-        if requests.isAsked { patience = min(patience, now &+ MartletLimits.elsewhere.nanoseconds) }
-        return now >= patience
+        if requests.isCallerWaiting {
+            elsewhereDeadline = min(elsewhereDeadline, now &+ MartletLimits.elsewhereWait.nanoseconds)
+        }
+        return now >= elsewhereDeadline
     }
 
-    private var ownLines: [UploadLine] {
-        Signal.allCases.map { UploadLine(endpoint: configuration.collector, signal: $0) }
+    private var ownRoutes: [UploadRoute] {
+        Signal.allCases.map { UploadRoute(endpoint: configuration.collector, signal: $0) }
     }
 
     private func isOwn(_ endpoint: URL) -> Bool { endpoint == configuration.collector }
 
-    private var isOver: Bool { isPaused || held.isSuperset(of: ownLines) }
+    private var isOver: Bool { isPaused || heldRoutes.isSuperset(of: ownRoutes) }
 
     private mutating func deliverAll(
         of outbox: inout some BatchStore & ~Copyable, to endpoint: URL, isOwn: Bool
@@ -154,15 +161,15 @@ struct Delivery {
         var rest = (outbox.batches() ?? [])[...]
         note(outbox, isOwn: isOwn)
         while let batch = rest.popFirst() {
-            let line = UploadLine(endpoint: endpoint, signal: batch.file.signal)
-            if held.contains(line) {
-                pending.insert(line)
+            let route = UploadRoute(endpoint: endpoint, signal: batch.file.signal)
+            if heldRoutes.contains(route) {
+                waitingRoutes.insert(route)
                 continue
             }
             isPaused = Clock.monotonic() >= pause
-            let isLate = endpoint != configuration.collector && isHoldingUp()
+            let isLate = endpoint != configuration.collector && isElsewhereTimeUp()
             if isPaused || isLate || Clock.monotonic() >= requests.stopBy ?? .max { return }
-            rest = deliver(batch, of: &outbox, over: line) + rest
+            rest = deliver(batch, of: &outbox, over: route) + rest
             note(outbox, isOwn: isOwn)
         }
     }
@@ -177,11 +184,11 @@ struct Delivery {
     ///
     /// - Returns: the parts that have replaced the batch, if it was too large.
     private mutating func deliver(
-        _ batch: StoredBatch, of outbox: inout some BatchStore & ~Copyable, over line: UploadLine
+        _ batch: StoredBatch, of outbox: inout some BatchStore & ~Copyable, over route: UploadRoute
     ) -> [StoredBatch] {
         if batch.isExpired {
             settle(batch, as: .dropped(.expired), in: &outbox)
-            log.once(.rejected, "A batch that may have arrived weeks ago is not sent again")
+            log.warn(of: .rejected, "A batch that may have arrived weeks ago is not sent again")
             return []
         }
         // A batch that cannot be read or marked now may be later, and one that is gone is not in the next list.
@@ -189,21 +196,22 @@ struct Delivery {
         let marked = StoredBatch(file: file, size: batch.size, modified: batch.modified)
         ShippingStep.marked.reach()
         uploader.start(
-            body, batch: file.id(of: outbox.instance), isCompressed: file.isCompressed, to: line.endpoint)
-        guard let outcome = awaitOutcome(of: line) else {
-            postpone(line, .costly, "no answer in time")
+            body, batch: file.id(of: outbox.instance), isCompressed: file.isCompressed, to: route.endpoint)
+        guard let outcome = awaitOutcome(of: route) else {
+            postpone(route, .costly, "no answer in time")
             return []
         }
         ShippingStep.answered.reach()
         switch outcome {
         case .delivered(let refusal):
-            succeed(line)
-            let rejected = refusal.map { refusedRequests($0, of: file, body) } ?? 0
+            succeed(route)
+            if let refusal { reportRefusal(refusal.reason) }
+            let rejected = refusal.map { Self.rejectedRequests($0, of: file, body) } ?? 0
             settle(marked, as: .delivered(rejected: rejected), in: &outbox)
-        case .retry(let time, let reason): postpone(line, time, reason)
-        case .split(let reason): return split(marked, body, reason, in: &outbox, over: line)
+        case .retry(let time, let reason): postpone(route, time, reason)
+        case .split(let reason): return split(marked, body, reason, in: &outbox, over: route)
         case .dropped(let why, let reason):
-            refuse(reason)
+            reportRefusal(reason)
             settle(marked, as: .dropped(why), in: &outbox)
         }
         return []
@@ -218,27 +226,28 @@ struct Delivery {
 
     private mutating func split(
         _ batch: StoredBatch, _ body: [UInt8], _ reason: String, in outbox: inout some BatchStore & ~Copyable,
-        over line: UploadLine
+        over route: UploadRoute
     ) -> [StoredBatch] {
         guard let parts = BatchSplit.parts(of: batch.file, body: body) else {
-            refuse(reason)
+            reportRefusal(reason)
             settle(batch, as: .dropped(.tooLarge), in: &outbox)
             return []
         }
         do {
             try outbox.replace(batch.file, with: parts)
         } catch {
-            postpone(line, .backOff, "\(reason), and its parts cannot be stored")
+            postpone(route, .backOff, "\(reason), and its parts cannot be stored")
             return []
         }
         board.update { $0.bufferedBytes += parts.reduce(-batch.size) { $0 + $1.body.count } }
         return parts.map { StoredBatch(file: $0.file, size: $0.body.count, modified: Clock.wall()) }
     }
 
-    /// Returns how many of a batch's requests the collector refused. A collector that counts data points tells only if it
+    /// Returns how many of a batch's requests the collector rejected. A collector that counts data points tells only if it
     /// took none.
-    private func refusedRequests(_ refusal: UploadOutcome.Refusal, of file: BatchFile, _ body: [UInt8]) -> UInt64 {
-        refuse(refusal.reason)
+    private static func rejectedRequests(
+        _ refusal: UploadOutcome.Refusal, of file: BatchFile, _ body: [UInt8]
+    ) -> UInt64 {
         if let requests = refusal.requests { return requests }
         guard file.signal == .metrics, let plain = file.plain(body) else { return 0 }
         let points = PartialSuccess.dataPoints(inBody: plain)
@@ -248,7 +257,7 @@ struct Delivery {
     /// Waits for an upload's end.
     ///
     /// - Returns: `nil` if an upload elsewhere was given up for a caller that waits for this collector's.
-    private mutating func awaitOutcome(of line: UploadLine) -> UploadOutcome? {
+    private mutating func awaitOutcome(of route: UploadRoute) -> UploadOutcome? {
         defer { uploader.cancel() }
         // libcurl has the same time-out. This one covers an end that libcurl does not notice, and a shutdown.
         let deadline = Clock.monotonic() &+ timeout &+ timeout / 4
@@ -258,15 +267,15 @@ struct Delivery {
             if now >= deadline || now >= requests.stopBy ?? .max {
                 return UploadOutcome(transportError: "no answer in time")
             }
-            if !isOwn(line.endpoint), isHoldingUp() { return nil }
+            if !isOwn(route.endpoint), isElsewhereTimeUp() { return nil }
             whileWaiting()
         }
     }
 
-    private mutating func succeed(_ line: UploadLine) {
-        circuits[line] = nil
-        news.succeed(line)
-        guard isOwn(line.endpoint) else { return }
+    private mutating func succeed(_ route: UploadRoute) {
+        circuits[route] = nil
+        news.succeed(route)
+        guard isOwn(route.endpoint) else { return }
         board.update {
             $0.lastUpload = Date()
             $0.uploadError = nil
@@ -275,22 +284,22 @@ struct Delivery {
 
     /// Puts uploads off after a failure. A wrong path or token may concern one signal; any other failure concerns the
     /// collector.
-    private mutating func postpone(_ line: UploadLine, _ time: RetryTime, _ reason: String) {
-        let (now, isOwn) = (Clock.monotonic(), isOwn(line.endpoint))
-        for signal in time == .longest ? [line.signal] : Signal.allCases {
-            let failed = UploadLine(endpoint: line.endpoint, signal: signal)
+    private mutating func postpone(_ route: UploadRoute, _ time: RetryTime, _ reason: String) {
+        let (now, isOwn) = (Clock.monotonic(), isOwn(route.endpoint))
+        for signal in time == .longest ? [route.signal] : Signal.allCases {
+            let failed = UploadRoute(endpoint: route.endpoint, signal: signal)
             // An address of the past may be gone for good, so its delay grows faster.
             circuits[failed, default: UploadCircuit()].fail(isOwn || time != .backOff ? time : .costly, at: now)
-            held.insert(failed)
+            heldRoutes.insert(failed)
         }
-        pending.insert(line)
-        news.fail(line, time, reason)
+        waitingRoutes.insert(route)
+        news.fail(route, time, reason)
         if isOwn { board.update { $0.uploadError = reason } }
     }
 
-    private func refuse(_ reason: String) {
+    private func reportRefusal(_ reason: String) {
         board.update { $0.uploadError = reason }
-        log.once(.rejected, "The collector refused a batch or a part of it, which is lost: \(reason)")
+        log.warn(of: .rejected, "The collector refused a batch or a part of it, which is lost: \(reason)")
     }
 }
 
@@ -298,6 +307,6 @@ extension StoredBatch {
     /// Whether the collector may have taken the batch so long ago that it would not know it any more.
     fileprivate var isExpired: Bool {
         let now = Clock.wall()
-        return file.isSent && now > modified && now - modified > MartletLimits.unknownOutcome.nanoseconds
+        return file.mayHaveArrived && now > modified && now - modified > MartletLimits.unknownOutcome.nanoseconds
     }
 }

@@ -16,32 +16,33 @@ struct DeliveryNews {
         self.log = log
     }
 
-    mutating func fail(_ line: UploadLine, _ time: RetryTime, _ reason: String) {
-        guard line.endpoint == own else { return obstacles[line.endpoint] = reason }
+    mutating func fail(_ route: UploadRoute, _ time: RetryTime, _ reason: String) {
+        guard route.endpoint == own else { return obstacles[route.endpoint] = reason }
         if time == .longest {
-            return log.once(
-                .upload(line.signal),
-                "The collector takes no \(line.signal), which wait in the buffer; are MARTLET_ENDPOINT and MARTLET_TOKEN right? \(reason)"
+            return log.warn(
+                of: .upload(route.signal),
+                "The collector takes no \(route.signal), so they wait in the buffer; are MARTLET_ENDPOINT and MARTLET_TOKEN right? \(reason)"
             )
         }
-        failing.insert(line.signal)
-        log.once(.collector, "The collector takes no batches now, which wait in the buffer: \(reason)")
+        failing.insert(route.signal)
+        log.warn(of: .collector, "The collector takes no batches now, so they wait in the buffer: \(reason)")
     }
 
-    mutating func succeed(_ line: UploadLine) {
-        guard line.endpoint == own else {
-            obstacles[line.endpoint] = nil
-            return log.again(
-                .elsewhere(line.endpoint), "What was recorded for \(line.endpoint.absoluteString) is delivered there")
+    mutating func succeed(_ route: UploadRoute) {
+        guard route.endpoint == own else {
+            obstacles[route.endpoint] = nil
+            return log.noteEnd(
+                of: .elsewhere(route.endpoint),
+                "Batches that wait for \(route.endpoint.absoluteString) are delivered there now")
         }
-        failing.remove(line.signal)
-        log.again(.upload(line.signal), "The collector takes \(line.signal) again")
+        failing.remove(route.signal)
+        log.noteEnd(of: .upload(route.signal), "The collector takes \(route.signal) again")
     }
 
     /// - Parameter waiting: signals with batches that wait. A signal without any cannot fail.
     mutating func endRound(waiting: Set<Signal>) {
         failing.formIntersection(waiting)
-        if failing.isEmpty { log.again(.collector, "The collector takes batches again") }
+        if failing.isEmpty { log.noteEnd(of: .collector, "The collector takes batches again") }
     }
 
     /// Warns of batches that earlier processes left and that are not for the collector.
@@ -52,13 +53,13 @@ struct DeliveryNews {
     func note(_ files: [BatchFile], for destination: URL?, isLocked: Bool) {
         let count = "\(files.count) batches of earlier processes (\(files.reduce(0) { $0 &+ $1.requests }) requests)"
         guard let destination else {
-            return log.once(.elsewhere(nil), "\(count) wait in the buffer: where they belong cannot be read")
+            return log.warn(of: .elsewhere(nil), "\(count) wait in the buffer: their address cannot be read")
         }
         let lock = isLocked ? "MARTLET_TOKEN or the client's certificate is another" : nil
         guard let obstacle = lock ?? obstacles[destination] else { return }
         let address = destination.absoluteString
-        log.once(
-            .elsewhere(destination),
+        log.warn(
+            of: .elsewhere(destination),
             "\(count) wait in the buffer for \(address): \(obstacle); MARTLET_BUFFER_ADOPT=\(address) sends them to this collector"
         )
     }

@@ -36,11 +36,11 @@ final class FlushRequests: Sendable {
     /// Waits for a signal, or until `deadline`; returns at once if a flush or the end is asked for. The requests are looked at
     /// first, because ``wait(until:)`` may have taken the signal during an upload.
     func waitForRequest(until deadline: UInt64) {
-        if !isAsked { wait(until: deadline) }
+        if !isCallerWaiting { wait(until: deadline) }
     }
 
     /// Whether a caller waits for a flush or for the end.
-    var isAsked: Bool { state.withLock { !$0.flushes.isEmpty || $0.stopBy != nil } }
+    var isCallerWaiting: Bool { state.withLock { !$0.flushes.isEmpty || $0.stopBy != nil } }
 
     /// Waits for a signal, or until `deadline` or the time to stop has come. A fork may happen meanwhile.
     func wait(until deadline: UInt64) {

@@ -13,10 +13,10 @@ struct JournalRecovery {
     /// Seals the journal's segments in an outbox and removes them. Segments that cannot be read or stored now stay for the
     /// next time.
     func recover(_ outbox: inout Outbox) {
-        guard let sealed = outbox.sealed, let found = segments(in: outbox) else { return }
+        guard let last = outbox.lastSequence, let found = segments(in: outbox) else { return }
         for (sequence, segments) in found.sorted(by: { $0.key < $1.key }) {
             do {
-                if sequence > sealed { try seal(segments, sequence, in: &outbox) }
+                if sequence > last { try seal(segments, sequence, in: &outbox) }
                 for segment in segments { segment.remove() }
             } catch {
                 return
@@ -58,52 +58,12 @@ struct JournalRecovery {
             start: interval.start, end: interval.end, series: interval.series, instanceStart: interval.start,
             ledger: Ledger(), unwatched: segments.map(\.unwatched).max() ?? 0)
         batch.ledger = outbox.ledger(unsealed: batch.requests)
-        let isCompressed = configuration.compression == .gzip
-        let bytes = try batch.otlp()
-        let body = isCompressed ? try Gzip.compress(bytes) : bytes
-        var file = BatchFile(
-            sequence: sequence, signal: .metrics, requests: batch.requests, isCompressed: isCompressed, body: body)
-        file.isSent = segments.contains(where: \.isSent)
+        var encoded = try EncodedBatch(
+            batch.otlp(), sequence: sequence, signal: .metrics, requests: batch.requests,
+            isCompressed: configuration.compression == .gzip)
+        encoded.file.mayHaveArrived = segments.contains(where: \.mayHaveArrived)
         // The interval's end stands for the time of the upload, which came soon after at the latest.
-        try outbox.store(body, as: file, modified: file.isSent ? interval.end : nil)
+        try outbox.store(
+            encoded.body, as: encoded.file, modified: encoded.file.mayHaveArrived ? interval.end : nil)
     }
-}
-
-/// A segment that a dead process left.
-struct RecoveredSegment {
-    let path: String
-    let header: JournalHeader
-    private let bytes: Data
-
-    enum Reading {
-        case segment(RecoveredSegment)
-        case blank
-        case damaged
-    }
-
-    /// Returns the segment of a file; `nil` if the file cannot be read now.
-    static func read(_ path: String) -> Reading? {
-        guard let bytes = FileManager.default.contents(atPath: path) else { return nil }
-        return switch bytes.withUnsafeBytes({ JournalHeader.read($0) }) {
-        case .header(let header): .segment(RecoveredSegment(path: path, header: header, bytes: bytes))
-        case .blank: .blank
-        case .damaged: .damaged
-        }
-    }
-
-    /// Whether a batch of the segment's interval was sent from memory, and may have arrived.
-    var isSent: Bool { bytes.withUnsafeBytes { JournalHeader.isSent($0) } }
-
-    /// Nanoseconds for which capture was off since the dead instance's start.
-    var unwatched: UInt64 { bytes.withUnsafeBytes { JournalHeader.unwatched($0) } }
-
-    func count(into statistics: inout SeriesStatistics) {
-        bytes.withUnsafeBytes { bytes in
-            var reader = JournalReader(
-                UnsafeRawBufferPointer(rebasing: bytes[JournalFormat.headerBytes...]), seed: header.seed)
-            while let record = reader.next() { statistics.count(record) }
-        }
-    }
-
-    func remove() { unlink(path) }
 }

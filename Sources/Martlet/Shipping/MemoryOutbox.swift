@@ -31,24 +31,24 @@ struct MemoryOutbox: BatchStore {
         waiting.reduce(0) { isHeld($1.batch.file) ? $0 : $0 &+ $1.batch.file.requests }
     }
 
-    mutating func follow(_ account: OutboxAccount) { self.account = account }
+    mutating func adopt(account: OutboxAccount) { self.account = account }
 
     func batches() -> [StoredBatch]? { waiting.map(\.batch) }
 
-    func read(_ file: BatchFile) -> [UInt8]? { place(of: file).map { waiting[$0].body } }
+    func read(_ file: BatchFile) -> [UInt8]? { index(of: file).map { waiting[$0].body } }
 
     mutating func mark(_ file: BatchFile) -> BatchFile? {
-        guard let place = place(of: file) else { return nil }
-        if file.isSent { return file }
-        if isHeld(file) { keeper.noteSent() }
-        waiting[place].batch.file.isSent = true
-        waiting[place].batch.modified = Clock.wall()
-        return waiting[place].batch.file
+        guard let index = index(of: file) else { return nil }
+        if file.mayHaveArrived { return file }
+        if isHeld(file) { keeper.noteAttempt() }
+        waiting[index].batch.file.mayHaveArrived = true
+        waiting[index].batch.modified = Clock.wall()
+        return waiting[index].batch.file
     }
 
     mutating func settle(_ file: BatchFile, as settlement: Settlement) {
         account.settle(file, as: settlement)
-        if file.signal == .metrics { account.seal(file.sequence) }
+        if file.signal == .metrics { account.noteSettled(file.sequence) }
         ShippingStep.settled.reach()
         release(file)
         remove(file)
@@ -57,18 +57,18 @@ struct MemoryOutbox: BatchStore {
 
     /// Replaces a batch with parts. They are in memory alone, and the journal lets go of the interval: after a kill it would
     /// make other parts of the same requests, under the same names.
-    mutating func replace(_ file: BatchFile, with parts: [(file: BatchFile, body: [UInt8])]) {
-        guard let place = place(of: file) else { return }
+    mutating func replace(_ file: BatchFile, with parts: [EncodedBatch]) {
+        guard let index = index(of: file) else { return }
         release(file)
         remove(file)
-        waiting.insert(contentsOf: parts.map(Self.new), at: place)
+        waiting.insert(contentsOf: parts.map { Self.new($0.file, $0.body) }, at: index)
         bytes += parts.reduce(0) { $0 + $1.body.count }
     }
 
     /// Counts the requests of a batch that found no room as dropped.
     mutating func drop(_ file: BatchFile) {
         account.settle(file, as: .dropped(.bufferFull))
-        account.seal(file.sequence)
+        account.noteSettled(file.sequence)
     }
 
     /// Stores a batch; returns `false` if it does not fit.
@@ -97,19 +97,19 @@ struct MemoryOutbox: BatchStore {
         (StoredBatch(file: file, size: body.count, modified: Clock.wall()), body)
     }
 
-    private func place(of file: BatchFile) -> Int? { waiting.firstIndex { $0.batch.file == file } }
+    private func index(of file: BatchFile) -> Int? { waiting.firstIndex { $0.batch.file == file } }
 
     private func isHeld(_ file: BatchFile) -> Bool { file.signal == .metrics && file.sequence == held }
 
     private mutating func release(_ file: BatchFile) {
         guard isHeld(file) else { return }
-        keeper.release()
+        keeper.recycle()
         held = nil
     }
 
     private mutating func remove(_ file: BatchFile) {
-        guard let place = place(of: file) else { return }
-        bytes -= waiting.remove(at: place).body.count
+        guard let index = index(of: file) else { return }
+        bytes -= waiting.remove(at: index).body.count
     }
 
     /// Makes room for a body. Only details make room for details.
@@ -127,6 +127,6 @@ struct MemoryOutbox: BatchStore {
     /// the collector has them.
     private func oldest(_ signal: Signal) -> BatchFile? {
         let files = waiting.map(\.batch.file).filter { $0.signal == signal }
-        return files.first { !$0.isSent } ?? files.first
+        return files.first { !$0.mayHaveArrived } ?? files.first
     }
 }

@@ -1,13 +1,6 @@
 import Foundation
 import MartletTelemetry
 
-/// The end of a batch.
-enum Settlement: Equatable {
-    /// - Parameter rejected: requests of the batch that the collector did not take.
-    case delivered(rejected: UInt64)
-    case dropped(DropReason)
-}
-
 /// The account and the files, in the order in which they change: the account first, so that no file is counted twice, and the
 /// file after it.
 extension Outbox {
@@ -16,7 +9,7 @@ extension Outbox {
     mutating func batches() -> [StoredBatch]? { list(isFirst: false) }
 
     /// Takes over another store's account. The settled files stay, because they are of this directory alone.
-    mutating func follow(_ other: OutboxAccount) {
+    mutating func adopt(account other: OutboxAccount) {
         var other = other
         other.settled = account.settled
         guard other != account else { return }
@@ -27,7 +20,7 @@ extension Outbox {
     /// Takes a batch out for good, and notes its end in the account.
     mutating func settle(_ file: BatchFile, as settlement: Settlement) {
         account.settle(file, as: settlement)
-        conclude(file)
+        takeOut(file)
     }
 
     /// Counts requests as dropped that were never stored.
@@ -36,7 +29,7 @@ extension Outbox {
     ///   journal.
     mutating func drop(_ requests: UInt64, _ reason: DropReason, sequence: UInt64) {
         account.drop(requests, reason)
-        account.seal(sequence)
+        account.noteSettled(sequence)
         saving = .due
         removeSettled()
     }
@@ -48,30 +41,30 @@ extension Outbox {
 
     /// Replaces a batch with parts that stand for the same requests. Throws, and nothing has changed, if they cannot be
     /// stored.
-    mutating func replace(_ file: BatchFile, with parts: [(file: BatchFile, body: [UInt8])]) throws {
+    mutating func replace(_ file: BatchFile, with parts: [EncodedBatch]) throws {
         do {
             for part in parts { try store(part.body, as: part.file) }
         } catch {
             for part in parts where unlink(path(of: part.file)) == 0 { waiting &-= part.file.requests }
             throw error
         }
-        conclude(file)
+        takeOut(file)
     }
 
     /// Replaces several batches with one that stands for the same requests. Throws, and nothing has changed, if it cannot be
     /// stored.
-    mutating func fold(_ files: [StoredBatch], into merged: BatchFile, body: [UInt8]) throws {
-        try WholeFile.write(body, to: path(of: merged), in: directory.path)
+    mutating func fold(_ files: [StoredBatch], into merged: EncodedBatch) throws {
+        try WholeFile.write(merged.body, to: path(of: merged.file), in: directory.path)
         // The next listing removes files that are left. Until then neither they nor the merged file are sent.
         for batch in files { unlink(path(of: batch.file)) }
         // The merged file is as old as the last batch in it.
-        if let last = files.last { setAge(of: merged, last.modified) }
+        if let last = files.last { setAge(of: merged.file, last.modified) }
     }
 
     /// Moves a damaged file into quarantine, and counts its requests as lost.
     mutating func setAside(_ file: BatchFile) {
         account.drop(file.requests, .corrupt)
-        conclude(file, isWhole: false)
+        takeOut(file, isWhole: false)
     }
 
     // MARK: -
@@ -119,14 +112,14 @@ extension Outbox {
         let requests = present.reduce(0) { $0 &+ $1.file.requests }
         defer { waiting = requests }
         guard !isFirst, requests != waiting else { return }
-        if requests < waiting { account.drop(waiting - requests, .gone) } else { account.find(requests - waiting) }
+        if requests < waiting { account.drop(waiting - requests, .gone) } else { account.restore(requests - waiting) }
         saving = .due
     }
 
-    private mutating func conclude(_ file: BatchFile, isWhole: Bool = true) {
+    private mutating func takeOut(_ file: BatchFile, isWhole: Bool = true) {
         waiting = waiting > file.requests ? waiting - file.requests : 0
         if file.signal == .metrics || file.requests > 0 || !isWhole {
-            account.seal(file.sequence)
+            account.noteSettled(file.sequence)
             account.settled.insert(file.name)
             saveAccount()
         }

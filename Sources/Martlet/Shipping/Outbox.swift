@@ -7,7 +7,7 @@ struct Outbox: BatchStore, ~Copyable {
     let instance: String
     let directory: URL
     /// The service's directory, in which other instances have their directories too.
-    let service: URL
+    let serviceDirectory: URL
     private let lock: FileLock
     /// The account. The one on disk is behind it only while it cannot be written.
     var account: OutboxAccount
@@ -26,12 +26,12 @@ struct Outbox: BatchStore, ~Copyable {
     /// Makes the directory of an instance that starts.
     ///
     /// - Parameter account: the account of a running instance that lost its directory; `nil` for the one on disk.
-    static func create(instance: String, in service: URL, account: OutboxAccount? = nil) throws -> Outbox {
-        try BufferDirectory.create(service)
-        guard let lock = FileLock(path: lockPath(of: instance, in: service), isNew: true) else {
+    static func create(instance: String, in serviceDirectory: URL, account: OutboxAccount? = nil) throws -> Outbox {
+        try BufferDirectory.create(serviceDirectory)
+        guard let lock = FileLock(path: lockPath(of: instance, in: serviceDirectory), isNew: true) else {
             throw WholeFile.Failure(operation: "lock", code: errno)
         }
-        var outbox = Outbox(instance: instance, in: service, lock: lock)
+        var outbox = Outbox(instance: instance, in: serviceDirectory, lock: lock)
         do {
             try BufferDirectory.create(outbox.directory)
         } catch {
@@ -44,22 +44,22 @@ struct Outbox: BatchStore, ~Copyable {
 
     /// Takes over a dead instance's batches. `nil` while a process holds its lock, and for a directory without a lock: that
     /// belongs to another program that shares the service's directory.
-    static func adopt(instance: String, in service: URL) -> Outbox? {
-        let path = lockPath(of: instance, in: service)
-        let directory = service.appendingPathComponent(instance, isDirectory: true)
+    static func adopt(instance: String, in serviceDirectory: URL) -> Outbox? {
+        let path = lockPath(of: instance, in: serviceDirectory)
+        let directory = serviceDirectory.appendingPathComponent(instance, isDirectory: true)
         // A process that starts has its lock ahead of its directory.
         guard !isMissing(directory.path) || isLeftOver(path, of: instance),
             let lock = FileLock(path: path, isNew: false)
         else { return nil }
-        var outbox = Outbox(instance: instance, in: service, lock: lock)
+        var outbox = Outbox(instance: instance, in: serviceDirectory, lock: lock)
         guard outbox.recover(nil) else { return nil }
         return outbox
     }
 
-    private init(instance: String, in service: URL, lock: consuming FileLock) {
+    private init(instance: String, in serviceDirectory: URL, lock: consuming FileLock) {
         self.instance = instance
-        self.service = service
-        self.directory = service.appendingPathComponent(instance, isDirectory: true)
+        self.serviceDirectory = serviceDirectory
+        self.directory = serviceDirectory.appendingPathComponent(instance, isDirectory: true)
         self.lock = lock
         account = OutboxAccount()
     }
@@ -80,13 +80,14 @@ struct Outbox: BatchStore, ~Copyable {
 
     /// Whether the directory and its lock exist and the lock is held: not after either was removed, or the service closed the
     /// lock's descriptor. Only a write can tell whether the directory can be written.
-    var isInPlace: Bool {
-        lock.isHeld && access(directory.path, F_OK) == 0 && access(Self.lockPath(of: instance, in: service), F_OK) == 0
+    var isUsable: Bool {
+        lock.isHeld && access(directory.path, F_OK) == 0
+            && access(Self.lockPath(of: instance, in: serviceDirectory), F_OK) == 0
     }
 
     /// The highest sequence that a batch has or had; `nil` if the batches cannot be listed now.
-    var sealed: UInt64? {
-        StoredBatch.all(in: directory)?.reduce(account.sealed) { max($0, $1.file.sequence) }
+    var lastSequence: UInt64? {
+        StoredBatch.all(in: directory)?.reduce(account.lastSettledSequence) { max($0, $1.file.sequence) }
     }
 
     /// Returns the ledger of a dead instance, which is known from its account and its batches alone.
@@ -122,9 +123,9 @@ struct Outbox: BatchStore, ~Copyable {
 
     /// Marks a batch in its name.
     func mark(_ file: BatchFile) -> BatchFile? {
-        if file.isSent { return file }
+        if file.mayHaveArrived { return file }
         var sent = file
-        sent.isSent = true
+        sent.mayHaveArrived = true
         // The file's time is the one from which on the collector may know the batch.
         utimes(path(of: file), nil)
         guard rename(path(of: file), path(of: sent)) == 0 else { return nil }
@@ -139,7 +140,7 @@ struct Outbox: BatchStore, ~Copyable {
         guard names != nil || Self.isMissing(directory.path) else { return }
         guard (names ?? []).allSatisfy(Self.ownFiles.contains) else { return }
         for name in names ?? [] { unlink(path(name)) }
-        if rmdir(directory.path) == 0 || errno == ENOENT { unlink(Self.lockPath(of: instance, in: service)) }
+        if rmdir(directory.path) == 0 || errno == ENOENT { unlink(Self.lockPath(of: instance, in: serviceDirectory)) }
     }
 
     // MARK: -
@@ -171,7 +172,7 @@ struct Outbox: BatchStore, ~Copyable {
 
     func path(of file: BatchFile) -> String { path(file.name) }
 
-    private static func lockPath(of instance: String, in service: URL) -> String {
-        service.appendingPathComponent(instance + BufferDirectory.lockSuffix).path
+    private static func lockPath(of instance: String, in serviceDirectory: URL) -> String {
+        serviceDirectory.appendingPathComponent(instance + BufferDirectory.lockSuffix).path
     }
 }

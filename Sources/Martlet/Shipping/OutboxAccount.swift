@@ -8,7 +8,7 @@ struct OutboxAccount: Sendable, Equatable {
     private(set) var delivered: UInt64 = 0
     private(set) var dropped: [DropReason: UInt64] = [:]
     /// The highest sequence of a batch that was settled.
-    private(set) var sealed: UInt64 = 0
+    private(set) var lastSettledSequence: UInt64 = 0
     /// Names of settled files that may still exist: the last one, and those that could not be removed.
     var settled: Set<String> = []
 
@@ -29,12 +29,12 @@ struct OutboxAccount: Sendable, Equatable {
     }
 
     /// Counts requests back that were counted as gone.
-    mutating func find(_ requests: UInt64) {
+    mutating func restore(_ requests: UInt64) {
         guard let gone = dropped[.gone] else { return }
         dropped[.gone] = gone > requests ? gone - requests : nil
     }
 
-    mutating func seal(_ sequence: UInt64) { sealed = max(sealed, sequence) }
+    mutating func noteSettled(_ sequence: UInt64) { lastSettledSequence = max(lastSettledSequence, sequence) }
 
     /// Requests that are delivered or dropped.
     var total: UInt64 { dropped.values.reduce(delivered, &+) }
@@ -54,7 +54,7 @@ extension OutboxAccount {
     private static let title = "martlet account 1"
 
     var text: String {
-        var lines = [Self.title, "delivered \(delivered)", "sealed \(sealed)"]
+        var lines = [Self.title, "delivered \(delivered)", "sealed \(lastSettledSequence)"]
         lines += dropped.sorted { $0.key.rawValue < $1.key.rawValue }.map { "dropped \($0.key.rawValue) \($0.value)" }
         lines += settled.sorted().map { "settled \($0)" }
         let body = lines.joined(separator: "\n") + "\n"
@@ -76,7 +76,7 @@ extension OutboxAccount {
         switch (words.first, words.count) {
         case ("settled", 2): settled.insert(words[1])
         case ("delivered", 2): return Self.read(words[1], into: &delivered)
-        case ("sealed", 2): return Self.read(words[1], into: &sealed)
+        case ("sealed", 2): return Self.read(words[1], into: &lastSettledSequence)
         case ("dropped", 3):
             // A newer version may know more reasons.
             return Self.read(words[2], into: &dropped[DropReason(rawValue: words[1]) ?? .other, default: 0])

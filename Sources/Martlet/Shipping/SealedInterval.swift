@@ -2,11 +2,9 @@ import MartletTelemetry
 
 /// An interval as batches: one of metrics and, if details were kept, one of traces.
 struct SealedInterval {
-    typealias Batch = (file: BatchFile, body: [UInt8])
-
-    var metrics: Batch
+    var metrics: EncodedBatch
     /// `nil` if no details were kept, or they could not be encoded.
-    var details: Batch?
+    var details: EncodedBatch?
     /// The number of details that were kept.
     var detailCount: Int
     /// The losses that the ledger of the metrics reports.

@@ -26,7 +26,7 @@ struct Sealer: ~Copyable {
     /// The room in the outbox's directory; `nil` before the first outbox.
     private var room: BufferRoom?
     /// The directories in which batches of the service may wait, the preferred one first.
-    let places: [URL]
+    let directories: [URL]
     /// The reason why a directory could not be used when it was last tried.
     private var problems: [URL: String] = [:]
 
@@ -43,7 +43,7 @@ struct Sealer: ~Copyable {
         self.log = log
         self.board = board
         self.keeper = keeper
-        places = BufferDirectory.candidates(
+        directories = BufferDirectory.candidates(
             for: configuration, environment: ProcessInfo.processInfo.environment)
     }
 
@@ -52,7 +52,7 @@ struct Sealer: ~Copyable {
     /// - Parameter failed: directories in which a batch could not be stored just now.
     mutating func makeOutbox(except failed: Set<URL> = []) -> Outbox? {
         let account = board.status.account
-        for candidate in places where !failed.contains(candidate) {
+        for candidate in directories where !failed.contains(candidate) {
             do {
                 let outbox = try Outbox.create(instance: identity.instance, in: candidate, account: account)
                 // This write tells a full disk from one with room, and notes which process recorded the journal's requests.
@@ -72,39 +72,41 @@ struct Sealer: ~Copyable {
     }
 
     /// Brings the account of an outbox up to date and notes it, before the outbox goes out of use.
-    func leave(_ outbox: inout Outbox) {
-        outbox.follow(board.status.account)
+    func updateAccount(of outbox: inout Outbox) {
+        outbox.adopt(account: board.status.account)
         _ = outbox.batches()
         note(outbox.account)
     }
 
     /// Takes an outbox back into use. The account has the requests that were settled since it went out of use.
-    mutating func takeBack(_ outbox: inout Outbox) {
-        outbox.follow(board.status.account)
-        use(outbox.service)
+    mutating func reuse(_ outbox: inout Outbox) {
+        outbox.adopt(account: board.status.account)
+        use(outbox.serviceDirectory)
     }
 
     /// Returns the batches of the interval that is over. `nil` if the interval has nothing to report, or cannot be taken now:
     /// its requests stay in the journal until the next call.
     ///
     /// - Parameters:
-    ///   - isAsked: a caller waits. The length of a time without capture is reported then, and a heartbeat is not due.
+    ///   - isCallerWaiting: whether a caller waits. The length of a time without capture is reported then, and a heartbeat
+    ///     is not due.
     ///   - isLast: no other batch can report a loss.
-    mutating func seal(isAsked: Bool, isLast: Bool = false) -> SealedInterval? {
+    mutating func seal(isCallerWaiting: Bool, isLast: Bool = false) -> SealedInterval? {
         if pending == nil {
             let isNew =
-                !recorder.isEmpty || capture.now(keeping: recorder).reason != lastReason || isUnwatchedNew(isAsked)
+                !recorder.isEmpty || capture.now(keeping: recorder).reason != lastReason
+                || isUnwatchedNew(isCallerWaiting)
                 || (isLast && hasUnreportedLoss)
-            guard isNew || isHeartbeatDue(isAsked: isAsked), takeInterval() else { return nil }
+            guard isNew || isHeartbeatDue(isCallerWaiting: isCallerWaiting), takeInterval() else { return nil }
         }
         return encodePending()
     }
 
     /// Returns whether a time without capture is to be reported: its beginning and its end at once, its length when a caller
     /// asks.
-    private func isUnwatchedNew(_ isAsked: Bool) -> Bool {
+    private func isUnwatchedNew(_ isCallerWaiting: Bool) -> Bool {
         recorder.unwatched.isCounting == wasWatching
-            || (isAsked && recorder.unwatched.nanoseconds() != lastUnwatched)
+            || (isCallerWaiting && recorder.unwatched.nanoseconds() != lastUnwatched)
     }
 
     /// An interval that was taken out of the journal and is no batch yet.
@@ -137,7 +139,7 @@ struct Sealer: ~Copyable {
     }
 
     private func awaitWritten() -> [JournalKeeper.ClosedLane]? {
-        let deadline = Clock.monotonic() &+ MartletLimits.lastRecord.nanoseconds
+        let deadline = Clock.monotonic() &+ MartletLimits.lastRecordWait.nanoseconds
         while true {
             if let lanes = keeper.closedLanes() { return lanes }
             guard Clock.monotonic() < deadline else { return nil }
@@ -161,29 +163,28 @@ struct Sealer: ~Copyable {
                 metrics: batch, details: details(of: pending), detailCount: interval.details.count,
                 dropped: ledger.dropped)
         } catch {
-            log.once(.encoding, "A batch cannot be made: \(Self.sentence(error))")
+            log.warn(of: .encoding, "A batch cannot be made: \(Self.sentence(error))")
             return nil
         }
     }
 
-    private mutating func details(of pending: Pending) -> SealedInterval.Batch? {
+    private mutating func details(of pending: Pending) -> EncodedBatch? {
         guard !pending.interval.details.isEmpty else { return nil }
         let details = DetailsBatch(resource: pending.resource, details: pending.interval.details)
         return try? batch(details.otlp(), .traces, pending.sequence)
     }
 
     private mutating func batch(
-        _ bytes: [UInt8], _ signal: Signal, _ sequence: UInt64, requests: UInt64 = 0
-    ) throws -> SealedInterval.Batch {
+        _ message: [UInt8], _ signal: Signal, _ sequence: UInt64, requests: UInt64 = 0
+    ) throws -> EncodedBatch {
         let isCompressed = configuration.compression == .gzip
         // The compressed bytes may be as many as the plain ones.
-        board.noteEncoding(encoded + (isCompressed ? 2 : 1) * bytes.count)
-        let body = isCompressed ? try Gzip.compress(bytes) : bytes
-        encoded += body.count
+        board.noteEncoding(encoded + (isCompressed ? 2 : 1) * message.count)
+        let batch = try EncodedBatch(
+            message, sequence: sequence, signal: signal, requests: requests, isCompressed: isCompressed)
+        encoded += batch.body.count
         board.noteEncoding(encoded)
-        let file = BatchFile(
-            sequence: sequence, signal: signal, requests: requests, isCompressed: isCompressed, body: body)
-        return (file, body)
+        return batch
     }
 
     /// Stores an interval in the outbox. Throws if the batch of metrics cannot be stored; the interval stays pending then.
@@ -192,10 +193,10 @@ struct Sealer: ~Copyable {
     mutating func store(
         _ interval: SealedInterval, in outbox: inout Outbox, after memory: inout MemoryOutbox
     ) throws(WholeFile.Failure) {
-        outbox.follow(board.status.account)
+        outbox.adopt(account: board.status.account)
         defer { note(outbox.account) }
         try memory.move(to: &outbox)
-        let (file, body) = interval.metrics
+        let (file, body) = (interval.metrics.file, interval.metrics.body)
         if makeRoom(for: body.count, in: &outbox) {
             try outbox.store(body, as: file)
             board.update { $0.bufferedBytes += body.count }
@@ -204,24 +205,24 @@ struct Sealer: ~Copyable {
         }
         ShippingStep.stored.reach()
         storeDetails(of: interval, in: &outbox)
-        keeper.release()
+        keeper.recycle()
         finish(interval)
         board.update { $0.bufferError = nil }
-        log.again(.buffer, "Batches are stored again")
+        log.noteEnd(of: .buffer, "Batches are stored again")
     }
 
     /// Stores the details. They are the first to be dropped, because the batch of metrics is complete without them.
     private mutating func storeDetails(of interval: SealedInterval, in outbox: inout Outbox) {
         guard interval.detailCount > 0 else { return }
-        guard let (file, body) = interval.details, makeRoom(for: body.count, in: &outbox),
-            (try? outbox.store(body, as: file)) != nil
+        guard let details = interval.details, makeRoom(for: details.body.count, in: &outbox),
+            (try? outbox.store(details.body, as: details.file)) != nil
         else { return recorder.countDroppedDetails(interval.detailCount) }
-        board.update { $0.bufferedBytes += body.count }
+        board.update { $0.bufferedBytes += details.body.count }
     }
 
     /// Stores an interval in memory, because no directory takes it.
     mutating func store(_ interval: SealedInterval, in memory: inout MemoryOutbox) {
-        memory.follow(board.status.account)
+        memory.adopt(account: board.status.account)
         let before = memory.bytes
         let isStored = memory.store(interval.metrics.body, as: interval.metrics.file)
         if !isStored { memory.drop(interval.metrics.file) }
@@ -229,7 +230,7 @@ struct Sealer: ~Copyable {
         if interval.detailCount > 0, interval.details.map({ memory.store($0.body, as: $0.file) }) != true {
             recorder.countDroppedDetails(interval.detailCount)
         }
-        if isStored, keeper.isClosedOnDisk { memory.hold(interval.sequence) } else { keeper.release() }
+        if isStored, keeper.isClosedOnDisk { memory.hold(interval.sequence) } else { keeper.recycle() }
         finish(interval)
         let bytes = memory.bytes
         board.update {
@@ -248,7 +249,7 @@ struct Sealer: ~Copyable {
             board.update { $0.bufferError = nil }
             noteJournal()
         } catch {
-            problems[outbox.service] = Self.sentence(error)
+            problems[outbox.serviceDirectory] = Self.sentence(error)
         }
     }
 
@@ -263,18 +264,18 @@ struct Sealer: ~Copyable {
     }
 
     /// Notes that a batch could not be stored in a directory.
-    mutating func note(_ failure: WholeFile.Failure, in place: URL) { problems[place] = failure.description }
+    mutating func note(_ failure: WholeFile.Failure, in directory: URL) { problems[directory] = failure.description }
 
     /// Notes that no directory takes batches now. If none has since the start, the journal is in memory as well.
-    func goOnWithoutPlace() {
+    func goOnWithoutDirectory() {
         keeper.beginInMemory()
-        let problem = places.compactMap { place in problems[place].map { "\(place.path): \($0)" } }
+        let problem = directories.compactMap { directory in problems[directory].map { "\(directory.path): \($0)" } }
             .joined(separator: "; ")
         board.update { $0.bufferError = problem }
-        let kill = keeper.problem == nil ? "stays in the journal" : "is lost with a killed process"
-        log.once(
-            .buffer,
-            "Batches cannot be stored and are sent from memory; what the collector does not have \(kill): \(problem)")
+        let fate = keeper.problem == nil ? "keeps undelivered requests in the journal" : "loses undelivered requests"
+        log.warn(
+            of: .buffer,
+            "Batches cannot be stored and are sent from memory; a killed process \(fate): \(problem)")
         noteJournal()
     }
 
@@ -293,7 +294,7 @@ struct Sealer: ~Copyable {
     }
 
     /// Whether the journal has a segment outside the outbox's directory.
-    var isJournalMoving: Bool { keeper.isMoving }
+    var hasStraySegments: Bool { keeper.hasStraySegments }
 
     /// Closes the journal for good. Requests that are in no batch yet stay in it, for the service's next start.
     ///
@@ -302,7 +303,7 @@ struct Sealer: ~Copyable {
         if lost > 0 { log.warning("\(lost) requests are lost: they could neither be delivered nor stored") }
         var empty: [SegmentMemory] = []
         _ = recorder.closeSegments {
-            let end = keeper.finish()
+            let end = keeper.closeForGood()
             empty = end.empty
             return end.requests
         }
@@ -321,22 +322,22 @@ struct Sealer: ~Copyable {
         // The warning that batches cannot be stored has said so.
         guard board.status.bufferError == nil else { return }
         if let problem {
-            log.once(.journal, "A killed process loses what it recorded since the last interval: \(problem)")
+            log.warn(of: .journal, "A killed process loses the requests of its last interval: \(problem)")
         } else {
-            log.again(.journal, "What is recorded survives a killed process again")
+            log.noteEnd(of: .journal, "Recorded requests survive a killed process again")
         }
     }
 
     /// Whether the account has a loss that no batch's ledger has.
     var hasUnreportedLoss: Bool { board.status.account.dropped != reportedLosses }
 
-    private func isHeartbeatDue(isAsked: Bool) -> Bool {
-        !isAsked && Clock.hasPassed(MartletLimits.heartbeat, since: lastSeal)
+    private func isHeartbeatDue(isCallerWaiting: Bool) -> Bool {
+        !isCallerWaiting && Clock.hasPassed(MartletLimits.heartbeat, since: lastSeal)
     }
 
     private func note(_ account: OutboxAccount) {
         if account.dropped[.bufferFull] != board.status.account.dropped[.bufferFull] {
-            log.once(.bufferFull, "The buffer is full (MARTLET_BUFFER_MAX); the oldest batches make room")
+            log.warn(of: .bufferFull, "The buffer is full (MARTLET_BUFFER_MAX); the oldest batches make room")
         }
         board.update { $0.account = account }
     }
@@ -356,16 +357,16 @@ struct Sealer: ~Copyable {
     }
 
     private mutating func use(_ directory: URL) {
-        room = BufferRoom(service: directory, limit: configuration.bufferMax)
+        room = BufferRoom(serviceDirectory: directory, limit: configuration.bufferMax)
         problems[directory] = nil
         board.update {
             $0.bufferDirectory = directory
             $0.bufferError = nil
         }
-        let others = places.compactMap { place in problems[place].map { "\(place.path): \($0)" } }
+        let others = directories.compactMap { directory in problems[directory].map { "\(directory.path): \($0)" } }
         guard !others.isEmpty else { return }
-        log.once(
-            .directory, "Batches are kept in \(directory.path), because of \(others.joined(separator: "; "))")
+        log.warn(
+            of: .directory, "Batches are kept in \(directory.path), because of \(others.joined(separator: "; "))")
     }
 
     private static func sentence(_ error: any Error) -> String {

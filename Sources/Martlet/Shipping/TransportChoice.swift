@@ -18,9 +18,10 @@ struct TransportChoice: Equatable {
     /// - Parameters:
     ///   - asked: the transport that the configuration asks for; `nil` for the one that suits.
     ///   - hasLibcurl: whether libcurl's functions were found in the process.
-    ///   - variables: the variables that ask for something that `URLSession` on Linux cannot do.
+    ///   - variablesNeedingLibcurl: the variables that ask for something that `URLSession` on Linux cannot do.
     init(
-        asked: Transport?, hasLibcurl: Bool, variables: [String], isURLSessionSound: Bool = Self.isURLSessionSound
+        asked: Transport?, hasLibcurl: Bool, variablesNeedingLibcurl variables: [String],
+        isURLSessionSound: Bool = Self.isURLSessionSound
     ) {
         let names = variables.joined(separator: ", ")
         let suited: Transport = isURLSessionSound && variables.isEmpty ? .urlSession : .libcurl
@@ -29,14 +30,14 @@ struct TransportChoice: Equatable {
         switch (wanted, transport) {
         case (.libcurl, .urlSession) where !variables.isEmpty:
             warning =
-                "Uploads go over URLSession, which cannot do what \(names) asks for; libcurl is not in this process"
+                "Uploads go over URLSession, which does not support \(names); libcurl is not in this process"
         case (.libcurl, .urlSession) where asked == .libcurl:
             warning = "Uploads go over URLSession: MARTLET_TRANSPORT asks for libcurl, which is not in this process"
         case (.libcurl, .urlSession):
             warning =
                 "Uploads go over URLSession, for libcurl is not in this process; before Swift 6.4 an answer that is cut off within its head ends the process"
         case (.libcurl, .libcurl) where asked == .urlSession:
-            warning = "Uploads go over libcurl: URLSession cannot do what \(names) asks for"
+            warning = "Uploads go over libcurl, because URLSession does not support \(names)"
         default: warning = nil
         }
     }

@@ -38,11 +38,11 @@ final class URLSessionTransport: UploadTransport {
         let now = Clock.monotonic()
         let left = deadline > now ? deadline - now : 0
         if let end = delegate.wait(nanoseconds: min(left, duration.nanoseconds)) { return end }
-        return Clock.monotonic() < deadline ? nil : .awaitedInVain(reason: "no answer in time")
+        return Clock.monotonic() < deadline ? nil : .timedOut(reason: "no answer in time")
     }
 
     func cancel() {
-        guard let task = delegate.forget() else { return }
+        guard let task = delegate.abandon() else { return }
         queue.async { task.cancel() }
     }
 

@@ -31,7 +31,7 @@ final class UploadDelegate: NSObject, URLSessionDataDelegate, OwnUploadDelegate 
     }
 
     /// Stops following the upload under way, and returns its task if it has not ended.
-    func forget() -> URLSessionTask? {
+    func abandon() -> URLSessionTask? {
         state.withLock { state in
             defer { state = State(number: state.number + 1) }
             return state.end == nil ? state.task : nil

@@ -1,39 +1,12 @@
 import MartletOTLP
 import MartletTelemetry
 
-/// A collector's answer to an upload.
-struct UploadAnswer: Equatable {
-    var status: Int
-    var retryAfter: Duration?
-    /// The requests of this batch that a Martlet collector rejected (`Martlet-Rejected-Requests`); `nil` if it does not tell.
-    var rejectedRequests: UInt64?
-    var body: [UInt8] = []
-}
-
-extension UploadAnswer {
-    /// Whether the answer is a page of nginx's, in front of the collector: "No required SSL certificate was sent", "The SSL
-    /// certificate error".
-    fileprivate var missesCertificate: Bool {
-        body.first { !$0.isASCIIWhitespace } == UInt8(ascii: "<")
-            && String(decoding: body, as: UTF8.self).contains("SSL certificate")
-    }
-
-    /// - Parameters:
-    ///   - retryAfter: the header's value, empty if the answer has none.
-    ///   - rejectedRequests: likewise.
-    init(status: Int, retryAfter: String, rejectedRequests: String, body: [UInt8]) {
-        self.init(
-            status: status, retryAfter: RetryAfter.delay(retryAfter, now: Clock.wall()),
-            rejectedRequests: UInt64(rejectedRequests), body: body)
-    }
-}
-
 /// The time when a batch is sent again.
 enum RetryTime: Equatable {
     /// After a delay that grows with each failure.
     case backOff
     /// Not before the time that the collector asked for.
-    case asked(Duration)
+    case notBefore(Duration)
     /// After the longest delay, because a person has to change a setting first.
     case longest
     /// After a delay that grows faster and longer: each attempt keeps a core busy.
@@ -73,7 +46,7 @@ enum UploadOutcome: Equatable {
         self =
             switch status {
             case 200..<300: .delivered(refusal: Refusal(answer, partial, reason: reason))
-            case 429, 502, 503, 504: .retry(answer.retryAfter.map(RetryTime.asked) ?? .backOff, reason: reason)
+            case 429, 502, 503, 504: .retry(answer.retryAfter.map(RetryTime.notBefore) ?? .backOff, reason: reason)
             case 413: .split(reason: reason)
             case 400 where answer.missesCertificate:
                 .retry(.longest, reason: "\(reason); a proxy asks for a client's certificate")
@@ -86,7 +59,7 @@ enum UploadOutcome: Equatable {
         switch end {
         case .answered(let answer): self.init(answer, signal: signal)
         case .failed(let reason): self.init(transportError: reason)
-        case .awaitedInVain(let reason): self = .retry(.costly, reason: reason)
+        case .timedOut(let reason): self = .retry(.costly, reason: reason)
         }
     }
 

@@ -25,7 +25,7 @@ struct UploadTLS {
     }
 
     /// The variables that ask for something that `URLSession` on Linux cannot do.
-    var asking: [String] {
+    var variablesNeedingLibcurl: [String] {
         let given: [(String, Bool)] = [
             ("MARTLET_CERTIFICATE", authorities != nil), ("MARTLET_CLIENT_CERTIFICATE", clientCertificate != nil),
             ("SSL_CERT_FILE", authorities == nil && systemFile != nil),

@@ -26,5 +26,5 @@ enum UploadEnd: Equatable {
     case answered(UploadAnswer)
     case failed(reason: String)
     /// No answer came in time, and waiting for it has kept a core busy.
-    case awaitedInVain(reason: String)
+    case timedOut(reason: String)
 }

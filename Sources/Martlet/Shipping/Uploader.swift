@@ -5,10 +5,10 @@ import MartletTelemetry
 /// Posts one batch at a time, on the agent's thread: sets the headers, and reads the answer's meaning.
 final class Uploader {
     /// The transport in force.
-    let transport: MartletConfiguration.Transport
+    let transportName: MartletConfiguration.Transport
     private let token: String?
     private let timeout: Duration
-    private let way: any UploadTransport
+    private let transport: any UploadTransport
     /// The signal of the upload under way.
     private var signal = Signal.metrics
 
@@ -17,10 +17,11 @@ final class Uploader {
         timeout = configuration.exportTimeout
         let (libcurl, files) = (LibcurlTransport(), UploadTLS(configuration))
         let choice = TransportChoice(
-            asked: configuration.transport, hasLibcurl: libcurl != nil, variables: files.asking)
+            asked: configuration.transport, hasLibcurl: libcurl != nil,
+            variablesNeedingLibcurl: files.variablesNeedingLibcurl)
         libcurl?.use(files)
-        transport = choice.transport
-        if let libcurl, choice.transport == .libcurl { way = libcurl } else { way = URLSessionTransport() }
+        transportName = choice.transport
+        if let libcurl, choice.transport == .libcurl { transport = libcurl } else { transport = URLSessionTransport() }
         for complaint in files.complaints { log.warning(complaint) }
         if let warning = choice.warning { log.warning(warning) }
     }
@@ -31,7 +32,7 @@ final class Uploader {
     func start(_ body: [UInt8], batch: BatchID, isCompressed: Bool, to endpoint: URL) {
         signal = batch.signal
         let url = endpoint.appendingPathComponent("v1/\(batch.signal.rawValue)").absoluteString
-        way.start(
+        transport.start(
             Upload(url: url, headers: headers(of: batch, isCompressed: isCompressed), body: body, timeout: timeout))
     }
 
@@ -48,12 +49,12 @@ final class Uploader {
 
     /// Goes on with the upload, for `duration` at most; returns `nil` while it is under way.
     func proceed(for duration: Duration) -> UploadOutcome? {
-        way.proceed(for: duration).map { UploadOutcome($0, signal: signal) }
+        transport.proceed(for: duration).map { UploadOutcome($0, signal: signal) }
     }
 
     /// Gives up the upload under way, if any. It may or may not have arrived.
-    func cancel() { way.cancel() }
+    func cancel() { transport.cancel() }
 
     /// Closes connections. To be called when no other upload follows at once.
-    func rest() { way.rest() }
+    func rest() { transport.rest() }
 }

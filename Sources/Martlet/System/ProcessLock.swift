@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// `@unchecked Sendable`: the pointer is exchanged as a whole, and the memory behind it has a lock.
 package struct ProcessLock<Value: Sendable>: ~Copyable, @unchecked Sendable {
-    private struct Place: ~Copyable {
+    private struct Slot: ~Copyable {
         let process: UInt32
         let lock: Lock<Value>
     }
@@ -17,7 +17,7 @@ package struct ProcessLock<Value: Sendable>: ~Copyable, @unchecked Sendable {
     private let first: Value
     /// The value of the process that used it last. Unsafe memory, so that threads that take the lock count no references;
     /// never freed.
-    private let place = Atomic<UnsafeMutablePointer<Place>?>(nil)
+    private let slot = Atomic<UnsafeMutablePointer<Slot>?>(nil)
 
     /// - Parameter first: the initial value, in a forked child too.
     package init(_ first: Value) {
@@ -28,17 +28,17 @@ package struct ProcessLock<Value: Sendable>: ~Copyable, @unchecked Sendable {
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
-        let known = place.load(ordering: .acquiring)
+        let known = slot.load(ordering: .acquiring)
         if let known, known.pointee.process == martlet_process() { return try known.pointee.lock.withLock(body) }
         return try make(after: known).pointee.lock.withLock(body)
     }
 
     /// Makes the value at its first use in a process.
-    private borrowing func make(after known: UnsafeMutablePointer<Place>?) -> UnsafeMutablePointer<Place> {
-        let new = UnsafeMutablePointer<Place>.allocate(capacity: 1)
-        new.initialize(to: Place(process: martlet_process(), lock: Lock(first)))
-        let (isPlaced, other) = place.compareExchange(expected: known, desired: new, ordering: .acquiringAndReleasing)
-        guard !isPlaced, let other else { return new }
+    private borrowing func make(after known: UnsafeMutablePointer<Slot>?) -> UnsafeMutablePointer<Slot> {
+        let new = UnsafeMutablePointer<Slot>.allocate(capacity: 1)
+        new.initialize(to: Slot(process: martlet_process(), lock: Lock(first)))
+        let (isExchanged, other) = slot.compareExchange(expected: known, desired: new, ordering: .acquiringAndReleasing)
+        guard !isExchanged, let other else { return new }
         new.deinitialize(count: 1)
         new.deallocate()
         return other

@@ -18,7 +18,7 @@ import Testing
         ("base64url", "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"),
     ])
     func randomTextIsAValue(alphabet: String, characters: String) {
-        var random = SeededRandom(seed: 1)
+        var random = SeededGenerator(seed: 1)
         let characters = Array(characters.utf8)
         let names = (0..<Self.samples).count { _ in
             let length = Int.random(in: 16...200, using: &random)
@@ -39,7 +39,7 @@ import Testing
     @Test(arguments: ["words", "hyphens", "underscores", "camel case", "capitals", "versions"])
     func wordsAreNames(spelling: String) throws {
         try #require(Self.words.count > 10_000, "a list of words")
-        var random = SeededRandom(seed: 2)
+        var random = SeededGenerator(seed: 2)
         var values: [String] = []
         for _ in 0..<Self.samples {
             let text = try Self.text(spelling, &random)
@@ -48,7 +48,7 @@ import Testing
         #expect(values.count * 1000 < Self.samples, "passed for values: \(values)")
     }
 
-    private static func text(_ spelling: String, _ random: inout SeededRandom) throws -> String {
+    private static func text(_ spelling: String, _ random: inout SeededGenerator) throws -> String {
         let number = Int.random(in: 1...20, using: &random)
         let words = try (0..<Int.random(in: 2...4, using: &random)).map { _ in
             try #require(Self.words.randomElement(using: &random))

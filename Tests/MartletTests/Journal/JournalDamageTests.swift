@@ -40,17 +40,17 @@ import Testing
         let used = try #require(bytes.lastIndex { $0 != 0 }) + 1
         for _ in 0..<2_000 {
             var damaged = Array(bytes[..<(used + 64)])
-            let place = SplitMix64.next(of: random) % UInt64(used - JournalFormat.headerBytes)
-            damaged[JournalFormat.headerBytes + Int(place)] ^= 1 << UInt8(SplitMix64.next(of: random) % 8)
+            let offset = SplitMix64.next(of: random) % UInt64(used - JournalFormat.headerBytes)
+            damaged[JournalFormat.headerBytes + Int(offset)] ^= 1 << UInt8(SplitMix64.next(of: random) % 8)
             #expect((39...40).contains(count(damaged)))
         }
     }
 
     @Test func aWrongHeaderIsNoHeader() throws {
         let bytes = try Self.segment()
-        for place in 0..<48 {
+        for offset in 0..<48 {
             var damaged = bytes
-            damaged[place] ^= 0x10
+            damaged[offset] ^= 0x10
             #expect(recordsRead(damaged).reading == .damaged)
         }
     }
@@ -59,8 +59,8 @@ import Testing
         let bytes = try Self.segment()
         for _ in 0..<50 {
             var noise = Array(bytes[..<(JournalFormat.headerBytes + 8192)])
-            for place in JournalFormat.headerBytes..<noise.count {
-                noise[place] = UInt8(truncatingIfNeeded: SplitMix64.next(of: random))
+            for offset in JournalFormat.headerBytes..<noise.count {
+                noise[offset] = UInt8(truncatingIfNeeded: SplitMix64.next(of: random))
             }
             #expect(count(noise) == 0)
         }

@@ -30,7 +30,7 @@ final class JournalFixture {
             break
         }
         let interval = recorder.drain().interval
-        keeper.release()
+        keeper.recycle()
         return interval
     }
 
@@ -38,7 +38,7 @@ final class JournalFixture {
 
     @discardableResult func makeRoom() -> Bool { keeper.makeRoom() }
 
-    func finish() { for memory in keeper.finish().empty { memory.remove() } }
+    func finish() { for memory in keeper.closeForGood().empty { memory.remove() } }
 
     /// Returns the files of the journal, as a killed process would leave them.
     func segmentFiles() throws -> [(name: String, bytes: [UInt8])] {

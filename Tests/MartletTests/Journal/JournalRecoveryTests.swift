@@ -12,7 +12,7 @@ import Testing
 
     /// Leaves an instance that recorded `requests` in its first interval and was killed: its lock is free. Returns its
     /// directory.
-    private func leaveInstance(requests: Int, sealed: Bool = false, isSent: Bool = false) throws -> URL {
+    private func leaveInstance(requests: Int, sealed: Bool = false, mayHaveArrived: Bool = false) throws -> URL {
         let service = try #require(service).url
         var outbox = try Outbox.create(instance: dead.instance, in: service)
         try outbox.keep(OutboxOwner(dead, MartletConfiguration()))
@@ -20,9 +20,9 @@ import Testing
         let keeper = JournalKeeper(recorder.journal)
         keeper.move(to: outbox.directory)
         for _ in 0..<requests { recorder.record(RecorderTests.request("http://host/users/4711")) }
-        if isSent {
+        if mayHaveArrived {
             #expect(recorder.closeSegments { keeper.close() })
-            keeper.noteSent()
+            keeper.noteAttempt()
         }
         if sealed {
             let body: [UInt8] = [1, 2, 3]
@@ -65,10 +65,10 @@ import Testing
     }
 
     @Test func anIntervalThatWasSentFromMemoryBecomesABatchThatIsNotChangedAnyMore() throws {
-        _ = try leaveInstance(requests: 40, isSent: true)
+        _ = try leaveInstance(requests: 40, mayHaveArrived: true)
         let recovered = try recover()
         #expect(recovered.batches.map(\.requests) == [40])
-        #expect(recovered.batches.map(\.isSent) == [true])
+        #expect(recovered.batches.map(\.mayHaveArrived) == [true])
     }
 
     /// The time counts from the instance's start: a batch with less would take back the time that an earlier batch told.
@@ -81,7 +81,7 @@ import Testing
         keeper.move(to: outbox.directory)
         keeper.noteUnwatched(7_500_000_000)
         #expect(recorder.closeSegments { keeper.close() })
-        keeper.release()
+        keeper.recycle()
         recorder.record(RecorderTests.request("http://host/users/4711"))
         outbox.close()
 

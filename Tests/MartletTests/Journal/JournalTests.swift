@@ -37,9 +37,9 @@ import Testing
         for _ in 1...3 {
             #expect(keeper.problem == "there is no directory that can be written")
             #expect(recorder.closeSegments { keeper.close() })
-            keeper.release()
+            keeper.recycle()
         }
-        for memory in keeper.finish().empty { memory.remove() }
+        for memory in keeper.closeForGood().empty { memory.remove() }
     }
 
     @Test func noPartOfAURLThatMayBeSecretIsInTheFile() throws {

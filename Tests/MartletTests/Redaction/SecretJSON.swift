@@ -5,10 +5,10 @@ import Fixtures
 struct SecretJSON {
     private(set) var secrets: [String] = []
     private(set) var text = ""
-    private var random: SeededRandom
+    private var random: SeededGenerator
 
     init(seed: UInt64) {
-        random = SeededRandom(seed: seed &* 0x9e37_79b9_7f4a_7c15)
+        random = SeededGenerator(seed: seed &* 0x9e37_79b9_7f4a_7c15)
         let sentence = literal(sentence(Int(seed % Self.kinds)))
         text = "[" + blank() + sentence + "," + object(depth: 0, isSecret: false) + "]"
     }

@@ -19,7 +19,7 @@ import Testing
             for sequence in 1...4 as ClosedRange<UInt64> {
                 try outbox.store(Self.details, as: Self.file(sequence, .traces, body: Self.details))
             }
-            var room = BufferRoom(service: temporary.url, limit: 500)
+            var room = BufferRoom(serviceDirectory: temporary.url, limit: 500)
             #expect(room.size == 401)
             let isThere = room.make(for: 100, own: &outbox)
             #expect(isThere)
@@ -33,7 +33,7 @@ import Testing
         var sample = SampleBatch(seed: 1)
         try open { outbox in
             try fill(&outbox, &sample, count: 6)
-            var room = BufferRoom(service: temporary.url, limit: size)
+            var room = BufferRoom(serviceDirectory: temporary.url, limit: size)
             let isThere = room.make(for: 1, own: &outbox)
             #expect(isThere)
             let files = (outbox.batches() ?? []).map(\.file)
@@ -50,7 +50,7 @@ import Testing
         var sample = SampleBatch(seed: 2)
         try open { outbox in
             try fill(&outbox, &sample, count: 6)
-            var room = BufferRoom(service: temporary.url, limit: size)
+            var room = BufferRoom(serviceDirectory: temporary.url, limit: size)
             _ = room.make(for: 1, own: &outbox)
             let seconds = outbox.batches()?.map { $0.modified / 1_000_000_000 }
             #expect(seconds == [sample.time - 1])
@@ -63,7 +63,7 @@ import Testing
             try fill(&outbox, &sample, count: 6)
             let third = outbox.batches()?[2].file
             let sent = outbox.mark(try #require(third))
-            var room = BufferRoom(service: temporary.url, limit: size)
+            var room = BufferRoom(serviceDirectory: temporary.url, limit: size)
             _ = room.make(for: 1, own: &outbox)
             let files = (outbox.batches() ?? []).map(\.file)
             #expect(files.map { [$0.first, $0.sequence] } == [[1, 2], [3, 3], [4, 6]])
@@ -77,7 +77,7 @@ import Testing
             try fill(&outbox, &sample, count: 3)
             sample.resource.captureMode = "off"
             try fill(&outbox, &sample, count: 3, from: 4)
-            var room = BufferRoom(service: temporary.url, limit: size)
+            var room = BufferRoom(serviceDirectory: temporary.url, limit: size)
             for _ in 1...2 { _ = room.make(for: 1, own: &outbox) }
             let files = (outbox.batches() ?? []).map(\.file)
             #expect(files.map { [$0.first, $0.sequence] } == [[1, 3], [4, 6]])
@@ -89,7 +89,7 @@ import Testing
         try open { outbox in
             try fill(&outbox, &sample, count: 2)
             try fill(&outbox, &sample, count: 2, from: 4)
-            var room = BufferRoom(service: temporary.url, limit: size)
+            var room = BufferRoom(serviceDirectory: temporary.url, limit: size)
             _ = room.make(for: 1, own: &outbox)
             let ranges = (outbox.batches() ?? []).map { [$0.file.first, $0.file.sequence] }
             #expect(ranges == [[1, 2], [4, 5]])
@@ -104,7 +104,7 @@ import Testing
             let bad = try #require(third)
             try Data([1]).write(to: outbox.directory.appendingPathComponent(bad.name))
             try Self.age(bad, at: sample.time - 31, in: outbox.directory)
-            var room = BufferRoom(service: temporary.url, limit: size)
+            var room = BufferRoom(serviceDirectory: temporary.url, limit: size)
             _ = room.make(for: 1, own: &outbox)
             let ranges = (outbox.batches() ?? []).map { [$0.file.first, $0.file.sequence] }
             #expect(ranges == [[1, 2], [4, 6]])
@@ -119,7 +119,7 @@ import Testing
         let limit = size
         dead.close()
         try open { own in
-            var room = BufferRoom(service: temporary.url, limit: limit)
+            var room = BufferRoom(serviceDirectory: temporary.url, limit: limit)
             _ = room.make(for: 1, own: &own)
         }
         #expect(ranges(of: "dead") == [[1, 6]])
@@ -127,7 +127,7 @@ import Testing
         var living = try Outbox.create(instance: "living", in: temporary.url)
         try fill(&living, &sample, count: 6)
         try open { own in
-            var room = BufferRoom(service: temporary.url, limit: limit * 2)
+            var room = BufferRoom(serviceDirectory: temporary.url, limit: limit * 2)
             _ = room.make(for: 1, own: &own)
         }
         #expect(ranges(of: "living").count == 6)
@@ -142,7 +142,7 @@ import Testing
         dead.close()
         try open { own in
             try own.store(Self.details, as: Self.file(1, .metrics, requests: 5, body: Self.details))
-            var room = BufferRoom(service: temporary.url, limit: 250)
+            var room = BufferRoom(serviceDirectory: temporary.url, limit: 250)
             let isThere = room.make(for: 100, own: &own)
             #expect(isThere)
             #expect(sequences(of: &own) == [1])
@@ -160,7 +160,7 @@ import Testing
             try own.store(Self.details, as: Self.file(1, .metrics, requests: 5, body: Self.details))
             let sent = own.mark(Self.file(1, .metrics, requests: 5, body: Self.details))
             try own.store(Self.details, as: Self.file(3, .metrics, requests: 6, body: Self.details))
-            var room = BufferRoom(service: temporary.url, limit: 250)
+            var room = BufferRoom(serviceDirectory: temporary.url, limit: 250)
             let isThere = room.make(for: 100, own: &own)
             #expect(isThere)
             let files = own.batches()?.map(\.file)
@@ -172,7 +172,7 @@ import Testing
     @Test func aBatchLargerThanTheLimitDropsNothing() throws {
         try open { own in
             try own.store([1], as: Self.file(1, .metrics, requests: 5))
-            var room = BufferRoom(service: temporary.url, limit: 25)
+            var room = BufferRoom(serviceDirectory: temporary.url, limit: 25)
             let isThere = room.make(for: 26, own: &own)
             #expect(!isThere)
             #expect(sequences(of: &own) == [1])
@@ -184,7 +184,7 @@ import Testing
         try open { outbox in
             try fill(&outbox, &sample, count: 30)
             let limit = size
-            var room = BufferRoom(service: temporary.url, limit: limit)
+            var room = BufferRoom(serviceDirectory: temporary.url, limit: limit)
             #expect(room.isShort(at: limit * 9 / 10))
             _ = room.make(for: 1, own: &outbox)
             #expect(room.size <= limit * 3 / 4)
@@ -213,7 +213,7 @@ import Testing
         }
     }
 
-    private var size: Int { BufferRoom(service: temporary.url, limit: 0).size }
+    private var size: Int { BufferRoom(serviceDirectory: temporary.url, limit: 0).size }
 
     private func ranges(of instance: String) -> [[UInt64]] {
         (StoredBatch.all(in: temporary.url.appendingPathComponent(instance)) ?? []).map {

@@ -14,10 +14,12 @@ import Testing
 extension AgentTests {
     /// The fate of a batch after the collector's answer.
     @Suite struct CollectorAnswerTests {
-        @Test(arguments: BatchPlace.allCases) func aBatchThatWasPutOffIsSentAgainUnderTheSameID(place: BatchPlace)
+        @Test(arguments: BatchStoreKind.allCases) func aBatchThatWasPutOffIsSentAgainUnderTheSameID(
+            kind: BatchStoreKind
+        )
             async throws
         {
-            try await place.withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
+            try await kind.withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
                 collector.answer(503, 429, 502, 504)
                 _ = try await URLSession.shared.data(from: base / "hello/x")
                 for _ in 1...5 { await agent.flush() }
@@ -29,10 +31,12 @@ extension AgentTests {
             }
         }
 
-        @Test(arguments: BatchPlace.allCases) func aCollectorThatAsksForTimeIsNotAskedAgainBeforeIt(place: BatchPlace)
+        @Test(arguments: BatchStoreKind.allCases) func aCollectorThatAsksForTimeIsNotAskedAgainBeforeIt(
+            kind: BatchStoreKind
+        )
             async throws
         {
-            try await place.withAgent { agent, collector, base in
+            try await kind.withAgent { agent, collector, base in
                 collector.answer(429, headers: [.retryAfter: "300"])
                 _ = try await URLSession.shared.data(from: base / "hello/x")
                 for _ in 1...3 { await agent.flush() }
@@ -42,10 +46,10 @@ extension AgentTests {
             }
         }
 
-        @Test(arguments: BatchPlace.allCases) func aRefusedBatchIsDroppedAndCountedAsRejected(place: BatchPlace)
+        @Test(arguments: BatchStoreKind.allCases) func aRefusedBatchIsDroppedAndCountedAsRejected(kind: BatchStoreKind)
             async throws
         {
-            try await place.withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
+            try await kind.withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
                 collector.answer(400)
                 _ = try await URLSession.shared.data(from: base / "hello/x")
                 await agent.flush()
@@ -56,11 +60,11 @@ extension AgentTests {
             }
         }
 
-        @Test(arguments: BatchPlace.allCases) func theTokenGoesToTheCollectorAndNowhereElse(place: BatchPlace)
+        @Test(arguments: BatchStoreKind.allCases) func theTokenGoesToTheCollectorAndNowhereElse(kind: BatchStoreKind)
             async throws
         {
             let log = InMemoryLogHandler()
-            try await place.withAgent({
+            try await kind.withAgent({
                 $0.token = "s3cret"
                 $0.logger = Logger(label: "test", factory: { _ in log })
                 $0.logLevel = .trace
@@ -75,9 +79,11 @@ extension AgentTests {
             #expect(log.entries.allSatisfy { !"\($0)".contains("s3cret") })
         }
 
-        @Test(arguments: BatchPlace.allCases) func aWrongTokenOrAddressLosesNothing(place: BatchPlace) async throws {
+        @Test(arguments: BatchStoreKind.allCases) func aWrongTokenOrAddressLosesNothing(kind: BatchStoreKind)
+            async throws
+        {
             let log = InMemoryLogHandler()
-            try await place.withAgent({
+            try await kind.withAgent({
                 $0.sampleRate = 0
                 $0.logger = Logger(label: "test", factory: { _ in log })
             }) { agent, collector, base in
@@ -91,10 +97,10 @@ extension AgentTests {
             #expect(log.entries.filter { "\($0.message)".contains("MARTLET_TOKEN") }.count == 1)
         }
 
-        @Test(arguments: BatchPlace.allCases) func aCollectorThatTakesNoTracesGetsItsMetrics(place: BatchPlace)
+        @Test(arguments: BatchStoreKind.allCases) func aCollectorThatTakesNoTracesGetsItsMetrics(kind: BatchStoreKind)
             async throws
         {
-            try await place.withAgent({ $0.sampleRate = 1 }) { agent, collector, base in
+            try await kind.withAgent({ $0.sampleRate = 1 }) { agent, collector, base in
                 collector.tracesStatus.store(404, ordering: .relaxed)
                 for _ in 1...3 {
                     _ = try await URLSession.shared.data(from: base / "hello/x")
@@ -108,8 +114,10 @@ extension AgentTests {
             }
         }
 
-        @Test(arguments: BatchPlace.allCases) func aBatchThatIsTooLargeIsSentInParts(place: BatchPlace) async throws {
-            try await place.withAgent({
+        @Test(arguments: BatchStoreKind.allCases) func aBatchThatIsTooLargeIsSentInParts(kind: BatchStoreKind)
+            async throws
+        {
+            try await kind.withAgent({
                 $0.sampleRate = 0
                 $0.compression = .none
             }) { agent, collector, base in
@@ -130,10 +138,10 @@ extension AgentTests {
             }
         }
 
-        @Test(arguments: BatchPlace.allCases) func anIndivisibleLargeBatchIsDroppedAndCounted(place: BatchPlace)
+        @Test(arguments: BatchStoreKind.allCases) func anIndivisibleLargeBatchIsDroppedAndCounted(kind: BatchStoreKind)
             async throws
         {
-            try await place.withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
+            try await kind.withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
                 collector.maxBody.store(10, ordering: .relaxed)
                 for letter in "abc" { _ = try await URLSession.shared.data(from: base / "hello/\(letter)") }
                 await agent.flush()
@@ -142,10 +150,10 @@ extension AgentTests {
             }
         }
 
-        @Test(arguments: BatchPlace.allCases) func theRejectedPartOfABatchIsCountedAsRejected(
-            place: BatchPlace
+        @Test(arguments: BatchStoreKind.allCases) func theRejectedPartOfABatchIsCountedAsRejected(
+            kind: BatchStoreKind
         ) async throws {
-            try await place.withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
+            try await kind.withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
                 let header = try #require(HTTPField.Name(BatchID.rejectedHeaderName))
                 collector.answer(200, headers: [header: "2"])
                 for letter in "abc" { _ = try await URLSession.shared.data(from: base / "hello/\(letter)") }
@@ -156,15 +164,15 @@ extension AgentTests {
         }
 
         @Test(
-            arguments: [(1_000_000, 0, 3), (1, 3, 0)] as [(Int64, UInt64, UInt64)], BatchPlace.allCases)
+            arguments: [(1_000_000, 0, 3), (1, 3, 0)] as [(Int64, UInt64, UInt64)], BatchStoreKind.allCases)
         func aCollectorThatCountsDataPointsRejectsRequestsOnlyWithAllOfThem(
-            counts: (points: Int64, delivered: UInt64, rejected: UInt64), place: BatchPlace
+            counts: (points: Int64, delivered: UInt64, rejected: UInt64), kind: BatchStoreKind
         ) async throws {
             let (points, delivered, rejected) = counts
             var response = OTLPExportMetricsServiceResponse()
             response.partialSuccess.rejectedDataPoints = points
             let body: [UInt8] = try response.serializedBytes()
-            try await place.withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
+            try await kind.withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
                 collector.answer(200, body: body)
                 for letter in "abc" { _ = try await URLSession.shared.data(from: base / "hello/\(letter)") }
                 await agent.flush()

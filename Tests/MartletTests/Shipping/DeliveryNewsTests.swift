@@ -37,7 +37,7 @@ extension AgentTests {
             }
             #expect(
                 lines == [
-                    "The collector takes no batches now, which wait in the buffer: status 503",
+                    "The collector takes no batches now, so they wait in the buffer: status 503",
                     "The collector takes batches again",
                 ])
         }
@@ -50,14 +50,14 @@ extension AgentTests {
             var news = DeliveryNews(own: configuration.collector, log: AgentLog(configuration))
             for milliseconds in 0..<100 {
                 for signal in Signal.allCases {
-                    let line = UploadLine(endpoint: configuration.collector, signal: signal)
+                    let line = UploadRoute(endpoint: configuration.collector, signal: signal)
                     news.fail(line, .backOff, "Failed to connect to collector port 1 after \(milliseconds) ms")
                     news.endRound(waiting: Set(Signal.allCases))
                 }
             }
             #expect(lines.count == 1)
             // The details were dropped in the meantime, and no new ones followed.
-            news.succeed(UploadLine(endpoint: configuration.collector, signal: .metrics))
+            news.succeed(UploadRoute(endpoint: configuration.collector, signal: .metrics))
             news.endRound(waiting: [.traces])
             #expect(lines.count == 1)
             news.endRound(waiting: [])
@@ -75,7 +75,8 @@ extension AgentTests {
                 await agent.flush()
             }
             try #require(lines.count == 2, "\(lines)")
-            #expect(lines[0].hasPrefix("The collector takes no traces, which wait in the buffer; are MARTLET_ENDPOINT"))
+            #expect(
+                lines[0].hasPrefix("The collector takes no traces, so they wait in the buffer; are MARTLET_ENDPOINT"))
             #expect(lines[1] == "The collector takes traces again")
         }
     }

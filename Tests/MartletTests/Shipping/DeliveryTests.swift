@@ -125,7 +125,7 @@ extension AgentTests {
                 await agent.flush()
                 let service = directory.url.appendingPathComponent("shop")
                 var other = try Outbox.create(instance: "other", in: service)
-                var room = BufferRoom(service: service, limit: 600)
+                var room = BufferRoom(serviceDirectory: service, limit: 600)
                 let isThere = room.make(for: 600, own: &other)
                 #expect(isThere)
                 other.close()
@@ -226,7 +226,7 @@ extension AgentTests {
         @Test func everyFailureToStoreIsLoggedAndSoIsItsEnd() async throws {
             let directory = try TemporaryFolder()
             let log = InMemoryLogHandler()
-            try await withAgentInOnePlace(
+            try await withAgentInOneDirectory(
                 directory.url, service: "shop-\(UUID().uuidString)",
                 {
                     $0.logger = Logger(label: "test", factory: { _ in log })
@@ -238,16 +238,16 @@ extension AgentTests {
                 for sequence in 1...2 as ClosedRange<UInt64> {
                     // A file replaces the directory in which batches will be written.
                     let instance = try #require(directory.contents().first { $0.hasSuffix(".lock") }?.dropLast(5))
-                    let place = directory.url.appendingPathComponent(String(instance))
+                    let outbox = directory.url.appendingPathComponent(String(instance))
                     let aside = directory.url.appendingPathComponent("aside")
-                    try FileManager.default.moveItem(at: place, to: aside)
-                    try Data().write(to: place)
+                    try FileManager.default.moveItem(at: outbox, to: aside)
+                    try Data().write(to: outbox)
                     _ = try await URLSession.shared.data(from: base / "hello/x")
                     await agent.flush()
                     #expect(agent.status.bufferError != nil)
                     #expect(agent.status.ledger == .init(captured: 2 * sequence - 1, delivered: 2 * sequence - 1))
-                    try FileManager.default.removeItem(at: place)
-                    try FileManager.default.moveItem(at: aside, to: place)
+                    try FileManager.default.removeItem(at: outbox)
+                    try FileManager.default.moveItem(at: aside, to: outbox)
                     _ = try await URLSession.shared.data(from: base / "hello/x")
                     await agent.flush()
                     #expect(agent.status.bufferError == nil)
@@ -387,7 +387,7 @@ extension AgentTests {
             let account = try String(contentsOf: service.appendingPathComponent("dead/account"), encoding: .utf8)
             #expect(OutboxAccount(text: account)?.delivered == 8)
             #expect(OutboxAccount(text: account)?.dropped == [.rejected: 1])
-            #expect(OutboxAccount(text: account)?.sealed == 3)
+            #expect(OutboxAccount(text: account)?.lastSettledSequence == 3)
         }
 
         private static func file(_ sequence: UInt64) -> BatchFile {

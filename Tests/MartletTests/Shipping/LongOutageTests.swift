@@ -64,7 +64,7 @@ extension AgentTests {
         /// requests.
         private static func buffer(_ outage: Outage, in service: URL) throws -> UInt64 {
             var outbox = try Outbox.create(instance: "dead", in: service)
-            var room = BufferRoom(service: service, limit: outage.limit)
+            var room = BufferRoom(serviceDirectory: service, limit: outage.limit)
             var sample = SampleBatch(seed: 1)
             sample.resource.instance = "dead"
             sample.endpoints = outage.endpoints

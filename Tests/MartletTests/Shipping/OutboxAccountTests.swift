@@ -10,7 +10,7 @@ import Testing
         account.deliver(345)
         account.drop(12, .bufferFull)
         account.drop(3, .corrupt)
-        account.seal(17)
+        account.noteSettled(17)
         account.settled = ["00000000000000000012-metrics-345-1c291ca3.sent.otlp.gz"]
         return account
     }()
@@ -45,9 +45,9 @@ import Testing
     @Test func requestsThatWereGoneAndAreBackAreNotDropped() {
         var account = OutboxAccount()
         account.drop(5, .gone)
-        account.find(2)
+        account.restore(2)
         #expect(account.dropped == [.gone: 3])
-        account.find(9)
+        account.restore(9)
         #expect(account.dropped == [:])
     }
 }

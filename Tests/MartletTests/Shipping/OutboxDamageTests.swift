@@ -53,7 +53,7 @@ import Testing
 
     @Test(arguments: 1...60 as ClosedRange<UInt64>)
     func theLedgerIsWholeUnderAnyDamage(seed: UInt64) throws {
-        var random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let scene = try Scene()
         try scene.fill(&random)
         for _ in 0..<Int.random(in: 1...4, using: &random) { try scene.damage(&random) }
@@ -79,20 +79,20 @@ import Testing
     // MARK: -
 
     /// Does a random operation of shipping to a batch.
-    private static func step(_ file: BatchFile, in outbox: inout Outbox, _ random: inout SeededRandom) throws {
+    private static func step(_ file: BatchFile, in outbox: inout Outbox, _ random: inout SeededGenerator) throws {
         switch Int.random(in: 0..<6, using: &random) {
         case 0: _ = outbox.read(file)
         case 1: _ = outbox.mark(file)
         case 2: outbox.settle(file, as: .delivered(rejected: .random(in: 0...20, using: &random)))
         case 3: outbox.settle(file, as: .dropped(.bufferFull))
         case 4:
-            guard file.part.count < BatchID.maxPartLength, !file.isSent else { return }
+            guard file.part.count < BatchID.maxPartLength, !file.mayHaveArrived else { return }
             let parts = [(0, file.requests / 2), (1, file.requests - file.requests / 2)].map { digit, requests in
                 BatchFile(
                     sequence: file.sequence, first: file.first, part: "\(file.part)\(digit)", signal: file.signal,
                     requests: requests, isCompressed: false, body: [1])
             }
-            try outbox.replace(file, with: parts.map { ($0, [1]) })
+            try outbox.replace(file, with: parts.map { EncodedBatch(file: $0, body: [1]) })
         default: break
         }
     }
@@ -126,7 +126,7 @@ private struct Scene {
     }
 
     /// Stores batches, some sent, merged or divided, with leftovers, and an account.
-    func fill(_ random: inout SeededRandom) throws {
+    func fill(_ random: inout SeededGenerator) throws {
         try open { outbox in
             for sequence in 1...UInt64.random(in: 2...12, using: &random) {
                 let body = (0..<Int.random(in: 0...40, using: &random)).map { _ in
@@ -134,7 +134,7 @@ private struct Scene {
                 }
                 var file = Self.file(sequence, requests: .random(in: 0...50, using: &random), body)
                 if Bool.random(using: &random) { file.signal = .traces; file.requests = 0 }
-                file.isSent = Int.random(in: 0..<4, using: &random) == 0
+                file.mayHaveArrived = Int.random(in: 0..<4, using: &random) == 0
                 try outbox.store(body, as: file)
                 switch Int.random(in: 0..<6, using: &random) {
                 case 0: outbox.settle(file, as: .delivered(rejected: 1))
@@ -154,7 +154,7 @@ private struct Scene {
         }
     }
 
-    func damage(_ random: inout SeededRandom) throws {
+    func damage(_ random: inout SeededGenerator) throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: url("").path).sorted()
         guard let name = names.randomElement(using: &random), name != "quarantine" else { return }
         var bytes = try Data(contentsOf: url(name))

@@ -30,7 +30,7 @@ import Testing
                     sequence: sequence, first: first, part: part, signal: signal, requests: .max,
                     isCompressed: isCompressed, body: Self.body)
                 #expect(BatchFile(name: file.name) == file)
-                file.isSent = true
+                file.mayHaveArrived = true
                 #expect(BatchFile(name: file.name) == file)
             }
         }

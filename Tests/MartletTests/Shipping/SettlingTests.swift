@@ -26,10 +26,10 @@ import Testing
                     == .init(
                         captured: 45, delivered: 7, waiting: 20, dropped: [.rejected: 3, .tooLarge: 10, .bufferFull: 5])
             )
-            #expect(outbox.sealed == 4)
+            #expect(outbox.lastSequence == 4)
             outbox.settle(Self.file(3, requests: 10), as: .delivered(rejected: 0))
             outbox.settle(Self.file(4, requests: 10), as: .delivered(rejected: 0))
-            #expect(outbox.sealed == 4)
+            #expect(outbox.lastSequence == 4)
         }
         try open { outbox in
             #expect(outbox.ledger(unsealed: 2).delivered == 27)
@@ -76,7 +76,7 @@ import Testing
             var elsewhere = outbox.account
             elsewhere.settled = []
             elsewhere.deliver(7)
-            outbox.follow(elsewhere)
+            outbox.adopt(account: elsewhere)
             #expect(sequences(of: &outbox) == [])
             #expect(outbox.account.delivered == 17)
         }
@@ -171,7 +171,7 @@ import Testing
         try open { outbox in
             #expect(sequences(of: &outbox) == [2])
             #expect(outbox.ledger(unsealed: 0) == .init(captured: 5, waiting: 5))
-            #expect(outbox.sealed == 2)
+            #expect(outbox.lastSequence == 2)
             outbox.settle(Self.file(2, requests: 5), as: .delivered(rejected: 0))
         }
         try open { outbox in #expect(outbox.ledger(unsealed: 0) == .init(captured: 5, delivered: 5)) }
@@ -230,7 +230,7 @@ import Testing
             let batches = [Self.file(2, requests: 10), Self.file(3, requests: 10)].map {
                 StoredBatch(file: $0, size: 1, modified: 1_000_000_000)
             }
-            try outbox.fold(batches, into: merged, body: [7])
+            try outbox.fold(batches, into: EncodedBatch(file: merged, body: [7]))
             #expect(sequences(of: &outbox) == [])
             #expect(outbox.ledger(unsealed: 0) == .init(captured: 20, waiting: 20))
             try FileManager.default.removeItem(at: url(Self.file(2, requests: 10).name))
@@ -240,7 +240,7 @@ import Testing
 
     @Test func partsBesideTheirWholeWereNeverSentAndAreRemoved() throws {
         var whole = Self.file(3, requests: 20)
-        whole.isSent = true
+        whole.mayHaveArrived = true
         try open { outbox in
             try outbox.store([1], as: whole)
             try outbox.store([1], as: Self.part("0", requests: 8))
@@ -258,7 +258,7 @@ import Testing
         try open { outbox in
             try Self.makeUnremovable(url(whole.name))
             let parts = [Self.part("0", requests: 8), Self.part("1", requests: 12)]
-            try outbox.replace(whole, with: parts.map { ($0, [1]) })
+            try outbox.replace(whole, with: parts.map { EncodedBatch(file: $0, body: [1]) })
             let files = outbox.batches()?.map(\.file)
             #expect(files == parts)
         }
@@ -276,7 +276,7 @@ import Testing
             try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: false)
             let parts = [Self.part("0", requests: 8), Self.part("1", requests: 12)]
             do {
-                try outbox.replace(whole, with: parts.map { ($0, [1]) })
+                try outbox.replace(whole, with: parts.map { EncodedBatch(file: $0, body: [1]) })
                 Issue.record("it was stored")
             } catch {}
             let files = outbox.batches()?.map(\.file)

@@ -6,7 +6,7 @@ import Testing
     private func choice(
         _ asked: MartletConfiguration.Transport?, libcurl: Bool, sound: Bool, variables: [String] = []
     ) -> TransportChoice {
-        TransportChoice(asked: asked, hasLibcurl: libcurl, variables: variables, isURLSessionSound: sound)
+        TransportChoice(asked: asked, hasLibcurl: libcurl, variablesNeedingLibcurl: variables, isURLSessionSound: sound)
     }
 
     @Test func uploadsGoOverURLSessionByDefaultWhenItIsSound() {
@@ -43,6 +43,6 @@ import Testing
 extension TransportChoice {
     /// A choice without a warning.
     fileprivate init(_ transport: Transport) {
-        self.init(asked: transport, hasLibcurl: true, variables: [], isURLSessionSound: true)
+        self.init(asked: transport, hasLibcurl: true, variablesNeedingLibcurl: [], isURLSessionSound: true)
     }
 }

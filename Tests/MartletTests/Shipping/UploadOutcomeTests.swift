@@ -28,7 +28,7 @@ import Testing
         for status in [429, 502, 503, 504] {
             let answer = UploadAnswer(status: status, retryAfter: .seconds(7))
             #expect(
-                UploadOutcome(answer, signal: .metrics) == .retry(.asked(.seconds(7)), reason: "status \(status)"))
+                UploadOutcome(answer, signal: .metrics) == .retry(.notBefore(.seconds(7)), reason: "status \(status)"))
         }
     }
 
@@ -102,40 +102,40 @@ import Testing
         var delay = RetryDelay()
         let delays = (0..<10).map { _ in delay.next(random: 1) }
         #expect(delays.prefix(4) == [.seconds(1), .seconds(2), .seconds(4), .seconds(8)])
-        #expect(delays.last == MartletLimits.lastRetry)
+        #expect(delays.last == MartletLimits.longestRetry)
         delay = RetryDelay()
         #expect(delay.next(random: 0) == .milliseconds(500))
     }
 
     @Test func aRetryAfterMakesADelayLongerAndNeverShorter() {
         var delay = RetryDelay()
-        #expect(delay.next(asked: .zero, random: 1) == .seconds(1))
-        #expect(delay.next(asked: .seconds(300), random: 1) == .seconds(300))
-        #expect(delay.next(asked: .zero, random: 1) == .seconds(4))
+        #expect(delay.next(retryAfter: .zero, random: 1) == .seconds(1))
+        #expect(delay.next(retryAfter: .seconds(300), random: 1) == .seconds(300))
+        #expect(delay.next(retryAfter: .zero, random: 1) == .seconds(4))
     }
 
     @Test func aCollectorThatIsAwaitedInVainAtThePriceOfACoreIsAskedEverMoreRarely() {
         var delay = RetryDelay()
         let delays = (0..<6).map { _ in delay.nextCostly(random: 1) }
         #expect(delays == [1, 8, 64, 512, 600, 600].map { .seconds($0) })
-        #expect(delay.next(random: 1) == MartletLimits.lastRetry)
+        #expect(delay.next(random: 1) == MartletLimits.longestRetry)
         #expect(
-            UploadOutcome(.awaitedInVain(reason: "no answer in time"), signal: .traces)
+            UploadOutcome(.timedOut(reason: "no answer in time"), signal: .traces)
                 == .retry(.costly, reason: "no answer in time"))
     }
 
     @Test func aCircuitLetsOneAttemptThroughForEachDelay() {
         var circuit = UploadCircuit()
-        #expect(circuit.allows(at: 0, isAsked: false))
+        #expect(circuit.allows(at: 0, isCallerWaiting: false))
         circuit.fail(.backOff, at: 1000)
-        #expect(!circuit.allows(at: 1000, isAsked: false))
-        #expect(circuit.allows(at: 1000, isAsked: true))
-        #expect(circuit.allows(at: circuit.notBefore, isAsked: false))
+        #expect(!circuit.allows(at: 1000, isCallerWaiting: false))
+        #expect(circuit.allows(at: 1000, isCallerWaiting: true))
+        #expect(circuit.allows(at: circuit.notBefore, isCallerWaiting: false))
         #expect(circuit.notBefore <= 1000 + MartletLimits.firstRetry.nanoseconds)
         circuit.fail(.longest, at: 1000)
-        #expect(circuit.notBefore >= 1000 + MartletLimits.lastRetry.nanoseconds / 2)
-        #expect(circuit.allows(at: 1000, isAsked: true))
-        circuit.fail(.asked(.seconds(300)), at: 1000)
-        #expect(!circuit.allows(at: 1000 + Duration.seconds(299).nanoseconds, isAsked: true))
+        #expect(circuit.notBefore >= 1000 + MartletLimits.longestRetry.nanoseconds / 2)
+        #expect(circuit.allows(at: 1000, isCallerWaiting: true))
+        circuit.fail(.notBefore(.seconds(300)), at: 1000)
+        #expect(!circuit.allows(at: 1000 + Duration.seconds(299).nanoseconds, isCallerWaiting: true))
     }
 }

@@ -1,5 +1,5 @@
-/// The account of a process's agent that `FaultProgram` prints at its end.
-struct ServiceEnd: Decodable {
+/// The agent's report that `FaultProgram` prints at its end.
+struct AgentReport: Decodable {
     let captured: Int
     let delivered: Int
     let waiting: Int

@@ -1,7 +1,7 @@
 import Martlet
 
 /// The requests made, the agent's counts of them, and the memory that the process held.
-struct Account: Encodable {
+struct SoakReport: Encodable {
     /// The number of times that the memory is read.
     static let samples = 10
 
@@ -30,7 +30,7 @@ struct Account: Encodable {
         }
     }
 
-    /// Returns a sentence about the first figure that is wrong, or `nil` if the account is right.
+    /// Returns a sentence about the first figure that is wrong, or `nil` if the report is right.
     func complaint(_ options: Options) -> String? {
         guard options.mode != .bare else { return nil }
         if let captureReason { return "capture: \(captureReason)" }

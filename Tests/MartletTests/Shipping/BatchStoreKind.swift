@@ -4,7 +4,7 @@ import Testing
 @testable import Martlet
 
 /// The store of waiting batches, in a test that holds for both kinds.
-enum BatchPlace: CaseIterable, Sendable {
+enum BatchStoreKind: CaseIterable, Sendable {
     case directory
     /// Batches wait in memory, because no directory can be written.
     case memory
@@ -17,7 +17,8 @@ enum BatchPlace: CaseIterable, Sendable {
         switch self {
         case .directory: try await MartletTests.withAgent(change, body)
         case .memory:
-            try await withAgentInOnePlace(URL(fileURLWithPath: "/dev/null/buffer"), change) { agent, collector, base in
+            try await withAgentInOneDirectory(URL(fileURLWithPath: "/dev/null/buffer"), change) {
+                agent, collector, base in
                 try await body(agent, collector, base)
                 #expect(agent.status.bufferError != nil)
                 #expect(agent.status.bufferDirectory == nil)
@@ -27,7 +28,7 @@ enum BatchPlace: CaseIterable, Sendable {
 }
 
 /// Runs `body` with an agent that can use no directory but `buffer`: the temporary directory is blocked.
-func withAgentInOnePlace(
+func withAgentInOneDirectory(
     _ buffer: URL, service: String = "only-\(UUID().uuidString)",
     _ change: (inout MartletConfiguration) -> Void = { _ in },
     _ body: @escaping @Sendable (MartletAgent, StubCollector, URL) async throws -> Void

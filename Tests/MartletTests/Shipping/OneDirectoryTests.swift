@@ -8,13 +8,13 @@ import Testing
 
 extension AgentTests {
     /// An agent with a single directory for its buffer, because the temporary directory cannot be used.
-    @Suite struct OnlyPlaceTests {
+    @Suite struct OneDirectoryTests {
         private let service = "only-\(UUID().uuidString)"
 
         @Test(.enabled(if: SmallDisk.isPossible, "a file system of a given size can only be mounted by root"))
         func theBufferIsUsedAgainWhenItCanBeWrittenAgain() async throws {
             let disk = try SmallDisk(bytes: 16 << 20)
-            try await withAgentInOnePlace(disk.url, service: service) { agent, _, base in
+            try await withAgentInOneDirectory(disk.url, service: service) { agent, _, base in
                 _ = try await URLSession.shared.data(from: base / "hello/before")
                 try disk.forbidWriting()
                 while agent.status.bufferError == nil {
@@ -34,7 +34,7 @@ extension AgentTests {
         @Test func aDueUploadCostsNoCPUWhileThereIsNoDirectory() async throws {
             let folder = try TemporaryFolder()
             let buffer = folder.url.appendingPathComponent("buffer")
-            try await withAgentInOnePlace(buffer, service: service) { agent, collector, base in
+            try await withAgentInOneDirectory(buffer, service: service) { agent, collector, base in
                 collector.answer(503, 503, 503)
                 _ = try await URLSession.shared.data(from: base / "hello/x")
                 await agent.flush()

@@ -1,8 +1,8 @@
 import Foundation
 import Martlet
 
-/// The agent's account at the end of the process: its ledger and the time of its shutdown.
-struct Account: Encodable {
+/// The agent's report at the end of the process: its ledger and the time of its shutdown.
+struct AgentReport: Encodable {
     let captured: UInt64
     let delivered: UInt64
     let waiting: UInt64

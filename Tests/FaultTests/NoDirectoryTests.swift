@@ -4,7 +4,7 @@ import Testing
 
 extension FaultTests {
     /// A service that can write no directory, as in a container with a read-only root and no volume.
-    @Suite(.serialized) struct NowhereTests {
+    @Suite(.serialized) struct NoDirectoryTests {
         /// Not even root can make a directory below a device.
         static let environment = [
             "MARTLET_BUFFER_DIR": "/dev/null/buffer", "HOME": "/nonexistent", "TMPDIR": "/dev/null/tmp",
@@ -17,11 +17,11 @@ extension FaultTests {
                     "life", collector: collector.port, requests: 400, environment: Self.environment)
                 let (status, output, errors) = await service.finish()
                 #expect(status == 0, "\(errors)")
-                let end = try JSONDecoder().decode(ServiceEnd.self, from: Data(output.utf8))
+                let end = try JSONDecoder().decode(AgentReport.self, from: Data(output.utf8))
                 #expect((end.captured, end.delivered) == (400, 400), "\(end); \(scene.seed)")
                 let said = errors.split(separator: "\n").filter { $0.contains(" warning martlet") }
                 #expect(said.count == 1, "\(errors)")
-                #expect(said.first?.contains("is lost with a killed process") == true, "\(errors)")
+                #expect(said.first?.contains("loses undelivered requests") == true, "\(errors)")
                 try await scene.expectEverythingCountedOnce()
             }
         }
