@@ -48,23 +48,33 @@ let package = Package(
             name: "CMartletZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .yum(["zlib-devel"])]),
 
         // The collector has a target for each station.
-        .target(name: "MartletStorage", dependencies: ["MartletTelemetry"], path: "Collector/Storage"),
+        .target(name: "MartletPoints", dependencies: ["MartletTelemetry"], path: "Collector/Points"),
+        .target(
+            name: "MartletStorage", dependencies: ["MartletPoints", "MartletTelemetry"], path: "Collector/Storage"),
         .target(
             name: "MartletSQLiteStorage",
-            dependencies: ["MartletStorage", "MartletTelemetry", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: [
+                "MartletPoints", "MartletStorage", "MartletTelemetry", .product(name: "GRDB", package: "GRDB.swift"),
+            ],
             path: "Collector/SQLiteStorage"),
         .target(
             name: "MartletIntake",
             dependencies: [
-                "MartletOTLP", "MartletTelemetry", .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+                "MartletOTLP", "MartletPoints", "MartletTelemetry",
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
             path: "Collector/Intake"),
         .target(
-            name: "MartletReports", dependencies: ["MartletStorage", "MartletTelemetry"], path: "Collector/Reports"),
+            name: "MartletReports", dependencies: ["MartletPoints", "MartletStorage", "MartletTelemetry"],
+            path: "Collector/Reports"),
+        .target(
+            name: "MartletPrometheus", dependencies: ["MartletPoints", "MartletStorage", "MartletTelemetry"],
+            path: "Collector/Prometheus"),
         .target(
             name: "MartletServer",
             dependencies: [
-                "MartletIntake", "MartletOTLP", "MartletReports", "MartletStorage", "MartletTelemetry",
+                "MartletIntake", "MartletOTLP", "MartletPoints", "MartletPrometheus", "MartletReports",
+                "MartletStorage", "MartletTelemetry",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -133,8 +143,8 @@ let package = Package(
         .testTarget(
             name: "CollectorTests",
             dependencies: [
-                "Fixtures", "MartletIntake", "MartletOTLP", "MartletReports", "MartletServer", "MartletSQLiteStorage",
-                "MartletStorage", "MartletTelemetry", "martlet-collector",
+                "Fixtures", "MartletIntake", "MartletOTLP", "MartletPoints", "MartletPrometheus", "MartletReports",
+                "MartletServer", "MartletSQLiteStorage", "MartletStorage", "MartletTelemetry", "martlet-collector",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
@@ -160,8 +170,9 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "ChainService", "Fixtures", "MartletOTLP", "MartletReports", "MartletSQLiteStorage", "MartletStorage",
-                "MartletTelemetry", "ProbeService", "Shopper", "TracerProgram", "martlet-collector",
+                "ChainService", "Fixtures", "MartletOTLP", "MartletPrometheus", "MartletReports",
+                "MartletSQLiteStorage", "MartletStorage", "MartletTelemetry", "ProbeService", "Shopper",
+                "TracerProgram", "martlet-collector",
                 .product(name: "Hummingbird", package: "hummingbird"),
             ],
             exclude: ["python_sdk.py"]),
@@ -203,7 +214,8 @@ let package = Package(
         .executableTarget(
             name: "StoreBenchmark",
             dependencies: [
-                "MartletOTLP", "MartletReports", "MartletSQLiteStorage", "MartletStorage", "MartletTelemetry",
+                "MartletOTLP", "MartletPoints", "MartletReports", "MartletSQLiteStorage", "MartletStorage",
+                "MartletTelemetry",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Benchmarks/Sources/StoreBenchmark"),

@@ -1,6 +1,6 @@
 import ArgumentParser
 import MartletReports
-import MartletSQLiteStorage
+import MartletStorage
 import MartletTelemetry
 
 /// The flag `--retention 10s=6h,1m=7d,1h=400d`.
@@ -15,7 +15,7 @@ enum RetentionOption {
                 named.insert(sides[0]).inserted
             else { throw problem }
             switch sides[0] {
-            case "10s": retention.tenSeconds = age
+            case "10s": retention.fine = age
             case "1m": retention.minutes = age
             case "1h": retention.hours = age
             default: throw problem

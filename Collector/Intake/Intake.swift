@@ -1,4 +1,5 @@
 import MartletOTLP
+import MartletPoints
 import MartletTelemetry
 import SwiftProtobuf
 
@@ -17,8 +18,8 @@ package struct Intake: Sendable {
     /// and read once more.
     package func metrics(
         _ body: consuming [UInt8], encoding: IntakeEnvelope.Encoding, format: IntakeFormat = .protobuf,
-        reserve: Reservation = { _ in }
-    ) throws(IntakeRejection) -> Taken<InstanceMetrics> {
+        reserve: MemoryReservation = { _ in }
+    ) throws(IntakeRejection) -> IntakeResult<InstanceMetrics> {
         var weight = 0
         var bytes = try bytes(of: body, .metricsRequest, encoding, format) { size throws(IntakeRejection) in
             try reserve(size)
@@ -37,8 +38,8 @@ package struct Intake: Sendable {
     /// - Parameter reserve: called with the number of bytes that all sketches take.
     /// - Returns: `nil` if the message is unusual.
     func metrics(
-        reading bytes: [UInt8], reserve: Reservation = { _ in }
-    ) throws(IntakeRejection) -> Taken<InstanceMetrics>? {
+        reading bytes: [UInt8], reserve: MemoryReservation = { _ in }
+    ) throws(IntakeRejection) -> IntakeResult<InstanceMetrics>? {
         do {
             return try read(bytes, reserve)
         } catch let rejection as IntakeRejection {
@@ -48,8 +49,8 @@ package struct Intake: Sendable {
         }
     }
 
-    private func read(_ bytes: [UInt8], _ reserve: Reservation) throws -> Taken<InstanceMetrics> {
-        var taken = Taken<InstanceMetrics>(values: [], refusals: Refusals())
+    private func read(_ bytes: [UInt8], _ reserve: MemoryReservation) throws -> IntakeResult<InstanceMetrics> {
+        var taken = IntakeResult<InstanceMetrics>(values: [], refusals: Refusals())
         let body = ProtobufReader(bytes)
         var reader = body
         while let field = try reader.next() {
@@ -74,8 +75,8 @@ package struct Intake: Sendable {
     /// Reads the body of `POST /v1/traces`.
     package func details(
         _ body: consuming [UInt8], encoding: IntakeEnvelope.Encoding, format: IntakeFormat = .protobuf,
-        reserve: Reservation = { _ in }
-    ) throws(IntakeRejection) -> Taken<DetailsBatch> {
+        reserve: MemoryReservation = { _ in }
+    ) throws(IntakeRejection) -> IntakeResult<DetailsBatch> {
         var request: OTLPExportTraceServiceRequest = try Self.decoded(
             bytes(of: body, .tracesRequest, encoding, format, reserve), format)
         if format == .json { request.decodeHexIDs() }
@@ -86,6 +87,6 @@ package struct Intake: Sendable {
             if let details = decoding.decode(part) { taken.append(details) }
             refusals = decoding.refusals
         }
-        return Taken(values: taken, refusals: refusals)
+        return IntakeResult(values: taken, refusals: refusals)
     }
 }

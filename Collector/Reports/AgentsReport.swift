@@ -1,3 +1,4 @@
+import MartletPoints
 import MartletStorage
 import MartletTelemetry
 

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import MartletPoints
 import MartletStorage
 import MartletTelemetry
 import Synchronization
@@ -82,6 +83,14 @@ package final class SQLiteStorage: Storage {
     package func check() async throws {
         _ = try await health.watching {
             try await pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM resource LIMIT 1") }
+        }
+    }
+
+    /// The bytes of the file and its log; a missing file counts as 0.
+    package func size() async throws -> UInt64 {
+        ["", "-wal", "-shm"].reduce(0) { total, suffix in
+            let attributes = try? FileManager.default.attributesOfItem(atPath: pool.path + suffix)
+            return total + (attributes?[.size] as? UInt64 ?? (attributes?[.size] as? NSNumber)?.uint64Value ?? 0)
         }
     }
 

@@ -1,3 +1,4 @@
+import MartletPoints
 import MartletTelemetry
 
 /// The collector's store. Implementations are safe to call from any task.
@@ -47,4 +48,19 @@ package enum StoreOutcome: Sendable, Equatable {
     /// The batch was stored, although some of its intervals had arrived: their requests may count twice. An agent never
     /// merges intervals that it has sent, but after a power cut its disk may have forgotten that they were sent.
     case overlapping
+}
+
+/// The error of a store with as much waiting to be written as its limits allow. Nothing was stored; a later attempt may
+/// succeed.
+package struct StorageBusy: Error {
+    package init() {}
+}
+
+/// The reason that a store cannot be used, in a sentence for the person who named it.
+package struct StorageFailure: Error, Equatable, CustomStringConvertible {
+    package var description: String
+
+    package init(_ description: String) {
+        self.description = description
+    }
 }

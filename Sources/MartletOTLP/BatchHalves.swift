@@ -23,20 +23,20 @@ package struct BatchHalves {
         (first, second) = halves
     }
 
-    /// Divides the series, so that all points of a series stay together. Both halves get the accounts.
+    /// Divides the series, so that all points of a series stay together. Both halves get the agent's own metrics.
     private static func metrics(_ body: [UInt8]) -> (Half, Half)? {
         guard let part = OTLPResourceMetrics(onlyOneIn: body) else { return nil }
         var series: [[OTLPKeyValue]: Int] = [:]
-        for metric in part.scopeMetrics[0].metrics where !MetricName.accounts.contains(metric.name) {
-            for attributes in metric.pointAttributes where series[attributes.ofSeries] == nil {
-                series[attributes.ofSeries] = series.count
+        for metric in part.scopeMetrics[0].metrics where !MetricName.agentMetrics.contains(metric.name) {
+            for attributes in metric.pointAttributes where series[attributes.withoutPhase] == nil {
+                series[attributes.withoutPhase] = series.count
             }
         }
         guard series.count > 1 else { return nil }
         func half(_ isWanted: (Int) -> Bool) -> Half? {
             var part = part
             part.scopeMetrics[0].metrics = part.scopeMetrics[0].metrics.compactMap { metric in
-                metric.keeping { attributes in series[attributes.ofSeries].map(isWanted) ?? true }
+                metric.keeping { attributes in series[attributes.withoutPhase].map(isWanted) ?? true }
             }
             var request = OTLPExportMetricsServiceRequest()
             request.resourceMetrics = [part]
@@ -69,7 +69,7 @@ package struct BatchHalves {
 
 extension [OTLPKeyValue] {
     /// The attributes that all points of a series share: its points of phases differ in the phase alone.
-    fileprivate var ofSeries: [OTLPKeyValue] { filter { $0.key != AttributeName.phase } }
+    fileprivate var withoutPhase: [OTLPKeyValue] { filter { $0.key != AttributeName.phase } }
 }
 
 extension OTLPMetric {

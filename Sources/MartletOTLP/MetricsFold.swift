@@ -3,7 +3,7 @@ import SwiftProtobuf
 
 /// Folds bodies of `POST /v1/metrics` that one instance made of consecutive intervals into one body for the whole time.
 /// Points of the same metric and attributes become one: counts, sums and distributions merge without any error. The
-/// accounts of the last body are kept. Only the resolution in time is lost.
+/// agent's own metrics of the last body are kept. Only the resolution in time is lost.
 ///
 /// Memory holds one point for each series, however many bodies are added.
 package struct MetricsFold {
@@ -12,8 +12,8 @@ package struct MetricsFold {
     private var metrics: [FoldedMetric] = []
     private var start = UInt64.max
     private var end: UInt64 = 0
-    /// The accounts by name. They count from the instance's start, so each keeps its own interval.
-    private var accounts: [String: OTLPMetric] = [:]
+    /// The agent's own metrics by name. They count from the instance's start, so each keeps its own interval.
+    private var agentMetrics: [String: OTLPMetric] = [:]
 
     /// `nil` if the body is not one that ``MetricsBatch`` makes.
     package init?(_ body: [UInt8]) {
@@ -34,7 +34,7 @@ package struct MetricsFold {
         var scope = OTLPScopeMetrics()
         scope.scope = self.scope
         scope.metrics = metrics.map { $0.message(start: start, end: end) }
-        scope.metrics += accounts.values.sorted { $0.name < $1.name }
+        scope.metrics += agentMetrics.values.sorted { $0.name < $1.name }
         var part = OTLPResourceMetrics()
         part.resource = resource
         part.scopeMetrics = [scope]
@@ -45,19 +45,19 @@ package struct MetricsFold {
 
     /// Takes all metrics, or none if one cannot be folded. Returns whether it took them.
     private mutating func take(_ added: [OTLPMetric]) -> Bool {
-        var readings: [MetricReading] = []
-        for metric in added where !MetricName.accounts.contains(metric.name) {
-            guard let reading = MetricReading(metric) else { return false }
-            readings.append(reading)
+        var foldable: [FoldableMetric] = []
+        for metric in added where !MetricName.agentMetrics.contains(metric.name) {
+            guard let metric = FoldableMetric(metric) else { return false }
+            foldable.append(metric)
         }
-        for reading in readings {
-            let index = metrics.firstIndex { $0.metric == reading.metric } ?? metrics.endIndex
-            if index == metrics.endIndex { metrics.append(FoldedMetric(metric: reading.metric)) }
-            metrics[index].add(reading)
-            start = min(start, reading.start)
-            end = max(end, reading.end)
+        for metric in foldable {
+            let index = metrics.firstIndex { $0.withoutPoints == metric.withoutPoints } ?? metrics.endIndex
+            if index == metrics.endIndex { metrics.append(FoldedMetric(metric.withoutPoints)) }
+            metrics[index].add(metric)
+            start = min(start, metric.start)
+            end = max(end, metric.end)
         }
-        for metric in added where MetricName.accounts.contains(metric.name) { accounts[metric.name] = metric }
+        for metric in added where MetricName.agentMetrics.contains(metric.name) { agentMetrics[metric.name] = metric }
         return true
     }
 }
@@ -73,19 +73,19 @@ extension OTLPResourceMetrics {
 }
 
 /// The points of one metric, all of which can be folded.
-private struct MetricReading {
+private struct FoldableMetric {
     /// The metric without its points.
-    var metric: OTLPMetric
+    var withoutPoints: OTLPMetric
     var start = UInt64.max
     var end: UInt64 = 0
     var distributions: [(attributes: [OTLPKeyValue], values: ExponentialHistogram)] = []
     var totals: [(attributes: [OTLPKeyValue], count: UInt64, sum: Double)] = []
 
     init?(_ metric: OTLPMetric) {
-        self.metric = metric
+        withoutPoints = metric
         switch metric.data {
         case .exponentialHistogram(let histogram):
-            self.metric.exponentialHistogram.dataPoints = []
+            withoutPoints.exponentialHistogram.dataPoints = []
             guard histogram.aggregationTemporality == .delta else { return nil }
             for point in histogram.dataPoints {
                 guard let values = ExponentialHistogram(point) else { return nil }
@@ -93,7 +93,7 @@ private struct MetricReading {
                 cover(point.startTimeUnixNano, point.timeUnixNano)
             }
         case .histogram(let histogram):
-            self.metric.histogram.dataPoints = []
+            withoutPoints.histogram.dataPoints = []
             guard histogram.aggregationTemporality == .delta else { return nil }
             for point in histogram.dataPoints {
                 guard point.bucketCounts.isEmpty else { return nil }
@@ -113,25 +113,25 @@ private struct MetricReading {
 /// A metric to which points are added.
 private struct FoldedMetric {
     /// The metric without its points.
-    let metric: OTLPMetric
+    let withoutPoints: OTLPMetric
     private var distributions: [[OTLPKeyValue]: ExponentialHistogram] = [:]
     private var totals: [[OTLPKeyValue]: (count: UInt64, sum: Double)] = [:]
 
-    init(metric: OTLPMetric) { self.metric = metric }
+    init(_ withoutPoints: OTLPMetric) { self.withoutPoints = withoutPoints }
 
-    mutating func add(_ reading: MetricReading) {
-        for (attributes, values) in reading.distributions {
+    mutating func add(_ metric: FoldableMetric) {
+        for (attributes, values) in metric.distributions {
             distributions[attributes, default: ExponentialHistogram(scale: values.scale)].merge(values)
         }
-        for (attributes, count, sum) in reading.totals {
+        for (attributes, count, sum) in metric.totals {
             let present = totals[attributes] ?? (0, 0)
             totals[attributes] = (present.count &+ count, present.sum + sum)
         }
     }
 
     func message(start: UInt64, end: UInt64) -> OTLPMetric {
-        var result = metric
-        if case .exponentialHistogram? = metric.data {
+        var result = withoutPoints
+        if case .exponentialHistogram? = withoutPoints.data {
             result.exponentialHistogram.dataPoints = distributions.map { attributes, values in
                 var point = OTLPExponentialHistogramDataPoint(values)
                 point.attributes = attributes
@@ -151,18 +151,5 @@ private struct FoldedMetric {
             }
         }
         return result
-    }
-}
-
-extension ExponentialHistogram {
-    /// `nil` if the point has negative values, is not a valid histogram, or has a count that differs from the sum of its
-    /// buckets.
-    init?(_ point: OTLPExponentialHistogramDataPoint) {
-        guard point.negative.bucketCounts.isEmpty else { return nil }
-        self.init(
-            scale: point.scale, sum: point.sum, min: point.hasMin ? point.min : nil,
-            max: point.hasMax ? point.max : nil, zeroCount: point.zeroCount, offset: point.positive.offset,
-            buckets: point.positive.bucketCounts)
-        guard count == point.count else { return nil }
     }
 }

@@ -33,11 +33,25 @@ package struct PartialSuccess: Sendable, Equatable {
         guard rejected > 0 || !message.isEmpty else { return nil }
     }
 
-    /// Returns the number of data points in a body of metrics, the agent's accounts left out; 0 if the body is not
+    /// Returns the number of data points in a body of metrics, the agent's own metrics left out; 0 if the body is not
     /// metrics.
     package static func dataPoints(inBody bytes: [UInt8]) -> UInt64 {
         guard let request = try? OTLPExportMetricsServiceRequest(serializedBytes: bytes) else { return 0 }
         let metrics = request.resourceMetrics.flatMap(\.scopeMetrics).flatMap(\.metrics)
-        return metrics.filter { !MetricName.accounts.contains($0.name) }.reduce(0) { $0 + UInt64($1.pointCount) }
+        return metrics.filter { !MetricName.agentMetrics.contains($0.name) }.reduce(0) { $0 + UInt64($1.pointCount) }
+    }
+}
+
+extension OTLPMetric {
+    /// The number of the metric's points, which a sender is told if the metric is not taken.
+    package var pointCount: Int {
+        switch data {
+        case .gauge(let gauge): gauge.dataPoints.count
+        case .sum(let sum): sum.dataPoints.count
+        case .histogram(let histogram): histogram.dataPoints.count
+        case .exponentialHistogram(let histogram): histogram.dataPoints.count
+        case .summary(let summary): summary.dataPoints.count
+        case nil: 0
+        }
     }
 }

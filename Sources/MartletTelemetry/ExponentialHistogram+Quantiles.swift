@@ -50,7 +50,7 @@ extension ExponentialHistogram {
     }
 
     /// Returns the index of the last bucket whose middle is not above a finite bound.
-    static func lastIndex(notAbove bound: Double, _ scale: Int32) -> Int32 {
+    package static func lastIndex(notAbove bound: Double, _ scale: Int32) -> Int32 {
         guard bound > 0 else { return .min }
         var index = Int32(scalbn(log2(bound), Int(scale)).rounded(.down))
         while middle(of: index + 1, scale) <= bound { index += 1 }

@@ -24,7 +24,7 @@ package struct ExponentialHistogram: Sendable, Equatable {
     package static let maxBuckets = 4096
 
     /// The scales that senders use according to the specification.
-    static let scales: ClosedRange<Int32> = -10...20
+    package static let scales: ClosedRange<Int32> = -10...20
 
     /// Returns a bound that the index of no `Double` reaches: the exponents of a `Double` are from -1074 to 1023.
     static func indexBound(ofScale scale: Int32) -> Int64 { Int64(1100) << Int64(Swift.max(scale, 0)) }
@@ -149,11 +149,11 @@ package struct ExponentialHistogram: Sendable, Equatable {
     // the array in place. That check takes longer than the addition.
 
     @inline(never)
-    private static func add(_ added: [UInt64], to buckets: inout [UInt64], at place: Int) {
-        var place = place
+    private static func add(_ added: [UInt64], to buckets: inout [UInt64], at first: Int) {
+        var index = first
         for count in added {
-            buckets[place] &+= count
-            place &+= 1
+            buckets[index] &+= count
+            index &+= 1
         }
     }
 
@@ -180,10 +180,10 @@ package struct ExponentialHistogram: Sendable, Equatable {
         result.lowerScale(to: old.scale)
         old.lowerScale(to: result.scale)
         let shift = Int(old.offset) - Int(result.offset)
-        for (index, bucket) in old.buckets.enumerated() where bucket > 0 {
-            let place = index + shift
-            guard result.buckets.indices.contains(place), result.buckets[place] >= bucket else { return nil }
-            result.buckets[place] -= bucket
+        for (oldIndex, bucket) in old.buckets.enumerated() where bucket > 0 {
+            let index = oldIndex + shift
+            guard result.buckets.indices.contains(index), result.buckets[index] >= bucket else { return nil }
+            result.buckets[index] -= bucket
         }
         result.count -= old.count
         result.zeroCount -= old.zeroCount

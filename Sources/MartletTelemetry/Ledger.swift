@@ -1,15 +1,15 @@
 /// The ledger of an agent, in requests: `captured = delivered + waiting + dropped`, always.
-public struct Ledger: Sendable, Equatable {
+package struct Ledger: Sendable, Equatable {
     /// Requests that were seen since the process started.
-    public var captured: UInt64
+    package var captured: UInt64
     /// Requests in batches that the collector acknowledged.
-    public var delivered: UInt64
+    package var delivered: UInt64
     /// Requests in memory or in the outbox.
-    public var waiting: UInt64
+    package var waiting: UInt64
     /// Requests that will never be delivered, by reason; empty as long as no request was lost.
-    public var dropped: [DropReason: UInt64]
+    package var dropped: [DropReason: UInt64]
 
-    public init(
+    package init(
         captured: UInt64 = 0, delivered: UInt64 = 0, waiting: UInt64 = 0, dropped: [DropReason: UInt64] = [:]
     ) {
         self.captured = captured
@@ -20,7 +20,7 @@ public struct Ledger: Sendable, Equatable {
 }
 
 /// The reason why requests were lost. The raw value is the `martlet.reason` attribute on the wire.
-public enum DropReason: String, Sendable, Hashable, CaseIterable {
+package enum DropReason: String, Sendable, Hashable, CaseIterable {
     /// The outbox was full (`MARTLET_BUFFER_MAX`). Its batches were merged into coarser intervals, and the oldest still
     /// had to be deleted.
     case bufferFull = "buffer_full"

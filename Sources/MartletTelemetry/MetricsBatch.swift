@@ -26,5 +26,5 @@ package struct MetricsBatch: Sendable, Equatable {
     }
 
     /// The number of requests that the batch stands for.
-    package var requests: UInt64 { series.values.reduce(0) { $0 &+ $1.duration.count } }
+    package var requests: UInt64 { series.values.reduce(0) { $0 &+ $1.requests } }
 }

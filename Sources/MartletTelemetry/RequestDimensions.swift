@@ -44,5 +44,11 @@ package struct RequestDimensions: Sendable, Hashable {
         self.error = error
     }
 
+    /// The endpoint, host or service that stands for all without a series of their own.
+    package static let other = "{other}"
+
+    /// The method or error that stands for all without a name of their own (semantic conventions, "HTTP Spans").
+    package static let otherMethodOrError = "_OTHER"
+
     package var outcome: RequestOutcome { RequestOutcome(kind: kind, status: status, error: error) }
 }

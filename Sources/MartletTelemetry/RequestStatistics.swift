@@ -8,6 +8,9 @@ package struct RequestStatistics: Sendable, Equatable {
     /// The phases; empty if the instrument does not see them.
     package var phases = PhaseTotals()
 
+    /// The number of requests: each has one duration. 0 for statistics of body sizes alone.
+    package var requests: UInt64 { duration.count }
+
     package init() {}
 
     package init(

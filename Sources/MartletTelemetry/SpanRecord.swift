@@ -90,6 +90,6 @@ package struct SpanLink: Sendable, Equatable {
 extension SpanRecord {
     /// Returns the span name that the semantic conventions ask for ("HTTP Spans"): method and template, never the path.
     package static func name(of request: RequestDimensions) -> String {
-        "\(request.method == "_OTHER" ? "HTTP" : request.method) \(request.endpoint)"
+        "\(request.method == RequestDimensions.otherMethodOrError ? "HTTP" : request.method) \(request.endpoint)"
     }
 }

@@ -28,7 +28,8 @@ package enum SpanSecrets {
     private static let requestHeader = "http.request.header."
     private static let responseHeader = "http.response.header."
     private static let urls: Set<String> = ["url.full", "url.original", "http.url", "http.target"]
-    private static let urlHeaders: Set<String> = ["location", "content-location", "referer"]
+    /// The header fields whose values are URLs, in lower case.
+    package static let urlHeaders: Set<String> = ["location", "content-location", "referer"]
     private static let credentials: Set<String> = [
         "authorization", "proxy-authorization", "authentication-info", "www-authenticate", "proxy-authenticate",
         "cookie", "set-cookie", "x-api-key", "api-key", "x-auth-token", "x-access-token", "x-csrf-token",

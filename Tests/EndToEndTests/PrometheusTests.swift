@@ -1,7 +1,7 @@
 import Fixtures
 import Foundation
 import MartletOTLP
-import MartletReports
+import MartletPrometheus
 import MartletTelemetry
 import Testing
 

@@ -22,8 +22,8 @@ import Testing
         #expect(first.totals.count + second.totals.count == whole.totals.count)
         #expect((halves.first.requests, halves.second.requests) == (first.requests, second.requests))
         #expect(first.requests + second.requests == batch.requests)
-        #expect(whole.accounts.count == 2)
-        #expect(first.accounts == whole.accounts && second.accounts == whole.accounts)
+        #expect(whole.agentMetrics.count == 2)
+        #expect(first.agentMetrics == whole.agentMetrics && second.agentMetrics == whole.agentMetrics)
     }
 
     @Test func oneSeriesCannotBeHalved() throws {

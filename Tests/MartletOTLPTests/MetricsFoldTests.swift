@@ -19,7 +19,7 @@ import Testing
         let whole = try OTLPExportMetricsServiceRequest(serializedBytes: Self.merged(batches).otlp())
         #expect(folded.metricNames == whole.metricNames)
         #expect(folded.distributions == whole.distributions)
-        #expect(folded.accounts == whole.accounts)
+        #expect(folded.agentMetrics == whole.agentMetrics)
         // A different order changes a sum of doubles by an ulp.
         for (key, total) in whole.totals {
             let other = try #require(folded.totals[key])
@@ -38,7 +38,7 @@ import Testing
         let whole = try Self.fold(batches)
         let both = try OTLPExportMetricsServiceRequest(serializedBytes: halves.otlp())
         #expect(both.distributions == whole.distributions)
-        #expect(both.accounts == whole.accounts)
+        #expect(both.agentMetrics == whole.agentMetrics)
     }
 
     @Test func batchesOfTwoResourcesAreNotFolded() throws {
@@ -115,6 +115,6 @@ extension OTLPExportMetricsServiceRequest {
             $0[key] = total
         }
     }
-    var accounts: [OTLPMetric] { metrics.filter { MetricName.accounts.contains($0.name) } }
+    var agentMetrics: [OTLPMetric] { metrics.filter { MetricName.agentMetrics.contains($0.name) } }
     var requests: UInt64 { metrics.flatMap(\.exponentialHistogram.dataPoints).reduce(0) { $0 + $1.count } }
 }

@@ -122,7 +122,7 @@ extension AgentTests {
             let number = 100
             try await withAgent({
                 $0.interval = .milliseconds(100)
-                $0.maxMemory = number / 2 * InFlightRequests.bytes
+                $0.maxMemory = number / 2 * InFlightRequests.bytesPerRequest
             }) { agent, collector, base in
                 await agent.flush()
                 #expect(agent.status.captureReason == nil)
@@ -133,7 +133,7 @@ extension AgentTests {
                 let tasks = (0..<number).map { _ in session.dataTask(with: base / "never") { _, _, _ in end.yield() } }
                 for task in tasks { task.resume() }
                 await arrivals.next()
-                #expect(agent.status.memoryBytes >= number * InFlightRequests.bytes)
+                #expect(agent.status.memoryBytes >= number * InFlightRequests.bytesPerRequest)
                 while agent.isCapturing { await agent.flush() }
                 #expect(agent.status.captureReason?.contains("MARTLET_MAX_MEMORY") == true)
                 await agent.flush()

@@ -15,7 +15,7 @@ enum InFlight {
         let tasks = (0..<tasks).map { _ in URLSession.shared.dataTask(with: url) }
         for task in tasks {
             _ = InFlightRequests.resume(task)
-            InFlightRequests.observation(of: task).begin(URLRequest(url: url), to: url, sampler: TraceSampler(rate: 0))
+            InFlightRequests.observation(of: task).load(URLRequest(url: url), from: url, sampler: TraceSampler(rate: 0))
         }
         defer { for task in tasks { InFlightRequests.remove(task) } }
         let one = URLSession.shared.dataTask(with: url)
@@ -24,7 +24,7 @@ enum InFlight {
             for _ in 0..<walks {
                 _ = InFlightRequests.summary(in: nil)
                 _ = InFlightRequests.hung(after: .seconds(300))
-                _ = InFlightRequests.endedUnseen
+                _ = InFlightRequests.withUnseenEnd
             }
         }
         print("resume() beside \(tasks.count) in flight, nobody walks: \(text(of: quiet))")

@@ -22,7 +22,7 @@ final class Recording: Contender {
 
     func prepare() {
         keeper.withLock { keeper in
-            _ = recorder.noteClosed { keeper.keeper.close() }
+            _ = recorder.closeSegments { keeper.keeper.close() }
             for lane in keeper.keeper.closedLanes() ?? [] { recorder.fold(lane) }
             _ = recorder.drain()
             keeper.keeper.recycle()

@@ -40,12 +40,12 @@ final class Sampled: Contender {
         request.phases[.transfer] = 10_000
         var kept: [CapturedRequest] = []
         for _ in 0..<operations {
-            let end = RequestObservation.End(
-                request: asked, url: url, context: sampler.span(childOf: nil), resends: 0, challenged: nil)
+            let finished = FinishedRequest(
+                original: asked, url: url, context: sampler.span(childOf: nil), resends: 0, challenge: nil)
             let answer = RequestAnswer(response: response, error: nil, handle: nil, body: nil, isTimed: true)
-            _ = recorder.keepsDetails(isSampled: true, isFailure: false, nanoseconds: request.durationNanoseconds)
+            _ = recorder.reserveDetails(isSampled: true, isFailure: false, nanoseconds: request.durationNanoseconds)
             let details = RequestDetails(
-                of: request, end, task: nil, answer: answer, parent: nil, contents: contents, handle: nil)
+                of: request, finished, task: nil, answer: answer, parent: nil, contents: contents, handle: nil)
             var request = request
             request.makeSpan = { details.span($0) }
             request.detailBytes = details.bytes

@@ -1,4 +1,5 @@
 import Foundation
+import MartletPoints
 import MartletTelemetry
 
 /// A service with a realistic mix of traffic: a few endpoints get most requests (Zipf), and most answers are a success. The

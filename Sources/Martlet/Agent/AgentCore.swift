@@ -108,7 +108,7 @@ final class AgentCore: Sendable {
         }
         URLSessionCapture.forgetWaiting()
         CaptureSwitch.isExplicit.store(capture.mode == .explicit, ordering: .relaxed)
-        if replaced == nil { CaptureSwitch.connect(to: recorder) } else { CaptureSwitch.goOn(with: recorder) }
+        if replaced == nil { CaptureSwitch.connect(to: recorder) } else { CaptureSwitch.connectForkedChild(recorder) }
     }
 
     /// - Parameter next: the agent that sees requests from now on; `nil` if none runs.

@@ -56,7 +56,7 @@ struct AgentLoop: ~Copyable {
 
     mutating func run() {
         // Requests recorded before the journal was open are in memory alone.
-        if recorder.hasUnjournaled { seal(isCallerWaiting: true) }
+        if recorder.hasRequestsInMemory { seal(isCallerWaiting: true) }
         deliver(isCallerWaiting: false)
         while true {
             requests.waitForRequest(until: min(nextSeal, delivery.nextAttempt, nextCheck))

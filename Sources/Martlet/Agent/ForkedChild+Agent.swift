@@ -25,7 +25,7 @@ extension ForkedChild {
     private static func beginAnew() {
         TraceIDs.seedAnew()
         AgentCost.reset()
-        URLSessionCapture.beginAnew()
+        URLSessionCapture.forgetParentsRequests()
         SegmentMemory.forgetLocked()
         RunningAgents.startReplacement()
     }

@@ -91,7 +91,7 @@ public final class MartletAgent: Service {
             oldestInFlight: oldest, internalErrors: CaptureSwitch.faults,
             cpuTime: .nanoseconds(Int64(clamping: shipping.threadCPU &+ AgentCost.nanoseconds)),
             memoryBytes: AgentMemory.bytes(of: recorder) + shipping.heldBytes,
-            ledger: shipping.ledger(captured: recorder.captured), droppedDetails: recorder.droppedDetails,
+            ledger: MartletStatus.Ledger(shipping.ledger(captured: recorder.captured)), droppedDetails: recorder.droppedDetails,
             bufferedBytes: shipping.bufferedBytes, waitingElsewhere: shipping.waitingElsewhere,
             bufferDirectory: shipping.bufferDirectory,
             bufferError: shipping.bufferError, journalError: shipping.journalError, transport: shipping.transport,

@@ -1,11 +1,7 @@
 public import Foundation
-public import MartletTelemetry
 
 /// The state of the agent at one moment.
 public struct MartletStatus: Sendable {
-    public typealias Ledger = MartletTelemetry.Ledger
-    public typealias DropReason = MartletTelemetry.DropReason
-
     /// The way in which requests of `URLSession` are seen.
     public internal(set) var captureMode: CaptureMode
     /// The reason why the mode is not the requested one, or the work that the agent does not do at the moment because of its

@@ -97,7 +97,8 @@ enum AutomaticCapture {
     /// Returns whether automatic capture applies. In a scope it applies to every session, regardless of the mode of the
     /// process's agent.
     private static func isInForce(in scope: CaptureScope?) -> Bool {
-        scope != nil || (CaptureSwitch.isOn.load(ordering: .relaxed) && !CaptureSwitch.isExplicit.load(ordering: .relaxed))
+        scope != nil
+            || (CaptureSwitch.isOn.load(ordering: .relaxed) && !CaptureSwitch.isExplicit.load(ordering: .relaxed))
     }
 
     /// Notes that a task is resumed, on the caller's thread. Foundation does not start a task that was cancelled before.
@@ -107,7 +108,7 @@ enum AutomaticCapture {
         AgentCost.measure {
             guard task.state == .suspended, let leftOver = InFlightRequests.resume(task) else { return }
             if let answer = leftOver.unseenEnd, let recorder = CaptureSwitch.recorder(in: leftOver.start.scope) {
-                RequestInstrument(recorder: recorder).endUnseen(leftOver, with: answer)
+                RequestInstrument(recorder: recorder).recordUnseenEnd(of: leftOver, with: answer)
             }
         }
     }

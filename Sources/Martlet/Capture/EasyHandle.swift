@@ -80,7 +80,7 @@ struct EasyHandle {
     }
 
     /// Initializes the type's lazy values ahead of the first request (see ``ForkedChild/prepare()``).
-    static func prepare() { _ = isDebugged }
+    static func initializeStatics() { _ = isDebugged }
 
     /// Whether Foundation uses libcurl's debug callback, by the environment variable that Foundation reads for it.
     private static let isDebugged = ProcessInfo.processInfo.environment["URLSessionDebugLibcurl"] != nil

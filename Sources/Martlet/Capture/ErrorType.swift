@@ -24,7 +24,7 @@ enum ErrorType: String {
     case cancelled
     /// A request in flight for longer than `MARTLET_HUNG`.
     case hung
-    /// The semantic conventions' name for anything else.
+    /// Any other error. The text is ``RequestDimensions/otherMethodOrError``, because a raw value has to be a literal.
     case other = "_OTHER"
 
     /// - Parameter isAnswered: whether a part of the answer came before the error.

@@ -33,8 +33,8 @@ enum HookProof {
         let loader = type.init(request: URLRequest(url: url), cachedResponse: nil, client: nil)
         loader.task = CancelledTask()
         let tasks = [URLSessionDataTask(), URLSessionUploadTask(), URLSessionDownloadTask()]
-        for task in tasks { pause(task) }
-        overtake(loader)
+        for task in tasks { suspendAndResume(task) }
+        stopThenStart(loader)
         let expected =
             tasks.map { call(MARTLET_HOOK_RESUME, $0) }
             + [call(MARTLET_HOOK_STOP_LOADING, loader), call(MARTLET_HOOK_START_LOADING, loader)]
@@ -47,12 +47,12 @@ enum HookProof {
 
     /// Suspends and resumes a task. The function is not inlined, so that the compiler does not know the task's class and
     /// calls through the vtable.
-    @inline(never) private static func pause(_ task: URLSessionTask) {
+    @inline(never) private static func suspendAndResume(_ task: URLSessionTask) {
         task.suspend()
         task.resume()
     }
 
-    @inline(never) private static func overtake(_ loader: URLProtocol) {
+    @inline(never) private static func stopThenStart(_ loader: URLProtocol) {
         loader.stopLoading()
         loader.startLoading()
     }

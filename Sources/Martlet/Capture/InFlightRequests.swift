@@ -12,28 +12,28 @@ enum InFlightRequests {
     /// trace, and never counts as hung.
     static let limit = 65_536
     /// The time after which a task without a native loader counts as taken by a protocol of the service's own.
-    private static let longestWayToLoader = Duration.seconds(60)
+    private static let maxTimeToLoader = Duration.seconds(60)
 
     /// An estimate of the memory for a request in flight, in bytes: 200 for its observation, 110 for its observer, and its
     /// entry here. The request itself belongs to its task.
-    static let bytes = 384
+    static let bytesPerRequest = 384
 
     /// A task's address.
     typealias Key = UInt
 
-    /// A part of the requests, with a lock of its own. A walk through all requests holds `resume()` up only while it reads
-    /// one part.
-    private final class Part: Sendable {
+    /// A shard of the requests, with a lock of its own. A walk through all requests holds `resume()` up only while it
+    /// reads one shard.
+    private final class Shard: Sendable {
         let requests = ProcessLock<[Key: RequestObservation]>([:])
     }
 
-    private static let parts = (0..<64).map { _ in Part() }
+    private static let shards = (0..<64).map { _ in Shard() }
     private static let count = Atomic<Int>(0)
 
-    /// Returns the part for a task. The address is mixed first, because objects lie at multiples of 16 and usually far
+    /// Returns the shard for a task. The address is mixed first, because objects lie at multiples of 16 and usually far
     /// apart.
-    private static func part(of key: Key) -> Part {
-        parts[Int(((key >> 4) &* 0x9E37_79B9_7F4A_7C15) >> 58)]
+    private static func shard(of key: Key) -> Shard {
+        shards[Int(((key >> 4) &* 0x9E37_79B9_7F4A_7C15) >> 58)]
     }
 
     static func key(_ task: URLSessionTask) -> Key { UInt(bitPattern: Unmanaged.passUnretained(task).toOpaque()) }
@@ -44,42 +44,42 @@ enum InFlightRequests {
     /// - Returns: the replaced observation, perhaps of an earlier task at this address that ended unseen; `nil` for none.
     static func resume(_ task: URLSessionTask) -> RequestObservation? {
         let (key, new) = (key(task), RequestObservation())
-        let (known, goesOn) = part(of: key).requests.withLock { requests -> (RequestObservation?, Bool) in
+        let (known, continues) = shard(of: key).requests.withLock { requests -> (RequestObservation?, Bool) in
             let known = requests[key]
-            if let known, known.stage != .resumed, !known.isLeftOver(at: task) { return (known, true) }
-            if known != nil || hasRoom() { requests[key] = new }
+            if let known, !known.isResumed, !known.isLeftOver(at: task) { return (known, true) }
+            if known != nil || reserveSlot() { requests[key] = new }
             return (known, false)
         }
-        if goesOn { known?.noteResumed() }
-        return goesOn ? nil : known
+        if continues { known?.noteResumed() }
+        return continues ? nil : known
     }
 
     /// Returns the observation of a task whose loader starts, a new one if the task has none.
     static func observation(of task: URLSessionTask) -> RequestObservation {
         let key = key(task)
-        return part(of: key).requests.withLock { requests in
+        return shard(of: key).requests.withLock { requests in
             if let known = requests[key] { return known }
             let new = RequestObservation()
-            if hasRoom() { requests[key] = new }
+            if reserveSlot() { requests[key] = new }
             return new
         }
     }
 
-    /// Counts one more request and returns `true`, unless the limit is reached.
-    private static func hasRoom() -> Bool {
-        let hasRoom = count.wrappingAdd(1, ordering: .relaxed).oldValue < limit
-        if !hasRoom { count.wrappingSubtract(1, ordering: .relaxed) }
-        return hasRoom
+    /// Counts one more request. Returns `false` and counts nothing if the limit is reached.
+    private static func reserveSlot() -> Bool {
+        let isReserved = count.wrappingAdd(1, ordering: .relaxed).oldValue < limit
+        if !isReserved { count.wrappingSubtract(1, ordering: .relaxed) }
+        return isReserved
     }
 
-    private static func known(at key: Key) -> RequestObservation? { part(of: key).requests.withLock { $0[key] } }
+    private static func known(at key: Key) -> RequestObservation? { shard(of: key).requests.withLock { $0[key] } }
 
     /// Sets the count to 0 in a forked child, which has none of its parent's requests.
-    static func beginAnew() { count.store(0, ordering: .relaxed) }
+    static func forgetParentsRequests() { count.store(0, ordering: .relaxed) }
 
     /// Returns the scope in which the task was resumed; `nil` outside any scope, and for an unknown task.
     static func scope(of task: URLSessionTask) -> CaptureScope? {
-        guard CaptureSwitch.scopes.load(ordering: .relaxed) > 0 else { return nil }
+        guard CaptureSwitch.openScopes.load(ordering: .relaxed) > 0 else { return nil }
         return known(at: key(task))?.start.scope
     }
 
@@ -88,7 +88,7 @@ enum InFlightRequests {
     static func remove(_ task: URLSessionTask) {
         // The observation is released after the lock is open: its span may hold values of the service's own types, whose
         // deinitializers may run any code.
-        let removed = part(of: key(task)).requests.withLock { $0.removeValue(forKey: key(task)) }
+        let removed = shard(of: key(task)).requests.withLock { $0.removeValue(forKey: key(task)) }
         if removed != nil { count.wrappingSubtract(1, ordering: .relaxed) }
     }
 
@@ -96,7 +96,7 @@ enum InFlightRequests {
     ///
     /// - Parameter isDue: a last check, under the lock, when no other thread can change the entry.
     static func remove(_ observation: RequestObservation, at key: Key, where isDue: () -> Bool = { true }) {
-        let isRemoved = part(of: key).requests.withLock { requests in
+        let isRemoved = shard(of: key).requests.withLock { requests in
             guard requests[key] === observation, isDue() else { return false }
             requests[key] = nil
             return true
@@ -108,21 +108,21 @@ enum InFlightRequests {
     private static func all(
         where isWanted: (RequestObservation) -> Bool
     ) -> [(key: Key, value: RequestObservation)] {
-        parts.flatMap { part in
-            part.requests.withLock { requests in requests.map { ($0.key, $0.value) } }.filter { isWanted($0.1) }
+        shards.flatMap { shard in
+            shard.requests.withLock { requests in requests.map { ($0.key, $0.value) } }.filter { isWanted($0.1) }
         }
     }
 
     /// The requests that ended without a call to their loader's client.
-    static var endedUnseen: [(key: Key, value: RequestObservation)] { all { $0.unseenEnd != nil } }
+    static var withUnseenEnd: [(key: Key, value: RequestObservation)] { all { $0.unseenEnd != nil } }
 
     /// Forgets requests that wait for a loader; to be called before capture is switched on again. While capture was off,
     /// such a task may have ended unseen, and a later task at its address must not be taken for it. Requests of a scope
     /// stay, because a scope has a switch of its own.
     static func forgetWaiting() {
-        for (key, observation) in all(where: { $0.start.scope == nil && $0.waitsForLoader }) {
+        for (key, observation) in all(where: { $0.start.scope == nil && $0.mayWaitForLoader }) {
             remove(observation, at: key)
-            _ = observation.end()
+            _ = observation.finish()
         }
     }
 
@@ -131,24 +131,24 @@ enum InFlightRequests {
     ///
     /// - Parameter scope: `nil` for requests that began outside any scope.
     static func summary(in scope: CaptureScope?) -> (count: Int, oldest: Duration) {
-        let starts = all { $0.start.scope === scope && $0.stage == .begun }.map(\.value.start.monotonic)
+        let starts = all { $0.start.scope === scope && $0.isLoading }.map(\.value.start.monotonic)
         let now = Clock.monotonic()
         return (starts.count, .nanoseconds(Int64(clamping: starts.min().map { now - min(now, $0) } ?? 0)))
     }
 
     /// An estimate of the memory for all requests in flight, in bytes, including requests that wait for their loader.
-    static var estimatedBytes: Int { count.load(ordering: .relaxed) * bytes }
+    static var estimatedBytes: Int { count.load(ordering: .relaxed) * bytesPerRequest }
 
     /// Returns the requests in flight for longer than `age`. They stay known until their task ends, so that their end does
     /// not count as another request.
     static func hung(after age: Duration) -> [RequestObservation] {
         forgetAbandoned()
-        return all { $0.stage == .begun && Clock.hasPassed(age, since: $0.start.monotonic) }.map(\.value)
+        return all { $0.isLoading && Clock.hasPassed(age, since: $0.start.monotonic) }.map(\.value)
     }
 
     static func forgetAbandoned() {
         let isAbandoned = { (observation: RequestObservation) in
-            observation.stage == .resumed && Clock.hasPassed(longestWayToLoader, since: observation.start.monotonic)
+            observation.isResumed && Clock.hasPassed(maxTimeToLoader, since: observation.start.monotonic)
         }
         for (key, observation) in all(where: isAbandoned) {
             remove(observation, at: key) { isAbandoned(observation) }

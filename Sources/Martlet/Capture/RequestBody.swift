@@ -23,7 +23,7 @@ enum RequestBody {
     /// optional enum with data, a file or a stream. `Mirror` reads that property, so the result is `nil` with a Foundation
     /// that stores the body in another way.
     private static func knownBody(of task: URLSessionTask) -> DispatchData? {
-        guard let place, let stored = mirror(of: task)?.children.dropFirst(place).first?.value,
+        guard let bodyIndex, let stored = mirror(of: task)?.children.dropFirst(bodyIndex).first?.value,
             let body = StoredField.unwrapped(stored)
         else { return nil }
         return Mirror(reflecting: body).children.first?.value as? DispatchData
@@ -31,7 +31,7 @@ enum RequestBody {
 
     /// The index of `knownBody` among a task's properties, found in a task that never runs; `nil` if there is none. Only
     /// this property of a running task may be read.
-    private static let place: Int? = mirror(of: URLSessionTask()).flatMap { mirror in
+    private static let bodyIndex: Int? = mirror(of: URLSessionTask()).flatMap { mirror in
         mirror.children.enumerated().first { $0.element.label == "knownBody" }?.offset
     }
 

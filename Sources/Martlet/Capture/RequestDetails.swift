@@ -24,28 +24,28 @@ struct RequestDetails: Sendable {
     private let responseBody: BodySample?
 
     init(
-        of request: CapturedRequest, _ end: RequestObservation.End, task: URLSessionTask?, answer: RequestAnswer,
+        of request: CapturedRequest, _ finished: FinishedRequest, task: URLSessionTask?, answer: RequestAnswer,
         parent: TraceContext?, contents: DetailContents, handle: EasyHandle?
     ) {
         let isFailure = request.outcome.isFailure(for: .client)
         self.contents = contents
         httpVersion = handle?.httpVersion
         peer = handle?.peer
-        requestHeaders = contents.fields(of: end.request.allHTTPHeaderFields)
+        requestHeaders = contents.fields(of: finished.original.allHTTPHeaderFields)
         responseHeaders = contents.fields(of: answer.response?.allHeaderFields)
         requestBody = contents.sample(
-            RequestBody.beginning(of: end.request, task, bytes: contents.bodyLimit + 1),
-            contentType: end.request.value(forHTTPHeaderField: "Content-Type"), isFailure: isFailure)
+            RequestBody.beginning(of: finished.original, task, bytes: contents.bodyLimit + 1),
+            contentType: finished.original.value(forHTTPHeaderField: "Content-Type"), isFailure: isFailure)
         responseBody = contents.sample(
             answer.body, contentType: answer.response?.value(forHTTPHeaderField: "Content-Type"), isFailure: isFailure)
         self.request = request
         message = answer.message
         isConnectionReused = answer.figures?.isConnectionReused == true
-        url = end.url
-        originalMethod = request.method == HTTPMethod.other ? end.request.httpMethod : nil
-        context = end.context
+        url = finished.url
+        originalMethod = request.method == RequestDimensions.otherMethodOrError ? finished.original.httpMethod : nil
+        context = finished.context
         self.parent = parent?.spanID
-        resends = end.resends
+        resends = finished.resends
     }
 
     /// An estimate of the memory for the details, in bytes.
@@ -91,8 +91,8 @@ struct RequestDetails: Sendable {
         if isConnectionReused { attributes[AttributeName.connectionReused] = .boolean(true) }
         if let body = requestBody?.text(contents.redaction) { attributes[AttributeName.requestBody] = .string(body) }
         if let body = responseBody?.text(contents.redaction) { attributes[AttributeName.responseBody] = .string(body) }
-        add(requestHeaders, AttributeName.requestHeader, to: &attributes)
-        add(responseHeaders, AttributeName.responseHeader, to: &attributes)
+        add(requestHeaders, AttributeName.requestHeaderPrefix, to: &attributes)
+        add(responseHeaders, AttributeName.responseHeaderPrefix, to: &attributes)
         return attributes
     }
 

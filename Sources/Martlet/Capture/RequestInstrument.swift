@@ -17,7 +17,7 @@ struct RequestInstrument: Sendable {
             return nil
         }
         let observation = InFlightRequests.observation(of: task)
-        observation.begin(request, to: url, sampler: recorder.settings.sampler)
+        observation.load(request, from: url, sampler: recorder.settings.sampler)
         let sendsBody = request.httpBody != nil || request.httpBodyStream != nil || task is URLSessionUploadTask
         let observer = RequestObserver(
             of: client, loader: loader, observation: observation, sendsBody: sendsBody, instrument: self)
@@ -25,7 +25,7 @@ struct RequestInstrument: Sendable {
         // The task was cancelled before its start, and no other call will report it.
         if let error = task.error {
             let answer = RequestAnswer(response: nil, error: error, handle: nil, body: nil, isTimed: false)
-            end(observation, of: task, with: answer, handle: nil)
+            recordEnd(of: observation, task, with: answer, handle: nil)
         }
         return observer
     }
@@ -34,39 +34,42 @@ struct RequestInstrument: Sendable {
     /// survive its copies on Linux.
     private func isOwnUpload(_ task: URLSessionTask) -> Bool { task.delegate is any OwnUploadDelegate }
 
-    func end(
-        _ observation: RequestObservation, of task: URLSessionTask, with answer: RequestAnswer, handle: EasyHandle?
+    /// Records a request at its end, unless it was recorded before.
+    func recordEnd(
+        of observation: RequestObservation, _ task: URLSessionTask, with answer: RequestAnswer, handle: EasyHandle?
     ) {
         InFlightRequests.remove(task)
-        guard let end = observation.end() else { return }
+        guard let finished = observation.finish() else { return }
         // A caller that cancels a request after a question for credentials has received that answer.
-        let isRefused = answer.error == .cancelled && end.challenged != nil
-        record(end, of: task, start: observation.start, answer: isRefused ? end.challenged ?? answer : answer, handle)
+        let isRefused = answer.error == .cancelled && finished.challenge != nil
+        record(
+            finished, of: task, start: observation.start, answer: isRefused ? finished.challenge ?? answer : answer,
+            handle)
     }
 
     /// Records a request that ended unseen, with the answer that asked for credentials. Its caller received that answer.
-    func endUnseen(_ observation: RequestObservation, with answer: RequestAnswer) {
-        guard let end = observation.end() else { return }
-        record(end, of: nil, start: observation.start, answer: answer, nil)
+    func recordUnseenEnd(of observation: RequestObservation, with answer: RequestAnswer) {
+        guard let finished = observation.finish() else { return }
+        record(finished, of: nil, start: observation.start, answer: answer, nil)
     }
 
     /// Counts requests that ended unseen, and counts requests in flight for too long as hung. A hung request that ends
     /// later is not counted a second time.
     func countHung() {
-        for (key, observation) in InFlightRequests.endedUnseen {
+        for (key, observation) in InFlightRequests.withUnseenEnd {
             InFlightRequests.remove(observation, at: key)
-            if let answer = observation.unseenEnd { endUnseen(observation, with: answer) }
+            if let answer = observation.unseenEnd { recordUnseenEnd(of: observation, with: answer) }
         }
         for observation in InFlightRequests.hung(after: recorder.settings.hung) {
-            guard observation.start.scope == nil, let end = observation.end() else { continue }
-            let answer = RequestAnswer(hungAfter: end.challenged)
-            record(end, of: nil, start: observation.start, answer: answer, nil)
+            guard observation.start.scope == nil, let finished = observation.finish() else { continue }
+            let answer = RequestAnswer(hungAfter: finished.challenge)
+            record(finished, of: nil, start: observation.start, answer: answer, nil)
         }
     }
 
     /// - Parameter task: the request's task; `nil` outside the session's queue.
     private func record(
-        _ end: RequestObservation.End, of task: URLSessionTask?, start: RequestStart, answer: RequestAnswer,
+        _ finished: FinishedRequest, of task: URLSessionTask?, start: RequestStart, answer: RequestAnswer,
         _ handle: EasyHandle?
     ) {
         // The agent that runs now takes the request. The agent that saw it begin may have been shut down since, and would
@@ -74,18 +77,19 @@ struct RequestInstrument: Sendable {
         guard let recorder = CaptureSwitch.recorder(in: start.scope) else { return }
         let duration = answer.time &- start.monotonic
         var request = CapturedRequest(
-            method: HTTPMethod.name(end.request.httpMethod ?? "GET"), destination: .url(end.url), status: answer.status,
-            error: answer.errorName, start: start.wall, durationNanoseconds: duration)
+            method: HTTPMethod.name(finished.original.httpMethod ?? "GET"), destination: .url(finished.url),
+            status: answer.status, error: answer.errorName, start: start.wall, durationNanoseconds: duration)
         if let figures = answer.figures {
             request.bytesSent = figures.bytesSent
             request.bytesReceived = figures.bytesReceived
             request.phases = figures.phases(ofRequestTaking: duration)
         }
-        if recorder.keepsDetails(
-            isSampled: end.context.isSampled, isFailure: request.outcome.isFailure(for: .client), nanoseconds: duration)
+        if recorder.reserveDetails(
+            isSampled: finished.context.isSampled, isFailure: request.outcome.isFailure(for: .client),
+            nanoseconds: duration)
         {
             let details = RequestDetails(
-                of: request, end, task: task, answer: answer, parent: start.parent,
+                of: request, finished, task: task, answer: answer, parent: start.parent,
                 contents: recorder.settings.contents, handle: handle)
             request.detailBytes = details.bytes
             request.makeSpan = { details.span($0) }

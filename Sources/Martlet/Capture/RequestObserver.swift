@@ -51,11 +51,11 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
     /// Records a request that ended unseen after a challenge. Foundation releases a loader when its task has ended, or when
     /// the task continues with another loader. May run on any thread.
     deinit {
-        guard let (answer, task) = challenge, observation.isOfThisProcess, observation.isOver(after: answer) else {
+        guard let (answer, task) = challenge, observation.isOfThisProcess, observation.hasUnseenEnd(with: answer) else {
             return
         }
         InFlightRequests.remove(observation, at: task)
-        instrument.endUnseen(observation, with: answer)
+        instrument.recordUnseenEnd(of: observation, with: answer)
     }
 
     /// Records the request before it forwards the call, so that a request is counted before its caller has the answer.
@@ -113,18 +113,18 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
                 response: response as? HTTPURLResponse, error: error, handle: handle, body: responseBody,
                 isTimed: instrument.recorder.allowance.traces, firstByte: firstByte)
             (self.response, responseBody) = (nil, nil)
-            if goesOn(after: answer) {
+            if mayContinue(after: answer) {
                 challenge = (answer, InFlightRequests.key(task))
                 observation.noteChallenge(answer, of: task)
             } else {
-                instrument.end(observation, of: task, with: answer, handle: handle)
+                instrument.recordEnd(of: observation, task, with: answer, handle: handle)
             }
         }
     }
 
     /// Returns whether the request may continue after this answer. The agent does not see the loader that follows a
     /// challenge in explicit mode, so the challenge counts as the end there.
-    private func goesOn(after answer: RequestAnswer) -> Bool {
+    private func mayContinue(after answer: RequestAnswer) -> Bool {
         guard answer.error == nil, let response = answer.response, isEveryLoaderSeen else {
             return false
         }

@@ -43,14 +43,14 @@ enum URLSessionCapture {
     /// Initializes statics ahead of the first request.
     static func prepare() {
         #if os(Linux)
-        EasyHandle.prepare()
+        EasyHandle.initializeStatics()
         #endif
     }
 
     /// Forgets the parent's requests in flight, in a forked child.
-    static func beginAnew() {
+    static func forgetParentsRequests() {
         #if os(Linux)
-        InFlightRequests.beginAnew()
+        InFlightRequests.forgetParentsRequests()
         #endif
     }
 }

@@ -15,9 +15,10 @@ extension EnvironmentReader {
 
     /// Returns the rate of the sampler that the specification's variables name, if Martlet's own variable is unset.
     mutating func specificationSampleRate(unless own: String) -> Double? {
+        let rate = MartletConfiguration.defaultSampleRate
         let argument: Double? =
-            fallback("OTEL_TRACES_SAMPLER_ARG", unless: own, default: "0.1", as: EnvironmentValue.share)
-        return fallback("OTEL_TRACES_SAMPLER", unless: own, default: "a rate of 0.1") { sampler in
+            fallback("OTEL_TRACES_SAMPLER_ARG", unless: own, default: "\(rate)", as: EnvironmentValue.share)
+        return fallback("OTEL_TRACES_SAMPLER", unless: own, default: "a rate of \(rate)") { sampler in
             switch sampler.lowercased() {
             case "always_on", "parentbased_always_on": 1.0
             case "always_off", "parentbased_always_off": 0.0

@@ -73,7 +73,7 @@ extension MartletConfiguration {
 
     private mutating func readDetails(_ reader: inout EnvironmentReader) {
         sampleRate =
-            reader.value("MARTLET_SAMPLE_RATE", default: "0.1", as: EnvironmentValue.share)
+            reader.value("MARTLET_SAMPLE_RATE", default: "\(Self.defaultSampleRate)", as: EnvironmentValue.share)
             ?? reader.specificationSampleRate(unless: "MARTLET_SAMPLE_RATE") ?? sampleRate
         keepFailures =
             reader.value("MARTLET_KEEP_FAILURES", default: "true", as: EnvironmentValue.boolean) ?? keepFailures

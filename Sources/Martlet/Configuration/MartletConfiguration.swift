@@ -37,7 +37,8 @@ public struct MartletConfiguration: Sendable {
     public var maxEndpoints = 1000
     /// The share of traces whose details are kept, 0...1, decided by trace id. Counts and distributions are exact at any
     /// rate. `MARTLET_SAMPLE_RATE`, default 0.1.
-    public var sampleRate = 0.1
+    public var sampleRate = defaultSampleRate
+    static let defaultSampleRate = 0.1
     /// Whether the details of failed requests are kept whatever the rate. `MARTLET_KEEP_FAILURES`, default `true`.
     public var keepFailures = true
     /// The duration from which a request's details are kept whatever the rate. `MARTLET_SLOW`, default 1 s.

@@ -4,8 +4,6 @@ import MartletTelemetry
 /// first endpoints keep their names, and later ones count to `{other}`, until endpoints that were not seen for a day are
 /// forgotten.
 struct EndpointBudget: Sendable {
-    static let overflow = "{other}"
-
     private struct Key: Hashable {
         let host: String
         let port: Int
@@ -34,9 +32,9 @@ struct EndpointBudget: Sendable {
     mutating func admit(_ wanted: RequestDimensions, at now: UnixNanoseconds) -> RequestDimensions {
         var dimensions = wanted
         if Self.admit(Key(dimensions), to: &named, limit: limit, at: now) { return dimensions }
-        dimensions.endpoint = Self.overflow
+        dimensions.endpoint = RequestDimensions.other
         if Self.admit(Key(dimensions), to: &overflowHosts, limit: limit, at: now) { return dimensions }
-        dimensions.host = Self.overflow
+        dimensions.host = RequestDimensions.other
         dimensions.port = 0
         return dimensions
     }

@@ -46,7 +46,7 @@ struct JournalRecord: ~Copyable {
         // The text is asked for once, because a URL puts it together at each call.
         url = request.destination.url?.absoluteString
         if let url {
-            let target = url.utf8.withContiguousStorageIfAvailable { PlainTarget(of: $0) }
+            let target = url.utf8.withContiguousStorageIfAvailable { TargetRanges(of: $0) }
             (host, path, port) = target.map { ($0.host, $0.path, $0.port) } ?? (0..<0, 0..<0, 0)
         } else {
             let target = request.destination.target

@@ -25,11 +25,11 @@ final class CaptureScope: Sendable {
     ///   captures nothing.
     func open(for recorder: Recorder?) {
         state.withLock { $0.recorder = recorder }
-        CaptureSwitch.scopes.add(1, ordering: .relaxed)
+        CaptureSwitch.openScopes.add(1, ordering: .relaxed)
     }
 
     func close() {
         state.withLock { $0.recorder = nil }
-        CaptureSwitch.scopes.subtract(1, ordering: .relaxed)
+        CaptureSwitch.openScopes.subtract(1, ordering: .relaxed)
     }
 }

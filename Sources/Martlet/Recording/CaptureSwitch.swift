@@ -19,19 +19,19 @@ enum CaptureSwitch {
     private static let isOffByService = Atomic<Bool>(false)
 
     /// The number of open scopes. While it is 0, no request has to look for its scope.
-    static let scopes = Atomic<Int>(0)
+    static let openScopes = Atomic<Int>(0)
 
     /// The scope of the current Swift task; `nil` outside any.
     static var scope: CaptureScope? {
-        guard scopes.load(ordering: .relaxed) > 0 else { return nil }
+        guard openScopes.load(ordering: .relaxed) > 0 else { return nil }
         ForkedChild.begin()
-        return scopes.load(ordering: .relaxed) > 0 ? CaptureScope.current : nil
+        return openScopes.load(ordering: .relaxed) > 0 ? CaptureScope.current : nil
     }
 
     /// Whether an agent may capture requests: the process's, or one in memory.
     static var isActive: Bool {
         ForkedChild.begin()
-        return isOn.load(ordering: .relaxed) || scopes.load(ordering: .relaxed) > 0
+        return isOn.load(ordering: .relaxed) || openScopes.load(ordering: .relaxed) > 0
     }
 
     /// The recorder of the process's agent; `nil` while no agent runs, or capture is off.
@@ -55,8 +55,8 @@ enum CaptureSwitch {
 
     /// Connects a forked child's recorder. Capture stays off if the service had switched it off in the parent. Open scopes
     /// are the parent's, so the child starts with none.
-    static func goOn(with recorder: Recorder) {
-        scopes.store(0, ordering: .relaxed)
+    static func connectForkedChild(_ recorder: Recorder) {
+        openScopes.store(0, ordering: .relaxed)
         isOn.store(false, ordering: .relaxed)
         if !isOffByService.load(ordering: .relaxed) { return connect(to: recorder) }
         replace(by: recorder)

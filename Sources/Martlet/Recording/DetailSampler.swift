@@ -21,13 +21,15 @@ struct DetailSampler: Sendable {
         isSampled || (keepFailures && isFailure) || nanoseconds >= slowNanoseconds
     }
 
-    mutating func keeps(isSampled: Bool, isFailure: Bool, nanoseconds: UInt64) -> Bool {
+    /// Reserves details within the interval's limits. Returns `false` for a request whose details are not kept, and counts
+    /// them as dropped if they were wanted.
+    mutating func reserve(isSampled: Bool, isFailure: Bool, nanoseconds: UInt64) -> Bool {
         let isFailure = keepFailures && isFailure
         let isSlow = nanoseconds >= slowNanoseconds
         guard isSampled || isFailure || isSlow else { return false }
-        if isSampled, Self.take(&sampled, MartletLimits.sampledDetails) { return true }
-        if isFailure, Self.take(&failures, MartletLimits.failureDetails) { return true }
-        if isSlow, Self.take(&slow, MartletLimits.slowDetails) { return true }
+        if isSampled, Self.reserve(&sampled, MartletLimits.sampledDetails) { return true }
+        if isFailure, Self.reserve(&failures, MartletLimits.failureDetails) { return true }
+        if isSlow, Self.reserve(&slow, MartletLimits.slowDetails) { return true }
         dropped &+= 1
         return false
     }
@@ -40,9 +42,9 @@ struct DetailSampler: Sendable {
         slow = 0
     }
 
-    private static func take(_ taken: inout Int, _ limit: Int) -> Bool {
-        guard taken < limit else { return false }
-        taken += 1
+    private static func reserve(_ reserved: inout Int, _ limit: Int) -> Bool {
+        guard reserved < limit else { return false }
+        reserved += 1
         return true
     }
 }

@@ -21,7 +21,7 @@ struct ErrorBudget: Sendable {
             return wanted
         }
         var dimensions = wanted
-        dimensions.error = "_OTHER"
+        dimensions.error = RequestDimensions.otherMethodOrError
         return dimensions
     }
 }

@@ -26,9 +26,9 @@ final class Recorder: Sendable {
     let unwatched = UnwatchedTime()
     /// The memory that details may take, in bytes: a quarter of the agent's, because they exist three times while they
     /// become a batch.
-    private let detailRoom: Int
-    /// A sampler that answers for most requests without a lock.
-    private let wanted: DetailSampler
+    private let maxDetailBytes: Int
+    /// A sampler that counts no limits and so answers for most requests without a lock.
+    private let unlimitedSampler: DetailSampler
     private let details: Lock<Details>
     private let state: Lock<State>
     private let process = martlet_process()
@@ -64,24 +64,25 @@ final class Recorder: Sendable {
         let share = configuration.bufferMax / 64 / JournalFormat.headerBytes * JournalFormat.headerBytes
         journal = Journal(
             capacity: min(max(share, MartletLimits.smallestSegment), MartletLimits.segment), onFull: onFullSegment)
-        detailRoom = configuration.maxMemory / 4
-        wanted = DetailSampler(keepFailures: configuration.keepFailures, slow: configuration.slow)
-        details = Lock(Details(sampler: wanted))
+        maxDetailBytes = configuration.maxMemory / 4
+        unlimitedSampler = DetailSampler(keepFailures: configuration.keepFailures, slow: configuration.slow)
+        details = Lock(Details(sampler: unlimitedSampler))
         state = Lock(State(statistics: SeriesStatistics(configuration, start: start)))
     }
 
-    /// Returns whether a request's details are kept. A `true` uses up some of the interval's limits.
-    func keepsDetails(isSampled: Bool, isFailure: Bool, nanoseconds: UInt64) -> Bool {
-        guard memory == nil, wanted.wants(isSampled: isSampled, isFailure: isFailure, nanoseconds: nanoseconds) else {
-            return false
-        }
+    /// Reserves the details of a request within the interval's limits. Returns whether they are kept.
+    func reserveDetails(isSampled: Bool, isFailure: Bool, nanoseconds: UInt64) -> Bool {
+        guard memory == nil,
+            unlimitedSampler.wants(isSampled: isSampled, isFailure: isFailure, nanoseconds: nanoseconds)
+        else { return false }
         guard allowance.keepsDetails else {
             refused.wrappingAdd(1, ordering: .relaxed)
             return false
         }
         return details.withLock { details in
-            let keeps = details.sampler.keeps(isSampled: isSampled, isFailure: isFailure, nanoseconds: nanoseconds)
-            guard keeps, details.bytes + details.bytesTaken >= detailRoom else { return keeps }
+            let isReserved = details.sampler.reserve(
+                isSampled: isSampled, isFailure: isFailure, nanoseconds: nanoseconds)
+            guard isReserved, details.bytes + details.bytesTaken >= maxDetailBytes else { return isReserved }
             details.sampler.countDropped(1)
             return false
         }
@@ -124,7 +125,7 @@ final class Recorder: Sendable {
         }
     }
 
-    /// Keeps a span that is not a request. To be called after ``keepsDetails(isSampled:isFailure:nanoseconds:)`` returned
+    /// Keeps a span that is not a request. To be called after ``reserveDetails(isSampled:isFailure:nanoseconds:)`` returned
     /// `true`.
     ///
     /// - Parameter bytes: an estimate of the memory for the span.
@@ -155,16 +156,16 @@ final class Recorder: Sendable {
     }
 
     /// Whether the statistics hold requests that the journal did not take.
-    var hasUnjournaled: Bool { state.withLock { !$0.statistics.isEmpty } }
+    var hasRequestsInMemory: Bool { state.withLock { !$0.statistics.isEmpty } }
 
     // MARK: For the agent's thread alone
 
-    /// Closes segments and notes the number of requests in them.
+    /// Closes segments and counts the requests in them as captured.
     ///
-    /// - Parameter close: closes the segments and returns that number, or `nil` if it closed none. It must not wait for
-    ///   anything.
+    /// - Parameter close: closes the segments and returns the number of requests in them, or `nil` if it closed none. It must
+    ///   not wait for anything.
     /// - Returns: whether `close` closed segments.
-    func noteClosed(_ close: () -> Int?) -> Bool {
+    func closeSegments(_ close: () -> Int?) -> Bool {
         state.withLock { state in
             guard let requests = close() else { return false }
             state.closed &+= UInt64(requests)
@@ -215,14 +216,4 @@ final class Recorder: Sendable {
         details.withLock { $0.bytesTaken = 0 }
         state.withLock { $0.bytesTaken = 0 }
     }
-}
-
-/// The statistics and details between two drains.
-struct RecordedInterval: Sendable {
-    var start: UnixNanoseconds
-    var end: UnixNanoseconds = 0
-    var series: [RequestDimensions: RequestStatistics] = [:]
-    var details: [SpanRecord] = []
-    /// The nanoseconds without capture, from the recorder's start to the end of the interval.
-    var unwatched: UInt64 = 0
 }

@@ -9,9 +9,9 @@ struct SeriesStatistics: Sendable {
     /// The latest end among the interval's requests from the journal; 0 if there were none.
     private var lastEnd: UnixNanoseconds = 0
     private var series: [(dimensions: RequestDimensions, statistics: RequestStatistics)] = []
-    private var places: [RequestDimensions: Int] = [:]
+    private var indices: [RequestDimensions: Int] = [:]
     /// The index of a series by the bytes that its records share. Most requests resemble an earlier one.
-    private var known: [RecordIdentity: Int] = [:]
+    private var indicesByRecord: [RecordIdentity: Int] = [:]
 
     /// The bytes that a series' records share. They are compared exactly, and hashed by the checksum of their texts alone.
     private struct RecordIdentity: Hashable {
@@ -39,8 +39,8 @@ struct SeriesStatistics: Sendable {
     var estimatedBytes: Int { series.reduce(0) { $0 + $1.statistics.estimatedBytes } }
 
     mutating func count(_ request: CapturedRequest) {
-        let place = place(of: dimensions(of: request))
-        series[place].statistics.record(
+        let index = index(of: dimensions(of: request))
+        series[index].statistics.record(
             seconds: Double(request.durationNanoseconds) / 1e9, bytesSent: request.bytesSent,
             bytesReceived: request.bytesReceived, phases: request.phases)
     }
@@ -48,9 +48,9 @@ struct SeriesStatistics: Sendable {
     /// Counts a record of the journal. Returns `false` for a record that cannot be read, which is not counted.
     @discardableResult
     mutating func count(_ record: UnsafeRawBufferPointer) -> Bool {
-        guard let place = place(of: record) else { return false }
+        guard let index = index(of: record) else { return false }
         let figures = JournalRecord.figures(record)
-        series[place].statistics.record(
+        series[index].statistics.record(
             seconds: Double(figures.duration) / 1e9, bytesSent: figures.bytesSent,
             bytesReceived: figures.bytesReceived, phases: figures.phases)
         let (end, isBeyond) = figures.start.addingReportingOverflow(figures.duration)
@@ -65,19 +65,19 @@ struct SeriesStatistics: Sendable {
                 status: request.status, error: request.error))
     }
 
-    private mutating func place(of record: UnsafeRawBufferPointer) -> Int? {
+    private mutating func index(of record: UnsafeRawBufferPointer) -> Int? {
         let identity = RecordIdentity(record)
-        if let place = known[identity] { return place }
+        if let index = indicesByRecord[identity] { return index }
         guard let read = JournalRecord.read(record) else { return nil }
-        let place = place(of: name(read))
-        if known.count >= MartletLimits.knownSeries { known.removeAll(keepingCapacity: true) }
-        known[identity] = place
-        return place
+        let index = index(of: name(read))
+        if indicesByRecord.count >= MartletLimits.knownSeries { indicesByRecord.removeAll(keepingCapacity: true) }
+        indicesByRecord[identity] = index
+        return index
     }
 
-    private mutating func place(of dimensions: RequestDimensions) -> Int {
-        if let place = places[dimensions] { return place }
-        places[dimensions] = series.count
+    private mutating func index(of dimensions: RequestDimensions) -> Int {
+        if let index = indices[dimensions] { return index }
+        indices[dimensions] = series.count
         series.append((dimensions, RequestStatistics()))
         return series.count - 1
     }
@@ -89,7 +89,7 @@ struct SeriesStatistics: Sendable {
             kind: identity.kind, method: identity.method, host: target.host, port: target.port,
             endpoint: identity.route ?? namer.endpoint(ofPath: target.path), status: identity.status,
             error: identity.error)
-        return places[dimensions] == nil ? errors.admit(endpoints.admit(dimensions, at: start)) : dimensions
+        return indices[dimensions] == nil ? errors.admit(endpoints.admit(dimensions, at: start)) : dimensions
     }
 
     /// Takes out the interval and begins the next one.
@@ -103,8 +103,8 @@ struct SeriesStatistics: Sendable {
             series: Dictionary(series.map { ($0.dimensions, $0.statistics) }) { first, _ in first })
         (start, lastEnd) = (end, 0)
         series.removeAll(keepingCapacity: true)
-        places.removeAll(keepingCapacity: true)
-        known.removeAll(keepingCapacity: true)
+        indices.removeAll(keepingCapacity: true)
+        indicesByRecord.removeAll(keepingCapacity: true)
         endpoints.forgetUnused(at: end)
         return interval
     }

@@ -22,6 +22,6 @@ final class UnwatchedTime: Sendable {
     /// Returns the nanoseconds without capture until `now`, with those of a period that has not ended.
     func nanoseconds(at now: UInt64 = Clock.monotonic()) -> UInt64 { state.withLock { $0.nanoseconds(at: now) } }
 
-    /// Whether capture is off at this moment.
-    var isRunning: Bool { state.withLock { $0.since != nil } }
+    /// Whether the time counts at this moment, because capture is off.
+    var isCounting: Bool { state.withLock { $0.since != nil } }
 }

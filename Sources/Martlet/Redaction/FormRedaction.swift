@@ -13,7 +13,7 @@ struct FormRedaction {
         let name = pair.prefix { $0 != UInt8(ascii: "=") }
         guard name.count < pair.count else { return text(pair) }
         let value = pair[(name.endIndex + 1)...]
-        return text(name) + [UInt8(ascii: "=")] + (names.contain(name) ? Redaction.placeholderBytes : text(value))
+        return text(name) + [UInt8(ascii: "=")] + (names.contains(name) ? Redaction.placeholderBytes : text(value))
     }
 
     /// Redacts a name or a value. Text without secrets keeps its encoding.

@@ -6,9 +6,8 @@ import MartletTelemetry
 /// function takes time in proportion to the length of its input. `docs/redaction.md` lists the secrets that are found and
 /// the secrets that are missed.
 struct Redaction: Sendable {
-    /// The text that replaces a secret (OpenTelemetry semantic conventions, "url.full").
-    static let placeholder = "REDACTED"
-    static let placeholderBytes = Array(placeholder.utf8)
+    /// The bytes of ``SpanSecrets/placeholder``.
+    static let placeholderBytes = Array(SpanSecrets.placeholder.utf8)
 
     private let names: SensitiveNames
     private let urls: URLRedaction
@@ -50,8 +49,8 @@ struct Redaction: Sendable {
     ///
     /// - Parameter limit: the number of bytes that are kept.
     func header(_ name: String, _ value: String, limit: Int) -> String {
-        if names.contain(Array(name.utf8)[...]) { return Self.placeholder }
-        return Self.fieldsWithURL.contains(name.lowercased()) ? url(value) : text(value, limit: limit)
+        if names.contains(Array(name.utf8)[...]) { return SpanSecrets.placeholder }
+        return SpanSecrets.urlHeaders.contains(name.lowercased()) ? url(value) : text(value, limit: limit)
     }
 
     /// Returns a body as text without its secrets; `nil` for a body that is not text, or of a format in which secrets
@@ -74,8 +73,6 @@ struct Redaction: Sendable {
         }
         return String(decoding: text, as: UTF8.self)
     }
-
-    private static let fieldsWithURL: Set = ["location", "content-location", "referer"]
 
     /// Returns the bytes without a last character that is incomplete.
     private static func wholeCharacters(_ bytes: some Collection<UInt8>) -> [UInt8] {

@@ -20,9 +20,9 @@ enum SegmentRedaction {
         guard (14...16).contains(digits.count), let first = digits.first, "3456".utf8.contains(first) else {
             return false
         }
-        let sum = digits.reversed().enumerated().reduce(0) { sum, place in
-            let digit = Int(place.element - UInt8(ascii: "0")) * (place.offset.isMultiple(of: 2) ? 1 : 2)
-            return sum + (digit > 9 ? digit - 9 : digit)
+        let sum = digits.reversed().enumerated().reduce(0) { sum, digit in
+            let weighted = Int(digit.element - UInt8(ascii: "0")) * (digit.offset.isMultiple(of: 2) ? 1 : 2)
+            return sum + (weighted > 9 ? weighted - 9 : weighted)
         }
         return sum.isMultiple(of: 10)
     }

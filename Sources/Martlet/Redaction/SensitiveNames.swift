@@ -25,7 +25,7 @@ struct SensitiveNames: Sendable {
     }
 
     /// - Parameter name: a name, which may be percent-encoded.
-    func contain(_ name: ArraySlice<UInt8>) -> Bool {
+    func contains(_ name: ArraySlice<UInt8>) -> Bool {
         let name = Self.plain(name)
         return wholes.contains(name)
             || name.indices.contains { start in

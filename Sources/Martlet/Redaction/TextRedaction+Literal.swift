@@ -2,12 +2,12 @@ extension TextRedaction {
     /// Handles a string of JSON: a key with its value, or a value that may hold text of any kind.
     mutating func literal() {
         copy(to: position + 1)
-        let closer = closer(of: UInt8(ascii: "\""), from: position)
-        let content = JSONString.decode(text[position..<(closer ?? text.count)])
-        replaceContent(content, to: closer ?? text.count, isCutOff: closer == nil)
-        guard let closer else { return }
-        copy(to: closer + 1)
-        if let value = value(behind: position, isLiteral: true), names.contain(content[...]) { replaceValue(value) }
+        let closingQuote = indexOfClosingQuote(UInt8(ascii: "\""), from: position)
+        let content = JSONString.decode(text[position..<(closingQuote ?? text.count)])
+        replaceContent(content, to: closingQuote ?? text.count, isCutOff: closingQuote == nil)
+        guard let closingQuote else { return }
+        copy(to: closingQuote + 1)
+        if let value = value(behind: position, isLiteral: true), names.contains(content[...]) { replaceValue(value) }
     }
 
     /// Redacts the content of a literal. Content without secrets keeps its escapes.

@@ -3,7 +3,7 @@ extension TextRedaction {
     mutating func tag() {
         let name = (position + 1)..<end(from: position + 1) { !$0.isNamePart && $0 != UInt8(ascii: ":") }
         let end = endOfTag(from: name.upperBound)
-        if !name.isEmpty, names.contain(text[name]) {
+        if !name.isEmpty, names.contains(text[name]) {
             element(name, endOfTag: end)
         } else if !name.isEmpty, hasSensitiveAttribute(name.upperBound..<end) {
             copy(to: name.upperBound)
@@ -39,7 +39,7 @@ extension TextRedaction {
     /// value="…">`. A tag that is cut off may have lost the name, so it counts as sensitive.
     private func hasSensitiveAttribute(_ attributes: Range<Int>) -> Bool {
         if isCutOff, attributes.upperBound == text.count { return true }
-        return text[attributes].split { !$0.isNamePart }.contains { names.contain($0) }
+        return text[attributes].split { !$0.isNamePart }.contains { names.contains($0) }
     }
 
     /// Takes out the attributes and the content of an element whose name is sensitive.

@@ -37,7 +37,7 @@ extension TextRedaction {
         switch text[opener] {
         case UInt8(ascii: "\""), UInt8(ascii: "'"):
             let quote = Array(text[position...opener])
-            let end = closer(of: text[opener], from: opener + 1, escapedBy: opener - position).map { $0 + 1 }
+            let end = indexOfClosingQuote(text[opener], from: opener + 1, escapedBy: opener - position).map { $0 + 1 }
             replace(to: end ?? text.count, with: quote + Redaction.placeholderBytes + quote)
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             replace(to: endOfNesting(from: opener), with: quoted(for: value.end))
@@ -51,7 +51,7 @@ extension TextRedaction {
     /// Returns the index of the closing quote; `nil` when there is none.
     ///
     /// - Parameter depth: the number of backslashes before the opening quote.
-    func closer(of quote: UInt8, from start: Int, escapedBy depth: Int = 0) -> Int? {
+    func indexOfClosingQuote(_ quote: UInt8, from start: Int, escapedBy depth: Int = 0) -> Int? {
         var backslashes = 0
         for index in start..<text.count {
             let byte = text[index]
@@ -72,7 +72,7 @@ extension TextRedaction {
             case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
             case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
             case UInt8(ascii: "\""), UInt8(ascii: "'"):
-                index = closer(of: byte, from: index).map { $0 + 1 } ?? text.count
+                index = indexOfClosingQuote(byte, from: index).map { $0 + 1 } ?? text.count
             default: break
             }
             if depth == 0 { return index }

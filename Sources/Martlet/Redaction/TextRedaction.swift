@@ -102,9 +102,9 @@ struct TextRedaction {
 
     /// Returns whether a word is a sensitive name, by itself or with the word before it: `API key: …`.
     private func isSensitive(_ word: Range<Int>) -> Bool {
-        if names.contain(text[word]) { return true }
+        if names.contains(text[word]) { return true }
         return previousWord.upperBound + 1 == word.lowerBound && text[previousWord.upperBound].isASCIIWhitespace
-            && names.contain(text[previousWord.lowerBound..<word.upperBound])
+            && names.contains(text[previousWord.lowerBound..<word.upperBound])
     }
 
     /// Returns the start of a token in a word; `nil` for none. `eyJ` begins every JSON Web Token (RFC 7519), and other JSON

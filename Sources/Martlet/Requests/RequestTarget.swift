@@ -18,7 +18,7 @@ struct RequestTarget: Sendable {
     init(_ url: URL) {
         var text = url.absoluteString
         self = text.withUTF8 { text in
-            let target = PlainTarget(of: text)
+            let target = TargetRanges(of: text)
             return RequestTarget(
                 host: String(decoding: text[target.host], as: UTF8.self).lowercased(), port: target.port,
                 path: String(decoding: text[target.path], as: UTF8.self))

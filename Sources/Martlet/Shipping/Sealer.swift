@@ -105,7 +105,7 @@ struct Sealer: ~Copyable {
     /// Returns whether a time without capture is to be reported: its beginning and its end at once, its length when a caller
     /// asks.
     private func isUnwatchedNew(_ isCallerWaiting: Bool) -> Bool {
-        recorder.unwatched.isRunning == wasWatching
+        recorder.unwatched.isCounting == wasWatching
             || (isCallerWaiting && recorder.unwatched.nanoseconds() != lastUnwatched)
     }
 
@@ -122,11 +122,11 @@ struct Sealer: ~Copyable {
     /// - Returns: `false` if the other bank is not free, or a service's thread is still writing a record. That takes
     ///   nanoseconds, unless the thread was stopped.
     private mutating func takeInterval() -> Bool {
-        if keeper.closedSequence == nil { guard recorder.noteClosed({ keeper.close() }) else { return false } }
+        if keeper.closedSequence == nil { guard recorder.closeSegments({ keeper.close() }) else { return false } }
         guard let sequence = keeper.closedSequence, let lanes = awaitWritten() else { return false }
         ShippingStep.closed.reach()
         for lane in lanes { recorder.fold(lane) }
-        wasWatching = !recorder.unwatched.isRunning
+        wasWatching = !recorder.unwatched.isCounting
         let (interval, captured) = recorder.drain()
         lastUnwatched = interval.unwatched
         let capture = capture.now(keeping: recorder)
@@ -302,7 +302,7 @@ struct Sealer: ~Copyable {
     func close(losing lost: UInt64) {
         if lost > 0 { log.warning("\(lost) requests are lost: they could neither be delivered nor stored") }
         var empty: [SegmentMemory] = []
-        _ = recorder.noteClosed {
+        _ = recorder.closeSegments {
             let end = keeper.closeForGood()
             empty = end.empty
             return end.requests

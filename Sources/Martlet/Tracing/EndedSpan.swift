@@ -35,7 +35,7 @@ struct EndedSpan: Sendable {
     var isRequest: Bool { http != nil }
 
     func record(in recorder: Recorder) {
-        guard let http, let kind = kind.request, !content.encloses else { return keep(in: recorder) }
+        guard let http, let kind = kind.request, !content.enclosesCountedRequest else { return keep(in: recorder) }
         let url = http.url.flatMap(URL.init(string:))
         let destination = url.map(RequestDestination.url) ?? .target(RequestTarget(http))
         // The patterns apply to requests that a service makes, and not to requests that it receives.
@@ -48,7 +48,7 @@ struct EndedSpan: Sendable {
         request.bytesReceived = kind == .client ? http.responseBodySize : http.requestBodySize
         let isFailure = request.outcome.isFailure(for: kind)
         if let trace,
-            recorder.keepsDetails(isSampled: trace.isSampled, isFailure: isFailure, nanoseconds: durationNanoseconds)
+            recorder.reserveDetails(isSampled: trace.isSampled, isFailure: isFailure, nanoseconds: durationNanoseconds)
         {
             let redaction = recorder.settings.contents.redaction
             let (span, bytes) = record(trace, isError: isFailure, request: kind, redaction)
@@ -61,7 +61,7 @@ struct EndedSpan: Sendable {
     /// Keeps a span that is not counted, if its trace is sampled.
     private func keep(in recorder: Recorder) {
         guard let trace, trace.isSampled,
-            recorder.keepsDetails(isSampled: true, isFailure: false, nanoseconds: durationNanoseconds)
+            recorder.reserveDetails(isSampled: true, isFailure: false, nanoseconds: durationNanoseconds)
         else { return }
         var (span, bytes) = record(
             trace, isError: content.status?.code == .error, request: nil, recorder.settings.contents.redaction)
@@ -90,7 +90,7 @@ struct EndedSpan: Sendable {
         let isError = content.status?.code == .error
         if kind == .server, http.status != nil { return nil }
         guard isError || http.status == nil else { return nil }
-        return content.error?.requestErrorType ?? (isError ? "_OTHER" : nil)
+        return content.error?.requestErrorType ?? (isError ? RequestDimensions.otherMethodOrError : nil)
     }
 
     // MARK: - Details
@@ -125,14 +125,14 @@ struct EndedSpan: Sendable {
         span.traceState = trace.traceState
         span.isError = isError
         span.message = isError ? message.map(redaction.message) : nil
-        var room = SpanRoom(redaction)
-        span.attributes = room.take(content.attributes) { HTTPSpanAttributes.covers($0, of: request) }
-        span.events = content.events.map { room.take($0) }
-        span.links = content.links.compactMap { room.take($0) }
-        span.droppedAttributes = content.droppedAttributes &+ room.dropped
+        var conversion = SpanConversion(redaction)
+        span.attributes = conversion.keep(content.attributes) { HTTPSpanAttributes.covers($0, of: request) }
+        span.events = content.events.map { conversion.keep($0) }
+        span.links = content.links.compactMap { conversion.keep($0) }
+        span.droppedAttributes = content.droppedAttributes &+ conversion.dropped
         span.droppedEvents = content.droppedEvents
         span.droppedLinks = content.droppedLinks
-        return (span, room.bytes)
+        return (span, conversion.bytes)
     }
 
     private var message: String? { content.status?.message ?? content.error?.message }

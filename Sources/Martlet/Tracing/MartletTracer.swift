@@ -18,7 +18,9 @@ public struct MartletTracer: Tracer {
     ) -> MartletSpan {
         let context = context()
         let scope = CaptureSwitch.scope
-        guard let recorder = CaptureSwitch.recorder(in: scope) else { return MartletSpan(context: context, recording: nil) }
+        guard let recorder = CaptureSwitch.recorder(in: scope) else {
+            return MartletSpan(context: context, recording: nil)
+        }
         let kind = SpanRecord.Kind(kind)
         guard recorder.allowance.traces else { return countedSpan(operationName, kind, context, scope, instant()) }
         let (settings, parent) = (recorder.settings, context.traceContext)
@@ -69,7 +71,9 @@ public struct MartletTracer: Tracer {
     public func inject<Carrier, Inject: Injector>(
         _ context: ServiceContext, into carrier: inout Carrier, using injector: Inject
     ) where Inject.Carrier == Carrier {
-        guard let trace = context.traceContext, CaptureSwitch.recorder(in: CaptureSwitch.scope)?.settings.propagates != false else {
+        guard let trace = context.traceContext,
+            CaptureSwitch.recorder(in: CaptureSwitch.scope)?.settings.propagates != false
+        else {
             return
         }
         injector.inject(TraceParent(trace).text, forKey: TraceParent.headerName, into: &carrier)
@@ -92,9 +96,9 @@ public struct MartletTracer: Tracer {
 }
 
 extension ServiceContext {
-    fileprivate func with(_ place: TracePlace) -> ServiceContext {
+    fileprivate func with(_ trace: CurrentTrace) -> ServiceContext {
         var context = self
-        context.tracePlace = place
+        context.currentTrace = trace
         return context
     }
 }

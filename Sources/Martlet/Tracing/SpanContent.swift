@@ -10,7 +10,7 @@ struct SpanContent: Sendable {
     /// The last recorded error.
     var error: SpanError?
     /// Whether a request within the span was counted, so that the span is not.
-    var encloses = false
+    var enclosesCountedRequest = false
     private(set) var droppedAttributes: UInt32 = 0
     private(set) var droppedEvents: UInt32 = 0
     private(set) var droppedLinks: UInt32 = 0

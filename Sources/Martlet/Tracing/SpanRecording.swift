@@ -7,9 +7,9 @@ import Tracing
 /// context that names it.
 final class SpanRecording: Sendable {
     /// The trace context for code within the span; `nil` outside any trace.
-    let trace: TraceContext?
+    let innerContext: TraceContext?
     /// The span's own trace context; `nil` for a span that is only counted and has no part in the trace.
-    private let own: TraceContext?
+    private let ownContext: TraceContext?
     let kind: SpanRecord.Kind
     private let parent: SpanID?
     private let start: UnixNanoseconds
@@ -35,8 +35,8 @@ final class SpanRecording: Sendable {
         _ name: String, _ trace: TraceContext, parent: SpanID?, within surrounding: SpanRecording?,
         kind: SpanRecord.Kind, start: UnixNanoseconds, scope: CaptureScope? = nil
     ) {
-        self.trace = trace
-        own = trace
+        self.innerContext = trace
+        ownContext = trace
         self.kind = kind
         self.parent = parent
         self.start = start
@@ -51,8 +51,8 @@ final class SpanRecording: Sendable {
         countedOnly name: String, _ trace: TraceContext?, within surrounding: SpanRecording?, kind: SpanRecord.Kind,
         start: UnixNanoseconds, scope: CaptureScope?
     ) {
-        self.trace = trace
-        own = nil
+        self.innerContext = trace
+        ownContext = nil
         self.kind = kind
         parent = nil
         self.start = start
@@ -60,7 +60,7 @@ final class SpanRecording: Sendable {
         state = Lock(State(content: SpanContent(name: name), enclosing: surrounding))
     }
 
-    private var isSampled: Bool { own?.isSampled == true }
+    private var isSampled: Bool { ownContext?.isSampled == true }
 
     /// Whether the span began in this process. `false` in a forked child for a span from before the fork: the span and its
     /// lock belong to the parent.
@@ -116,10 +116,12 @@ final class SpanRecording: Sendable {
         }
         guard let ended else { return }
         let span = EndedSpan(
-            trace: own, parent: parent, kind: kind, start: start, durationNanoseconds: duration,
+            trace: ownContext, parent: parent, kind: kind, start: start, durationNanoseconds: duration,
             content: ended.content)
         // A span that is not a request but lies around one notes that request on its own enclosing span too.
-        if let kind = kind.request, span.isRequest || ended.content.encloses { ended.enclosing?.noteRequest(kind) }
+        if let kind = kind.request, span.isRequest || ended.content.enclosesCountedRequest {
+            ended.enclosing?.noteRequest(kind)
+        }
         if let recorder = CaptureSwitch.recorder(in: scope) { span.record(in: recorder) }
     }
 
@@ -138,7 +140,7 @@ extension SpanRecording {
     /// see one request, the instrument closer to the wire counts it: a span of the same kind is then kept as a span and not
     /// counted.
     func noteRequest(_ kind: RequestKind) {
-        if self.kind.request == kind { change { $0.encloses = true } }
+        if self.kind.request == kind { change { $0.enclosesCountedRequest = true } }
     }
 
     /// The span itself if it may be a request, else the nearest span around it that may be one.

@@ -124,10 +124,10 @@ private final class Slots {
     var contents: [UnsafeMutableRawPointer?] { Array(slots) }
 
     func install(and last: VTable.Slot? = nil) -> martlet_install_result {
-        let places = slots.indices.compactMap { slots.baseAddress?.advanced(by: $0) } + [last].compactMap(\.self)
-        let methods = places.map { place in
+        let entries = slots.indices.compactMap { slots.baseAddress?.advanced(by: $0) } + [last].compactMap(\.self)
+        let methods = entries.map { entry in
             var method = martlet_method()
-            (method.slots.0, method.count) = (place, 1)
+            (method.slots.0, method.count) = (entry, 1)
             return method
         }
         return martlet_install(methods) { _, _ in }

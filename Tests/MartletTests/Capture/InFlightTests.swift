@@ -80,7 +80,7 @@ extension AgentTests {
             let tasks = (0..<InFlightRequests.limit + 1000).map { _ in URLSession.shared.dataTask(with: url) }
             for task in tasks { _ = InFlightRequests.resume(task) }
             #expect(tasks.count(where: InFlightRequests.knows) == InFlightRequests.limit)
-            #expect(InFlightRequests.estimatedBytes == InFlightRequests.limit * InFlightRequests.bytes)
+            #expect(InFlightRequests.estimatedBytes == InFlightRequests.limit * InFlightRequests.bytesPerRequest)
             for task in tasks { InFlightRequests.remove(task) }
             #expect(!tasks.contains(where: InFlightRequests.knows))
             #expect(InFlightRequests.estimatedBytes == 0)

@@ -152,11 +152,11 @@ extension AgentTests {
             #expect(recorder.allowance == .nothing)
             _ = recorder.drain()
             recorder.noteReleased()
-            #expect(!recorder.keepsDetails(isSampled: true, isFailure: false, nanoseconds: 1))
+            #expect(!recorder.reserveDetails(isSampled: true, isFailure: false, nanoseconds: 1))
             CaptureSwitch.switchOn()
             let isNews = watch.check()
             #expect(isNews)
-            #expect(recorder.keepsDetails(isSampled: true, isFailure: false, nanoseconds: 1))
+            #expect(recorder.reserveDetails(isSampled: true, isFailure: false, nanoseconds: 1))
         }
 
         @Test func theTenthInternalErrorSwitchesCaptureOffAndIsSaid() async throws {

@@ -48,7 +48,7 @@ extension AgentTests {
                 #expect(requests.map(\.isFailure) == [false, true, true])
                 #expect(requests.map(\.bytesReceived) == [5, 0, 0])
                 #expect(requests.allSatisfy { $0.duration > .zero && $0.start >= start })
-                #expect(agent.status.ledger == Ledger(captured: 3, waiting: 3))
+                #expect(agent.status.ledger == .init(captured: 3, waiting: 3))
                 await agent.shutdown()
             }
         }

@@ -34,7 +34,7 @@ final class JournalFixture {
         return interval
     }
 
-    func close() -> Bool { recorder.noteClosed { keeper.close() } }
+    func close() -> Bool { recorder.closeSegments { keeper.close() } }
 
     @discardableResult func makeRoom() -> Bool { keeper.makeRoom() }
 

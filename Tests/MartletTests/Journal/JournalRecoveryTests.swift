@@ -21,7 +21,7 @@ import Testing
         keeper.move(to: outbox.directory)
         for _ in 0..<requests { recorder.record(RecorderTests.request("http://host/users/4711")) }
         if mayHaveArrived {
-            #expect(recorder.noteClosed { keeper.close() })
+            #expect(recorder.closeSegments { keeper.close() })
             keeper.noteAttempt()
         }
         if sealed {
@@ -52,7 +52,7 @@ import Testing
         let recovered = try recover()
         #expect(recovered.batches.map(\.requests) == [40])
         #expect(recovered.batches.map(\.sequence) == [1])
-        #expect(recovered.ledger == Ledger(captured: 40, waiting: 40))
+        #expect(recovered.ledger == .init(captured: 40, waiting: 40))
         #expect(recovered.resource == dead)
         #expect(journals(in: directory).isEmpty)
         #expect(try recover().batches.map(\.requests) == [40])
@@ -80,7 +80,7 @@ import Testing
         let keeper = JournalKeeper(recorder.journal)
         keeper.move(to: outbox.directory)
         keeper.noteUnwatched(7_500_000_000)
-        #expect(recorder.noteClosed { keeper.close() })
+        #expect(recorder.closeSegments { keeper.close() })
         keeper.recycle()
         recorder.record(RecorderTests.request("http://host/users/4711"))
         outbox.close()

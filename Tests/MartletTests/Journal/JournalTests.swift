@@ -36,7 +36,7 @@ import Testing
         keeper.beginInMemory()
         for _ in 1...3 {
             #expect(keeper.problem == "there is no directory that can be written")
-            #expect(recorder.noteClosed { keeper.close() })
+            #expect(recorder.closeSegments { keeper.close() })
             keeper.recycle()
         }
         for memory in keeper.closeForGood().empty { memory.remove() }

@@ -59,14 +59,14 @@ import Testing
             traceID: TraceIDs.nextTrace(), spanID: TraceIDs.nextSpan(), name: "large", kind: .internal, start: 0,
             durationNanoseconds: 1)
         recorder.keep(span, bytes: 1 << 19)
-        #expect(!recorder.keepsDetails(isSampled: true, isFailure: false, nanoseconds: 1))
+        #expect(!recorder.reserveDetails(isSampled: true, isFailure: false, nanoseconds: 1))
         #expect(recorder.estimatedBytes >= 1 << 19)
         #expect(recorder.drain().interval.details == [span])
-        #expect(!recorder.keepsDetails(isSampled: true, isFailure: false, nanoseconds: 1))
+        #expect(!recorder.reserveDetails(isSampled: true, isFailure: false, nanoseconds: 1))
         #expect(recorder.estimatedBytes >= 1 << 19)
         recorder.noteReleased()
         #expect(recorder.estimatedBytes < 1 << 19)
-        #expect(recorder.keepsDetails(isSampled: true, isFailure: false, nanoseconds: 1))
+        #expect(recorder.reserveDetails(isSampled: true, isFailure: false, nanoseconds: 1))
     }
 
     @Test func statisticsThatWereDrainedCountUntilTheyAreLetGoOf() {
@@ -83,8 +83,8 @@ import Testing
     @Test func detailsThatAreNotAllowedAreCountedAsDropped() {
         let recorder = Recorder(MartletConfiguration())
         recorder.allow(.withoutDetails)
-        #expect(!recorder.keepsDetails(isSampled: true, isFailure: false, nanoseconds: 1))
-        #expect(!recorder.keepsDetails(isSampled: false, isFailure: false, nanoseconds: 1))
+        #expect(!recorder.reserveDetails(isSampled: true, isFailure: false, nanoseconds: 1))
+        #expect(!recorder.reserveDetails(isSampled: false, isFailure: false, nanoseconds: 1))
         #expect(recorder.droppedDetails == 1)
     }
 

@@ -151,7 +151,7 @@ import Testing
             Issue.record("not taken over")
             return
         }
-        #expect(adopted.ledger(unsealed: 0) == Ledger(captured: 8, waiting: 1, dropped: [.bufferFull: 7]))
+        #expect(adopted.ledger(unsealed: 0) == .init(captured: 8, waiting: 1, dropped: [.bufferFull: 7]))
         #expect(sequences(of: &adopted) == [3])
     }
 

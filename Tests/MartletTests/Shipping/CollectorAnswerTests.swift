@@ -26,7 +26,7 @@ extension AgentTests {
                 #expect(collector.received.map(\.status) == [503, 429, 502, 504, 200])
                 #expect(Set(collector.received.map(\.batch)).count == 1)
                 #expect(Set(collector.received.map(\.body)).count == 1)
-                #expect(agent.status.ledger == Ledger(captured: 1, delivered: 1))
+                #expect(agent.status.ledger == .init(captured: 1, delivered: 1))
                 #expect(agent.status.uploadError == nil)
             }
         }
@@ -41,7 +41,7 @@ extension AgentTests {
                 _ = try await URLSession.shared.data(from: base / "hello/x")
                 for _ in 1...3 { await agent.flush() }
                 #expect(collector.received.map(\.status) == [429])
-                #expect(agent.status.ledger == Ledger(captured: 1, waiting: 1))
+                #expect(agent.status.ledger == .init(captured: 1, waiting: 1))
                 #expect(agent.status.bufferedBytes > 0)
             }
         }
@@ -55,7 +55,7 @@ extension AgentTests {
                 await agent.flush()
                 _ = try await URLSession.shared.data(from: base / "hello/y")
                 await agent.flush()
-                #expect(agent.status.ledger == Ledger(captured: 2, delivered: 1, dropped: [.rejected: 1]))
+                #expect(agent.status.ledger == .init(captured: 2, delivered: 1, dropped: [.rejected: 1]))
                 #expect(agent.status.bufferedBytes == 0)
             }
         }
@@ -90,9 +90,9 @@ extension AgentTests {
                 collector.answer(401, 403, 404, 302)
                 _ = try await URLSession.shared.data(from: base / "hello/x")
                 for _ in 1...4 { await agent.flush() }
-                #expect(agent.status.ledger == Ledger(captured: 1, waiting: 1))
+                #expect(agent.status.ledger == .init(captured: 1, waiting: 1))
                 await agent.flush()
-                #expect(agent.status.ledger == Ledger(captured: 1, delivered: 1))
+                #expect(agent.status.ledger == .init(captured: 1, delivered: 1))
             }
             #expect(log.entries.filter { "\($0.message)".contains("MARTLET_TOKEN") }.count == 1)
         }
@@ -106,7 +106,7 @@ extension AgentTests {
                     _ = try await URLSession.shared.data(from: base / "hello/x")
                     await agent.flush()
                 }
-                #expect(agent.status.ledger == Ledger(captured: 3, delivered: 3))
+                #expect(agent.status.ledger == .init(captured: 3, delivered: 3))
                 #expect(collector.received.filter { $0.path == "/v1/traces" && $0.status == 404 }.count == 3)
                 let uploaded = Set(collector.received.filter { $0.path == "/v1/traces" }.map(\.batch))
                 #expect(uploaded.count == 1)
@@ -128,7 +128,7 @@ extension AgentTests {
                     expected["/hello/\(letter)"] = 1
                 }
                 await agent.flush()
-                #expect(agent.status.ledger == Ledger(captured: 8, delivered: 8))
+                #expect(agent.status.ledger == .init(captured: 8, delivered: 8))
                 let counts = try collector.counts()
                 #expect(counts == expected)
                 let ids = collector.received.compactMap(\.batch)
@@ -145,7 +145,7 @@ extension AgentTests {
                 collector.maxBody.store(10, ordering: .relaxed)
                 for letter in "abc" { _ = try await URLSession.shared.data(from: base / "hello/\(letter)") }
                 await agent.flush()
-                #expect(agent.status.ledger == Ledger(captured: 3, dropped: [.tooLarge: 3]))
+                #expect(agent.status.ledger == .init(captured: 3, dropped: [.tooLarge: 3]))
                 #expect(agent.status.bufferedBytes == 0)
             }
         }
@@ -158,7 +158,7 @@ extension AgentTests {
                 collector.answer(200, headers: [header: "2"])
                 for letter in "abc" { _ = try await URLSession.shared.data(from: base / "hello/\(letter)") }
                 await agent.flush()
-                #expect(agent.status.ledger == Ledger(captured: 3, delivered: 1, dropped: [.rejected: 2]))
+                #expect(agent.status.ledger == .init(captured: 3, delivered: 1, dropped: [.rejected: 2]))
                 #expect(collector.received.count == 1)
             }
         }

@@ -20,7 +20,7 @@ extension AgentTests {
                 let counts = try collector.counts()
                 #expect(counts == ["/hello/x": 3])
                 let ledger = agent.status.ledger
-                #expect(ledger == Ledger(captured: 3, delivered: 3))
+                #expect(ledger == .init(captured: 3, delivered: 3))
             }
         }
 
@@ -85,7 +85,7 @@ extension AgentTests {
                     _ = try await URLSession.shared.data(from: base / "hello/x")
                     await agent.flush()
                 }
-                #expect(agent.status.ledger == Ledger(captured: 8, delivered: 8))
+                #expect(agent.status.ledger == .init(captured: 8, delivered: 8))
                 let counts = try collector.counts()
                 #expect(counts == ["/hello/x": 8])
                 #expect(collector.accepted.keys.contains { $0.split(separator: "/")[1].contains("-") })
@@ -108,7 +108,7 @@ extension AgentTests {
                 await agent.flush()
                 let counts = try collector.counts()
                 #expect(counts == ["/hello/kept": 1])
-                #expect(agent.status.ledger == Ledger(captured: 2, delivered: 1, dropped: [.gone: 1]))
+                #expect(agent.status.ledger == .init(captured: 2, delivered: 1, dropped: [.gone: 1]))
                 #expect(agent.status.bufferError == nil)
             }
         }
@@ -130,7 +130,7 @@ extension AgentTests {
                 #expect(isThere)
                 other.close()
                 await agent.flush()
-                #expect(agent.status.ledger == Ledger(captured: 1, dropped: [.gone: 1]))
+                #expect(agent.status.ledger == .init(captured: 1, dropped: [.gone: 1]))
             }
         }
 
@@ -166,7 +166,7 @@ extension AgentTests {
                 await agent.flush()
                 #expect(collector.received.first?.batch == "dead/7/metrics")
                 #expect(collector.received.count == 2)
-                #expect(agent.status.ledger == Ledger(captured: 1, delivered: 1))
+                #expect(agent.status.ledger == .init(captured: 1, delivered: 1))
             }
             #expect(directory.contents() == ["shop"])
         }
@@ -200,7 +200,7 @@ extension AgentTests {
                 await arrivals.next()
                 await agent.shutdown(within: .milliseconds(300))
                 await flush
-                #expect(agent.status.ledger == Ledger(captured: 1, waiting: 1))
+                #expect(agent.status.ledger == .init(captured: 1, waiting: 1))
             }
             #expect(directory.contents().contains { $0.hasSuffix(".otlp.gz") })
         }
@@ -245,13 +245,13 @@ extension AgentTests {
                     _ = try await URLSession.shared.data(from: base / "hello/x")
                     await agent.flush()
                     #expect(agent.status.bufferError != nil)
-                    #expect(agent.status.ledger == Ledger(captured: 2 * sequence - 1, delivered: 2 * sequence - 1))
+                    #expect(agent.status.ledger == .init(captured: 2 * sequence - 1, delivered: 2 * sequence - 1))
                     try FileManager.default.removeItem(at: outbox)
                     try FileManager.default.moveItem(at: aside, to: outbox)
                     _ = try await URLSession.shared.data(from: base / "hello/x")
                     await agent.flush()
                     #expect(agent.status.bufferError == nil)
-                    #expect(agent.status.ledger == Ledger(captured: 2 * sequence, delivered: 2 * sequence))
+                    #expect(agent.status.ledger == .init(captured: 2 * sequence, delivered: 2 * sequence))
                 }
             }
             let said = log.entries.map { "\($0.message)" }.filter { $0.contains("Batches") }
@@ -286,7 +286,7 @@ extension AgentTests {
                 _ = try await URLSession.shared.data(from: base / "hello/b")
                 await agent.shutdown()
                 #expect(!agent.isCapturing)
-                #expect(agent.status.ledger == Ledger(captured: 2, delivered: 2))
+                #expect(agent.status.ledger == .init(captured: 2, delivered: 2))
             }
         }
 
@@ -296,7 +296,7 @@ extension AgentTests {
                 await agent.shutdown()
                 _ = try await URLSession.shared.data(from: base / "hello/a")
                 await second.shutdown()
-                #expect(second.status.ledger == Ledger(captured: 1, delivered: 1))
+                #expect(second.status.ledger == .init(captured: 1, delivered: 1))
                 _ = try await URLSession.shared.data(from: base / "hello/b")
                 #expect(second.status.ledger.captured == 1)
             }
@@ -310,7 +310,7 @@ extension AgentTests {
                 // The collector never answers, so the limit alone ends the shutdown.
                 await second.shutdown(within: .milliseconds(300))
                 #expect(agent.isCapturing)
-                #expect(agent.status.ledger == Ledger(captured: 1, waiting: 1))
+                #expect(agent.status.ledger == .init(captured: 1, waiting: 1))
                 collector.isSilent.store(false, ordering: .relaxed)
                 await agent.shutdown(within: .milliseconds(300))
             }
@@ -382,7 +382,7 @@ extension AgentTests {
                 $0.serviceName = "shop"
             }) { agent, collector, _ in
                 await agent.flush()
-                #expect(agent.status.ledger == Ledger())
+                #expect(agent.status.ledger == .init())
             }
             let account = try String(contentsOf: service.appendingPathComponent("dead/account"), encoding: .utf8)
             #expect(OutboxAccount(text: account)?.delivered == 8)

@@ -26,7 +26,7 @@ extension AgentTests {
                 let status = agent.status
                 #expect(status.bufferError == nil)
                 #expect(status.ledger.captured > 1)
-                #expect(status.ledger == Ledger(captured: status.ledger.captured, delivered: status.ledger.captured))
+                #expect(status.ledger == .init(captured: status.ledger.captured, delivered: status.ledger.captured))
                 #expect(status.bufferDirectory == disk.url.appendingPathComponent(service))
             }
         }

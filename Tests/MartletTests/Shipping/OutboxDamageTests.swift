@@ -20,7 +20,7 @@ import Testing
             try scene.open { outbox in
                 let (delivered, ledger) = Self.deliverAll(of: &outbox)
                 #expect(delivered == [2])
-                #expect(ledger == Ledger(captured: 12, delivered: 5, dropped: [.corrupt: 7]))
+                #expect(ledger == .init(captured: 12, delivered: 5, dropped: [.corrupt: 7]))
             }
         }
     }

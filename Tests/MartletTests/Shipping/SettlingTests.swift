@@ -23,7 +23,7 @@ import Testing
         try open { outbox in
             #expect(
                 outbox.ledger(unsealed: 0)
-                    == Ledger(
+                    == .init(
                         captured: 45, delivered: 7, waiting: 20, dropped: [.rejected: 3, .tooLarge: 10, .bufferFull: 5])
             )
             #expect(outbox.lastSequence == 4)
@@ -47,7 +47,7 @@ import Testing
         if step == .settled { try Data([1]).write(to: url(Self.file(1, requests: 10).name)) }
         try open { outbox in
             #expect(sequences(of: &outbox) == [])
-            #expect(outbox.ledger(unsealed: 0) == Ledger(captured: 10, delivered: 10))
+            #expect(outbox.ledger(unsealed: 0) == .init(captured: 10, delivered: 10))
         }
     }
 
@@ -63,7 +63,7 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: url(stuck.name).path))
         try open { outbox in
             #expect(sequences(of: &outbox) == [])
-            #expect(outbox.ledger(unsealed: 0) == Ledger(captured: 15, delivered: 15))
+            #expect(outbox.ledger(unsealed: 0) == .init(captured: 15, delivered: 15))
         }
     }
 
@@ -95,7 +95,7 @@ import Testing
             #expect(sequences(of: &outbox) == [])
             #expect(!FileManager.default.fileExists(atPath: url(Self.file(1, requests: 10).name).path))
         }
-        try open { outbox in #expect(outbox.ledger(unsealed: 0) == Ledger(captured: 10, delivered: 10)) }
+        try open { outbox in #expect(outbox.ledger(unsealed: 0) == .init(captured: 10, delivered: 10)) }
     }
 
     @Test(.enabled(if: SmallDisk.isPossible, "a file system of a given size can only be mounted by root"))
@@ -141,7 +141,7 @@ import Testing
             let body = outbox.read(Self.file(1, requests: 10))
             #expect(body == nil)
             #expect(sequences(of: &outbox) == [2])
-            #expect(outbox.ledger(unsealed: 0) == Ledger(captured: 15, waiting: 5, dropped: [.corrupt: 10]))
+            #expect(outbox.ledger(unsealed: 0) == .init(captured: 15, waiting: 5, dropped: [.corrupt: 10]))
         }
         #expect(temporary.contents().contains("a/quarantine/\(Self.file(1, requests: 10).name)"))
     }
@@ -170,11 +170,11 @@ import Testing
         try Data("nonsense".utf8).write(to: url("account"))
         try open { outbox in
             #expect(sequences(of: &outbox) == [2])
-            #expect(outbox.ledger(unsealed: 0) == Ledger(captured: 5, waiting: 5))
+            #expect(outbox.ledger(unsealed: 0) == .init(captured: 5, waiting: 5))
             #expect(outbox.lastSequence == 2)
             outbox.settle(Self.file(2, requests: 5), as: .delivered(rejected: 0))
         }
-        try open { outbox in #expect(outbox.ledger(unsealed: 0) == Ledger(captured: 5, delivered: 5)) }
+        try open { outbox in #expect(outbox.ledger(unsealed: 0) == .init(captured: 5, delivered: 5)) }
         #expect(temporary.contents().contains("a/quarantine/account"))
     }
 
@@ -203,7 +203,7 @@ import Testing
         try open { outbox in
             let files = outbox.batches()?.map(\.file)
             #expect(files == [Self.file(1, requests: 10), merged])
-            #expect(outbox.ledger(unsealed: 0) == Ledger(captured: 40, waiting: 40))
+            #expect(outbox.ledger(unsealed: 0) == .init(captured: 40, waiting: 40))
         }
     }
 
@@ -217,7 +217,7 @@ import Testing
         }
         try open { outbox in
             #expect(sequences(of: &outbox) == [2, 3])
-            #expect(outbox.ledger(unsealed: 0) == Ledger(captured: 20, waiting: 20))
+            #expect(outbox.ledger(unsealed: 0) == .init(captured: 20, waiting: 20))
         }
     }
 
@@ -232,7 +232,7 @@ import Testing
             }
             try outbox.fold(batches, into: EncodedBatch(file: merged, body: [7]))
             #expect(sequences(of: &outbox) == [])
-            #expect(outbox.ledger(unsealed: 0) == Ledger(captured: 20, waiting: 20))
+            #expect(outbox.ledger(unsealed: 0) == .init(captured: 20, waiting: 20))
             try FileManager.default.removeItem(at: url(Self.file(2, requests: 10).name))
             #expect(sequences(of: &outbox) == [3])
         }
@@ -249,7 +249,7 @@ import Testing
         try open { outbox in
             let files = outbox.batches()?.map(\.file)
             #expect(files == [whole])
-            #expect(outbox.ledger(unsealed: 0) == Ledger(captured: 20, waiting: 20))
+            #expect(outbox.ledger(unsealed: 0) == .init(captured: 20, waiting: 20))
         }
     }
 
@@ -281,7 +281,7 @@ import Testing
             } catch {}
             let files = outbox.batches()?.map(\.file)
             #expect(files == [whole])
-            #expect(outbox.ledger(unsealed: 0) == Ledger(captured: 20, waiting: 20))
+            #expect(outbox.ledger(unsealed: 0) == .init(captured: 20, waiting: 20))
         }
     }
 

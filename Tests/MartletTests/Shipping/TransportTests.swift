@@ -28,7 +28,7 @@ extension AgentTests {
                     await agent.flush()
                 }
                 #expect(agent.status.transport == transport)
-                #expect(agent.status.ledger == Ledger(captured: 3, delivered: 3))
+                #expect(agent.status.ledger == .init(captured: 3, delivered: 3))
                 #expect(agent.status.inFlight == 0)
                 let spans = try collector.spans()
                 #expect(spans.count == 3)
@@ -50,11 +50,11 @@ extension AgentTests {
                 for status in [401, 401, 307, 302] {
                     await agent.flush()
                     #expect(agent.status.uploadError == "status \(status)")
-                    #expect(agent.status.ledger == Ledger(captured: 1, waiting: 1))
+                    #expect(agent.status.ledger == .init(captured: 1, waiting: 1))
                 }
                 await agent.flush()
                 #expect(collector.received.map(\.path) == Array(repeating: "/v1/metrics", count: 5))
-                #expect(agent.status.ledger == Ledger(captured: 1, delivered: 1))
+                #expect(agent.status.ledger == .init(captured: 1, delivered: 1))
             }
         }
 

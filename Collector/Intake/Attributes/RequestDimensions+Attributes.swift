@@ -1,0 +1,63 @@
+import Foundation
+import MartletOTLP
+import MartletTelemetry
+
+extension RequestDimensions {
+    /// The endpoint of requests whose sender names none, as stable semantic conventions allow a client.
+    static let unknownEndpoint = "{unknown}"
+
+    /// The dimensions of a point, from the stable names of the semantic conventions or the earlier ones.
+    init(kind: RequestKind, attributes: [OTLPKeyValue]) {
+        let server = ServerAttributes(kind: kind, attributes)
+        let stableMethod = attributes.text(AttributeName.method)
+        let status = (attributes.integer(AttributeName.status) ?? attributes.integer("http.status_code"))
+            .flatMap { (100...999).contains($0) ? $0 : nil }
+        // Before the stable names, a missing status was a client's only sign of a request without an answer.
+        let hasFailed = stableMethod == nil && attributes.text("http.method") != nil && kind == .client && status == nil
+        self.init(
+            kind: kind,
+            method: stableMethod ?? attributes.text("http.method") ?? RequestDimensions.otherMethodOrError,
+            host: server.host ?? "", port: server.port ?? 0,
+            endpoint: Self.endpoint(kind, attributes) ?? Self.unknownEndpoint,
+            status: status,
+            error: attributes.text(AttributeName.errorType)
+                ?? (hasFailed ? RequestDimensions.otherMethodOrError : nil))
+        nameFailure()
+    }
+
+    /// Returns the endpoint; `nil` if the attributes name none. `http.target` stands for a missing route: a metric needs
+    /// few values, so an instrument that puts the path on it has replaced the changing parts by their names.
+    private static func endpoint(_ kind: RequestKind, _ attributes: [OTLPKeyValue]) -> String? {
+        let name = kind == .client ? AttributeName.urlTemplate : AttributeName.route
+        if let endpoint = attributes.text(name) { return endpoint }
+        guard kind == .server, let path = attributes.text("http.target")?.prefix(while: { $0 != "?" }) else {
+            return nil
+        }
+        return path.isEmpty ? nil : String(path)
+    }
+
+    /// The dimensions of a span. Texts are cut to the length at which a point is refused. Before the stable names, some
+    /// instruments named a server only in the URL.
+    init(kind: RequestKind, _ http: HTTPSpanAttributes, _ limits: IntakeLimits) {
+        let cut = { (text: String) in text.cut(toBytes: limits.maxAttributeBytes) }
+        let url = http.host == nil ? http.url.flatMap(URLComponents.init(string:)) : nil
+        let server = http.host.map(ServerName.init)
+        let port = http.port ?? server?.port ?? url?.port ?? (url?.scheme == "https" ? 443 : url == nil ? 0 : 80)
+        self.init(
+            kind: kind, method: cut(http.method), host: cut(server?.host ?? url?.host ?? ""),
+            port: (0...65535).contains(port) ? port : 0, endpoint: cut(http.route ?? Self.unknownEndpoint),
+            status: http.status.flatMap { (100...999).contains($0) ? $0 : nil }, error: http.errorType.map(cut))
+        nameFailure()
+    }
+
+    /// Names a failure by its status if the sender gives it no other name, as the semantic conventions do ("HTTP
+    /// Metrics", `error.type`). So a failure has the same name from every sender.
+    private mutating func nameFailure() {
+        guard error == nil, outcome.isFailure(for: kind) else { return }
+        error = status.map(String.init)
+    }
+
+    func fits(_ limits: IntakeLimits) -> Bool {
+        [method, host, endpoint, error].allSatisfy { ($0?.utf8.count ?? 0) <= limits.maxAttributeBytes }
+    }
+}

@@ -1,0 +1,195 @@
+import MartletOTLP
+import MartletPoints
+import MartletTelemetry
+
+/// Decodes the metrics of one resource into points. Metrics that Martlet does not know are ignored: a sender sends all
+/// that it has, which is not a mistake.
+struct MetricsDecoding {
+    let limits: IntakeLimits
+    private(set) var refusals: Refusals
+    private let known: KnownAttributes
+    private var points: [RequestPoint] = []
+    private var indexes: [PointKey: Int] = [:]
+    private var cumulative: [CumulativePoint] = []
+    private var ledger: LedgerReading?
+    private var unwatched: OTLPSum?
+
+    init(limits: IntakeLimits, known: KnownAttributes, refusals: Refusals) {
+        self.limits = limits
+        self.known = known
+        self.refusals = refusals
+    }
+
+    /// Returns the metrics; `nil` if none are for Martlet.
+    ///
+    /// - Parameter reserve: called with the number of bytes that the sketches take.
+    /// - Throws: ``ProtobufReader/UncommonForm``, and the errors of `reserve`.
+    mutating func decode(
+        _ part: EncodedResourceMetrics, reserve: MemoryReservation
+    ) throws -> InstanceMetrics? {
+        let resource = part.resource
+        guard resource.fits(limits) else {
+            for metric in part.metrics { try refuse(metric, "an attribute of the resource is too long") }
+            return nil
+        }
+        for scope in part.scopes { try take(scope, reserve) }
+        // Phases come last, because they are added to the points of durations.
+        for metric in part.metrics where metric.name == MetricName.clientPhaseDuration { try takePhases(metric) }
+        if let unwatched { ledger?.noteUnwatched(unwatched) }
+        guard !points.isEmpty || !cumulative.isEmpty || ledger != nil else { return nil }
+        return InstanceMetrics(resource: resource, points: points, cumulative: cumulative, ledger: ledger)
+    }
+
+    private mutating func take(_ part: EncodedScopeMetrics, _ reserve: MemoryReservation) throws {
+        let names = Set(part.metrics.map(\.name))
+        let scope = StreamID(part.scope)
+        for metric in part.metrics {
+            let stable = MetricName.stable(of: metric.name)
+            if stable != metric.name, names.contains(stable) {
+                // An instrument that is configured to send old and new names sends each request under both.
+                refusals.ignore(try metric.message().pointCount)
+            } else if let durations = DurationMetric(metric) {
+                try takeDurations(metric, durations, scope, reserve)
+            } else if let sizes = SizeMetric(name: stable) {
+                try takeSizes(metric, sizes, scope)
+            } else if metric.name == MetricName.ledger {
+                ledger = LedgerReading(try metric.message().sum) ?? ledger
+            } else if metric.name == MetricName.unwatched {
+                unwatched = try metric.message().sum
+            } else if metric.name != MetricName.clientPhaseDuration {
+                refusals.ignore(try metric.message().pointCount)
+            }
+        }
+    }
+
+    private mutating func refuse(_ metric: EncodedMetric, _ reason: String) throws(ProtobufReader.UncommonForm) {
+        let message = try metric.message()
+        let isOfRequests = DurationMetric(metric) != nil
+        refusals.add(reason, count: message.pointCount, requests: isOfRequests ? message.valueCount : 0)
+    }
+
+    private mutating func takeDurations(
+        _ metric: EncodedMetric, _ durations: DurationMetric, _ scope: StreamID, _ reserve: MemoryReservation
+    ) throws {
+        guard let unit = durations.secondsPerUnit else {
+            return try refuse(metric, "durations in a unit that is not known")
+        }
+        guard let histogram = metric.histogram else {
+            return try refuse(metric, "durations are taken as histograms only")
+        }
+        let stream = scope.adding(metric: metric.name)
+        makeRoom(for: histogram.pointCount)
+        var rest = HistogramPoints(histogram, of: durations.kind, known)
+        while let point = try rest.next() {
+            do throws(PointRefusal) {
+                let values = try point.durations(unit: unit, limits)
+                guard refusals.hasRoom(for: values.sketch, limits) else {
+                    throw PointRefusal(reason: "more buckets in one request than are taken")
+                }
+                try add(.duration(values.sketch), of: point, stream, unit: values.unit)
+            } catch {
+                refusals.add(error.reason, requests: point.temporality == .delta ? point.count : 0)
+            }
+            try refusals.reserveSketches(reserve)
+        }
+    }
+
+    /// Makes room for points of durations: most senders send them first, so most are new. The room at least doubles,
+    /// because the present points move when it grows.
+    private mutating func makeRoom(for count: Int) {
+        let wanted = points.count + count
+        guard wanted > points.capacity else { return }
+        points.reserveCapacity(max(wanted, 2 * points.capacity))
+        indexes.reserveCapacity(points.capacity)
+    }
+
+    private mutating func takeSizes(
+        _ metric: EncodedMetric, _ sizes: SizeMetric, _ scope: StreamID
+    ) throws(ProtobufReader.UncommonForm) {
+        guard let histogram = metric.histogram else { return try refuse(metric, "sizes are taken as histograms only") }
+        let stream = scope.adding(metric: metric.name)
+        var rest = HistogramPoints(histogram, of: sizes.kind, known)
+        while let point = try rest.next() {
+            do throws(PointRefusal) {
+                guard let bytes = point.bytes else {
+                    throw PointRefusal(reason: "a size whose sum is no number of bytes")
+                }
+                try add(sizes.measure(bytes), of: point, stream)
+            } catch {
+                refusals.add(error.reason)
+            }
+        }
+    }
+
+    /// Adds a delta to the point of its series and interval, and appends a cumulative point. Sizes may come without
+    /// durations: another point of their series has those.
+    private mutating func add(
+        _ measure: PointMeasure, of point: HistogramPoint, _ stream: StreamID, unit: Double = 1
+    ) throws(PointRefusal) {
+        let key = try PointKey(point, limits)
+        switch point.temporality {
+        case .delta:
+            let index = index(of: key)
+            // Two sketches with values far apart become one with many buckets.
+            let before = points[index].statistics.duration.buckets.count
+            points[index].statistics.add(measure)
+            refusals.addSketches(ofBuckets: points[index].statistics.duration.buckets.count - before)
+        case .cumulative:
+            let statistics = RequestStatistics(measure)
+            refusals.addSketches(ofBuckets: statistics.duration.buckets.count)
+            cumulative.append(
+                CumulativePoint(
+                    stream: stream.adding(point.attributes.decoded),
+                    point: RequestPoint(
+                        series: key.series, start: key.start, end: key.end, statistics: statistics),
+                    unit: unit))
+        case .unspecified, .UNRECOGNIZED:
+            throw PointRefusal(reason: "a histogram that does not say whether it is delta or cumulative")
+        }
+    }
+
+    /// Returns the index of the key's point, which is made if it is missing.
+    private mutating func index(of key: PointKey) -> Int {
+        let next = points.count
+        let index = Self.take(&indexes[key, default: next])
+        guard index == next else { return index }
+        points.append(
+            RequestPoint(series: key.series, start: key.start, end: key.end, statistics: RequestStatistics()))
+        return index
+    }
+
+    /// Returns the index. The call makes one look-up find the index or add it.
+    private static func take(_ index: inout Int) -> Int { index }
+
+    private mutating func takePhases(_ metric: EncodedMetric) throws(ProtobufReader.UncommonForm) {
+        guard let histogram = metric.histogram else { return _ = try metric.message() }
+        var rest = HistogramPoints(histogram, of: .client, known)
+        while let point = try rest.next() {
+            do throws(PointRefusal) {
+                try takePhase(point)
+            } catch {
+                refusals.add(error.reason)
+            }
+        }
+    }
+
+    private mutating func takePhase(_ point: HistogramPoint) throws(PointRefusal) {
+        guard let phase = point.attributes.phase else {
+            throw PointRefusal(reason: "a phase that is not known")
+        }
+        let key = try PointKey(point, limits)
+        guard let index = indexes[key], case let requests = points[index].statistics.requests, requests > 0 else {
+            throw PointRefusal(reason: "a phase without a duration of the same attributes and interval")
+        }
+        var totals = points[index].statistics.phases
+        guard point.temporality == .delta, let seconds = point.seconds() else {
+            throw PointRefusal(reason: "a phase that is no delta, or whose sum is no length of time")
+        }
+        guard point.count <= requests &- totals[phase].count else {
+            throw PointRefusal(reason: "a phase of more requests than there were")
+        }
+        totals[phase].count += point.count
+        totals[phase].seconds += seconds
+        points[index].statistics.phases = totals
+    }
+}

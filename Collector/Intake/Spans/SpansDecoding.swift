@@ -1,0 +1,120 @@
+import MartletOTLP
+import MartletTelemetry
+
+/// Decodes the spans of one resource.
+struct SpansDecoding {
+    let limits: IntakeLimits
+    private(set) var refusals: Refusals
+
+    init(limits: IntakeLimits, refusals: Refusals) {
+        self.limits = limits
+        self.refusals = refusals
+    }
+
+    /// Returns the spans to keep; `nil` if there are none.
+    mutating func decode(_ part: OTLPResourceSpans) -> DetailsBatch? {
+        let resource = TelemetryResource(part.resource)
+        let spans = part.scopeSpans.flatMap(\.spans)
+        guard resource.fits(limits) else {
+            refusals.add("an attribute of the resource is too long", count: spans.count)
+            return nil
+        }
+        var details: [SpanRecord] = []
+        for span in spans {
+            do throws(PointRefusal) {
+                details.append(try SpanRecord(span, isOwn: resource.isMartlet, limits: limits))
+            } catch {
+                refusals.add(error.reason)
+            }
+        }
+        return details.isEmpty ? nil : DetailsBatch(resource: resource, details: details)
+    }
+}
+
+extension SpanRecord {
+    /// Takes a span, and refuses it only if it is not valid. Content beyond a limit is left out and counted.
+    ///
+    /// - Parameter isOwn: whether a Martlet agent sent the span. An agent took secrets out of the URL, so the rest stays.
+    fileprivate init(_ span: OTLPSpan, isOwn: Bool, limits: IntakeLimits) throws(PointRefusal) {
+        guard let traceID = TraceID(bytes: span.traceID), let spanID = SpanID(bytes: span.spanID),
+            [0, 8].contains(span.parentSpanID.count)
+        else { throw PointRefusal(reason: "a span without valid ids") }
+        guard span.startTimeUnixNano <= span.endTimeUnixNano, span.endTimeUnixNano <= UInt64(Int64.max) else {
+            throw PointRefusal(reason: "a span that ends before it starts")
+        }
+        self.init(
+            traceID: traceID, spanID: spanID, parentSpanID: SpanID(bytes: span.parentSpanID),
+            name: span.name.storable(upTo: limits.maxAttributeBytes), kind: Kind(span.kind),
+            start: span.startTimeUnixNano, durationNanoseconds: span.endTimeUnixNano - span.startTimeUnixNano)
+        traceState = span.traceState.storable(upTo: limits.maxAttributeBytes)
+        isError = span.status.code == .error
+        message = span.status.message.isEmpty ? nil : span.status.message.storable(upTo: limits.maxTextBytes)
+        let request = takeRequest(of: span, isOwn: isOwn, limits)
+        takeContent(of: span, isCovered: { HTTPSpanAttributes.covers($0, of: request) }, limits)
+    }
+
+    /// Returns the kind of the request; `nil` if the span is not a request.
+    private mutating func takeRequest(of span: OTLPSpan, isOwn: Bool, _ limits: IntakeLimits) -> RequestKind? {
+        guard let kind = RequestKind(kind),
+            let http = HTTPSpanAttributes(kind, value: { span.attributes.spanAttribute($0, limits) })
+        else { return nil }
+        request = RequestDimensions(kind: kind, http, limits)
+        // Before the stable names, an instrument says of a request without an answer only that it failed.
+        if isError, http.status == nil, http.errorType == nil { request?.error = RequestDimensions.otherMethodOrError }
+        let url = http.url ?? http.path ?? ""
+        self.url = (isOwn ? url : PlainURL.text(of: url)).cut(toBytes: limits.maxTextBytes)
+        bytesSent = kind == .client ? http.requestBodySize : http.responseBodySize
+        bytesReceived = kind == .client ? http.responseBodySize : http.requestBodySize
+        return kind
+    }
+
+    private static let bodies = [AttributeName.requestBody, AttributeName.responseBody]
+
+    private mutating func takeContent(of span: OTLPSpan, isCovered: (String) -> Bool, _ limits: IntakeLimits) {
+        var room = limits.attributeRoom
+        let rest = span.attributes.filter { !isCovered($0.key) }
+        attributes = room.take(rest.filter { !Self.bodies.contains($0.key) }.named(limits))
+        for body in Self.bodies {
+            attributes[body] = rest.text(body).map { .string($0.cut(toBytes: limits.maxBodyTextBytes)) }
+        }
+        events = span.events.prefix(limits.maxSpanEvents).map { event in
+            SpanEvent(
+                name: event.name.cut(toBytes: limits.maxAttributeBytes), time: event.timeUnixNano,
+                attributes: room.take(event.attributes.named(limits)))
+        }
+        links = span.links.prefix(limits.maxSpanLinks).compactMap { link in
+            guard let traceID = TraceID(bytes: link.traceID), let spanID = SpanID(bytes: link.spanID) else {
+                return nil
+            }
+            return SpanLink(
+                traceID: traceID, spanID: spanID, attributes: room.take(link.attributes.named(limits)))
+        }
+        droppedAttributes = span.droppedAttributesCount &+ room.dropped
+        droppedEvents = span.droppedEventsCount &+ UInt32(clamping: span.events.count - events.count)
+        droppedLinks = span.droppedLinksCount &+ UInt32(clamping: span.links.count - links.count)
+    }
+}
+
+extension SpanRecord.Kind {
+    /// An unspecified kind becomes `internal`, as the protocol has it.
+    fileprivate init(_ kind: OTLPSpan.SpanKind) {
+        self =
+            switch kind {
+            case .server: .server
+            case .client: .client
+            case .producer: .producer
+            case .consumer: .consumer
+            case .internal, .unspecified, .UNRECOGNIZED: .internal
+            }
+    }
+}
+
+extension RequestKind {
+    fileprivate init?(_ kind: SpanRecord.Kind) {
+        switch kind {
+        case .client: self = .client
+        case .server: self = .server
+        case .internal, .producer, .consumer: return nil
+        }
+    }
+}

@@ -1,0 +1,167 @@
+import MartletPoints
+import MartletStorage
+import MartletTelemetry
+
+/// The sums of every series since the collector started. They only grow, as Prometheus expects of counters. A plain value.
+///
+/// Prometheus counts by differences of samples, so it would miss the figures in the first sample of a series. A series is
+/// therefore 0 until a page with it has been taken.
+package struct RequestTotals: Sendable {
+    /// Series at most, each 16 lines of a scrape; the requests of more go to the endpoint `{other}` of their service.
+    package static let maxSeries = 5_000
+    /// Series of other endpoints at most; the requests of more go to the service `{other}`.
+    package static let maxOverflowSeries = 500
+
+    package struct Series: Sendable, Hashable {
+        package var service: String
+        fileprivate var shared: SharedDimensions
+
+        package var dimensions: RequestDimensions { shared.value }
+    }
+
+    package struct Total: Sendable, Equatable {
+        package var duration = ExplicitHistogram(bounds: ExplicitHistogram.requestBounds)
+        package var bytesSent: UInt64 = 0
+        package var bytesReceived: UInt64 = 0
+
+        package mutating func add(_ other: Total) {
+            duration.add(other.duration)
+            bytesSent &+= other.bytesSent
+            bytesReceived &+= other.bytesReceived
+        }
+
+        fileprivate mutating func add(_ statistics: RequestStatistics) {
+            duration.add(statistics.duration)
+            bytesSent &+= statistics.bytesSent
+            bytesReceived &+= statistics.bytesReceived
+        }
+    }
+
+    private struct Entry {
+        var total = Total()
+        /// The number of the first page that has the series.
+        let firstPage: UInt64
+    }
+
+    /// The entries of each service, so that a point is looked up by its dimensions alone.
+    private var entries: [[SharedDimensions: Entry]] = []
+    /// The index of each service in ``entries``.
+    private var serviceIndexes: [String: Int] = [:]
+    /// The results of ``overflow(of:)``, by their dimensions: a few for each status.
+    private var overflows: [RequestDimensions: SharedDimensions] = [:]
+    private let maxSeries: Int
+    private let maxOverflowSeries: Int
+    private var overflowSeries = 0
+    /// The number of the page that is made next, from 1 on.
+    private var nextPage: UInt64 = 1
+    /// The number of the latest page that was taken; 0 if none was.
+    private var takenPage: UInt64 = 0
+    /// The number of series.
+    package private(set) var count = 0
+
+    package init(maxSeries: Int = Self.maxSeries, maxOverflowSeries: Int = Self.maxOverflowSeries) {
+        self.maxSeries = maxSeries
+        self.maxOverflowSeries = maxOverflowSeries
+    }
+
+    package var totals: [Series: Total] { reading { $0.total } }
+
+    /// The totals as a page shows them.
+    package var samples: [Series: Total] { reading { $0.firstPage <= takenPage ? $0.total : Total() } }
+
+    private func reading(_ value: (Entry) -> Total) -> [Series: Total] {
+        serviceIndexes.reduce(into: [:]) { totals, service in
+            for (shared, entry) in entries[service.value] {
+                totals[Series(service: service.key, shared: shared)] = value(entry)
+            }
+        }
+    }
+
+    /// Returns the totals for the next page. The caller calls ``markTaken(_:)`` once it was sent.
+    package mutating func page() -> RequestTotals {
+        defer { nextPage += 1 }
+        return self
+    }
+
+    /// Marks a page as taken: from now on its series show their figures.
+    package mutating func markTaken(_ page: RequestTotals) {
+        takenPage = max(takenPage, page.nextPage)
+    }
+
+    /// Adds points that were stored. Each point must be added once.
+    package mutating func add(_ metrics: InstanceMetrics) {
+        let service = metrics.resource.service
+        var serviceIndex = serviceIndexes[service]
+        // The loop uses indexes: a copy of a point costs more than the work on it.
+        for index in metrics.points.indices {
+            let series = metrics.points[index].series
+            if let serviceIndex, let known = find(series, ofService: serviceIndex) {
+                entries[serviceIndex].values[known].total.add(metrics.points[index].statistics)
+            } else {
+                add(metrics.points[index].statistics, to: room(for: series, of: service))
+                serviceIndex = serviceIndexes[service]
+            }
+        }
+    }
+
+    private mutating func add(_ statistics: RequestStatistics, to series: Series) {
+        let serviceIndex = serviceIndexes[series.service] ?? entries.count
+        if serviceIndex == entries.count {
+            entries.append([:])
+            serviceIndexes[series.service] = serviceIndex
+        }
+        count -= entries[serviceIndex].count
+        let page = nextPage
+        entries[serviceIndex][series.shared, default: Entry(firstPage: page)].total.add(statistics)
+        count += entries[serviceIndex].count
+    }
+
+    private var isFull: Bool { count - overflowSeries >= maxSeries }
+
+    /// Returns the entry that a service's series already counts to: its own, or `{other}` if the totals are full. Returns
+    /// `nil` if it has none yet.
+    private mutating func find(
+        _ series: SharedDimensions, ofService serviceIndex: Int
+    ) -> Dictionary<SharedDimensions, Entry>.Index? {
+        if let known = entries[serviceIndex].index(forKey: series) { return known }
+        return isFull ? entries[serviceIndex].index(forKey: overflow(of: series)) : nil
+    }
+
+    /// Returns the series to make: the series itself, or `{other}` if the totals are full.
+    private mutating func room(for series: SharedDimensions, of service: String) -> Series {
+        guard isFull else { return Series(service: service, shared: series) }
+        guard overflowSeries < maxOverflowSeries else { return Series.last(series.value) }
+        overflowSeries += 1
+        return Series(service: service, shared: overflow(of: series))
+    }
+
+    /// Returns the dimensions of `{other}` for a series; they are the same in every service.
+    private mutating func overflow(of series: SharedDimensions) -> SharedDimensions {
+        let dimensions = series.value.overflow
+        if let known = overflows[dimensions] { return known }
+        let overflow = SharedDimensions(dimensions)
+        overflows[dimensions] = overflow
+        return overflow
+    }
+}
+
+extension RequestTotals.Series {
+    /// Returns the series of the service `{other}` that the request counts to: one for each kind, source and way to end.
+    fileprivate static func last(_ dimensions: RequestDimensions) -> Self {
+        var last = dimensions.overflow
+        last.status = nil
+        last.error = dimensions.outcome.error(of: dimensions.kind)
+        return Self(service: RequestDimensions.other, shared: SharedDimensions(last))
+    }
+}
+
+extension RequestOutcome {
+    /// The error that distinguishes the outcome without a status; `nil` if nothing failed.
+    fileprivate func error(of kind: RequestKind) -> String? {
+        switch self {
+        case .hung: Self.hungError
+        case .cancelled: Self.cancelledError
+        default: isFailure(for: kind) ? RequestDimensions.otherMethodOrError : nil
+        }
+    }
+}

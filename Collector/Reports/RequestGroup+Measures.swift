@@ -1,0 +1,64 @@
+import MartletStorage
+import MartletTelemetry
+
+// These are methods of the values, because initializers would take copies.
+
+extension RequestGroup {
+    /// Returns all measures but ``impact(among:)``, which depends on the other groups.
+    ///
+    /// - Parameter seconds: the length of the report's window.
+    func measures(seconds: Double) -> RequestMeasures {
+        let statistics = statistics
+        return RequestMeasures(
+            count: statistics.requests,
+            perSecond: share(Double(statistics.requests), of: seconds),
+            failures: failures,
+            latency: statistics.duration.latency,
+            phases: statistics.phases.means,
+            bytes: RequestMeasures.Bytes(sent: statistics.bytesSent, received: statistics.bytesReceived),
+            apdex: Apdex.score(unfailed: unfailed.duration, failed: failed.requests),
+            impact: 0, fromSpans: fromSpans > 0 ? fromSpans : nil)
+    }
+
+    func impact(among all: RequestGroup) -> Double { share(time, of: all.time) }
+
+    /// The time that the requests took, in seconds.
+    private var time: Double { unfailed.duration.sum + failed.duration.sum }
+
+    private var failures: RequestMeasures.Failures {
+        let failed = failed.requests
+        return RequestMeasures.Failures(
+            count: failed, rate: share(Double(failed), of: Double(count)),
+            transport: outcomes[.transportFailure], http4xx: outcomes[.clientError], http5xx: outcomes[.serverError],
+            hung: outcomes[.hung], cancelled: outcomes[.cancelled])
+    }
+}
+
+extension ExponentialHistogram {
+    /// The latency in milliseconds; zeros if there were no requests.
+    fileprivate var latency: RequestMeasures.Latency {
+        let quantiles = quantiles([0.5, 0.75, 0.9, 0.95, 0.99, 1]).map { milliseconds($0 ?? 0) }
+        return RequestMeasures.Latency(
+            mean: milliseconds(mean), p50: quantiles[0], p75: quantiles[1], p90: quantiles[2], p95: quantiles[3],
+            p99: quantiles[4], max: quantiles[5])
+    }
+}
+
+extension PhaseTotals {
+    fileprivate var means: [String: Double] {
+        var means: [String: Double] = [:]
+        for phase in RequestPhase.allCases {
+            if let mean = self[phase].mean { means[phase.rawValue] = milliseconds(mean) }
+        }
+        return means
+    }
+}
+
+private func share(_ part: Double, of whole: Double) -> Double {
+    whole > 0 ? part / whole : 0
+}
+
+/// Converts seconds to milliseconds. A sender's bucket may reach past the largest Double, and JSON has no infinity.
+private func milliseconds(_ seconds: Double) -> Double {
+    min(max(seconds * 1000, 0), .greatestFiniteMagnitude)
+}

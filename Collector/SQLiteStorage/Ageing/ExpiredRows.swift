@@ -1,0 +1,26 @@
+import GRDB
+import MartletStorage
+
+/// The table of the times that retention has reached. They never go back, even if the clock does.
+enum ExpiredRows {
+    static func times(in db: Database) throws -> ExpiredTimes {
+        try ExpiredTimes(fine: time(of: .fine, in: db), minutes: time(of: .minute, in: db))
+    }
+
+    /// Advances to the times and returns those that hold from now on.
+    static func advance(to times: ExpiredTimes, in db: Database) throws -> ExpiredTimes {
+        let known = try self.times(in: db)
+        let later = ExpiredTimes(
+            fine: max(known.fine, times.fine), minutes: max(known.minutes, times.minutes))
+        guard later != known else { return known }
+        let statement = try db.cachedStatement(sql: "INSERT OR REPLACE INTO expired (tier, time) VALUES (?, ?)")
+        try statement.execute(arguments: [Tier.fine.rawValue, later.fine])
+        try statement.execute(arguments: [Tier.minute.rawValue, later.minutes])
+        return later
+    }
+
+    private static func time(of tier: Tier, in db: Database) throws -> Int64 {
+        let statement = try db.cachedStatement(sql: "SELECT time FROM expired WHERE tier = ?")
+        return try Int64.fetchOne(statement, arguments: [tier.rawValue]) ?? 0
+    }
+}

@@ -1,0 +1,80 @@
+import GRDB
+import MartletStorage
+import MartletTelemetry
+
+/// One step of deleting rows that are past the limits. A step is short, so that batches do not wait long to be stored.
+struct Expiry {
+    /// Rows of each table that one step deletes at most.
+    static let maxRows = 256
+
+    let limits: SQLiteLimits
+    let now: Int64
+
+    struct Outcome {
+        /// Whether another step is needed; the steps come to an end.
+        var isThereMore: Bool
+        var deletedSeries: Bool
+    }
+
+    /// Deletes rows and returns whether more are left. Readers stop counting expired chunks before the first is deleted, so a
+    /// window never has half of them.
+    func step(in db: Database) throws -> Outcome {
+        let expired = try ExpiredRows.advance(to: ExpiredTimes(limits.retention, at: now), in: db)
+        let series = try deleteSeries(in: db)
+        let deleted = try [
+            series,
+            deleteChunks(.fine, isRolled: true, until: expired.fine, in: db),
+            deleteChunks(.minute, isRolled: true, until: expired.minutes, in: db),
+            deleteChunks(.hour, isRolled: false, until: before(limits.retention.age(.hour)), in: db),
+            DetailRows.prune(atMost: Self.maxRows, at: UInt64(clamping: now), limits, in: db),
+        ]
+        // Senders come last, because each call searches all of them, and a sender with anything left stays.
+        let isThereMore = try deleted.contains(Self.maxRows) || deleteResources(in: db)
+        return Outcome(isThereMore: isThereMore, deletedSeries: series > 0)
+    }
+
+    private func before(_ age: Int64) -> Int64 { max(0, now - age) }
+
+    private func deleteChunks(_ tier: Tier, isRolled: Bool, until end: Int64, in db: Database) throws -> Int {
+        let statement = try db.cachedStatement(
+            sql: """
+                DELETE FROM chunk WHERE id IN (
+                    SELECT id FROM chunk WHERE tier = ? AND rolled = ? AND end_time <= ? LIMIT \(Self.maxRows))
+                """)
+        try statement.execute(arguments: [tier.rawValue, isRolled, end])
+        return db.changesCount
+    }
+
+    /// Deletes series without any point left, and returns the number deleted.
+    private func deleteSeries(in db: Database) throws -> Int {
+        let statement = try db.cachedStatement(
+            sql: "DELETE FROM series WHERE id IN (SELECT id FROM series WHERE day < ? LIMIT \(Self.maxRows))")
+        try statement.execute(arguments: [SeriesDay.of(before(limits.retention.age(.hour)))])
+        return db.changesCount
+    }
+
+    /// Deletes a sender that has been silent for as long as points are kept and has none, with its ledger. Returns `false` if
+    /// no sender is due.
+    ///
+    /// A rolled-up chunk ends with its hour, up to an hour after its points. No chunk may be left, because the row's number
+    /// may be given to another sender.
+    private func deleteResources(in db: Database) throws -> Bool {
+        let old = try db.cachedStatement(
+            sql: """
+                SELECT id FROM resource WHERE last_seen < ?1 AND last_end < ?1
+                    AND NOT EXISTS (SELECT 1 FROM detail WHERE resource_id = resource.id) LIMIT 1
+                """)
+        let silence = limits.retention.age(.hour) + Tier.hour.length
+        guard let id = try Int64.fetchOne(old, arguments: [before(silence)]) else { return false }
+        let ledger = try db.cachedStatement(
+            sql: """
+                DELETE FROM ledger WHERE (resource_id, time) IN (
+                    SELECT resource_id, time FROM ledger WHERE resource_id = ? LIMIT \(Self.maxRows))
+                """)
+        try ledger.execute(arguments: [id])
+        if db.changesCount < Self.maxRows {
+            try db.cachedStatement(sql: "DELETE FROM resource WHERE id = ?").execute(arguments: [id])
+        }
+        return true
+    }
+}

@@ -1,0 +1,119 @@
+import GRDB
+import MartletStorage
+import MartletTelemetry
+
+/// One step of rolling up: some chunks of a slot that is over are merged into chunks of the tier above. A reader reads and
+/// merges them; the writer's part is short.
+///
+/// A chunk is rolled up once, and late chunks make another one of the same slot, so nothing counts twice.
+///
+/// Metrics of the same requests may begin or end within a slot. Spans before and after that time are then kept apart, and the
+/// earlier chunk ends with its last source: so ``MetricsCover`` decides the same about it as about its sources.
+struct RollUp {
+    /// Chunks that one step merges at most, and their bytes. They limit the memory, and the time for which the writer is
+    /// busy.
+    static let maxChunks = 512
+    static let maxBytes = 16 * 1024 * 1024
+
+    private var sources: [Int64] = []
+    private var results: [(row: ChunkRow, blob: ChunkBlob)] = []
+
+    /// Merges the chunks of the oldest slot that is due; `nil` if nothing of `tier` is due.
+    ///
+    /// - Parameter due: slots that end after it are left alone.
+    init?(_ tier: Tier, due: Int64, in db: Database) throws {
+        guard let target = tier.next, let slot = try Self.oldestSlot(of: tier, target, due: due, in: db) else {
+            return nil
+        }
+        for group in try Self.groups(of: tier, from: slot - target.length, to: slot, in: db) {
+            try merge(group, to: target, in: db)
+        }
+    }
+
+    /// Marks the sources as rolled up and inserts the merged chunks.
+    ///
+    /// - Throws: if a source has been rolled up in the meantime.
+    func write(in db: Database) throws {
+        let mark = try db.cachedStatement(sql: "UPDATE chunk SET rolled = 1 WHERE id = ? AND rolled = 0")
+        for source in sources {
+            try mark.execute(arguments: [source])
+            guard db.changesCount == 1 else { throw DatabaseError(message: "a chunk was rolled up twice at once") }
+        }
+        for result in results { try result.row.insert(result.blob, in: db) }
+    }
+
+    private mutating func merge(_ group: Group, to target: Tier, in db: Database) throws {
+        var merge = ChunkMerge()
+        for id in group.chunks { if let chunk = try StoredChunk.find(id, in: db) { merge.add(chunk) } }
+        sources += group.chunks
+        repeat {
+            let blob = merge.next(maxPoints: ChunkWriting.maxPoints)
+            let isLast = blob.count < ChunkWriting.maxPoints
+            let damaged = isLast ? merge.damaged : 0
+            guard blob.count > 0 || damaged > 0 else { return }
+            let row = ChunkRow(
+                tier: target, resource: group.resource, end: group.end, isDerived: true, damaged: damaged)
+            results.append((row, blob))
+            if isLast { return }
+        } while true
+    }
+
+    // MARK: Finding chunks that are due
+
+    private struct Group {
+        let resource: Int64
+        /// See ``MetricsCover/section(of:)``.
+        let section: Int
+        /// The end of the chunk that is made of the group.
+        var end: Int64
+        var chunks: [Int64] = []
+    }
+
+    private static func oldestSlot(
+        of tier: Tier, _ target: Tier, due: Int64, in db: Database
+    ) throws -> Int64? {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT end_time FROM chunk WHERE tier = ? AND rolled = 0 AND end_time <= ? ORDER BY end_time LIMIT 1
+                """)
+        let latest = target.slotEnd(notAfter: due)
+        return try Int64.fetchOne(statement, arguments: [tier.rawValue, latest]).map(target.slotEnd(of:))
+    }
+
+    /// Groups chunks by their sender and section. Chunks past the limits are left for the next step.
+    private static func groups(of tier: Tier, from: Int64, to: Int64, in db: Database) throws -> [Group] {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT id, resource_id, length(points), end_time FROM chunk
+                WHERE tier = ? AND rolled = 0 AND end_time > ? AND end_time <= ?
+                ORDER BY resource_id, end_time, id LIMIT \(maxChunks)
+                """)
+        var groups: [Group] = []
+        var cover: MetricsCover?
+        var (count, bytes) = (0, 0)
+        let rows = try Row.fetchCursor(statement, arguments: [tier.rawValue, from, to])
+        while let row = try rows.next() {
+            bytes += row[2]
+            guard bytes <= maxBytes || count == 0 else { return withoutLastOfMany(groups) }
+            count += 1
+            let (id, resource, end): (Int64, Int64, Int64) = (row[0], row[1], row[3])
+            if groups.last?.resource != resource {
+                cover = try StatisticsCoverRows.covers(ofSpansOf: resource, in: db)[resource]
+            }
+            let section = cover?.section(of: end) ?? 0
+            if groups.last?.resource != resource || groups.last?.section != section {
+                groups.append(Group(resource: resource, section: section, end: end))
+            }
+            let isLast = section == cover?.section(of: to) ?? 0
+            groups[groups.count - 1].end = isLast ? to : end
+            groups[groups.count - 1].chunks.append(id)
+        }
+        return count < maxChunks ? groups : withoutLastOfMany(groups)
+    }
+
+    /// Drops the last group, some of whose chunks may be past the limit. They would make another chunk of the same slot:
+    /// correct, but one more than needed.
+    private static func withoutLastOfMany(_ groups: [Group]) -> [Group] {
+        groups.count > 1 ? groups.dropLast() : groups
+    }
+}

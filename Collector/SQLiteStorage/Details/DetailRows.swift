@@ -1,0 +1,98 @@
+import Foundation
+import GRDB
+import MartletTelemetry
+
+enum DetailRows {
+    static func insert(_ detail: SpanRecord, resource: Int64, at now: UnixNanoseconds, in db: Database) throws {
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT INTO detail (received, resource_id, kind, method, host, port, endpoint, status, error,
+                    trace_id, span_id, parent_span_id, start_time, duration, url, bytes_sent, bytes_received, message,
+                    name, span_kind, is_error, trace_state, attributes, events, links,
+                    dropped_attributes, dropped_events, dropped_links)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """)
+        let request = detail.request.map(SeriesRows.columns) ?? noRequest
+        let identity: StatementArguments = [
+            detail.traceID.blob, detail.spanID.blob, detail.parentSpanID?.blob ?? Data(),
+            Int64(clamping: detail.start), Int64(clamping: detail.durationNanoseconds), detail.url,
+            Int64(clamping: detail.bytesSent), Int64(clamping: detail.bytesReceived), detail.message ?? "",
+        ]
+        let span: StatementArguments = [
+            detail.name, detail.kind.rawValue, detail.isError, detail.traceState,
+            try SpanJSON.encode(detail.attributes),
+            try SpanJSON.encode(detail.events), try SpanJSON.encode(detail.links), Int64(detail.droppedAttributes),
+            Int64(detail.droppedEvents), Int64(detail.droppedLinks),
+        ]
+        try statement.execute(arguments: [Int64(clamping: now), resource] + request + identity + span)
+    }
+
+    /// Whether the same sender's span is stored: a client and its server may share a span's id (Zipkin's "shared spans").
+    static func contains(_ detail: SpanRecord, resource: Int64, in db: Database) throws -> Bool {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT EXISTS (
+                    SELECT 1 FROM detail WHERE trace_id = ? AND span_id = ? AND resource_id = ? AND span_kind = ?)
+                """)
+        let arguments: StatementArguments = [
+            detail.traceID.blob, detail.spanID.blob, resource, detail.kind.rawValue,
+        ]
+        return try Bool.fetchOne(statement, arguments: arguments) ?? false
+    }
+
+    /// Returns `nil` for a row that is no span.
+    static func decode(_ row: Row) throws -> SpanRecord? {
+        let (trace, id, parent): (Data, Data, Data) = (row["trace_id"], row["span_id"], row["parent_span_id"])
+        guard let traceID = TraceID(bytes: trace), let spanID = SpanID(bytes: id),
+            let kind = SpanRecord.Kind(rawValue: row["span_kind"])
+        else { return nil }
+        var span = SpanRecord(
+            traceID: traceID, spanID: spanID, parentSpanID: SpanID(bytes: parent), name: row["name"], kind: kind,
+            start: unsigned(row["start_time"]), durationNanoseconds: unsigned(row["duration"]))
+        span.traceState = row["trace_state"]
+        span.isError = row["is_error"]
+        let message: String = row["message"]
+        span.message = message.isEmpty ? nil : message
+        span.request = SeriesRows.decode(row)
+        span.url = row["url"]
+        span.bytesSent = unsigned(row["bytes_sent"])
+        span.bytesReceived = unsigned(row["bytes_received"])
+        span.attributes = try SpanJSON.attributes(row["attributes"])
+        span.events = try SpanJSON.events(row["events"])
+        span.links = try SpanJSON.links(row["links"])
+        span.droppedAttributes = UInt32(clamping: unsigned(row["dropped_attributes"]))
+        span.droppedEvents = UInt32(clamping: unsigned(row["dropped_events"]))
+        span.droppedLinks = UInt32(clamping: unsigned(row["dropped_links"]))
+        return span
+    }
+
+    /// Deletes the oldest rows that are past the limits, `rows` at most, and returns the number deleted.
+    static func prune(
+        atMost rows: Int, at now: UnixNanoseconds, _ limits: SQLiteLimits, in db: Database
+    ) throws -> Int {
+        let old = try db.cachedStatement(
+            sql: "DELETE FROM detail WHERE id IN (SELECT id FROM detail WHERE received < ? LIMIT ?)")
+        try old.execute(arguments: [Int64(clamping: now) - Int64(clamping: limits.detailAge), rows])
+        let deleted = db.changesCount
+        let surplus = try db.cachedStatement(
+            sql: """
+                DELETE FROM detail WHERE id IN (
+                    SELECT id FROM detail WHERE id <= (SELECT max(id) FROM detail) - ? ORDER BY id LIMIT ?)
+                """)
+        try surplus.execute(arguments: [limits.maxDetails, rows - deleted])
+        return deleted + db.changesCount
+    }
+
+    /// Empty columns in the order of ``SeriesRows``.
+    private static var noRequest: StatementArguments { ["", "", "", 0, "", 0, ""] }
+
+    private static func unsigned(_ number: Int64) -> UInt64 { UInt64(clamping: number) }
+}
+
+extension TraceID {
+    var blob: Data { Data(bytes) }
+}
+
+extension SpanID {
+    var blob: Data { Data(bytes) }
+}

@@ -1,0 +1,41 @@
+import GRDB
+import MartletStorage
+
+/// The chunks of a range in the order that is fastest to read: one slice of time after the other, and within a slice by
+/// service and sender. The sums that the points are added to then stay in the processor's caches; in the order of time alone
+/// a report of a month takes a third longer.
+struct ChunkSlices {
+    /// Chunks of a slice at most. They are held at once and take 24 bytes each.
+    static let maxChunks = 10_000
+
+    private let rows: RowCursor
+
+    init(of range: ChunkRange, in db: Database) throws {
+        rows = try Row.fetchCursor(
+            db,
+            sql: """
+                SELECT id, resource_id FROM chunk
+                WHERE tier = ? AND rolled = ? AND end_time > ? AND end_time <= ?\(range.onlyDelivered ? " AND NOT derived" : "")
+                ORDER BY end_time
+                """,
+            arguments: [range.tier.rawValue, range.isRolled, range.from, range.to])
+    }
+
+    /// Returns the next slice; `nil` at the end.
+    ///
+    /// - Parameter sender: returns the sender of a resource; chunks are left out if it is `nil`.
+    func next(sender: (_ resource: Int64) throws -> QuerySenders.ClassID?) throws -> [ChunkReference]? {
+        var chunks: [ChunkReference] = []
+        while chunks.count < Self.maxChunks, let row = try rows.next() {
+            if let sender = try sender(row[1]) { chunks.append(ChunkReference(id: row[0], sender: sender)) }
+        }
+        guard !chunks.isEmpty else { return nil }
+        return chunks.sorted { ($0.sender, $0.id) < ($1.sender, $1.id) }
+    }
+}
+
+/// A chunk to read, and the class of its sender.
+struct ChunkReference {
+    var id: Int64
+    var sender: QuerySenders.ClassID
+}

@@ -1,0 +1,70 @@
+import GRDB
+import MartletStorage
+import MartletTelemetry
+
+/// The share of a window's requests that arrived, according to the agents' ledgers, and how long capture was off.
+///
+/// `captured` counts on from an instance's start, so a batch that never arrived leaves a gap between the ledgers around it
+/// and the requests in the batches. An instance without a reading in the window is judged by its first reading after the
+/// window: the window lies within the gap before that reading, or within the hour of which only that reading is left.
+enum Completeness {
+    /// Returns the account of the instances of `service`, or of all if it is `nil`.
+    static func account(in window: TimeWindow, service: String?, in db: Database) throws -> WindowAccount {
+        // The sums are doubles, and total() replaces sum(), which would throw: a sender that lies about its numbers must not
+        // break a report. CROSS JOIN keeps the order of the tables: a search for each instance and no scan of all readings.
+        // The HAVING clause leaves out instances that began after the window. Without an age, an instance counts as begun in
+        // the hour of its first reading: merged batches and thinned ledgers have a reading for each hour at least.
+        let rows = try Row.fetchCursor(
+            db,
+            sql: """
+                SELECT total(l.requests) AS arrived, max(l.captured) AS captured,
+                    max(l.time) AS last, max(l.unwatched) AS unwatched,
+                    first.time AS first, first.age AS first_age, first.unwatched AS first_unwatched,
+                    before.captured AS before, before.time AS before_time, before.unwatched AS before_unwatched,
+                    after.time AS after, after.unwatched AS after_unwatched
+                FROM resource
+                CROSS JOIN ledger first ON first.resource_id = resource.id AND first.time = (
+                    SELECT min(time) FROM ledger WHERE resource_id = resource.id AND time > :from)
+                CROSS JOIN ledger l ON l.resource_id = resource.id
+                LEFT JOIN ledger before ON before.resource_id = resource.id AND before.time = (
+                    SELECT max(time) FROM ledger WHERE resource_id = resource.id AND time <= :from)
+                LEFT JOIN ledger after ON after.resource_id = resource.id AND after.time = (
+                    SELECT min(time) FROM ledger WHERE resource_id = resource.id AND time > :to)
+                WHERE (:service IS NULL OR resource.service = :service) AND l.time > :from
+                    AND l.time <= max(:to, first.time)
+                GROUP BY resource.id
+                HAVING before.time IS NOT NULL
+                    OR iif(first.age > 0, first.time - first.age, (first.time - 1) / :hour * :hour) < :to
+                """,
+            arguments: [
+                "from": Int64(clamping: window.from), "to": Int64(clamping: window.to), "service": service,
+                "hour": Tier.hour.length,
+            ])
+        var account = WindowAccount(window)
+        while let row = try rows.next() {
+            let before: Double? = row["before"]
+            // Each instance is added by itself: an instance that reports too much must not fill another's gap.
+            account.add(
+                arrived: row["arrived"], captured: max(row["captured"] - (before ?? 0), 0),
+                time: time(in: window, row))
+        }
+        return account
+    }
+
+    /// Returns the time that an instance lived in the window, and the part of it in which capture was off.
+    private static func time(in window: TimeWindow, _ row: Row) -> WindowAccount.Time {
+        let (first, last): (Double, Double) = (row["first"], row["last"])
+        let (firstUnwatched, lastUnwatched, age): (Double, Double, Double) = (
+            row["first_unwatched"], row["unwatched"], row["first_age"]
+        )
+        var readings = [
+            WindowAccount.Reading(time: row["before_time"] ?? first - age, unwatched: row["before_unwatched"] ?? 0),
+            WindowAccount.Reading(time: first, unwatched: firstUnwatched),
+        ]
+        if last > first { readings.append(WindowAccount.Reading(time: last, unwatched: lastUnwatched)) }
+        if let after: Double = row["after"], after > last {
+            readings.append(WindowAccount.Reading(time: after, unwatched: row["after_unwatched"]))
+        }
+        return WindowAccount.Time(between: readings, in: window)
+    }
+}

@@ -1,0 +1,74 @@
+import GRDB
+import MartletStorage
+import MartletTelemetry
+
+/// The sums of a query's groups. It goes through chunks once and adds each point to its group, from the bytes as they are
+/// read. It holds one chunk, the groups, and an entry for each series that it met.
+struct GroupSums {
+    private(set) var damagedPoints = 0
+    private var index: GroupIndex
+    private var senders: QuerySenders
+    private var entryReader = EntryReader()
+    /// The cover of each sender's spans, read when the first series of spans is met.
+    private var covers: [Int64: MetricsCover]?
+
+    init(_ query: StatisticsQuery, maxGroups: Int) {
+        index = GroupIndex(maxGroups: maxGroups)
+        senders = QuerySenders(query)
+    }
+
+    /// The groups that were met, including empty ones.
+    var groups: [RequestGroup] { index.groups }
+
+    mutating func add(_ range: ChunkRange, in db: Database) throws {
+        let slices = try ChunkSlices(of: range, in: db)
+        while let chunks = try slices.next(sender: { try senders.classID(ofResource: $0, in: db) }) {
+            try StoredChunk.forEach(chunks.map(\.id), in: db) { try add($1, of: chunks[$0].sender, in: db) }
+        }
+    }
+
+    private mutating func add(_ chunk: StoredChunk, of sender: QuerySenders.ClassID, in db: Database) throws {
+        damagedPoints += chunk.damaged
+        guard let bytes = chunk.bytes else {
+            damagedPoints += chunk.count
+            return
+        }
+        var entries = ChunkEntries(bytes)
+        var reader = ByteReader(bytes)
+        var read = 0
+        while let entry = entries.entry {
+            if let target = try target(ofSeries: entries.series, sender: sender, in: db),
+                try !isCoveredByMetrics(target.requests, in: chunk, db)
+            {
+                let isRead = index.groups[target.group].add(target.requests) {
+                    entryReader.add(entry, of: &reader, to: &$0)
+                }
+                if isRead { read += 1 }
+            } else {
+                read += 1
+            }
+            entries.next()
+        }
+        damagedPoints += max(0, chunk.count - read)
+    }
+
+    /// Whether the requests come from spans and the same sender's metrics cover the chunk's time.
+    private mutating func isCoveredByMetrics(_ requests: RequestClass, in chunk: StoredChunk, _ db: Database) throws
+        -> Bool
+    {
+        guard requests.isOfSpans else { return false }
+        let covers = try covers ?? StatisticsCoverRows.covers(in: db)
+        self.covers = covers
+        return covers[chunk.resource]?.contains(requests.kind, end: chunk.end) ?? false
+    }
+
+    /// Returns `nil` for a series that is left out.
+    private mutating func target(
+        ofSeries series: Int64, sender: QuerySenders.ClassID, in db: Database
+    ) throws -> SeriesTarget? {
+        if let known = senders.target(ofSeries: series, sender: sender) { return known }
+        let target = try senders.readTarget(ofSeries: series, sender: sender, in: &index, db)
+        senders.remember(target, ofSeries: series, sender: sender)
+        return target
+    }
+}

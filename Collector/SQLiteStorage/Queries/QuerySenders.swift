@@ -1,0 +1,113 @@
+import GRDB
+import MartletStorage
+import MartletTelemetry
+
+/// The senders of a query, in classes that the query does not tell apart. The series of a service are thus looked up once
+/// instead of for each of its processes.
+struct QuerySenders {
+    /// The number of a class of senders, from ``classID(ofResource:in:)``. The order keeps the classes of one service
+    /// together.
+    struct ClassID: Comparable {
+        fileprivate var service: Int
+        fileprivate var index: Int
+
+        static func < (one: ClassID, other: ClassID) -> Bool {
+            (one.service, one.index) < (other.service, other.index)
+        }
+    }
+
+    private struct Class {
+        let resource: TelemetryResource
+        var targets = SeriesTargets()
+    }
+
+    private let query: StatisticsQuery
+    private var classes: [Class] = []
+    /// The class of each resource; `nil` for senders that the filter leaves out.
+    private var classOfResource: [Int64: ClassID?] = [:]
+    private var services: [String: Int] = [:]
+    private var classOfValues: [[String?]: ClassID] = [:]
+    /// The class that was asked for last: chunks of one class are read one after the other.
+    private var current: Int?
+    /// The series of the current class's service.
+    private var series: ServiceSeries?
+    /// The group of each of the series' names; `nil` until it is asked for.
+    private var groups: [Int?] = []
+
+    init(_ query: StatisticsQuery) {
+        self.query = query
+    }
+
+    /// Returns `nil` if the query leaves out this sender.
+    mutating func classID(ofResource id: Int64, in db: Database) throws -> ClassID? {
+        if let known = classOfResource[id] { return known }
+        let found = try ResourceRows.find(id, in: db).flatMap { classID(of: $0) }
+        classOfResource[id] = .some(found)
+        return found
+    }
+
+    /// Returns `nil` for a series that was not asked for yet, and `.some(nil)` for one that is left out.
+    mutating func target(ofSeries series: Int64, sender: ClassID) -> SeriesTarget?? {
+        classes[sender.index].targets.find(series)
+    }
+
+    mutating func remember(_ target: SeriesTarget?, ofSeries series: Int64, sender: ClassID) {
+        classes[sender.index].targets.insert(target, of: series)
+    }
+
+    /// Returns the group in `index` that counts the series' requests; `nil` if the filter leaves the series out or it has
+    /// been deleted.
+    mutating func readTarget(
+        ofSeries series: Int64, sender: ClassID, in index: inout GroupIndex, _ db: Database
+    ) throws -> SeriesTarget? {
+        let ofService = try seriesOfService(of: sender, in: db)
+        if let entry = ofService[series] {
+            guard let entry else { return nil }
+            let group = try groups[entry.name] ?? index.index(of: values(of: ofService.names[entry.name], sender))
+            groups[entry.name] = group
+            return SeriesTarget(group: group, requests: entry.requests)
+        }
+        // Swift takes some names for equal that have different bytes, which SQLite tells apart.
+        guard let dimensions = try SeriesRows.find(series, in: db),
+            query.filter.matches(dimensions, from: classes[sender.index].resource)
+        else { return nil }
+        return SeriesTarget(
+            group: try index.index(of: values(of: dimensions, sender)), requests: RequestClass(dimensions))
+    }
+
+    private mutating func seriesOfService(of sender: ClassID, in db: Database) throws -> ServiceSeries {
+        if let series, current == sender.index { return series }
+        let resource = classes[sender.index].resource
+        let known = series.flatMap { $0.service == resource.service ? $0 : nil }
+        let read = try known ?? ServiceSeries(of: resource, query, in: db)
+        (current, series, groups) = (sender.index, read, Array(repeating: nil, count: read.names.count))
+        return read
+    }
+
+    private func values(of dimensions: RequestDimensions, _ sender: ClassID) -> [String?] {
+        query.by.map { $0.value(of: dimensions, from: classes[sender.index].resource) }
+    }
+
+    private mutating func classID(of resource: TelemetryResource) -> ClassID? {
+        guard query.filter.service == nil || query.filter.service == resource.service else { return nil }
+        let values = [resource.service] + query.by.map { $0.value(of: resource) }
+        if let known = classOfValues[values] { return known }
+        let service = services[resource.service] ?? services.count
+        services[resource.service] = service
+        let sender = ClassID(service: service, index: classes.count)
+        classOfValues[values] = sender
+        classes.append(Class(resource: resource))
+        return sender
+    }
+}
+
+extension Dimension {
+    /// The dimension's value if the sender alone decides it, otherwise `nil`.
+    fileprivate func value(of resource: TelemetryResource) -> String? {
+        switch self {
+        case .version: resource.version
+        case .instance: resource.instance
+        case .service, .kind, .method, .host, .endpoint, .status, .error: nil
+        }
+    }
+}

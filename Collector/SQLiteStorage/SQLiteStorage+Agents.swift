@@ -1,0 +1,31 @@
+import GRDB
+import MartletStorage
+import MartletTelemetry
+
+extension SQLiteStorage {
+    /// Reads the rows of all senders, and the ledgers of those in the answer. 400,000 rows take 0.1 s; an index would have to
+    /// be written with every batch.
+    package func agents(seenSince time: UnixNanoseconds, limit: Int) async throws -> AgentsAnswer {
+        let time = Int64(clamping: time)
+        return try await pool.read { db in
+            let rows = try Row.fetchAll(
+                db, sql: "SELECT * FROM resource WHERE last_seen >= ? ORDER BY last_seen DESC, id DESC LIMIT ?",
+                arguments: [time, limit])
+            let count =
+                try rows.count < limit
+                ? nil : Int.fetchOne(db, sql: "SELECT count(*) FROM resource WHERE last_seen >= ?", arguments: [time])
+            return AgentsAnswer(
+                agents: try rows.map { try Self.agent(of: $0, in: db) }, more: (count ?? rows.count) - rows.count)
+        }
+    }
+
+    private static func agent(of row: Row, in db: Database) throws -> AgentRecord {
+        let (first, last): (Int64, Int64) = (row["first_seen"], row["last_seen"])
+        let stream = try BatchStream.find(instance: row["instance"], .metrics, in: db)
+        return AgentRecord(
+            resource: ResourceRows.decode(row), firstSeen: UInt64(clamping: first), lastSeen: UInt64(clamping: last),
+            ledger: try LedgerRows.latest(of: row["id"], in: db),
+            arrivals: stream?.sequences.arrivals,
+            statistics: try StatisticsCoverRows.sources(of: row["id"], in: db))
+    }
+}

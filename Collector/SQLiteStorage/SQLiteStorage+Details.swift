@@ -1,0 +1,79 @@
+import GRDB
+import MartletStorage
+import MartletTelemetry
+
+extension SQLiteStorage {
+    package func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome {
+        let (now, limits) = (now(), limits)
+        let bytes = details.reduce(0) { $0 + $1.details.reduce(1024) { $0 + $1.estimatedBytes } }
+        let stored = BatchAdditions()
+        let outcome = try await commit(bytes: bytes) { [series, resources] db in
+            stored.begin()
+            let outcome = try BatchRows.remember(batch, at: now, keeping: limits.batchAge, in: db)
+            guard outcome != .duplicate else { return outcome }
+            for one in details {
+                let resource = try ResourceRows.id(
+                    of: one.resource, seenAt: now, pointsUntil: one.latestEnd, known: resources, in: db)
+                var new = one
+                new.details = []
+                for detail in one.details {
+                    // A sender that does not number its batches may have sent the span before.
+                    guard try batch != nil || !DetailRows.contains(detail, resource: resource, in: db) else { continue }
+                    try DetailRows.insert(detail, resource: resource, at: now, in: db)
+                    new.details.append(detail)
+                }
+                let points = new.points
+                try StatisticsCoverRows.extend(by: points, of: resource, in: db)
+                _ = try series.withLock { index in
+                    try ChunkWriting.insert(points, of: resource, service: one.resource.service, index: &index, in: db)
+                }
+                stored.add(points, spans: new.details.count, of: one.resource)
+            }
+            // The batch prunes at most twice as many rows as it added, or it would keep others waiting; ``Expiry`` deletes
+            // the rest.
+            _ = try DetailRows.prune(atMost: 2 * stored.spans, at: now, limits, in: db)
+            return outcome
+        }
+        onStored(stored.points, stored.spans)
+        return outcome
+    }
+
+    package func spans(ofTrace trace: TraceID) async throws -> [StoredSpan] {
+        try await pool.read { db in
+            var resources: [Int64: TelemetryResource] = [:]
+            let rows = try Row.fetchAll(
+                db, sql: "SELECT * FROM detail WHERE trace_id = ? ORDER BY start_time, id", arguments: [trace.blob])
+            return try rows.compactMap { row in
+                let id: Int64 = row["resource_id"]
+                let resource = try resources[id] ?? ResourceRows.find(id, in: db)
+                resources[id] = resource
+                guard let resource, let span = try DetailRows.decode(row) else { return nil }
+                return StoredSpan(resource: resource, span: span)
+            }
+        }
+    }
+}
+
+extension DetailsBatch {
+    fileprivate var latestEnd: UnixNanoseconds {
+        details.reduce(0) { max($0, $1.start &+ $1.durationNanoseconds) }
+    }
+}
+
+extension SpanRecord {
+    /// Roughly the memory that it takes, in bytes.
+    fileprivate var estimatedBytes: Int {
+        let ofAttributes = attributes.reduce(0) { $0 + $1.key.utf8.count + $1.value.estimatedBytes }
+        return 1024 + url.utf8.count + ofAttributes + 512 * (events.count + links.count)
+    }
+}
+
+extension SpanAttribute {
+    fileprivate var estimatedBytes: Int {
+        switch self {
+        case .string(let text): 64 + text.utf8.count
+        case .integer, .double, .boolean: 64
+        case .array(let elements): elements.reduce(64) { $0 + $1.estimatedBytes }
+        }
+    }
+}

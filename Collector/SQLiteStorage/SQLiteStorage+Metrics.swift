@@ -1,0 +1,58 @@
+import GRDB
+import MartletPoints
+import MartletStorage
+import MartletTelemetry
+
+extension SQLiteStorage {
+    /// Stores the batch's id and its points in one transaction, so that either both are stored or neither.
+    package func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome {
+        let (now, limits) = (now(), limits)
+        let bytes = metrics.reduce(0) { $0 + $1.estimatedBytes }
+        let stored = BatchAdditions()
+        let outcome = try await commit(bytes: bytes) { [series, resources] db in
+            stored.begin()
+            let outcome = try BatchRows.remember(batch, at: now, keeping: limits.batchAge, in: db)
+            guard outcome != .duplicate else { return outcome }
+            var isAllKnown = batch == nil
+            for one in metrics {
+                let resource = try ResourceRows.id(
+                    of: one.resource, seenAt: now, pointsUntil: one.latestEnd, known: resources, in: db)
+                let newRequests = try CumulativeRows.newRequests(
+                    in: one.cumulative, resource: resource, at: now, limits, in: db)
+                let points = try series.withLock { index in
+                    let service = one.resource.service
+                    var new = try ChunkWriting.insert(
+                        one.points, of: resource, service: service,
+                        unlessKnown: batch == nil && !one.resource.isMartlet, index: &index, in: db)
+                    // Even an empty addition would copy all points.
+                    if !newRequests.isEmpty {
+                        new += try ChunkWriting.insert(
+                            newRequests, of: resource, service: service, index: &index, in: db)
+                    }
+                    return new
+                }
+                if !one.resource.isMartlet { try StatisticsCoverRows.extend(by: points, of: resource, in: db) }
+                stored.add(points, of: one.resource)
+                isAllKnown = isAllKnown && points.isEmpty && !one.points.isEmpty
+                if let reading = one.ledger {
+                    try LedgerRows.insert(reading, requests: one.requests, resource: resource, in: db)
+                }
+            }
+            return isAllKnown && !metrics.isEmpty ? .duplicate : outcome
+        }
+        onStored(stored.points, stored.spans)
+        return outcome
+    }
+}
+
+extension InstanceMetrics {
+    fileprivate var latestEnd: UnixNanoseconds {
+        max(points.indices.reduce(0) { max($0, points[$1].end) }, cumulative.map(\.point.end).max() ?? 0)
+    }
+
+    /// Roughly the memory that it takes, in bytes.
+    fileprivate var estimatedBytes: Int {
+        points.indices.reduce(1024) { $0 + points[$1].statistics.estimatedBytes }
+            + cumulative.reduce(0) { $0 + $1.point.statistics.estimatedBytes }
+    }
+}

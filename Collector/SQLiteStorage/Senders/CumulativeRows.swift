@@ -1,0 +1,132 @@
+import Foundation
+import GRDB
+import MartletPoints
+import MartletStorage
+import MartletTelemetry
+
+/// The table of the latest point of each cumulative stream: see ``CumulativeDifferences``.
+enum CumulativeRows {
+    private typealias Stream = CumulativeDifferences.Stream
+    private typealias Reading = CumulativeDifferences.Reading
+
+    /// Returns the requests that are new in the points, and remembers the points.
+    static func newRequests(
+        in points: [CumulativePoint], resource: Int64, at now: UnixNanoseconds, _ limits: SQLiteLimits, in db: Database
+    ) throws -> [RequestPoint] {
+        guard !points.isEmpty else { return [] }
+        var readings: [Stream: Reading] = [:]
+        var damaged: Set<Stream> = []
+        for stream in Set(points.map(Stream.init)) {
+            switch try find(stream, resource: resource, in: db) {
+            case .reading(let reading): readings[stream] = reading
+            case .damaged: damaged.insert(stream)
+            case .nothing: break
+            }
+        }
+        let isAllKnown = points.allSatisfy { readings[Stream($0)] != nil }
+        var differences = CumulativeDifferences(
+            since: readings, damaged: damaged,
+            isAllKnown ? CumulativeHistory() : try history(of: resource, in: db),
+            firstIntervalAtMost: limits.firstCumulativeInterval)
+        differences.add(points)
+        for (stream, reading) in differences.readings {
+            try save(reading, of: stream, resource: resource, at: now, in: db)
+        }
+        if !isAllKnown { try prune(limits, in: db) }
+        return differences.points
+    }
+
+    private static func history(of resource: Int64, in db: Database) throws -> CumulativeHistory {
+        let rows = try Row.fetchAll(
+            db,
+            sql: "SELECT DISTINCT start_time, end_time, before_time FROM cumulative_series WHERE resource_id = ?",
+            arguments: [resource])
+        var ends: [UnixNanoseconds: [UnixNanoseconds]] = [:]
+        for row in rows {
+            let (start, end, before): (Int64, Int64, Int64) = (row["start_time"], row["end_time"], row["before_time"])
+            let known = [before, end].filter { $0 > 0 }.map { UInt64(clamping: $0) }
+            ends[UInt64(clamping: start), default: []] += known
+        }
+        let forgotten = try Int64.fetchOne(
+            db, sql: "SELECT forgotten_until FROM resource WHERE id = ?", arguments: [resource])
+        return CumulativeHistory(ends: ends, forgottenUntil: UInt64(clamping: forgotten ?? 0))
+    }
+
+    private enum Found {
+        case reading(Reading)
+        case nothing
+        /// The stored point cannot be read, so the next point tells nothing about new requests.
+        case damaged
+    }
+
+    private static func find(_ stream: Stream, resource: Int64, in db: Database) throws -> Found {
+        let statement = try db.cachedStatement(
+            sql: "SELECT * FROM cumulative_series WHERE resource_id = ? AND start_time = ? AND stream = ?")
+        let row = try Row.fetchOne(
+            statement, arguments: [resource, Int64(clamping: stream.start), Data(stream.id.bytes)])
+        guard let row else { return .nothing }
+        let (end, sent, received): (Int64, Int64, Int64) = (row["end_time"], row["bytes_sent"], row["bytes_received"])
+        let sketch: Data = row["sketch"]
+        guard let duration = SketchBlob.decode([UInt8](sketch)) else { return .damaged }
+        return .reading(
+            Reading(
+                end: UInt64(clamping: end), unit: row["unit"],
+                statistics: RequestStatistics(
+                    duration: duration, bytesSent: UInt64(clamping: sent), bytesReceived: UInt64(clamping: received))))
+    }
+
+    private static func save(
+        _ reading: Reading, of stream: Stream, resource: Int64, at now: UnixNanoseconds, in db: Database
+    ) throws {
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT INTO cumulative_series
+                    (resource_id, start_time, stream, end_time, bytes_sent, bytes_received, sketch, unit, received)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (resource_id, start_time, stream) DO UPDATE SET
+                    before_time = CASE WHEN excluded.end_time > end_time THEN end_time
+                        ELSE min(before_time, excluded.end_time) END,
+                    end_time = excluded.end_time, bytes_sent = excluded.bytes_sent,
+                    bytes_received = excluded.bytes_received, sketch = excluded.sketch, unit = excluded.unit,
+                    received = excluded.received
+                """)
+        try statement.execute(arguments: [
+            resource, Int64(clamping: stream.start), Data(stream.id.bytes), Int64(clamping: reading.end),
+            Int64(clamping: reading.statistics.bytesSent), Int64(clamping: reading.statistics.bytesReceived),
+            Data(SketchBlob.encode(reading.statistics.duration)), reading.unit, Int64(clamping: now),
+        ])
+    }
+
+    /// Deletes the processes that were silent for the longest time, each with all its streams: if some were left, the others
+    /// would look new. Each call deletes an extra hundredth of the limit, because it has to read all rows.
+    private static func prune(_ limits: SQLiteLimits, in db: Database) throws {
+        let count = try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM cumulative_series")) ?? 0
+        guard count > limits.maxCumulativeSeries else { return }
+        var surplus = count - limits.maxCumulativeSeries + limits.maxCumulativeSeries / 100
+        let processes = try Row.fetchCursor(
+            db.cachedStatement(
+                sql: """
+                    SELECT resource_id, start_time, min(max(end_time), max(received)) AS last, count(*) AS count
+                    FROM cumulative_series GROUP BY resource_id, start_time ORDER BY max(received), max(id)
+                    """))
+        var oldest: [Row] = []
+        while surplus > 0, let process = try processes.next()?.copy() {
+            oldest.append(process)
+            surplus -= process["count"]
+        }
+        for process in oldest { try forget(process, in: db) }
+    }
+
+    /// Deletes a process but remembers its latest end, so that it does not count from its start if it comes back. The
+    /// collector's clock limits that end; otherwise a sender whose clock is ahead would affect all processes that share its
+    /// resource.
+    private static func forget(_ process: Row, in db: Database) throws {
+        let (resource, start, last): (Int64, Int64, Int64) = (
+            process["resource_id"], process["start_time"], process["last"]
+        )
+        try db.cachedStatement(sql: "UPDATE resource SET forgotten_until = max(forgotten_until, ?) WHERE id = ?")
+            .execute(arguments: [last, resource])
+        try db.cachedStatement(sql: "DELETE FROM cumulative_series WHERE resource_id = ? AND start_time = ?")
+            .execute(arguments: [resource, start])
+    }
+}

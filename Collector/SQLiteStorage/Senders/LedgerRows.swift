@@ -1,0 +1,68 @@
+import Foundation
+import GRDB
+import MartletPoints
+import MartletTelemetry
+
+enum LedgerRows {
+    /// A statement that adds a reading. If two batches of one instance have the same time, the row keeps the later account
+    /// and the sum of their requests.
+    private static let upsert = """
+        INSERT INTO ledger (resource_id, time, captured, delivered, waiting, dropped, requests, age, unwatched)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (resource_id, time) DO UPDATE SET
+            captured = max(captured, excluded.captured), delivered = excluded.delivered,
+            waiting = excluded.waiting, dropped = excluded.dropped,
+            age = max(age, excluded.age), unwatched = max(unwatched, excluded.unwatched),
+            requests = CASE
+                WHEN requests > \(Int64.max) - excluded.requests THEN \(Int64.max)
+                ELSE requests + excluded.requests END
+        """
+
+    static func insert(_ reading: LedgerReading, requests: UInt64, resource: Int64, in db: Database) throws {
+        let statement = try db.cachedStatement(sql: upsert)
+        try statement.execute(arguments: [
+            resource, Int64(clamping: reading.time), Int64(clamping: reading.captured),
+            Int64(clamping: reading.delivered), Int64(clamping: reading.waiting), try text(of: reading.dropped),
+            Int64(clamping: requests), Int64(clamping: reading.age), Int64(clamping: reading.unwatched),
+        ])
+    }
+
+    /// Returns the account with the most captured requests, brought up to date: it was written before its own batch and those
+    /// waiting with it arrived. The time does not tell the latest account, because a sender's clock may be set back.
+    static func latest(of resource: Int64, in db: Database) throws -> LedgerReading? {
+        // The sum uses total(): sum() fails past 63 bits, and a sender that lies must not hide the others.
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT *, (SELECT CAST(min(total(requests), 9e18) AS INTEGER) FROM ledger
+                    WHERE resource_id = :resource) AS arrived
+                FROM ledger WHERE resource_id = :resource ORDER BY captured DESC, time DESC LIMIT 1
+                """)
+        return try Row.fetchOne(statement, arguments: ["resource": resource]).map(decode)
+    }
+
+    /// Decodes an account. Only the agent's figure includes requests that went to another collector.
+    private static func decode(_ row: Row) -> LedgerReading {
+        let (time, captured, arrived): (Int64, Int64, Int64) = (row["time"], row["captured"], row["arrived"])
+        let (delivered, requests): (Int64, Int64) = (row["delivered"], row["requests"])
+        let (age, unwatched): (Int64, Int64) = (row["age"], row["unwatched"])
+        var reading = LedgerReading(
+            time: UInt64(clamping: time), captured: UInt64(clamping: captured), dropped: dropped(from: row["dropped"]),
+            age: UInt64(clamping: age), unwatched: UInt64(clamping: unwatched))
+        let settled = reading.dropped.values.reduce(0, &+)
+        let undropped = reading.captured >= settled ? reading.captured - settled : 0
+        reading.delivered = min(
+            undropped, UInt64(clamping: max(delivered.addingReportingOverflow(requests).partialValue, arrived)))
+        reading.waiting = undropped - reading.delivered
+        return reading
+    }
+
+    private static func text(of dropped: [String: UInt64]) throws -> String {
+        // Nearly all batches have no drops, and making an encoder costs as much as a statement.
+        guard !dropped.isEmpty else { return "{}" }
+        return String(decoding: try JSONEncoder().encode(dropped), as: UTF8.self)
+    }
+
+    private static func dropped(from text: String) -> [String: UInt64] {
+        (try? JSONDecoder().decode([String: UInt64].self, from: Data(text.utf8))) ?? [:]
+    }
+}

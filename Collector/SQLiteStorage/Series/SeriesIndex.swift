@@ -1,0 +1,89 @@
+import GRDB
+import MartletPoints
+import MartletStorage
+import MartletTelemetry
+import Synchronization
+
+/// The writer's memory of each series' row. It includes the rows of the current transaction, so it has to be emptied when
+/// that is rolled back.
+struct SeriesIndex {
+    /// Series at most, some 20 MB. Past it the index is emptied, and the rows are read when they are next needed.
+    static let maxSeries = 50_000
+
+    private struct Entry {
+        var id: Int64
+        var day: Int64
+    }
+
+    private struct Service {
+        var entries: [SharedDimensions: Entry] = [:]
+        var count: Int
+    }
+
+    private let maxSeriesOfService: Int
+    private var services: [String: Service] = [:]
+    private var count = 0
+
+    init(maxSeriesOfService: Int) {
+        self.maxSeriesOfService = maxSeriesOfService
+    }
+
+    mutating func removeAll() {
+        services = [:]
+        count = 0
+    }
+
+    /// Returns the row that each point counts to. The first point of a series makes its row.
+    mutating func ids(of points: [RequestPoint], service: String, in db: Database) throws -> [Int64] {
+        if count >= Self.maxSeries { removeAll() }
+        // The entry leaves the dictionary, so that it is changed in its memory and not copied.
+        var known =
+            try services.removeValue(forKey: service)
+            ?? Service(count: SeriesRows.count(ofService: service, in: db))
+        let before = known.entries.count
+        defer {
+            count += known.entries.count - before
+            services[service] = known
+        }
+        // The loop uses indexes: a copy of a point costs more than the look-up.
+        return try points.indices.map { index in
+            let series = points[index].series
+            let day = SeriesDay.of(Int64(clamping: points[index].end))
+            if let entry = known.entries[series], entry.day >= day { return entry.id }
+            let entry = try findOrMake(series.value, service: service, day: day, in: db, counting: &known.count)
+            known.entries[series] = entry
+            return entry.id
+        }
+    }
+
+    private func findOrMake(
+        _ dimensions: RequestDimensions, service: String, day: Int64, in db: Database, counting count: inout Int
+    ) throws -> Entry {
+        for candidate in SeriesBudget.candidates(for: dimensions, limit: maxSeriesOfService) {
+            if let row = try SeriesRows.find(candidate.dimensions, service: service, in: db) {
+                let known = Entry(id: row[0], day: row[1])
+                guard known.day < day else { return known }
+                try SeriesRows.update(known.id, day: day, in: db)
+                return Entry(id: known.id, day: day)
+            }
+            guard count < candidate.limit else { continue }
+            count += 1
+            let id = try SeriesRows.insert(candidate.dimensions, service: service, day: day, in: db)
+            return Entry(id: id, day: day)
+        }
+        throw DatabaseError(message: "a series that nothing counts to")
+    }
+}
+
+/// The index of a store's writer. Its lock is always free, because only one transaction is being written at a time.
+final class WriterSeries: Sendable {
+    private let index: Mutex<SeriesIndex>
+
+    init(maxSeriesOfService: Int) {
+        index = Mutex(SeriesIndex(maxSeriesOfService: maxSeriesOfService))
+    }
+
+    func withLock<Value: Sendable>(_ body: (inout SeriesIndex) throws -> Value) rethrows -> Value {
+        try index.withLock { index in try body(&index) }
+    }
+}

@@ -1,0 +1,48 @@
+import MartletPoints
+import MartletPrometheus
+import MartletStorage
+import MartletTelemetry
+
+/// A store that counts its commits.
+struct ObservedStorage: Storage {
+    let storage: any Storage
+    let activity: CollectorActivity
+
+    func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome {
+        try await observed { try await storage.store(metrics, of: batch) }
+    }
+
+    func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome {
+        try await observed { try await storage.store(details, of: batch) }
+    }
+
+    private func observed(_ store: () async throws -> StoreOutcome) async throws -> StoreOutcome {
+        let clock = ContinuousClock()
+        let start = clock.now
+        do {
+            let outcome = try await store()
+            let seconds = (clock.now - start) / .seconds(1)
+            activity.count {
+                $0.commits.record(seconds)
+                if outcome == .duplicate { $0.duplicateBatches += 1 }
+                if outcome == .overlapping { $0.overlappingBatches += 1 }
+            }
+            return outcome
+        } catch let busy as StorageBusy {
+            // A busy store is counted as an answer, not as a failed commit.
+            throw busy
+        } catch {
+            activity.count { $0.failedCommits += 1 }
+            throw error
+        }
+    }
+
+    func statistics(_ query: StatisticsQuery) async throws -> StatisticsAnswer { try await storage.statistics(query) }
+    func spans(ofTrace trace: TraceID) async throws -> [StoredSpan] { try await storage.spans(ofTrace: trace) }
+    func agents(seenSince time: UnixNanoseconds, limit: Int) async throws -> AgentsAnswer {
+        try await storage.agents(seenSince: time, limit: limit)
+    }
+    func check() async throws { try await storage.check() }
+    func maintain() async throws { try await storage.maintain() }
+    func size() async throws -> UInt64 { try await storage.size() }
+}

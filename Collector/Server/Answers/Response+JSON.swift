@@ -1,0 +1,16 @@
+import HTTPTypes
+import Hummingbird
+import MartletReports
+
+/// The body of an answer that is not a success.
+struct Problem: Encodable {
+    var error: String
+}
+
+extension Response {
+    static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) throws -> Response {
+        Response(
+            status: status, headers: [.contentType: "application/json; charset=utf-8"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: try ReportJSON.text(of: value))))
+    }
+}

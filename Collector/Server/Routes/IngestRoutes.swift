@@ -1,0 +1,147 @@
+import Hummingbird
+import Logging
+import MartletIntake
+import MartletStorage
+import MartletTelemetry
+
+/// `POST /v1/metrics` and `/v1/traces` (OTLP/HTTP). A 200 means that the telemetry is on disk (see ``Storage``). A batch
+/// with an id counts once however often it is sent.
+struct IngestRoutes: Sendable {
+    let storage: any Storage
+    let intake: Intake
+    let room: IngestRoom
+    let activity: CollectorActivity
+    let logger: Logger
+
+    func add(to router: Router<CollectorRequestContext>, token: String?) {
+        let group = router.group("v1")
+        if let token {
+            group.add(
+                middleware: BearerTokenMiddleware(token: token) { request in
+                    try Response.otlpFailure(
+                        status: 401, message: "the ingest token is missing or wrong", to: request)
+                })
+        }
+        group.post("metrics") { request, _ in try await answer(request) { try await metrics(request) } }
+        group.post("traces") { request, _ in try await answer(request) { try await traces(request) } }
+        group.post("logs") { request, _ in
+            try Response.otlpFailure(
+                status: 404, message: "logs are not kept here; metrics and traces are", to: request)
+        }
+    }
+
+    private func metrics(_ request: Request) async throws -> Response {
+        let envelope = try envelope(of: request, signal: .metrics)
+        var reservation = try room.enter()
+        let (taken, outcome) = try await onSuitableThread(try await body(of: request, &reservation), envelope) { body in
+            let taken = try intake.metrics(body, encoding: envelope.encoding, format: envelope.format) {
+                bytes throws(IntakeRejection) in try reservation.resize(to: bytes)
+            }
+            return (taken, try await storage.store(taken.values, of: envelope.batch))
+        }
+        activity.count {
+            $0.rejectPoints(taken.refusals.counts)
+            $0.ignoredPoints += UInt64(taken.ignored)
+        }
+        log(envelope, outcome, taken.refusals)
+        var response = Response.otlp(
+            status: .ok, try IntakeAnswer.metrics(taken.refusals, in: envelope.format), envelope.format)
+        if envelope.batch != nil, taken.refusals.requests > 0,
+            let name = HTTPFields.Element.Name(BatchID.rejectedHeaderName)
+        {
+            response.headers[name] = String(taken.refusals.requests)
+        }
+        return response
+    }
+
+    private func traces(_ request: Request) async throws -> Response {
+        let envelope = try envelope(of: request, signal: .traces)
+        var reservation = try room.enter()
+        let (taken, outcome) = try await onSuitableThread(try await body(of: request, &reservation), envelope) { body in
+            let taken = try intake.details(body, encoding: envelope.encoding, format: envelope.format) {
+                bytes throws(IntakeRejection) in try reservation.resize(to: bytes)
+            }
+            return (taken, try await storage.store(taken.values, of: envelope.batch))
+        }
+        activity.count { $0.rejectSpans(taken.refusals.counts) }
+        log(envelope, outcome, taken.refusals)
+        return Response.otlp(
+            status: .ok, try IntakeAnswer.traces(taken.refusals, in: envelope.format), envelope.format)
+    }
+
+    /// Runs `work` away from the connection's event loop if the body is large: see ``EventLoopExecutor``. Only `work`
+    /// owns the body, so the body is freed as soon as it was inflated, when its part of the reservation ends.
+    private func onSuitableThread<Result>(
+        _ body: consuming [UInt8], _ envelope: IntakeEnvelope, _ work: (consuming [UInt8]) async throws -> Result
+    ) async throws -> Result {
+        guard envelope.inflatedSize(of: body) > ServerLimits.eventLoopBodyBytes else { return try await work(body) }
+        var handedOver = Optional(body)
+        return try await withTaskExecutorPreference(globalConcurrentExecutor) {
+            try await work(handedOver.take() ?? [])
+        }
+    }
+
+    private func envelope(of request: Request, signal: Signal) throws(IntakeRejection) -> IntakeEnvelope {
+        try IntakeEnvelope(
+            signal: signal, contentType: request.headers[.contentType],
+            contentEncoding: request.headers[.contentEncoding], batch: request.batchHeader)
+    }
+
+    /// Reads the body. Never holds more than the limit, even if the headers announce less.
+    private func body(of request: Request, _ reservation: inout IngestRoom.Reservation) async throws -> [UInt8] {
+        let limit = intake.limits.maxBodyBytes
+        let length = request.headers[.contentLength].flatMap { Int($0) } ?? limit
+        guard (0...limit).contains(length) else { throw IntakeRejection.tooLarge(limit: limit) }
+        var bytes: [UInt8] = []
+        do {
+            for try await part in request.body {
+                guard bytes.count + part.readableBytes <= limit else { throw IntakeRejection.tooLarge(limit: limit) }
+                try reservation.append(part.readableBytesView, to: &bytes, of: length)
+            }
+        } catch let rejection as IntakeRejection {
+            throw rejection
+        } catch {
+            throw IntakeRejection.cutOff
+        }
+        return bytes
+    }
+
+    private func answer(_ request: Request, _ work: () async throws -> Response) async throws -> Response {
+        do {
+            return try await work()
+        } catch let rejection as IntakeRejection {
+            logger.debug("rejected", metadata: ["status": "\(rejection.status)", "reason": "\(rejection.message)"])
+            return try Response.otlpFailure(status: rejection.status, message: rejection.message, to: request)
+        } catch is StorageBusy {
+            let busy = IntakeRejection.busy
+            return try Response.otlpFailure(status: busy.status, message: busy.message, to: request)
+        } catch {
+            // The status is 503 and not 500: OTLP senders try again after a 503 and drop the batch after a 500.
+            logger.error("a batch could not be stored", metadata: ["error": "\(error)"])
+            return try Response.otlpFailure(
+                status: 503, message: "the batch could not be stored; send it again later", to: request)
+        }
+    }
+
+    private func log(_ envelope: IntakeEnvelope, _ outcome: StoreOutcome, _ refusals: Refusals) {
+        var batch: String { envelope.batch?.description ?? "none" }
+        if outcome == .overlapping {
+            logger.warning(
+                "a batch stands for intervals of which some had arrived, whose requests may count twice",
+                metadata: ["batch": "\(batch)"])
+        }
+        guard refusals.total > 0 || outcome == .duplicate else { return }
+        logger.debug(
+            "taken in part or not at all",
+            metadata: [
+                "batch": "\(batch)", "duplicate": "\(outcome == .duplicate)", "refused": "\(refusals.message)",
+            ])
+    }
+}
+
+extension Request {
+    fileprivate var batchHeader: String? {
+        let name = BatchID.headerName.lowercased()
+        return headers.first { $0.name.canonicalName == name }?.value
+    }
+}

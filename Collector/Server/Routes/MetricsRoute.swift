@@ -1,0 +1,53 @@
+import Hummingbird
+import MartletOTLP
+import MartletPrometheus
+import MartletStorage
+
+/// `GET /metrics`: every service's requests and the collector's own figures for Prometheus, which sends the read token as
+/// `authorization.credentials` of a scrape configuration.
+struct MetricsRoute: Sendable {
+    let storage: any Storage
+    let room: ReadRoom
+    let activity: CollectorActivity
+
+    /// Bytes of text that are collected before they are sent.
+    private static let chunk = 64 * 1024
+
+    func add(to router: Router<CollectorRequestContext>, token: String?) {
+        let group = router.group("metrics")
+        group.add(middleware: LongWorkMiddleware())
+        if let token {
+            group.add(
+                middleware: BearerTokenMiddleware(token: token) { _ in
+                    try Response.json(Problem(error: "the read token is missing or wrong"), status: .unauthorized)
+                })
+        }
+        group.add(middleware: ReadRoomMiddleware(room: room))
+        group.get { request, _ in await page(isSent: request.method == .get) }
+    }
+
+    /// - Parameter isSent: whether the body goes to the client; for a HEAD only its length does.
+    private func page(isSent: Bool) async -> Response {
+        let totals = activity.page()
+        let own = PrometheusCollector.text(
+            of: activity.counters, series: totals.count, storeBytes: try? await storage.size(),
+            version: OTLPScope.version)
+        let process = ProcessFigures.current().map(PrometheusProcess.text) ?? ""
+        let body = ResponseBody { writer in
+            // The body is written after the middleware has returned, so the writer leaves the event loop itself.
+            try await withTaskExecutorPreference(globalConcurrentExecutor) {
+                var waiting = own + process
+                for part in PrometheusRequests(totals).parts {
+                    waiting += part
+                    guard waiting.utf8.count >= Self.chunk else { continue }
+                    try await writer.write(ByteBuffer(string: waiting))
+                    waiting = ""
+                }
+                try await writer.write(ByteBuffer(string: waiting))
+                try await writer.finish(nil)
+                if isSent { activity.markTaken(totals) }
+            }
+        }
+        return Response(status: .ok, headers: [.contentType: PrometheusText.contentType], body: body)
+    }
+}

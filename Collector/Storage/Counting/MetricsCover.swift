@@ -1,0 +1,32 @@
+import MartletTelemetry
+
+/// The times in which a sender's metrics cover its spans, by the kind of requests. Spans of a time that metrics cover do not
+/// count, because they report the same requests. Pure.
+///
+/// This is decided when a report is made, because metrics come later than spans. Spans of Martlet's agents never count.
+package struct MetricsCover: Sendable, Equatable {
+    /// The longest time until the next metrics: longer than any interval of export.
+    private static let patience: UnixNanoseconds = 3600 * 1_000_000_000
+
+    private var ranges: [RequestKind: ClosedRange<Int64>] = [:]
+
+    package init() {}
+
+    /// Sets the time for which metrics reported a kind of requests: from the first start to the last end, in nanoseconds
+    /// since 1970, by the sender's clock.
+    package mutating func insert(_ kind: RequestKind, from: Int64, to: Int64) {
+        let end = Int64(clamping: UInt64(clamping: max(from, to)) + Self.patience)
+        ranges[kind] = from...max(from, end)
+    }
+
+    /// Whether metrics cover the sender's spans of an interval that ended at `end`.
+    package func contains(_ kind: RequestKind, end: Int64) -> Bool {
+        ranges[kind]?.contains(end) ?? false
+    }
+
+    /// Returns the section that `end` lies in, from 0. A new section begins whenever metrics begin or cease to cover the
+    /// sender's spans of one kind.
+    package func section(of end: Int64) -> Int {
+        ranges.values.reduce(0) { $0 + (end >= $1.lowerBound ? 1 : 0) + (end > $1.upperBound ? 1 : 0) }
+    }
+}

@@ -1,0 +1,51 @@
+import MartletTelemetry
+
+/// The requests that have the values of a query's dimensions in common. Failed requests are kept apart, because their
+/// durations do not tell how satisfied the callers are. A plain value.
+package struct RequestGroup: Sendable, Equatable {
+    /// A value for each dimension of the query, in its order.
+    package var values: [String?]
+    package private(set) var unfailed = RequestStatistics()
+    package private(set) var failed = RequestStatistics()
+    package private(set) var outcomes = OutcomeCounts()
+    /// Requests that are known from spans alone.
+    package private(set) var fromSpans: UInt64 = 0
+
+    /// Creates a group without requests.
+    package init(values: [String?]) {
+        self.values = values
+    }
+
+    package var count: UInt64 { unfailed.requests &+ failed.requests }
+
+    /// The statistics of all requests, failed or not.
+    package var statistics: RequestStatistics {
+        var all = unfailed
+        all.merge(failed)
+        return all
+    }
+
+    package var isEmpty: Bool { unfailed.isEmpty && failed.isEmpty }
+
+    /// Adds requests of one class. `body` adds them to the statistics that it is given: those of failed or of unfailed
+    /// requests.
+    package mutating func add<Result>(
+        _ requests: RequestClass, _ body: (inout RequestStatistics) throws -> Result
+    ) rethrows -> Result {
+        let before = count
+        defer {
+            let added = count &- before
+            outcomes[requests.outcome] &+= added
+            if requests.isOfSpans { fromSpans &+= added }
+        }
+        return try requests.isFailure ? body(&failed) : body(&unfailed)
+    }
+
+    /// Adds the requests of another group.
+    package mutating func merge(_ other: RequestGroup) {
+        unfailed.merge(other.unfailed)
+        failed.merge(other.failed)
+        outcomes.merge(other.outcomes)
+        fromSpans &+= other.fromSpans
+    }
+}

@@ -1,0 +1,82 @@
+import MartletTelemetry
+
+/// The sum of agents' accounts over a window: the share of its requests that arrived, and how long capture was off.
+package struct WindowAccount: Sendable, Equatable {
+    package let window: TimeWindow
+    /// Instances with an account of the window.
+    package private(set) var instances = 0
+    /// Instances whose capture was off for a time.
+    package private(set) var unwatchedInstances = 0
+    /// The longest time that one of them was off, in nanoseconds.
+    package private(set) var longestUnwatched = 0.0
+    private var (arrived, captured) = (0.0, 0.0)
+    private var total = Time(lived: 0, unwatched: 0)
+
+    /// The time that an instance lived in the window, and the part of it in which capture was off, in nanoseconds.
+    package struct Time: Sendable, Equatable {
+        package var lived: Double
+        package var unwatched: Double
+
+        package init(lived: Double, unwatched: Double) {
+            self.lived = lived
+            self.unwatched = unwatched
+        }
+
+        /// The time between readings in ascending order, as far as it lies in the window. The time off between two readings
+        /// counts as spread evenly.
+        package init(between readings: [Reading], in window: TimeWindow) {
+            self.init(lived: 0, unwatched: 0)
+            for (one, next) in zip(readings, readings.dropFirst()) {
+                let share = next.share(since: one, in: window)
+                lived += share * (next.time - one.time)
+                unwatched += share * min(max(0, next.unwatched - one.unwatched), next.time - one.time)
+            }
+        }
+    }
+
+    /// The time of a ledger's reading, and the time without capture until then, in nanoseconds.
+    package struct Reading: Sendable, Equatable {
+        package var time: Double
+        package var unwatched: Double
+
+        package init(time: Double, unwatched: Double) {
+            self.time = time
+            self.unwatched = unwatched
+        }
+
+        /// Returns the part of the time since `one` that lies in the window, 0...1.
+        fileprivate func share(since one: Reading, in window: TimeWindow) -> Double {
+            guard time > one.time else { return 0 }
+            return max(0, min(time, Double(window.to)) - max(one.time, Double(window.from))) / (time - one.time)
+        }
+    }
+
+    package init(_ window: TimeWindow) {
+        self.window = window
+    }
+
+    /// Adds an instance.
+    ///
+    /// - Parameters:
+    ///   - arrived: its requests that arrived, which count up to `captured`.
+    ///   - captured: the requests that it captured.
+    ///   - time: its time in the window.
+    package mutating func add(arrived: Double, captured: Double, time: Time) {
+        instances += 1
+        self.arrived += min(arrived, captured)
+        self.captured += captured
+        total.lived += time.lived
+        total.unwatched += time.unwatched
+        guard time.unwatched > 0 else { return }
+        unwatchedInstances += 1
+        longestUnwatched = max(longestUnwatched, time.unwatched)
+    }
+
+    /// The share of captured requests that arrived, 0...1, times the share of the instances' time in which capture was on.
+    /// `nil` if no account covers the window.
+    package var completeness: Double? {
+        guard instances > 0 else { return nil }
+        let watched = total.lived > 0 ? 1 - total.unwatched / total.lived : 1
+        return (captured > 0 ? arrived / captured : 1) * watched
+    }
+}

@@ -1,0 +1,30 @@
+/// The times up to which rolled-up chunks have been deleted, or may be at any moment. Both are ends of slots of the tier
+/// above.
+package struct ExpiredTimes: Sendable, Equatable {
+    /// Nanoseconds since 1970.
+    package var fine: Int64
+    package var minutes: Int64
+
+    package init(fine: Int64, minutes: Int64) {
+        self.fine = fine
+        self.minutes = minutes
+    }
+
+    /// The times that retention reaches at `now`, in nanoseconds since 1970.
+    package init(_ retention: Retention, at now: Int64) {
+        fine = Tier.minute.slotEnd(notAfter: max(0, now - retention.age(.fine)))
+        minutes = Tier.hour.slotEnd(notAfter: max(0, now - retention.age(.minute)))
+    }
+
+    /// Returns `time`, or the start of its slot if nothing finer is left.
+    func slotStart(notAfter time: Int64) -> Int64 { finest(at: time)?.slotEnd(notAfter: time) ?? time }
+
+    /// Returns `time`, or the end of its slot if nothing finer is left.
+    func slotEnd(notBefore time: Int64) -> Int64 { finest(at: time)?.slotEnd(of: time) ?? time }
+
+    /// Returns the finest tier that is left at `time`; `nil` if points are left as they came.
+    private func finest(at time: Int64) -> Tier? {
+        if time < minutes { return .hour }
+        return time < fine ? .minute : nil
+    }
+}

@@ -1,0 +1,169 @@
+import MartletTelemetry
+import SwiftProtobuf
+
+extension MetricsBatch {
+    /// Returns the batch as the body of `POST /v1/metrics`. Durations are delta exponential histograms in seconds. Body
+    /// sizes and phases are delta histograms without buckets (count and sum are exact). The ledger and the time without
+    /// capture are cumulative sums.
+    ///
+    /// Beside the body, memory holds one point of one series at a time: all of them as messages would take many times as
+    /// much.
+    package func otlp() throws -> [UInt8] {
+        let resource: [UInt8] = try OTLPResource(resource).serializedBytes()
+        let scope: [UInt8] = try OTLPScope.message.serializedBytes()
+        var request = ProtobufWriter()
+        try request.message(field: 1) { resourceMetrics in
+            resourceMetrics.message(resource, field: 1)
+            try resourceMetrics.message(field: 2) { scopeMetrics in
+                scopeMetrics.message(scope, field: 1)
+                try writeMetrics(to: &scopeMetrics)
+            }
+        }
+        return request.bytes
+    }
+
+    private func writeMetrics(to scope: inout ProtobufWriter) throws {
+        for kind in RequestKind.allCases where series.keys.contains(where: { $0.kind == kind }) {
+            try writeDurations(of: kind, to: &scope)
+            for (name, bytes) in Self.sizes(of: kind) { try writeSizes(bytes, of: kind, name, to: &scope) }
+        }
+        try writePhases(to: &scope)
+        scope.message(try ledgerMetric().serializedBytes(), field: 2)
+        if unwatched > 0 { scope.message(try unwatchedMetric().serializedBytes(), field: 2) }
+    }
+
+    private func writeDurations(of kind: RequestKind, to scope: inout ProtobufWriter) throws {
+        let name = kind == .client ? MetricName.clientDuration : MetricName.serverDuration
+        try scope.deltaMetric(name, unit: "s", .exponentialHistogram) { histogram in
+            for (dimensions, statistics) in series where dimensions.kind == kind {
+                var point = OTLPExponentialHistogramDataPoint(statistics.duration)
+                point.attributes = [OTLPKeyValue](dimensions)
+                point.startTimeUnixNano = start
+                point.timeUnixNano = end
+                histogram.message(try point.serializedBytes(), field: 1)
+            }
+        }
+    }
+
+    private static func sizes(of kind: RequestKind) -> [(String, KeyPath<RequestStatistics, UInt64>)] {
+        kind == .client
+            ? [(MetricName.clientRequestSize, \.bytesSent), (MetricName.clientResponseSize, \.bytesReceived)]
+            : [(MetricName.serverRequestSize, \.bytesReceived), (MetricName.serverResponseSize, \.bytesSent)]
+    }
+
+    private func writeSizes(
+        _ bytes: KeyPath<RequestStatistics, UInt64>, of kind: RequestKind, _ name: String,
+        to scope: inout ProtobufWriter
+    ) throws {
+        let isPresent = { (one: (key: RequestDimensions, value: RequestStatistics)) in
+            one.key.kind == kind && one.value[keyPath: bytes] > 0
+        }
+        guard series.contains(where: isPresent) else { return }
+        try scope.deltaMetric(name, unit: "By", .histogram) { histogram in
+            for one in series where isPresent(one) {
+                let point = point(
+                    [OTLPKeyValue](one.key), count: one.value.requests, sum: Double(one.value[keyPath: bytes]))
+                histogram.message(try point.serializedBytes(), field: 1)
+            }
+        }
+    }
+
+    /// Writes the phases that requests of each series had; nothing if no request had any.
+    private func writePhases(to scope: inout ProtobufWriter) throws {
+        let isPresent = { (one: (key: RequestDimensions, value: RequestStatistics)) in
+            one.key.kind == .client && !one.value.phases.isEmpty
+        }
+        guard series.contains(where: isPresent) else { return }
+        try scope.deltaMetric(MetricName.clientPhaseDuration, unit: "s", .histogram) { histogram in
+            for one in series where isPresent(one) {
+                for point in phasePoints(of: one.key, one.value) {
+                    histogram.message(try point.serializedBytes(), field: 1)
+                }
+            }
+        }
+    }
+
+    private func phasePoints(
+        of dimensions: RequestDimensions, _ statistics: RequestStatistics
+    ) -> [OTLPHistogramDataPoint] {
+        let attributes = [OTLPKeyValue](dimensions)
+        return RequestPhase.allCases.compactMap { phase in
+            let total = statistics.phases[phase]
+            guard total.count > 0 else { return nil }
+            return point(
+                attributes + [OTLPKeyValue(AttributeName.phase, phase.rawValue)], count: total.count,
+                sum: total.seconds)
+        }
+    }
+
+    private func point(_ attributes: [OTLPKeyValue], count: UInt64, sum: Double) -> OTLPHistogramDataPoint {
+        var point = OTLPHistogramDataPoint()
+        point.attributes = attributes
+        point.startTimeUnixNano = start
+        point.timeUnixNano = end
+        point.count = count
+        point.sum = sum
+        return point
+    }
+
+    private func ledgerMetric() -> OTLPMetric {
+        var metric = OTLPMetric()
+        metric.name = MetricName.ledger
+        metric.unit = "{request}"
+        metric.sum.aggregationTemporality = .cumulative
+        metric.sum.dataPoints = [
+            ledgerPoint(LedgerState.captured, ledger.captured), ledgerPoint(LedgerState.delivered, ledger.delivered),
+            ledgerPoint(LedgerState.waiting, ledger.waiting),
+        ]
+        metric.sum.dataPoints += ledger.dropped.map { ledgerPoint(LedgerState.dropped, $0.value, reason: $0.key) }
+        return metric
+    }
+
+    private func unwatchedMetric() -> OTLPMetric {
+        var metric = OTLPMetric()
+        metric.name = MetricName.unwatched
+        metric.unit = "s"
+        metric.sum.aggregationTemporality = .cumulative
+        metric.sum.isMonotonic = true
+        var point = OTLPNumberDataPoint()
+        point.startTimeUnixNano = instanceStart
+        point.timeUnixNano = end
+        point.asDouble = Double(unwatched) / 1e9
+        metric.sum.dataPoints = [point]
+        return metric
+    }
+
+    private func ledgerPoint(_ state: String, _ value: UInt64, reason: DropReason? = nil) -> OTLPNumberDataPoint {
+        var point = OTLPNumberDataPoint()
+        point.attributes = [OTLPKeyValue(AttributeName.ledgerState, state)]
+        if let reason { point.attributes.append(OTLPKeyValue(AttributeName.ledgerReason, reason.rawValue)) }
+        point.startTimeUnixNano = instanceStart
+        point.timeUnixNano = end
+        point.asInt = Int64(clamping: value)
+        return point
+    }
+}
+
+extension ProtobufWriter {
+    /// The kinds of metrics whose points cover an interval. The raw value is the field of a Metric.
+    fileprivate enum DeltaKind: UInt8 {
+        case histogram = 9
+        case exponentialHistogram = 10
+    }
+
+    /// Writes a Metric of a ScopeMetrics, with its fields in the order of their numbers.
+    ///
+    /// - Parameter points: writes the points, as field 1.
+    fileprivate mutating func deltaMetric(
+        _ name: String, unit: String, _ kind: DeltaKind, _ points: (inout ProtobufWriter) throws -> Void
+    ) rethrows {
+        try message(field: 2) { metric in
+            metric.text(name, field: 1)
+            metric.text(unit, field: 3)
+            try metric.message(field: kind.rawValue) { data in
+                try points(&data)
+                data.varint(UInt64(OTLPAggregationTemporality.delta.rawValue), field: 2)
+            }
+        }
+    }
+}

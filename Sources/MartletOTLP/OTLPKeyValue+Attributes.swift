@@ -1,0 +1,72 @@
+import MartletTelemetry
+
+extension OTLPKeyValue {
+    package init(_ key: String, _ value: String) {
+        self.init()
+        self.key = key
+        self.value.stringValue = value
+    }
+
+    package init(_ key: String, _ value: Int64) {
+        self.init()
+        self.key = key
+        self.value.intValue = value
+    }
+
+    init(_ key: String, _ value: SpanAttribute) {
+        self.init()
+        self.key = key
+        self.value = OTLPAnyValue(value)
+    }
+}
+
+extension OTLPAnyValue {
+    init(_ attribute: SpanAttribute) {
+        self.init()
+        switch attribute {
+        case .string(let text): stringValue = text
+        case .integer(let number): intValue = number
+        case .double(let number): doubleValue = number
+        case .boolean(let value): boolValue = value
+        case .array(let elements): arrayValue.values = elements.map(OTLPAnyValue.init)
+        }
+    }
+}
+
+extension OTLPResource {
+    package init(_ resource: TelemetryResource) {
+        self.init()
+        attributes = [OTLPKeyValue(AttributeName.serviceName, resource.service)]
+        let optional: [(String, String?)] = [
+            (AttributeName.serviceVersion, resource.version), (AttributeName.environment, resource.environment),
+            (AttributeName.hostName, resource.host), (AttributeName.captureMode, resource.captureMode),
+            (AttributeName.captureReason, resource.captureReason),
+        ]
+        for case (let name, let value?) in optional { attributes.append(OTLPKeyValue(name, value)) }
+        attributes.append(OTLPKeyValue(AttributeName.serviceInstanceID, resource.instance))
+        attributes.append(OTLPKeyValue(AttributeName.sdkName, OTLPScope.name))
+        attributes.append(OTLPKeyValue(AttributeName.sdkLanguage, "swift"))
+        attributes.append(OTLPKeyValue(AttributeName.sdkVersion, OTLPScope.version))
+    }
+}
+
+extension [OTLPKeyValue] {
+    /// The attributes that metrics and spans have in common.
+    package init(_ dimensions: RequestDimensions) {
+        self = dimensions.attributes.map { OTLPKeyValue($0.name, $0.value) }
+    }
+}
+
+extension RequestDimensions {
+    var attributes: [(name: String, value: SpanAttribute)] {
+        var attributes: [(name: String, value: SpanAttribute)] = [
+            (AttributeName.method, .string(method)),
+            (kind == .client ? AttributeName.urlTemplate : AttributeName.route, .string(endpoint)),
+        ]
+        if !host.isEmpty { attributes.append((AttributeName.serverAddress, .string(host))) }
+        if port > 0 { attributes.append((AttributeName.serverPort, .integer(Int64(port)))) }
+        if let status { attributes.append((AttributeName.status, .integer(Int64(status)))) }
+        if let error { attributes.append((AttributeName.errorType, .string(error))) }
+        return attributes
+    }
+}

@@ -1,0 +1,62 @@
+import Fixtures
+import MartletPoints
+import MartletReports
+import MartletSQLiteStorage
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+/// The limit of a report's rows, from the collector and from the command.
+@Suite struct ReportSizeTests {
+    private let folder: TemporaryFolder
+    private var path: String { folder.path("collector.sqlite") }
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func fill(_ storage: SQLiteStorage, instances: Int, endpoints: Int, end: UnixNanoseconds) async throws {
+        let points = (0..<endpoints).map { endpoint in
+            RequestPoint(
+                dimensions: Samples.dimensions(endpoint: "/\(endpoint)"), start: end - 10_000_000_000, end: end,
+                statistics: Samples.statistics([0.1]))
+        }
+        for instance in 0..<instances {
+            let resource = Samples.resource(instance: "i-\(instance)")
+            _ = try await storage.store([InstanceMetrics(resource: resource, points: points)], of: nil)
+        }
+    }
+
+    @Test func rowsUpToTheLimitAreAnsweredAndMoreAreRefused() async throws {
+        var limits = SQLiteLimits()
+        limits.maxGroups = 4
+        let storage = try SQLiteStorage(path: path, limits: limits)
+        try await fill(storage, instances: 2, endpoints: 3, end: Samples.time(10))
+        for (by, rows) in [([Dimension.endpoint], 3), ([.instance], 2), ([], 1)] {
+            let answer = try await storage.statistics(StatisticsQuery(window: Samples.everything, by: by))
+            #expect(answer.groups.count == rows)
+        }
+        await #expect(throws: TooManyGroups(limit: 4)) {
+            _ = try await storage.statistics(
+                StatisticsQuery(window: Samples.everything, by: [.instance, .endpoint]))
+        }
+    }
+
+    @Test func theCollectorAndTheCommandSuggestASmallerReport() async throws {
+        let limits = SQLiteLimits()
+        let storage = try SQLiteStorage(path: path)
+        try await fill(
+            storage, instances: limits.maxGroups / 1000 + 1, endpoints: 1000, end: SQLiteStorage.systemClock())
+        try storage.close()
+        let collector = try await CollectorProcess(store: path)
+        for source in [["--collector", collector.address], ["--store", "sqlite:" + path]] {
+            let flags = ["report", "--top", "10", "--by", "endpoint"] + source
+            let fewer = try await ChildProcess(.martletCollector, flags).finish()
+            #expect(fewer.status == 0)
+            let more = try await ChildProcess(.martletCollector, flags + ["--by", "instance"]).finish()
+            #expect(more.status == 64)
+            #expect(more.output.isEmpty)
+            #expect(more.errors.contains("more than \(limits.maxGroups) rows: ask for fewer dimensions"))
+        }
+    }
+}

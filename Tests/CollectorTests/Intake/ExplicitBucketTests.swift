@@ -1,0 +1,130 @@
+import MartletIntake
+import MartletOTLP
+import MartletPoints
+import MartletTelemetry
+import SwiftProtobuf
+import Testing
+
+/// Histograms whose buckets the sender chose.
+@Suite struct ExplicitBucketTests {
+    private static let bounds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
+
+    private func take(
+        _ points: [OTLPHistogramDataPoint], _ temporality: OTLPAggregationTemporality = .delta
+    ) throws -> IntakeResult<InstanceMetrics> {
+        let request = OtherMetrics.request(scopes: [[OtherMetrics.histogram(points, temporality)]])
+        return try Intake().metrics(try request.serializedBytes(), encoding: .identity)
+    }
+
+    private func durations(_ point: OTLPHistogramDataPoint) throws -> ExponentialHistogram {
+        let taken = try take([point])
+        #expect(taken.refusals.message == "")
+        return try #require(taken.values.first?.points.first).statistics.duration
+    }
+
+    @Test(arguments: [true, false]) func quantilesLieInTheBucketOfTheExactOnes(withRange: Bool) throws {
+        var random = SystemRandomNumberGenerator()
+        let values = (0..<5000).map { _ in
+            Double.random(in: 0.001...3, using: &random) * .random(in: 0...4, using: &random)
+        }
+        .sorted()
+        let sketch = try durations(OtherMetrics.point(values, bounds: Self.bounds, withRange: withRange))
+        #expect(sketch.count == 5000)
+        #expect(abs(sketch.sum - values.reduce(0, +)) < 1e-6)
+        #expect(sketch.min == (withRange ? values.first : nil))
+        #expect(sketch.max == (withRange ? values.last : nil))
+        for q in [0.01, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999] {
+            let exact = values[Int((q * 5000).rounded(.up)) - 1]
+            let found = try #require(sketch.quantile(q))
+            let low = Self.bounds.last { $0 < exact } ?? 0
+            let high = Self.bounds.first { $0 >= exact } ?? .infinity
+            #expect(found > low * 0.997 && found < high * 1.003, "\(q): \(found) for \(exact)")
+        }
+    }
+
+    @Test func evenlySpreadValuesGiveNearlyExactQuantiles() throws {
+        let values = (1...1000).map { Double($0) / 1000 }
+        let sketch = try durations(OtherMetrics.point(values, bounds: [0.25, 0.5, 0.75, 1]))
+        for q in [0.1, 0.3, 0.5, 0.9, 0.99] { #expect(abs(try #require(sketch.quantile(q)) - q) < 0.02) }
+        #expect(sketch.quantile(1) == 1)
+    }
+
+    @Test func theHighestBucketReachesToTheLargestValueOrTwiceItsBound() throws {
+        let values = [11, 15, 20, 30.0]
+        let bounded = try durations(OtherMetrics.point(values, bounds: [1, 10]))
+        #expect((11...30).contains(try #require(bounded.quantile(0.5))))
+        #expect(bounded.quantile(1) == 30)
+        let open = try durations(OtherMetrics.point(values, bounds: [1, 10], withRange: false))
+        #expect((10...20).contains(try #require(open.quantile(0.5))))
+    }
+
+    @Test func valuesWithoutBucketsAreTakenForTheirMean() throws {
+        for counts in [[], [3]] as [[UInt64]] {
+            var point = OtherMetrics.point([0.1, 0.2, 0.6], bounds: [])
+            point.bucketCounts = counts
+            let sketch = try durations(point)
+            #expect(sketch.count == 3)
+            #expect(abs(sketch.mean - 0.3) < 1e-9)
+            #expect(abs(try #require(sketch.quantile(0.5)) - 0.3) < 0.001)
+            #expect(sketch.quantile(1) == 0.6)
+        }
+    }
+
+    @Test func valuesOfZeroAreValuesOfZero() throws {
+        let sketch = try durations(OtherMetrics.point([0, 0, 0.3], bounds: [0, 0.5]))
+        #expect(sketch.zeroCount == 2)
+        #expect(sketch.count == 3)
+    }
+
+    @Test func pointsThatCannotBeAreRefusedAndTheirNeighboursTaken() throws {
+        let damages: [(inout OTLPHistogramDataPoint) -> Void] = [
+            { $0.explicitBounds = [0.5, 0.1, 1] }, { $0.explicitBounds = [.nan, 0.1, 1] }, { $0.bucketCounts = [1] },
+            { $0.explicitBounds = [0.1] }, { $0.count = 9 }, { $0.bucketCounts = [.max, .max, 3, 0] },
+            { $0.clearSum() }, { $0.sum = .infinity }, { $0.sum = -1 }, { $0.timeUnixNano = 0 },
+        ]
+        for (index, damage) in damages.enumerated() {
+            var damaged = OtherMetrics.point([0.2, 0.3])
+            damage(&damaged)
+            let taken = try take([damaged, OtherMetrics.point([0.2, 0.3, 0.4])])
+            #expect(taken.refusals.total == 1, "damage \(index)")
+            #expect(taken.values.map(\.requests) == [3], "damage \(index)")
+        }
+    }
+
+    @Test func oddNumbersAreNoTrap() throws {
+        let odd: [(inout OTLPHistogramDataPoint) -> Void] = [
+            { $0.explicitBounds = [-1, 0, .greatestFiniteMagnitude] },
+            { $0.explicitBounds = [0, .leastNonzeroMagnitude, 1e-300] },
+            { ($0.min, $0.max) = (.nan, .nan) }, { ($0.min, $0.max) = (5, 1) }, { ($0.min, $0.max) = (-1, -2) },
+            { ($0.min, $0.max) = (.infinity, -.infinity) }, { $0.explicitBounds = [-.greatestFiniteMagnitude, 0, 1] },
+        ]
+        for change in odd {
+            var point = OtherMetrics.point([0.2, 0.3, 7])
+            change(&point)
+            let sketch = try #require(try take([point]).values.first?.points.first?.statistics.duration)
+            #expect(sketch.count == 3)
+            #expect(sketch.quantile(0.5)?.isFinite == true)
+        }
+    }
+
+    @Test func aBodyCannotStandForMoreBucketsThanItsLimit() throws {
+        // Two values far apart make thousands of buckets from a hundred bytes.
+        let points = (0..<10).map { number in
+            OtherMetrics.point(
+                [1e-8, 1e8], bounds: [1e-9, 1e-7, 1e7], attributes: [OTLPKeyValue("http.route", "/\(number)")])
+        }
+        let request = OtherMetrics.request(scopes: [[OtherMetrics.histogram(points, .delta)]])
+        var limits = IntakeLimits()
+        limits.maxSketchBuckets = 20_000
+        let taken = try Intake(limits: limits).metrics(try request.serializedBytes(), encoding: .identity)
+        let requests = taken.values.reduce(0) { $0 + $1.requests }
+        #expect(requests > 0 && requests < 20)
+        #expect(taken.refusals.message.contains("more buckets"))
+        #expect(taken.refusals.requests + requests == 20)
+        #expect(try take([OtherMetrics.point([1], bounds: (0..<5000).map(Double.init))]).refusals.total == 1)
+    }
+
+    @Test func aTemporalityThatIsNotGivenIsRefused() throws {
+        #expect(try take([OtherMetrics.point([1])], .unspecified).refusals.message.contains("cumulative"))
+    }
+}

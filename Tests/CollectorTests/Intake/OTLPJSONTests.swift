@@ -1,0 +1,156 @@
+import Foundation
+import HummingbirdTesting
+import MartletIntake
+import MartletOTLP
+import MartletTelemetry
+import SwiftProtobuf
+import Testing
+
+/// OTLP as JSON (OTLP specification, "JSON Protobuf Encoding").
+@Suite struct OTLPJSONTests {
+    private let trace = "5B8EFFF798038103D269B633813FC60C"
+    private let span = "EEE19B7EC3C1B174"
+
+    /// Returns a span with these members beside its ids and times.
+    private func body(_ members: String = #""name": "x""#, ids: String? = nil, around: String = "") -> [UInt8] {
+        let ids = ids ?? #""traceId": "\#(trace)", "spanId": "\#(span)""#
+        return Array(
+            """
+            {\(around) "resourceSpans": [{"scopeSpans": [{"spans": [{
+                \(ids), "startTimeUnixNano": "1790000000000000000", "endTimeUnixNano": 1790000001500000000, \(members)
+            }]}]}]}
+            """.utf8)
+    }
+
+    private func taken(_ body: [UInt8]) throws -> IntakeResult<DetailsBatch> {
+        try Intake().details(body, encoding: .identity, format: .json)
+    }
+
+    private func record(_ body: [UInt8]) throws -> SpanRecord {
+        let taken = try taken(body)
+        return try #require(taken.values.first?.details.first, "\(taken.refusals.message)")
+    }
+
+    @Test func idsAreHexadecimalDigitsOfEitherCase() throws {
+        for spell in [{ $0 }, { $0.lowercased() }] as [(String) -> String] {
+            let record = try record(
+                body(
+                    #""parentSpanId": "\#(spell("EEE19B7EC3C1B173"))", "links": [{"traceId": "\#(spell(trace))", "spanId": "\#(spell("00000000000000AB"))"}]"#,
+                    ids: #""traceId": "\#(spell(trace))", "spanId": "\#(spell(span))""#))
+            #expect(record.traceID.description == trace.lowercased())
+            #expect(record.spanID.description == span.lowercased())
+            #expect(record.parentSpanID?.description == "eee19b7ec3c1b173")
+            #expect(record.links.map(\.spanID.description) == ["00000000000000ab"])
+            #expect(record.links.map(\.traceID.description) == [trace.lowercased()])
+        }
+    }
+
+    @Test func aSpanWithoutAParentIsARoot() throws {
+        #expect(try record(body()).parentSpanID == nil)
+        #expect(try record(body(#""parentSpanId": """#)).parentSpanID == nil)
+    }
+
+    /// The last one is the base64 of 16 bytes, the size of a trace ID.
+    @Test(arguments: [
+        "", "5B8E", "5B8EFFF798038103D269B633813FC60", "5B8EFFF798038103D269B633813FC60G",
+        "5B8EFFF798038103D269B633813FC60C00", "W47/95gDgQPSabYzgT/GDA==",
+    ])
+    func anInvalidTraceIDIsRefusedWithASentence(id: String) throws {
+        let taken = try taken(body(ids: #""traceId": "\#(id)", "spanId": "\#(span)""#))
+        #expect(taken.values.isEmpty)
+        #expect(taken.refusals.message == "1 not taken: a span without valid ids")
+    }
+
+    @Test(arguments: ["7uGbfsPBsXQ=", "EEE1", "zzzzzzzzzzzzzzzz"])
+    func aSpanWithAnInvalidParentIDIsRefused(id: String) throws {
+        #expect(try taken(body(#""parentSpanId": "\#(id)""#)).refusals.total == 1)
+    }
+
+    @Test func integersOfSixtyFourBitsAreNumbersOrStrings() throws {
+        let record = try record(
+            body(
+                """
+                "attributes": [
+                    {"key": "text", "value": {"intValue": "9007199254740993"}},
+                    {"key": "number", "value": {"intValue": 9007199254740993}}]
+                """))
+        #expect(record.start == 1_790_000_000_000_000_000)
+        #expect(record.durationNanoseconds == 1_500_000_000)
+        #expect(record.attributes["text"] == .integer(9_007_199_254_740_993))
+        #expect(record.attributes["number"] == .integer(9_007_199_254_740_993))
+    }
+
+    @Test func enumsAreIntegersAndTheirNamesAreUnderstood() throws {
+        #expect(try record(body(#""kind": 3, "status": {"code": 2}"#)).kind == .client)
+        #expect(try record(body(#""kind": 3, "status": {"code": 2}"#)).isError)
+        #expect(try record(body(#""kind": "SPAN_KIND_SERVER""#)).kind == .server)
+        #expect(try record(body(#""kind": 99"#)).kind == .internal)
+    }
+
+    @Test func unknownFieldsAreIgnoredWhereverTheyAre() throws {
+        let unknown = #""tomorrow": {"a": [1, [2, {"b": null}], "\"}"], "c": true},"#
+        let record = try record(body(unknown + #""name": "n""#, around: unknown))
+        #expect(record.name == "n")
+    }
+
+    @Test func attributesOfEveryKindAreUnderstood() throws {
+        let record = try record(
+            body(
+                """
+                "attributes": [
+                    {"key": "s", "value": {"stringValue": "é\\u00e9\\ud83d\\ude00"}}, {"key": "b", "value": {"boolValue": true}},
+                    {"key": "d", "value": {"doubleValue": 1e3}}, {"key": "i", "value": {"doubleValue": "Infinity"}},
+                    {"key": "a", "value": {"arrayValue": {"values": [{"intValue": 1}, {"intValue": "2"}]}}}]
+                """))
+        #expect(record.attributes["s"] == .string("éé😀"))
+        #expect(record.attributes["b"] == .boolean(true))
+        #expect(record.attributes["d"] == .double(1000))
+        #expect(record.attributes["i"] == .double(.infinity))
+        #expect(record.attributes["a"] == .array([.integer(1), .integer(2)]))
+    }
+
+    @Test(arguments: [
+        "", "[]", "nonsense", #"{"resourceSpans": {}}"#, #"{"resourceSpans": [{}]"#, #"{"resourceSpans": [{}]} x"#,
+        #"{"resourceSpans": [{"scopeSpans": [{"spans": [{"name": 5}]}]}]}"#,
+        #"{"resourceSpans": [{"scopeSpans": [{"spans": [{"startTimeUnixNano": "-1"}]}]}]}"#,
+    ])
+    func aBodyThatIsNoMessageIs400(text: String) async throws {
+        try await withServer { client in
+            let answer = try await client.post(Array(text.utf8), to: "/v1/traces", type: "application/json")
+            #expect(answer.status == .badRequest)
+            let status = try #require(
+                try JSONSerialization.jsonObject(with: Data(buffer: answer.body)) as? [String: Any])
+            #expect(status["code"] as? Int == 3)
+            #expect(status["message"] as? String == "the body is not an OTLP message as JSON")
+        }
+    }
+
+    @Test func metricsAreTheSameAsInProtobuf() async throws {
+        let message = try OTLPExportMetricsServiceRequest(serializedBytes: try Samples.body())
+        let json: [UInt8] = try message.jsonUTF8Bytes()
+        try await withServer { client in
+            let answer = try await client.post(json, type: "application/json; charset=utf-8")
+            #expect(answer.status == .ok)
+            #expect(answer.headers[.contentType] == "application/json")
+            #expect(String(buffer: answer.body) == "{}")
+            #expect(try await client.count() == 5)
+            let zipped = try await client.post(try Gzip.compress(json), type: "application/json", encoding: "gzip")
+            #expect(zipped.status == .ok)
+            #expect(try await client.count() == 10)
+        }
+    }
+
+    @Test func refusalsOfAJSONBodyAreJSON() async throws {
+        let refused = body(ids: #""traceId": "00", "spanId": "00""#)
+        try await withServer { client in
+            let answer = try await client.post(refused, to: "/v1/traces", type: "application/json")
+            #expect(answer.status == .ok)
+            #expect(
+                try JSONSerialization.jsonObject(with: Data(buffer: answer.body)) as? NSDictionary == [
+                    "partialSuccess": [
+                        "rejectedSpans": "1", "errorMessage": "1 not taken: a span without valid ids",
+                    ]
+                ])
+        }
+    }
+}

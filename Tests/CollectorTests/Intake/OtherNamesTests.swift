@@ -1,0 +1,141 @@
+import MartletIntake
+import MartletOTLP
+import MartletPoints
+import MartletTelemetry
+import SwiftProtobuf
+import Testing
+
+/// The names of metrics and attributes from before the stable conventions.
+@Suite struct OtherNamesTests {
+    private func take(_ scopes: [[OTLPMetric]], resource: [OTLPKeyValue] = []) throws -> IntakeResult<InstanceMetrics> {
+        let request = OtherMetrics.request(scopes: scopes, resource: resource)
+        return try Intake().metrics(try request.serializedBytes(), encoding: .identity)
+    }
+
+    private func dimensions(_ name: String, _ attributes: [OTLPKeyValue]) throws -> RequestDimensions {
+        let point = OtherMetrics.point([20], bounds: [10, 50], attributes: attributes)
+        let taken = try take([[OtherMetrics.histogram([point], name: name, unit: "ms", .delta)]])
+        return try #require(taken.values.first?.points.first).dimensions
+    }
+
+    @Test func durationsAreMillisecondsWhereTheUnitSaysSoOrTheNameIsOld() throws {
+        for (name, unit, seconds) in [
+            ("http.server.duration", "ms", 0.02), ("http.server.duration", "", 0.02), ("http.server.duration", "s", 20),
+            ("http.server.request.duration", "", 20), ("http.server.request.duration", "ms", 0.02),
+            ("http.server.request.duration", "us", 0.00002),
+        ] {
+            let point = OtherMetrics.point([20, 20], bounds: [10, 50])
+            let taken = try take([[OtherMetrics.histogram([point], name: name, unit: unit, .delta)]])
+            let duration = try #require(taken.values.first?.points.first).statistics.duration
+            #expect(abs(duration.sum - 2 * seconds) < 1e-9)
+            #expect(abs(try #require(duration.quantile(0.5)) / seconds - 1) < 0.003, "\(name) \(unit)")
+        }
+        let odd = try take([[OtherMetrics.histogram([OtherMetrics.point([1])], unit: "fortnight", .delta)]])
+        #expect(odd.refusals.message.contains("unit"))
+    }
+
+    @Test func anExponentialHistogramOfMillisecondsIsOneOfSeconds() throws {
+        var milliseconds = ExponentialHistogram()
+        for value in 1...1000 { milliseconds.record(Double(value)) }
+        var point = OTLPExponentialHistogramDataPoint(milliseconds)
+        (point.startTimeUnixNano, point.timeUnixNano) = (Samples.time(0), Samples.time(10))
+        var metric = OTLPMetric()
+        (metric.name, metric.unit) = ("http.client.duration", "ms")
+        metric.exponentialHistogram.aggregationTemporality = .delta
+        metric.exponentialHistogram.dataPoints = [point]
+        let duration = try #require(try take([[metric]]).values.first?.points.first).statistics.duration
+        #expect(duration.count == 1000)
+        #expect(duration.max == 1)
+        for q in [0.1, 0.5, 0.99] { #expect(abs(try #require(duration.quantile(q)) / q - 1) < 0.0056) }
+    }
+
+    @Test func aClientsOldAttributesAreRead() throws {
+        let server = [
+            OTLPKeyValue("http.method", "GET"), OTLPKeyValue("net.peer.name", "api.example"),
+            OTLPKeyValue("net.peer.port", Int64(8080)), OTLPKeyValue("http.scheme", "http"),
+        ]
+        let answered = try dimensions("http.client.duration", server + [OTLPKeyValue("http.status_code", Int64(404))])
+        #expect(
+            answered
+                == RequestDimensions(
+                    kind: .client, method: "GET", host: "api.example", port: 8080, endpoint: "{unknown}", status: 404,
+                    error: "404"))
+        let failed = try dimensions("http.client.duration", server)
+        #expect(failed.outcome == .transportFailure)
+    }
+
+    @Test func aServersOldAttributesAreRead() throws {
+        let request = [
+            OTLPKeyValue("http.method", "POST"), OTLPKeyValue("http.status_code", Int64(500)),
+            OTLPKeyValue("http.target", "/orders/{id}?secret"), OTLPKeyValue("http.scheme", "https"),
+        ]
+        let named = try dimensions("http.server.duration", request + [OTLPKeyValue("net.host.name", "shop.example")])
+        #expect(
+            named
+                == RequestDimensions(
+                    kind: .server, method: "POST", host: "shop.example", port: 443, endpoint: "/orders/{id}",
+                    status: 500, error: "500"))
+        let routed = try dimensions("http.server.duration", request + [OTLPKeyValue("http.route", "/r")])
+        #expect(routed.endpoint == "/r")
+    }
+
+    @Test(
+        arguments: [
+            ("http.server.duration", 503, nil, "503"), ("http.server.duration", 404, nil, nil),
+            ("http.client.duration", 404, nil, "404"), ("http.client.duration", 302, nil, nil),
+            ("http.server.duration", 500, "TypeError", "TypeError"), ("http.server.duration", 404, "absent", "absent"),
+        ] as [(String, Int, String?, String?)])
+    func aFailureThatIsNotNamedIsNamedByItsStatus(name: String, status: Int, error: String?, found: String?) throws {
+        var attributes = [
+            OTLPKeyValue("http.method", "GET"), OTLPKeyValue("http.status_code", Int64(status)),
+        ]
+        if let error { attributes.append(OTLPKeyValue("error.type", error)) }
+        #expect(try dimensions(name, attributes).error == found)
+    }
+
+    @Test(arguments: [
+        ("shop.example:81", "shop.example", 81), ("shop.example", "shop.example", 80), ("[::1]:81", "::1", 81),
+        ("[::1]", "::1", 80), ("::1", "::1", 80), (":", ":", 80), ("a:", "a", 80), ("[", "[", 80), ("a:b", "a", 80),
+        ("a:99999", "a", 0), ("]", "]", 80),
+    ])
+    func theHostHeaderNamesAServer(header: String, host: String, port: Int) throws {
+        let found = try dimensions(
+            "http.server.duration", [OTLPKeyValue("http.host", header), OTLPKeyValue("http.scheme", "http")])
+        #expect(found.host == host)
+        #expect(found.port == port)
+    }
+
+    @Test func oldAndStableNamesOfOneInstrumentAreTheSameRequests() throws {
+        let old = OtherMetrics.histogram(
+            [OtherMetrics.point([20, 30])], name: "http.server.duration", unit: "ms", .delta)
+        let stable = OtherMetrics.histogram([OtherMetrics.point([0.02, 0.03])], .delta)
+        let both = try take([[old, stable]])
+        #expect(both.values.map(\.requests) == [2])
+        #expect(both.ignored == 1)
+        #expect(try take([[stable, old]]).values.map(\.requests) == [2])
+        #expect(
+            try take([[old], [stable]]).values.map(\.requests) == [4], "two instruments have requests of their own")
+    }
+
+    @Test func sizesOfOldNamesAreRead() throws {
+        let size = OtherMetrics.point([10, 20], bounds: [])
+        let metrics = ["http.client.request.size", "http.client.response.size"].map { name in
+            OtherMetrics.histogram([size], name: name, unit: "By", .delta)
+        }
+        let statistics = try take([metrics]).values.flatMap(\.points).map(\.statistics)
+        #expect(statistics.map(\.bytesSent).reduce(0, +) == 30)
+        #expect(statistics.map(\.bytesReceived).reduce(0, +) == 30)
+    }
+
+    @Test(
+        arguments: [
+            ([("service.instance.id", "i"), ("container.id", "c")], "i"), ([("container.id", "c")], "c"),
+            ([("k8s.pod.uid", "p"), ("container.id", "c")], "p"), ([], ""),
+        ] as [([(String, String)], String)])
+    func anInstanceIsNamedByAnAttributeOfItsProcess(attributes: [(String, String)], instance: String) throws {
+        let metric = OtherMetrics.histogram([OtherMetrics.point([1])], .delta)
+        let taken = try take([[metric]], resource: attributes.map { OTLPKeyValue($0.0, $0.1) })
+        #expect(taken.values.map(\.resource.instance) == [instance])
+        #expect(taken.values.map(\.resource.service) == ["unknown_service"])
+    }
+}

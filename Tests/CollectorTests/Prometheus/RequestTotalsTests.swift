@@ -1,0 +1,119 @@
+import Fixtures
+import MartletPoints
+import MartletPrometheus
+import MartletTelemetry
+import Testing
+
+@Suite struct RequestTotalsTests {
+    private func metrics(service: String = "a", endpoints: Range<Int>) -> InstanceMetrics {
+        InstanceMetrics(
+            resource: Samples.resource(service),
+            points: endpoints.map { Samples.point(Samples.dimensions(endpoint: "/\($0)"), [0.1]) })
+    }
+
+    private func counts(_ totals: RequestTotals) -> [String: UInt64] {
+        Dictionary(
+            uniqueKeysWithValues: totals.totals.map {
+                ("\($0.key.service) \($0.key.dimensions.endpoint)", $0.value.duration.count)
+            })
+    }
+
+    @Test func requestsPastTheLimitCountToTheOtherEndpointAndKnownSeriesGoOn() {
+        var totals = RequestTotals(maxSeries: 2, maxOverflowSeries: 1)
+        totals.add(metrics(endpoints: 0..<5))
+        totals.add(metrics(endpoints: 0..<2))
+        #expect(counts(totals) == ["a /0": 2, "a /1": 2, "a {other}": 3])
+    }
+
+    @Test func requestsPastTheLimitOfServicesCountToTheOtherService() {
+        var totals = RequestTotals(maxSeries: 2, maxOverflowSeries: 1)
+        totals.add(metrics(endpoints: 0..<3))
+        for number in 0..<100 { totals.add(metrics(service: "b\(number)", endpoints: 0..<1)) }
+        #expect(counts(totals) == ["a /0": 1, "a /1": 1, "a {other}": 1, "{other} {other}": 100])
+    }
+
+    @Test func spansAndMetricsStayApartInTheOtherService() {
+        var totals = RequestTotals(maxSeries: 0, maxOverflowSeries: 0)
+        totals.add(metrics(endpoints: 0..<1))
+        var spans = metrics(service: "b", endpoints: 0..<1)
+        var dimensions = spans.points[0].dimensions
+        dimensions.source = .spans
+        spans.points = [Samples.point(dimensions, [0.1])]
+        totals.add(spans)
+        totals.markTaken(totals.page())
+        let counts = PrometheusRequests(totals).parts.joined().split(separator: "\n").filter { $0.contains("_count{") }
+        #expect(counts.count == 2)
+        #expect(counts.count { $0.contains("martlet_source=\"spans\"") } == 1)
+    }
+
+    private func samples(_ totals: RequestTotals) -> [String: UInt64] {
+        Dictionary(
+            uniqueKeysWithValues: totals.samples.map { ($0.key.dimensions.endpoint, $0.value.duration.count) })
+    }
+
+    @Test func aSeriesIsZeroUntilAPageThatHasItWasTaken() {
+        var totals = RequestTotals()
+        totals.add(metrics(endpoints: 0..<1))
+        let lost = totals.page()
+        #expect(samples(lost) == ["/0": 0])
+        let taken = totals.page()
+        // The page that is being sent lacks `/1`.
+        totals.add(metrics(endpoints: 0..<2))
+        #expect(samples(taken) == ["/0": 0])
+        totals.markTaken(taken)
+        #expect(samples(totals) == ["/0": 2, "/1": 0])
+        // An older page is marked after a later one.
+        totals.markTaken(lost)
+        #expect(samples(totals) == ["/0": 2, "/1": 0])
+        totals.markTaken(totals.page())
+        #expect(samples(totals) == ["/0": 2, "/1": 1])
+    }
+
+    /// Returns the counts of requests without a series of their own, by `kind status error`.
+    private func ends(maxOverflowSeries: Int) -> [String: UInt64] {
+        var totals = RequestTotals(maxSeries: 0, maxOverflowSeries: maxOverflowSeries)
+        let client: [(Int?, String?)] = [
+            (200, nil), (404, "404"), (503, "503"), (nil, "timeout"), (nil, "dns"), (nil, "hung"), (nil, "cancelled"),
+        ]
+        let server: [(Int?, String?)] = [(200, nil), (404, "NotFound"), (500, "TypeError"), (700, "700")]
+        let points = [(RequestKind.client, client), (.server, server)].flatMap { kind, ends in
+            ends.map { Samples.point(Samples.dimensions(kind, status: $0.0, error: $0.1), [0.1]) }
+        }
+        totals.add(InstanceMetrics(resource: Samples.resource(), points: points))
+        return totals.totals.reduce(into: [:]) { ends, series in
+            let dimensions = series.key.dimensions
+            let end = [dimensions.kind.rawValue, dimensions.status.map(String.init), dimensions.error]
+            ends[end.map { $0 ?? "-" }.joined(separator: " "), default: 0] += series.value.duration.count
+        }
+    }
+
+    @Test func theOtherEndpointKeepsTheOutcomesOfRequests() {
+        #expect(
+            ends(maxOverflowSeries: 20) == [
+                "client 200 -": 1, "client 404 404": 1, "client 503 503": 1, "client - _OTHER": 2, "client - hung": 1,
+                "client - cancelled": 1, "server 200 -": 1, "server 404 404": 1, "server 500 500": 1,
+                "server - _OTHER": 1,
+            ])
+    }
+
+    @Test func theOtherServiceKeepsTheFailures() {
+        #expect(
+            ends(maxOverflowSeries: 0) == [
+                "client - -": 1, "client - _OTHER": 4, "client - hung": 1, "client - cancelled": 1, "server - -": 2,
+                "server - _OTHER": 2,
+            ])
+    }
+
+    @Test func noBucketShrinksAtAnyScale() {
+        var histogram = ExplicitHistogram(bounds: ExplicitHistogram.requestBounds)
+        var random = SeededGenerator(seed: 7)
+        for _ in 0..<500 {
+            let before = histogram.counts
+            var sketch = ExponentialHistogram(scale: Int32.random(in: -2...10, using: &random))
+            for _ in 0..<5 { sketch.record(.random(in: 0...12, using: &random)) }
+            histogram.add(sketch)
+            #expect(zip(before, histogram.counts).allSatisfy { $0 <= $1 })
+        }
+        #expect(histogram.count == 2500)
+    }
+}

@@ -1,0 +1,81 @@
+import MartletReports
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+@Suite struct ReportTableTests {
+    private let window = TimeWindow(from: Samples.time(0), to: Samples.time(60))
+
+    private func table(endpoint: String, damaged: Int = 0, account: WindowAccount? = nil) -> String {
+        let statistics = Samples.statistics([0.025, 0.025, 1.5], received: 2048)
+        let answer = StatisticsAnswer(
+            window: window, groups: [Samples.group(["checkout", endpoint], [(Samples.dimensions(), statistics)])],
+            account: account ?? Samples.account(window, arrived: 0.99999), damagedPoints: damaged)
+        return ReportTable.text(
+            of: Report(
+                answer, for: ReportRequest(query: StatisticsQuery(window: window, by: [.service, .endpoint]))))
+    }
+
+    @Test func theTableShowsWindowCompletenessFiguresAndTotals() {
+        #expect(
+            table(endpoint: "/users/{id}") == """
+                2026-09-21T14:13:20Z to 2026-09-21T14:14:20Z, completeness 99.99 %
+
+                service   endpoint     count     rate  failed      p50      p95      p99      max  received  apdex    impact
+                checkout  /users/{id}      3  0.050/s  0.00 %  25.0 ms  1500 ms  1500 ms  1500 ms   2.0 KiB   0.83  100.00 %
+                total                      3  0.050/s  0.00 %  25.0 ms  1500 ms  1500 ms  1500 ms   2.0 KiB   0.83  100.00 %
+
+                """)
+    }
+
+    @Test(arguments: ["\u{1b}[2J", "\u{9b}2J", "\r\n", "\u{202e}", "\u{200b}", "\u{2028}", "\0", "\u{7f}"])
+    func controlCharactersAreEscaped(hostile: String) {
+        let text = table(endpoint: "/a" + hostile + "/b")
+        for scalar in hostile.unicodeScalars where scalar.value < 0x20 || scalar.value > 0x7e {
+            #expect(text.contains("\\u{\(String(scalar.value, radix: 16))}"))
+            if scalar != "\n" { #expect(!text.unicodeScalars.contains(scalar)) }
+        }
+        #expect(text.split(separator: "\n").count == 4)
+    }
+
+    @Test func aLongNameIsCut() {
+        let text = table(endpoint: String(repeating: "long", count: 100))
+        #expect(text.contains("longlon…"))
+        #expect(text.split(separator: "\n").allSatisfy { $0.count <= 160 })
+    }
+
+    private func heading(_ account: WindowAccount) -> [Substring] {
+        table(endpoint: "/", account: account).split(separator: "\n").prefix(2) + []
+    }
+
+    @Test func aTimeWithoutCaptureIsTold() {
+        var account = WindowAccount(TimeWindow(from: Samples.time(0), to: Samples.time(3600)))
+        let hour = 3600e9
+        for off in [180e9, 0, 0, 0] { account.add(arrived: 1, captured: 1, time: .init(lived: hour, unwatched: off)) }
+        #expect(
+            heading(account) == [
+                "2026-09-21T14:13:20Z to 2026-09-21T14:14:20Z, completeness 98.75 %",
+                "capture was off for 3 of 60 minutes on 1 of 4 instances",
+            ])
+        account.add(arrived: 1, captured: 1, time: .init(lived: hour, unwatched: 1e9))
+        #expect(heading(account)[1] == "capture was off for up to 3 of 60 minutes on 2 of 5 instances")
+    }
+
+    @Test(arguments: [
+        (5, 10, "5 of 10 seconds"), (2.34, 10, "2.3 of 10 seconds"), (1, 3600, "less than 0.1 of 60 minutes"),
+        (3600, 604_800, "1 of 168 hours"),
+    ])
+    func aTimeWithoutCaptureIsToldInTheUnitOfTheReport(off: Double, window: UInt64, text: String) {
+        var account = WindowAccount(TimeWindow(from: Samples.time(0), to: Samples.time(window)))
+        account.add(arrived: 0, captured: 0, time: .init(lived: Double(window) * 1e9, unwatched: off * 1e9))
+        #expect(heading(account)[1] == "capture was off for \(text) on 1 of 1 instance")
+    }
+
+    @Test func completenessIsUnknownWhereNobodySent() {
+        #expect(heading(WindowAccount(window))[0].hasSuffix("completeness unknown"))
+    }
+
+    @Test func damagedPointsAreTold() {
+        #expect(table(endpoint: "/", damaged: 2).contains("2 points were damaged"))
+    }
+}

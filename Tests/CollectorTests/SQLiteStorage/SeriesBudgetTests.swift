@@ -1,0 +1,62 @@
+import Fixtures
+import MartletPoints
+import MartletSQLiteStorage
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+@Suite struct SeriesBudgetTests {
+    private let folder: TemporaryFolder
+    private let storage: SQLiteStorage
+
+    init() throws {
+        folder = try TemporaryFolder()
+        var limits = SQLiteLimits()
+        limits.maxSeriesPerService = 10
+        storage = try SQLiteStorage(path: folder.path("collector.sqlite"), limits: limits)
+    }
+
+    private func counts(by: [Dimension]) async throws -> [[String?]: UInt64] {
+        let answer = try await storage.statistics(StatisticsQuery(window: Samples.everything, by: by))
+        return answer.groups.reduce(into: [:]) { $0[$1.values, default: 0] += $1.count }
+    }
+
+    @Test func endpointsPastTheLimitCountToTheOtherOfTheirHost() async throws {
+        for number in 0..<30 {
+            let point = Samples.point(Samples.dimensions(endpoint: "/\(number)"), [0.1])
+            _ = try await storage.store([InstanceMetrics(resource: Samples.resource(), points: [point])], of: nil)
+        }
+        let found = try await counts(by: [.host, .endpoint])
+        #expect(found.count == 11)
+        #expect(found[["api.example.com:443", "{other}"]] == 20)
+        #expect(found[["api.example.com:443", "/9"]] == 1)
+        // Another service has series of its own.
+        let point = Samples.point(Samples.dimensions(endpoint: "/cart"), [0.1])
+        _ = try await storage.store([InstanceMetrics(resource: Samples.resource("cart"), points: [point])], of: nil)
+        #expect(try await counts(by: [.service, .endpoint])[["cart", "/cart"]] == 1)
+    }
+
+    @Test func hostsAndErrorsWithoutEndAreBoundedTooAndKeepTheirOutcome() async throws {
+        for number in 0..<100 {
+            var dimensions = Samples.dimensions(endpoint: "/", status: nil, error: "error \(number)")
+            dimensions.host = "host-\(number)"
+            _ = try await storage.store(
+                [InstanceMetrics(resource: Samples.resource(), points: [Samples.point(dimensions, [0.1])])], of: nil)
+        }
+        let found = try await counts(by: [.host, .endpoint, .error])
+        #expect(found.count == 21)
+        #expect(found[["{other}", "{other}", "_OTHER"]] == 80)
+        let answer = try await storage.statistics(StatisticsQuery(window: Samples.everything, by: []))
+        #expect(answer.groups.map { $0.outcomes[.transportFailure] } == [100])
+    }
+
+    @Test func processesOfAServiceShareItsSeries() async throws {
+        for instance in 0..<30 {
+            let points = (0..<10).map { Samples.point(Samples.dimensions(endpoint: "/\($0)"), [0.1]) }
+            let resource = Samples.resource(instance: "i-\(instance)")
+            _ = try await storage.store([InstanceMetrics(resource: resource, points: points)], of: nil)
+        }
+        #expect(try await counts(by: [.endpoint]).count == 10)
+        #expect(try await counts(by: [.instance, .endpoint]).values.allSatisfy { $0 == 1 })
+    }
+}

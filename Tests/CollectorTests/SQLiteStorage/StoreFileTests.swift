@@ -1,0 +1,92 @@
+import Fixtures
+import Foundation
+import GRDB
+import MartletStorage
+import Testing
+
+@testable import MartletSQLiteStorage
+
+@Suite struct StoreFileTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func refusal(of path: String) -> String {
+        do {
+            _ = try SQLiteStorage(path: path)
+            return "accepted"
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    @Test func aFileThatIsNoDatabaseIsRefusedAndLeftAsItIs() throws {
+        let path = folder.path("notes.txt")
+        let text = Data(String(repeating: "dear diary\n", count: 1000).utf8)
+        try text.write(to: URL(fileURLWithPath: path))
+        #expect(refusal(of: path).contains("is not a database"))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == text)
+    }
+
+    @Test func anotherProgramsDatabaseIsRefusedAndLeftAsItIs() throws {
+        let path = folder.path("photos.sqlite")
+        try DatabaseQueue(path: path).write { try $0.execute(sql: "CREATE TABLE photo (id INTEGER)") }
+        let before = try Data(contentsOf: URL(fileURLWithPath: path))
+        #expect(refusal(of: path).contains("something else than Martlet"))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+    }
+
+    @Test(arguments: ["another migration", "1 resources, points, batches, ledgers, details"])
+    func aNewerOrUnreleasedMartletsStoreIsRefusedAndLeftAsItIs(migration: String) throws {
+        let path = folder.path("other.sqlite")
+        try SQLiteStorage(path: path).close()
+        try DatabaseQueue(path: path).writeWithoutTransaction { db in
+            try db.execute(sql: "INSERT INTO grdb_migrations VALUES (?)", arguments: [migration])
+            try db.checkpoint(.truncate)
+        }
+        let before = try Data(contentsOf: URL(fileURLWithPath: path))
+        #expect(refusal(of: path).contains("made by a newer Martlet than this one, or before the first release"))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+    }
+
+    @Test func aStoreWithoutTablesIsRefusedToReadersUntilItHasThem() throws {
+        let path = folder.path("begun.sqlite")
+        try DatabaseQueue(path: path).writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
+        }
+        #expect(throws: StorageFailure.self) { try SQLiteStorage(readingFrom: path) }
+        try SQLiteStorage(path: path).close()
+        #expect(throws: Never.self) { try SQLiteStorage(readingFrom: path) }
+    }
+
+    @Test func readingFromAFileThatIsNotThereMakesNone() {
+        let path = folder.path("missing.sqlite")
+        #expect(throws: StorageFailure.self) { try SQLiteStorage(readingFrom: path) }
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test func aStoreIsReadWhileAnotherWritesIt() async throws {
+        let path = folder.path("collector.sqlite")
+        let writer = try SQLiteStorage(path: path)
+        _ = try await writer.store([Samples.metrics(requests: 2, captured: 2, end: 10)], of: nil)
+        let reader = try SQLiteStorage(readingFrom: path)
+        #expect(try await reader.agents().map(\.ledger?.captured) == [2])
+        _ = try await writer.store([Samples.metrics(requests: 1, captured: 3, end: 20)], of: nil)
+        #expect(try await reader.agents().map(\.ledger?.captured) == [3])
+    }
+
+    @Test func fileAndFolderAreTheOwnersAlone() throws {
+        let path = folder.path("new/collector.sqlite")
+        let storage = try SQLiteStorage(path: path)
+        defer { try? storage.close() }
+        func rights(_ path: String) throws -> Int? {
+            try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        }
+        #expect(try rights(folder.path("new")) == 0o700)
+        for name in ["collector.sqlite", "collector.sqlite-wal"] {
+            #expect(try rights(folder.path("new/" + name)) == 0o600)
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import HummingbirdTesting
+import MartletPoints
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+@testable import MartletServer
+
+/// Reads are cancelled when their client leaves.
+@Suite(.timeLimit(.minutes(3))) struct DepartureTests {
+    private static let request = "GET /api/v1/report?since=1h HTTP/1.1\r\nHost: test\r\n\r\n"
+
+    private func limits(waiting: Int) -> ServerLimits {
+        var limits = ServerLimits()
+        (limits.maxReads, limits.maxWaitingReads) = (1, waiting)
+        return limits
+    }
+
+    @Test func aReportEndsWhenItsClientLeaves() async throws {
+        let (starts, started) = AsyncStream.makeStream(of: Void.self)
+        let (ends, ended) = AsyncStream.makeStream(of: Void.self)
+        try await withServer(
+            serverLimits: limits(waiting: 0), storage: { EndlessReads(base: $0, started: started, ended: ended) }
+        ) { client in
+            try await RawConnection.open(port: client.port) { connection in
+                try await connection.send(Self.request)
+                _ = await starts.first { true }
+                #expect(try await client.get("/api/v1/agents").status == .serviceUnavailable)
+            }
+            _ = await ends.first { true }
+            // The room is free shortly after.
+            while try await client.get("/api/v1/agents").status != .ok {}
+        }
+    }
+
+    @Test func aConnectionGoesOnAfterAReport() async throws {
+        try await withServer { client in
+            try await RawConnection.open(port: client.port) { connection in
+                // Two requests arrive together, and one after them.
+                for requests in [2, 1] {
+                    try await connection.send(String(repeating: Self.request, count: requests))
+                    for _ in 0..<requests {
+                        let answer = try await connection.answer()
+                        #expect(answer?.status == 200)
+                        #expect(answer?.headers["connection"] == nil)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func aCancelledReaderLeavesTheQueueAndAPatientOneEnters() async throws {
+        let room = ReadRoom(limits(waiting: 1))
+        var slot = try await room.enter()
+        #expect(slot != nil)
+        for isPatient in [false, true] {
+            try await withThrowingTaskGroup(of: Bool.self) { group in
+                group.addTask {
+                    // The check `isLineFull` occupies the queue for a moment too.
+                    while try await room.enter() == nil {}
+                    return true
+                }
+                while await !isLineFull(of: room) {}
+                if isPatient {
+                    slot = nil
+                    let isIn = try await group.next()
+                    #expect(isIn == true)
+                } else {
+                    group.cancelAll()
+                    let end = await group.nextResult()
+                    #expect(throws: CancellationError.self) { try end?.get() }
+                    #expect(await isLineFull(of: room) == false)
+                }
+            }
+        }
+        #expect(try await room.enter() != nil)
+    }
+
+    /// Checks the queue without waiting, because a cancelled task leaves it at once. The room must be full.
+    private func isLineFull(of room: ReadRoom) async -> Bool {
+        await withTaskGroup(of: Bool.self) { group in
+            group.cancelAll()
+            group.addTask { do { return try await room.enter() == nil } catch { return false } }
+            return await group.next() ?? false
+        }
+    }
+}
+
+/// A store whose reports last until they are cancelled.
+private struct EndlessReads: Storage {
+    let base: any Storage
+    let started: AsyncStream<Void>.Continuation
+    let ended: AsyncStream<Void>.Continuation
+
+    func statistics(_ query: StatisticsQuery) async throws -> StatisticsAnswer {
+        started.yield()
+        defer { ended.yield() }
+        while true { try await Task.sleep(for: .seconds(3600)) }
+    }
+
+    func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome {
+        try await base.store(metrics, of: batch)
+    }
+
+    func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome {
+        try await base.store(details, of: batch)
+    }
+
+    func spans(ofTrace trace: TraceID) async throws -> [StoredSpan] { try await base.spans(ofTrace: trace) }
+
+    func agents(seenSince time: UnixNanoseconds, limit: Int) async throws -> AgentsAnswer {
+        try await base.agents(seenSince: time, limit: limit)
+    }
+
+    func check() async throws { try await base.check() }
+
+    func size() async throws -> UInt64 { try await base.size() }
+}

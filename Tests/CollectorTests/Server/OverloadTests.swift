@@ -1,0 +1,145 @@
+import HummingbirdTesting
+import MartletPoints
+import MartletServer
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+/// A collector that is behind refuses requests at once, and takes them later.
+@Suite struct OverloadTests {
+    @Test func moreRequestsThanItHasRoomForAre429UntilOneIsDone() async throws {
+        var limits = ServerLimits()
+        limits.maxIngests = 1
+        try await withServer(serverLimits: limits) { client in
+            try await RawConnection.open(port: client.port) { slow in
+                let body = try Samples.body()
+                try await slow.send(
+                    """
+                    POST /v1/metrics HTTP/1.1\r\nHost: test\r\nContent-Type: application/x-protobuf\r
+                    Content-Length: \(body.count)\r\nExpect: 100-continue\r\n\r\n
+                    """)
+                #expect(try await slow.answer()?.status == 100)
+                // The slow request has its room, or gets it in a moment.
+                var refused = try await client.post(try Samples.body())
+                while refused.status == .ok { refused = try await client.post(try Samples.body()) }
+                #expect(refused.status == .tooManyRequests)
+                #expect(refused.headers[.retryAfter] == "1")
+                #expect(try !refused.reason.isEmpty)
+                try await slow.send(body)
+                #expect(try await slow.answer()?.status == 200)
+            }
+            #expect(try await client.post(try Samples.body()).status == .ok)
+        }
+    }
+
+    @Test func moreBytesThanItHasRoomForAre429AndFewerAreTaken() async throws {
+        var limits = ServerLimits()
+        limits.maxIngestBytes = 10_000
+        try await withServer(serverLimits: limits) { client in
+            let large = [UInt8](repeating: 0, count: 10_001)
+            for _ in 0..<3 {
+                let refused = try await client.post(large)
+                #expect(refused.status == .tooManyRequests)
+            }
+            #expect(try await client.post(try Samples.body()).status == .ok)
+            #expect(try await client.count() == 5)
+        }
+    }
+
+    @Test func stalledSendersOfLargeBodiesTurnNobodyAway() async throws {
+        try await withServer { client in
+            try await withStalledSenders(3, port: client.port) {
+                for _ in 0..<10 {
+                    let response = try await client.post(try Samples.body())
+                    #expect(response.status == .ok)
+                }
+            }
+        }
+    }
+
+    private func withStalledSenders(
+        _ count: Int, port: Int?, _ body: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        guard count > 0 else { return try await body() }
+        try await RawConnection.open(port: port) { connection in
+            try await connection.send(
+                """
+                POST /v1/metrics HTTP/1.1\r\nHost: test\r\nContent-Type: application/x-protobuf\r
+                Content-Length: \(64 * 1024 * 1024)\r\nExpect: 100-continue\r\n\r\n
+                """)
+            #expect(try await connection.answer()?.status == 100)
+            try await connection.send([0])
+            try await withStalledSenders(count - 1, port: port, body)
+        }
+    }
+
+    @Test func aRequestGivesItsRoomBackHoweverItEnds() async throws {
+        var limits = ServerLimits()
+        limits.maxIngests = 1
+        limits.maxIngestBytes = 100_000
+        try await withServer(serverLimits: limits) { client in
+            for _ in 0..<3 {
+                #expect(try await client.post([UInt8](repeating: 1, count: 60_000)).status == .badRequest)
+                #expect(try await client.post([UInt8](repeating: 1, count: 100_001)).status == .tooManyRequests)
+                try await RawConnection.open(port: client.port) { connection in
+                    try await connection.send(
+                        """
+                        POST /v1/metrics HTTP/1.1\r\nHost: test\r\nContent-Type: application/x-protobuf\r
+                        Content-Length: 90000\r\nExpect: 100-continue\r\n\r\n
+                        """)
+                    #expect(try await connection.answer()?.status == 100)
+                    try await connection.send([UInt8](repeating: 0, count: 60_000))
+                }
+                // The server notices after a while that the sender left.
+                var last = try await client.post(try Samples.body())
+                while last.status == .tooManyRequests { last = try await client.post(try Samples.body()) }
+                #expect(last.status == .ok)
+            }
+        }
+    }
+
+    @Test func aRequestThatWaitsForACommitKeepsItsRoom() async throws {
+        var limits = ServerLimits()
+        limits.maxIngests = 1
+        let gate = Gate()
+        try await withServer(serverLimits: limits, storage: { WaitingStorage(base: $0, gate: gate) }) { client in
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                group.addTask { try await client.post(try Samples.body()).status.code }
+                await gate.arrived()
+                try await RawConnection.open(port: client.port) { connection in
+                    try await connection.post(try Samples.body())
+                    #expect(try await connection.answer()?.status == 429)
+                }
+                await gate.open()
+                #expect(try await group.next() == 200)
+            }
+        }
+    }
+}
+
+/// A store that commits when the gate opens.
+private struct WaitingStorage: Storage {
+    let base: any Storage
+    let gate: Gate
+
+    func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome {
+        await gate.pass()
+        return try await base.store(metrics, of: batch)
+    }
+
+    func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome {
+        try await base.store(details, of: batch)
+    }
+
+    func statistics(_ query: StatisticsQuery) async throws -> StatisticsAnswer { try await base.statistics(query) }
+
+    func spans(ofTrace trace: TraceID) async throws -> [StoredSpan] { try await base.spans(ofTrace: trace) }
+
+    func agents(seenSince time: UnixNanoseconds, limit: Int) async throws -> AgentsAnswer {
+        try await base.agents(seenSince: time, limit: limit)
+    }
+
+    func check() async throws { try await base.check() }
+
+    func size() async throws -> UInt64 { try await base.size() }
+}

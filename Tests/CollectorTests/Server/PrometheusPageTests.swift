@@ -1,0 +1,264 @@
+import Fixtures
+import Foundation
+import HummingbirdTesting
+import MartletOTLP
+import MartletPrometheus
+import MartletSQLiteStorage
+import MartletServer
+import MartletTelemetry
+import SwiftProtobuf
+import Testing
+
+/// `GET /metrics`.
+@Suite struct PrometheusPageTests {
+    private static let labels = """
+        service_name="checkout",http_request_method="GET",server_address="api.example.com",server_port="443",\
+        url_template="/users/{id}",http_response_status_code="200"
+        """
+
+    @Test func everyRequestIsInTheBucketOfItsDuration() async throws {
+        try await withServer { client in
+            #expect(try await client.post(try Samples.body()).status == .ok)
+            let page = try await client.page()
+            #expect(page.type == "text/plain; version=0.0.4; charset=utf-8")
+            let name = "http_client_request_duration_seconds"
+            #expect(page.lines.contains("# TYPE \(name) histogram"))
+            // The requests took 0.1, 0.1, 0.2, 0.3 and 3 s.
+            for (bound, count) in [("0.075", 0), ("0.25", 3), ("1", 4), ("2.5", 4), ("5", 5), ("+Inf", 5)] {
+                #expect(page.lines.contains("\(name)_bucket{\(Self.labels),le=\"\(bound)\"} \(count)"))
+            }
+            #expect(page.lines.contains("\(name)_count{\(Self.labels)} 5"))
+            #expect(abs((page.value("\(name)_sum{\(Self.labels)}") ?? 0) - 3.7) < 1e-9)
+            #expect(page.lines.contains("http_client_response_body_size_bytes_total{\(Self.labels)} 2048"))
+        }
+    }
+
+    /// Prometheus counts differences, so a first sample of zero makes it count the earlier requests.
+    @Test func aSeriesIsZeroInItsFirstPage() async throws {
+        try await withServer { client in
+            #expect(try await client.post(try Samples.body()).status == .ok)
+            let first = try await client.nextPage().lines.filter { $0.hasPrefix("http_") }
+            #expect(first.count > 15)
+            #expect(first.allSatisfy { $0.hasSuffix(" 0") })
+            let name = "http_client_request_duration_seconds_count"
+            #expect(try await client.nextPage().value("\(name){\(Self.labels)}") == 5)
+
+            let failed = MetricsBatch(
+                resource: Samples.resource(), start: Samples.time(10), end: Samples.time(20),
+                series: [Samples.dimensions(status: nil, error: "timeout"): Samples.statistics([8, 8])],
+                ledger: Ledger(captured: 7, waiting: 2))
+            #expect(try await client.post(try failed.otlp()).status == .ok)
+            for count in ["0", "2", "2"] {
+                let page = try await client.nextPage()
+                #expect(page.value("\(name){\(Self.labels)}") == 5)
+                let lines = page.lines.filter { $0.hasPrefix(name) && $0.contains("error_type=\"timeout\"") }
+                #expect(lines.map { $0.split(separator: " ").last.map(String.init) } == [count])
+            }
+        }
+    }
+
+    @Test func aHEADRequestIsNoFirstPage() async throws {
+        try await withServer { client in
+            #expect(try await client.post(try Samples.body()).status == .ok)
+            try await RawConnection.open(port: client.port) { connection in
+                for _ in 0..<2 {
+                    try await connection.send("HEAD /metrics HTTP/1.1\r\nHost: test\r\n\r\n")
+                    #expect(try await connection.answer(toHead: true)?.status == 200)
+                }
+            }
+            let sample = "http_client_request_duration_seconds_count{\(Self.labels)}"
+            #expect(try await client.nextPage().value(sample) == 0)
+            #expect(try await client.nextPage().value(sample) == 5)
+        }
+    }
+
+    @Test func aBatchThatIsSentTwiceCountsOnce() async throws {
+        try await withServer { client in
+            for sequence in [1, 1, 2, 2, 1] {
+                #expect(try await client.post(try Samples.body(), batch: "i-1/\(sequence)/metrics").status == .ok)
+            }
+            let page = try await client.page()
+            #expect(page.lines.contains("http_client_request_duration_seconds_count{\(Self.labels)} 10"))
+            #expect(page.lines.contains("martlet_collector_duplicate_batches_total 3"))
+            #expect(page.lines.contains("martlet_collector_ingested_points_total 2"))
+            #expect(page.lines.contains("martlet_collector_commit_duration_seconds_count 5"))
+        }
+    }
+
+    @Test func aServersRequestsHaveARouteAndReceiveTheRequestBody() async throws {
+        let batch = MetricsBatch(
+            resource: Samples.resource(), start: Samples.time(0), end: Samples.time(10),
+            series: [
+                Samples.dimensions(.server, status: nil, error: "reset"): Samples.statistics([1], sent: 3, received: 5)
+            ], ledger: Ledger(captured: 1, waiting: 1))
+        try await withServer { client in
+            #expect(try await client.post(try batch.otlp()).status == .ok)
+            let page = try await client.page()
+            let labels = """
+                service_name="checkout",http_request_method="GET",server_address="api.example.com",server_port="443",\
+                http_route="/users/{id}",error_type="reset"
+                """
+            #expect(page.lines.contains("http_server_request_duration_seconds_count{\(labels)} 1"))
+            #expect(page.lines.contains("http_server_request_body_size_bytes_total{\(labels)} 5"))
+            #expect(page.lines.contains("http_server_response_body_size_bytes_total{\(labels)} 3"))
+            #expect(!page.lines.contains { $0.contains("http_client") })
+        }
+    }
+
+    @Test func aFailureHasAnErrorTypeAlsoWhereItsSenderGivesItNone() async throws {
+        let attributes = [
+            OTLPKeyValue("http.method", "GET"), OTLPKeyValue("http.route", "/r"),
+            OTLPKeyValue("http.status_code", Int64(500)),
+        ]
+        let metric = OtherMetrics.histogram(
+            [OtherMetrics.point([20], attributes: attributes)], name: "http.server.duration", unit: "ms", .delta)
+        let body: [UInt8] = try OtherMetrics.request(scopes: [[metric]]).serializedBytes()
+        try await withServer { client in
+            #expect(try await client.post(body).status == .ok)
+            let labels = """
+                service_name="shop",http_request_method="GET",http_route="/r",http_response_status_code="500",\
+                error_type="500"
+                """
+            let page = try await client.page()
+            #expect(page.lines.contains("http_server_request_duration_seconds_count{\(labels)} 1"))
+        }
+    }
+
+    @Test func differencesOfCumulativePointsAreAdded() async throws {
+        try await withServer { client in
+            for (end, values) in [(10, [0.2]), (20, [0.2, 0.7]), (20, [0.2, 0.7]), (30, [0.2, 0.7, 0.7])] {
+                let metric = OtherMetrics.histogram([OtherMetrics.point(values, end: UInt64(end))])
+                let body: [UInt8] = try OtherMetrics.request(scopes: [[metric]]).serializedBytes()
+                #expect(try await client.post(body).status == .ok)
+            }
+            let page = try await client.page()
+            let counts = page.lines.filter { $0.hasPrefix("http_server_request_duration_seconds_count{") }
+            #expect(counts.map { $0.split(separator: " ").last } == ["3"])
+            let sums = page.lines.filter { $0.hasPrefix("http_server_request_duration_seconds_sum{") }
+            #expect(abs((sums.first?.split(separator: " ").last.flatMap { Double($0) } ?? 0) - 1.6) < 1e-9)
+        }
+    }
+
+    @Test func spansCountWhereThereAreNoMetricsOfTheSameRequests() async throws {
+        let spans = { (service: String) in
+            var resource = Samples.resource(service)
+            resource.agent = "opentelemetry 1.38"
+            let details = (1...3).map { Samples.detail(UInt8($0) + (service == "both" ? 100 : 0)) }
+            return [DetailsBatch(resource: resource, details: details)]
+        }
+        let activity = CollectorActivity()
+        let folder = try TemporaryFolder()
+        let storage = try SQLiteStorage(path: folder.path("collector.sqlite"), onStored: activity.add)
+        for service in ["both", "spans"] { _ = try await storage.store(spans(service), of: nil) }
+        _ = try await storage.store(
+            [Samples.metrics(requests: 2, end: 10, resource: Samples.resource("both"))], of: nil)
+        var totals = activity.totals
+        totals.markTaken(totals.page())
+        let counts = PrometheusRequests(totals).parts.joined().split(separator: "\n")
+            .filter { $0.hasPrefix("http_client_request_duration_seconds_count{") }
+        #expect(counts.count == 2)
+        #expect(counts.contains { $0.contains("\"both\"") && $0.hasSuffix(" 2") })
+        #expect(counts.contains { $0.contains("\"spans\"") && $0.hasSuffix("martlet_source=\"spans\"} 3") })
+    }
+
+    @Test func spansThatAreSentTwiceAreCountedOnce() async throws {
+        var resource = Samples.resource()
+        resource.agent = "opentelemetry 1.38"
+        let first = try DetailsBatch(resource: resource, details: (1...3).map { Samples.detail($0) }).otlp()
+        let second = try DetailsBatch(resource: resource, details: (3...5).map { Samples.detail($0) }).otlp()
+        try await withServer { client in
+            for body in [first, first, second] {
+                let response = try await client.post(body, to: "/v1/traces")
+                #expect(response.status == .ok)
+            }
+            #expect(try await client.page().value("martlet_collector_ingested_spans_total") == 5)
+        }
+    }
+
+    @Test func answersAndRefusalsAreCountedByReason() async throws {
+        try await withServer { client in
+            #expect(try await client.post([0xff, 0xff]).status.code == 400)
+            let long = MetricsBatch(
+                resource: Samples.resource(), start: Samples.time(0), end: Samples.time(10),
+                series: [
+                    Samples.dimensions(endpoint: "/" + String(repeating: "x", count: 2000)): Samples.statistics([1])
+                ], ledger: Ledger(captured: 1, waiting: 1))
+            #expect(try await client.post(try long.otlp()).status == .ok)
+            #expect(try await client.post([], to: "/v1/profiles").status == .notFound)
+            #expect(try await client.get("/v1/traces").status == .methodNotAllowed)
+            let page = try await client.page()
+            #expect(page.lines.contains("martlet_collector_requests_total{signal=\"metrics\",status=\"200\"} 1"))
+            #expect(page.lines.contains("martlet_collector_requests_total{signal=\"metrics\",status=\"400\"} 1"))
+            #expect(page.lines.contains("martlet_collector_requests_total{signal=\"other\",status=\"404\"} 1"))
+            #expect(page.lines.contains("martlet_collector_requests_total{signal=\"traces\",status=\"405\"} 1"))
+            #expect(page.lines.contains("martlet_collector_requests_in_flight 0"))
+            let rejected = page.lines.filter { $0.hasPrefix("martlet_collector_rejected_points_total{") }
+            #expect(rejected.contains { $0.contains("too long") })
+        }
+    }
+
+    @Test func thePageTellsOfTheStoreAndTheProcess() async throws {
+        try await withServer { client in
+            let page = try await client.page()
+            for name in [
+                "martlet_collector_store_size_bytes", "process_resident_memory_bytes", "process_cpu_seconds_total",
+                "process_start_time_seconds", "process_open_fds",
+            ] {
+                #expect((page.value(name) ?? 0) > 0, "\(name)")
+            }
+        }
+    }
+
+    @Test func theReadTokenGuardsThePage() async throws {
+        try await withServer(tokens: ServerTokens(ingest: "may-send", read: "may-read")) { client in
+            for token in [nil, "may-send"] {
+                let refused = try await client.get("/metrics", token: token)
+                #expect(refused.status.code == 401)
+            }
+            #expect(try await client.get("/metrics", token: "may-read").status == .ok)
+        }
+    }
+
+    @Test func hostileNamesStayWithinTheirLabel() async throws {
+        let name = "\"} 1\nevil{a=\"b\\\u{0}\r"
+        let batch = MetricsBatch(
+            resource: Samples.resource(name), start: Samples.time(0), end: Samples.time(10),
+            series: [Samples.dimensions(endpoint: name): Samples.statistics([1])],
+            ledger: Ledger(captured: 1, waiting: 1))
+        try await withServer { client in
+            #expect(try await client.post(try batch.otlp()).status == .ok)
+            let page = try await client.page()
+            let written = #"\"} 1\nevil{a=\"b\\"# + "\u{FFFD}\u{FFFD}"
+            let line = page.lines.first { $0.hasPrefix("http_client_request_duration_seconds_count") }
+            #expect(line?.contains("service_name=\"\(written)\"") == true)
+            #expect(line?.contains("url_template=\"\(written)\"") == true)
+            #expect(!page.lines.contains { $0.hasPrefix("evil") })
+        }
+    }
+}
+
+/// One answer of `/metrics`.
+private struct Page {
+    var type: String?
+    var lines: [String]
+
+    func value(_ sample: String) -> Double? {
+        lines.first { $0.hasPrefix(sample + " ") }.flatMap { Double($0.dropFirst(sample.count + 1)) }
+    }
+}
+
+extension TestClientProtocol {
+    /// Returns the second page, because a new series is zero in the first one.
+    fileprivate func page() async throws -> Page {
+        _ = try await nextPage()
+        return try await nextPage()
+    }
+
+    fileprivate func nextPage() async throws -> Page {
+        let response = try await get("/metrics")
+        #expect(response.status == .ok)
+        return Page(
+            type: response.headers[.contentType],
+            lines: String(buffer: response.body).components(separatedBy: "\n"))
+    }
+}

@@ -1,0 +1,134 @@
+import Fixtures
+import MartletPoints
+import MartletReports
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+extension StorageContractTests {
+    /// Senders that report their requests in spans.
+    @Suite struct SpanStatisticsTests {
+        private let folder: TemporaryFolder
+        private let storage: any Storage
+
+        init() throws {
+            folder = try TemporaryFolder()
+            storage = try StorageContractTests.makeStore(in: folder)
+        }
+
+        private func resource(_ agent: String? = "opentelemetry 1.38", version: String? = nil) -> TelemetryResource {
+            TelemetryResource(service: "prices", version: version, instance: "p-1", agent: agent)
+        }
+
+        /// Sends spans of 250 ms, whose starts follow `time` by a tenth of a second for each number.
+        private func send(
+            _ numbers: ClosedRange<UInt8>, kind: RequestKind = .server, at time: UInt64 = 0,
+            agent: String? = "opentelemetry 1.38"
+        ) async throws {
+            let spans = try numbers.map { number in
+                var span = Samples.detail(number)
+                span.traceID = try #require(TraceID(high: time + 1, low: UInt64(number)))
+                span.request?.kind = kind
+                span.start = Samples.time(time) + UInt64(number) * 100_000_000
+                return span
+            }
+            _ = try await storage.store([DetailsBatch(resource: resource(agent), details: spans)], of: nil)
+        }
+
+        private func sendMetrics(
+            _ count: Int, kind: RequestKind = .server, end: UInt64 = 10, version: String? = nil
+        ) async throws {
+            let point = Samples.point(Samples.dimensions(kind), Array(repeating: 0.25, count: count), end: end)
+            _ = try await storage.store(
+                [InstanceMetrics(resource: resource(version: version), points: [point])], of: nil)
+        }
+
+        private func report(from: UInt64 = 0, to: UInt64 = 100_000) async throws -> Report {
+            let window = TimeWindow(from: Samples.time(from), to: Samples.time(to))
+            let request = ReportRequest(query: StatisticsQuery(window: window, by: [.service, .kind, .endpoint]))
+            return Report(try await storage.statistics(request.query), for: request)
+        }
+
+        @Test func sizesOfBodiesAloneHideNoSpans() async throws {
+            try await send(1...20)
+            var point = Samples.point(Samples.dimensions(.server), [], end: 10)
+            point.statistics.bytesSent = 10
+            _ = try await storage.store([InstanceMetrics(resource: resource(), points: [point])], of: nil)
+            let report = try await report()
+            #expect(report.totals.measures.count == 20)
+        }
+
+        @Test func statisticsFromSpansAloneNameTheirSource() async throws {
+            try await send(1...20)
+            let report = try await report()
+            let row = try #require(report.rows.first)
+            #expect(report.rows.count == 1)
+            #expect(row.measures.count == 20)
+            #expect(row.measures.fromSpans == 20)
+            #expect(row.measures.failures.http5xx == 20)
+            #expect(row.measures.bytes.sent == 60)
+            #expect(row.measures.bytes.received == 100)
+            #expect(abs(row.measures.latency.p50 - 250) < 1)
+            #expect(ReportTable.text(of: report).contains("20 requests are known from spans alone"))
+            let agents = AgentsReport(try await storage.agents(seenSince: 0, limit: 10), since: 0)
+            #expect(agents.agents.map(\.statistics) == [["server": "spans"]])
+            #expect(AgentsTable.text(of: agents).contains("known from spans alone"))
+        }
+
+        @Test func spansBelongToTheTimeInWhichTheyEnded() async throws {
+            try await send(1...20, at: 0)
+            try await send(1...5, at: 30)
+            #expect(try await report(from: 0, to: 10).totals.measures.count == 20)
+            #expect(try await report(from: 10, to: 30).totals.measures.count == 0)
+            #expect(try await report(from: 30, to: 31).totals.measures.count == 5)
+        }
+
+        @Test func aSpanThatIsSentTwiceCountsOnce() async throws {
+            try await send(1...5)
+            try await send(3...7)
+            #expect(try await report().totals.measures.count == 7)
+        }
+
+        @Test func spansOfAMartletAgentNeverCount() async throws {
+            try await send(1...5, agent: "martlet 0.1.0")
+            #expect(try await report().rows.isEmpty)
+        }
+
+        @Test func metricsReplaceSpansOfTheSameRequestsInAnyOrder() async throws {
+            try await send(1...10)
+            #expect(try await report().totals.measures.count == 10)
+            try await sendMetrics(10, version: "2")
+            #expect(try await report().totals.measures.count == 10)
+            #expect(try await report().totals.measures.fromSpans == nil)
+            #expect(try await report().rows.count == 1, "spans that are left out make no row")
+            try await send(1...10, at: 20)
+            #expect(try await report().totals.measures.count == 10, "their metrics are on their way")
+            try await sendMetrics(10, end: 30, version: "2")
+            #expect(try await report().totals.measures.count == 20)
+        }
+
+        @Test func metricsOfOneKindLeaveTheOtherToTheSpans() async throws {
+            try await send(1...10, kind: .client)
+            try await send(11...15, kind: .server)
+            try await sendMetrics(5, kind: .server)
+            let counts = try await report().rows.reduce(into: [:]) {
+                $0[$1.dimensions[.kind] ?? nil] = $1.measures.count
+            }
+            #expect(counts == ["client": 10, "server": 5])
+            #expect(try await report().totals.measures.fromSpans == 10)
+            #expect(try await storage.agents().map(\.statistics) == [[.client: .spans, .server: .metrics]])
+        }
+
+        @Test func spansLongAfterTheLastMetricsCount() async throws {
+            try await sendMetrics(5)
+            try await send(1...10, at: 7200)
+            #expect(try await report().totals.measures.count == 15)
+        }
+
+        @Test func spansBeforeTheFirstMetricsCount() async throws {
+            try await send(1...10, at: 0)
+            try await sendMetrics(5, end: 60)
+            #expect(try await report().totals.measures.count == 15)
+        }
+    }
+}
