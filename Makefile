@@ -42,10 +42,11 @@ fuzz:
 	@scripts/setup.sh
 	@scripts/fuzz.sh
 
-check: setup
+check:
+	@scripts/setup.sh check
 	@swift format lint --strict --parallel $(sources)
 	scripts/check-sources.sh
-	scripts/check-rooms.py
+	scripts/check-layers.py
 	scripts/check-consumer-graph.sh
 	scripts/check-build.sh
 

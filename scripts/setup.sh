@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Makes sure that the needs of the build and its checks are installed, and installs missing ones with apt-get.
-# With `test`, it adds the needs of the tests: libcurl (for a statically linked service), curl, the servers of the parity
-# tests, a list of English words, in .build/python the OpenTelemetry SDK for Python and PyYAML, and in .build/prometheus
-# Debian's Prometheus.
+# Makes sure that the needs of the build are installed, and installs missing ones with apt-get.
+# With `check`, it adds Python. With `test`, it adds that and the needs of the tests: libcurl (for a statically linked
+# service), curl, the servers of the parity tests, a list of English words, in .build/python the OpenTelemetry SDK for
+# Python and PyYAML, and in .build/prometheus Debian's Prometheus.
 set -euo pipefail
 
 fail() {
@@ -24,13 +24,12 @@ has_header() {
 }
 
 missing_packages() {
-    local program
-    for program in make python3; do
-        command -v "$program" >/dev/null || echo "$program"
-    done
+    command -v make >/dev/null || echo make
     has_header zlib.h || echo zlib1g-dev
     has_header sqlite3.h || echo libsqlite3-dev
+    [[ -z $1 ]] || command -v python3 >/dev/null || echo python3
     [[ $1 == test ]] || return 0
+    local program
     has_header curl/curl.h || echo libcurl4-openssl-dev
     [[ -r /usr/share/dict/words ]] || echo wamerican
     python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv

@@ -4,7 +4,7 @@ package struct Ledger: Sendable, Equatable {
     package var captured: UInt64
     /// Requests in batches that the collector acknowledged.
     package var delivered: UInt64
-    /// Requests in memory or in the outbox.
+    /// Requests in memory or in the buffer.
     package var waiting: UInt64
     /// Requests that will never be delivered, by reason; empty as long as no request was lost.
     package var dropped: [DropReason: UInt64]
@@ -21,7 +21,7 @@ package struct Ledger: Sendable, Equatable {
 
 /// The reason why requests were lost. The raw value is the `martlet.reason` attribute on the wire.
 package enum DropReason: String, Sendable, Hashable, CaseIterable {
-    /// The outbox was full (`MARTLET_BUFFER_MAX`). Its batches were merged into coarser intervals, and the oldest still
+    /// The buffer was full (`MARTLET_BUFFER_MAX`). Its batches were merged into coarser intervals, and the oldest still
     /// had to be deleted.
     case bufferFull = "buffer_full"
     /// The collector refused the batch for good, or took it without some of its requests.

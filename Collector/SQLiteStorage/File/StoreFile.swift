@@ -20,7 +20,7 @@ enum StoreFile {
         }
     }
 
-    /// Throws if the file is no store of Martlet, a store of another Martlet's schema, or damaged. Changes nothing.
+    /// Throws if the file is no store of Martlet, has the schema of another Martlet, or is damaged. Changes nothing.
     ///
     /// - Parameter forReading: whether the file and all its tables have to exist, because a reader cannot make them.
     static func inspect(_ path: String, forReading: Bool) throws {

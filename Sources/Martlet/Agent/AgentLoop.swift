@@ -1,7 +1,7 @@
 import Foundation
 import MartletTelemetry
 
-/// The work of the shipping thread, in its order: seal when the interval is over, upload the batches that wait, answer the
+/// The work of the agent's thread, in its order: seal when the interval is over, upload the batches that wait, answer the
 /// callers that asked.
 struct AgentLoop: ~Copyable {
     private let interval: UInt64

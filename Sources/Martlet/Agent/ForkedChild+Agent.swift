@@ -5,8 +5,8 @@ extension ForkedChild {
     /// Sets the work of a child, and initializes statics ahead of the first request. If a thread of the parent's is in the
     /// middle of an initialization at a fork, the child waits for it forever: Swift's statics know nothing of forks.
     static func prepare() {
-        martlet_count_forks()
         _ = restart.storeIfNil(Restart(beginAnew))
+        martlet_count_forks()
         begin()
         _ = (
             CaptureSwitch.recorder, CaptureSwitch.isActive, CaptureSwitch.faults, URLSessionCapture.inFlightBytes,

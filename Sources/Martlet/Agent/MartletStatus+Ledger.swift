@@ -29,9 +29,12 @@ extension MartletStatus {
     }
 
     /// The reason why requests were lost. A later version may have more reasons than these.
-    public struct DropReason: RawRepresentable, Sendable, Hashable {
+    public struct DropReason: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
         /// The name on the wire and in the collector's reports.
         public let rawValue: String
+
+        /// The raw value.
+        public var description: String { rawValue }
 
         public init(rawValue: String) {
             self.rawValue = rawValue

@@ -1,4 +1,4 @@
-/// Every limit that is not a setting, a sentence each.
+/// Limits that are not settings. A limit of a format or a protocol stands beside the code that reads or writes it.
 enum MartletLimits {
     /// Requests that an agent in memory keeps; past that number the oldest tenth is removed.
     static let requestsInMemory = 100_000

@@ -79,7 +79,8 @@ enum CaptureSwitch {
     /// The number of times that capture was switched on, by the service or by an agent that connected.
     static let switches = Atomic<Int>(0)
 
-    /// Switches capture on, for the service or for an agent that connects.
+    /// Switches capture on, for the service or for an agent that connects. The caller has made `URLSession`'s capture forget
+    /// the tasks that wait for their loader.
     static func switchOn() {
         switches.wrappingAdd(1, ordering: .relaxed)
         faultCount.store(0, ordering: .relaxed)
@@ -94,7 +95,8 @@ enum CaptureSwitch {
     /// - Parameter reason: a text for `status`, the log and the collector.
     static func pause(because reason: String) { change { $0.pause(because: reason) } }
 
-    /// Ends the agent's own pause. Has no effect if capture was switched since.
+    /// Ends the agent's own pause. Has no effect if capture was switched since. The caller has forgotten waiting tasks, as
+    /// ahead of ``switchOn()``.
     static func resume() {
         change { $0.resume() }
     }

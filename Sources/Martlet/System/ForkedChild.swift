@@ -20,7 +20,8 @@ enum ForkedChild {
         }
     }
 
-    /// The last process in which ``restart`` has run; at first 0, the process that nobody forked.
+    /// The last process in which ``restart`` has run; at first 0, the number of the process that first started an
+    /// agent.
     private static let done = Atomic<UInt32>(0)
     private static let isDone = ProcessLock(false)
 

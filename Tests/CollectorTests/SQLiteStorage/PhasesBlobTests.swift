@@ -12,6 +12,11 @@ import Testing
         #expect(PhasesBlob.decode(PhasesBlob.encode(Self.totals)) == Self.totals)
     }
 
+    @Test func everyPhaseIsStored() {
+        let all = Samples.phases(RequestPhase.allCases.reduce(into: [:]) { $0[$1] = (2, 0.5) })
+        #expect(PhasesBlob.decode(PhasesBlob.encode(all)) == all)
+    }
+
     @Test func noPhasesTakeNoBytes() {
         #expect(PhasesBlob.encode(PhaseTotals()).isEmpty)
         #expect(PhasesBlob.decode([]) == PhaseTotals())

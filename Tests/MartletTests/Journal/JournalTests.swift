@@ -30,6 +30,19 @@ import Testing
         #expect(interval.series.keys.contains { $0.endpoint == "/users/{id}" && $0.port == 8080 })
     }
 
+    @Test func everyPhaseOfARequestIsInItsRecord() throws {
+        let fixture = try JournalFixture()
+        var request = RecorderTests.request("https://h/a")
+        for (number, phase) in RequestPhase.allCases.enumerated() { request.phases[phase] = UInt64(number + 1) << 30 }
+        fixture.recorder.record(request)
+        let interval = try fixture.endInterval()
+        let phases = try #require(interval.series.first?.value.phases)
+        #expect(interval.series.first?.key.port == 443)
+        for (number, phase) in RequestPhase.allCases.enumerated() {
+            #expect(phases[phase] == PhaseTotals.Total(count: 1, seconds: Double((number + 1) << 30) / 1e9))
+        }
+    }
+
     @Test func aJournalThatIsInMemoryAloneSaysSoInEveryInterval() {
         let recorder = Recorder(MartletConfiguration())
         let keeper = JournalKeeper(recorder.journal)

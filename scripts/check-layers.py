@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Checks that each room of the agent knows only the rooms below it.
+"""Checks that each layer of the agent uses only the layers below it.
 
-A room is a folder of Sources/Martlet. A file knows a room if it names a type that only that room declares at top level.
+A layer is a folder of Sources/Martlet. A file uses a layer if it names a type that only that layer declares at top level.
 """
 
 import pathlib
 import re
 import sys
 
-ROOMS = [
+# The lowest first.
+LAYERS = [
     "System", "Configuration", "Requests", "TraceContext", "Endpoints", "Redaction", "Journal", "Recording", "Tracing",
     "Capture", "Budget", "Shipping", "Agent",
 ]
@@ -23,20 +24,20 @@ def code(path):
 
 
 sources = {path: code(path) for path in sorted(AGENT.rglob("*.swift"))}
-room = {path: path.relative_to(AGENT).parts[0] for path in sources}
-if unknown := set(room.values()) - set(ROOMS):
-    sys.exit(f"Without a rank in ROOMS: {', '.join(sorted(unknown))}")
+layer = {path: path.relative_to(AGENT).parts[0] for path in sources}
+if unknown := set(layer.values()) - set(LAYERS):
+    sys.exit(f"Without a rank in LAYERS: {', '.join(sorted(unknown))}")
 
 homes = {}
 for path, text in sources.items():
     for name in TYPE.findall(text):
-        homes.setdefault(name, set()).add(room[path])
+        homes.setdefault(name, set()).add(layer[path])
 
 faults = []
 for path, text in sources.items():
     for name in sorted(set(re.findall(r"\b[A-Z]\w*\b", text)) & homes.keys()):
-        lowest = min(homes[name], key=ROOMS.index)
-        if ROOMS.index(lowest) > ROOMS.index(room[path]):
-            faults.append(f"{path.relative_to(AGENT)} names {name}, which is in {lowest}, a room above.")
+        lowest = min(homes[name], key=LAYERS.index)
+        if LAYERS.index(lowest) > LAYERS.index(layer[path]):
+            faults.append(f"{path.relative_to(AGENT)} names {name}, which is in {lowest}, a layer above.")
 if faults:
     sys.exit("\n".join(faults))
