@@ -42,11 +42,3 @@ package enum AttributeName {
     package static let ledgerState = "martlet.state"
     package static let ledgerReason = "martlet.reason"
 }
-
-/// The values of `martlet.state`.
-package enum LedgerState {
-    package static let captured = "captured"
-    package static let delivered = "delivered"
-    package static let waiting = "waiting"
-    package static let dropped = "dropped"
-}

@@ -1,9 +1,3 @@
-/// The kind of telemetry that a batch carries.
-package enum Signal: String, Sendable, Hashable, CaseIterable {
-    case metrics
-    case traces
-}
-
 /// A batch's identity, the same at every attempt to send it. The collector stores it with the batch's points, so that a
 /// batch that was sent twice counts once.
 ///

@@ -1,17 +1,3 @@
-/// The side of a request that was observed.
-package enum RequestKind: String, Sendable, Hashable, CaseIterable {
-    case client
-    case server
-}
-
-/// The telemetry that a sender's requests are counted from.
-package enum StatisticsSource: String, Sendable, Hashable, CaseIterable {
-    /// Metrics, which count every request.
-    case metrics
-    /// Spans, for a sender that has nothing else. The requests that it did not sample are missing.
-    case spans
-}
-
 /// The dimensions that distinguish the series of requests. Every field has few values, so the path and the query are left
 /// out.
 package struct RequestDimensions: Sendable, Hashable {

@@ -74,7 +74,7 @@ struct Delivery {
     mutating func begin(isCallerWaiting: Bool, pause: UInt64) -> Bool {
         let now = Clock.monotonic()
         heldRoutes = Set(
-            circuits.filter { !$0.value.allows(at: now, isCallerWaiting: isCallerWaiting && isOwn($0.key.endpoint)) }
+            circuits.filter { !$0.value.allows(at: now, isCallerWaiting: isCallerWaiting && isOwn($0.key.address)) }
                 .map(\.key))
         self.pause = pause
         isPaused = false
@@ -148,26 +148,26 @@ struct Delivery {
     }
 
     private var ownRoutes: [UploadRoute] {
-        Signal.allCases.map { UploadRoute(endpoint: configuration.collector, signal: $0) }
+        Signal.allCases.map { UploadRoute(address: configuration.collector, signal: $0) }
     }
 
-    private func isOwn(_ endpoint: URL) -> Bool { endpoint == configuration.collector }
+    private func isOwn(_ address: URL) -> Bool { address == configuration.collector }
 
     private var isOver: Bool { isPaused || heldRoutes.isSuperset(of: ownRoutes) }
 
     private mutating func deliverAll(
-        of outbox: inout some BatchStore & ~Copyable, to endpoint: URL, isOwn: Bool
+        of outbox: inout some BatchStore & ~Copyable, to address: URL, isOwn: Bool
     ) {
         var rest = (outbox.batches() ?? [])[...]
         note(outbox, isOwn: isOwn)
         while let batch = rest.popFirst() {
-            let route = UploadRoute(endpoint: endpoint, signal: batch.file.signal)
+            let route = UploadRoute(address: address, signal: batch.file.signal)
             if heldRoutes.contains(route) {
                 waitingRoutes.insert(route)
                 continue
             }
             isPaused = Clock.monotonic() >= pause
-            let isLate = endpoint != configuration.collector && isElsewhereTimeUp()
+            let isLate = address != configuration.collector && isElsewhereTimeUp()
             if isPaused || isLate || Clock.monotonic() >= requests.stopBy ?? .max { return }
             rest = deliver(batch, of: &outbox, over: route) + rest
             note(outbox, isOwn: isOwn)
@@ -196,7 +196,7 @@ struct Delivery {
         let marked = StoredBatch(file: file, size: batch.size, modified: batch.modified)
         ShippingStep.marked.reach()
         uploader.start(
-            body, batch: file.id(of: outbox.instance), isCompressed: file.isCompressed, to: route.endpoint)
+            body, batch: file.id(of: outbox.instance), isCompressed: file.isCompressed, to: route.address)
         guard let outcome = awaitOutcome(of: route) else {
             postpone(route, .costly, "no answer in time")
             return []
@@ -267,7 +267,7 @@ struct Delivery {
             if now >= deadline || now >= requests.stopBy ?? .max {
                 return UploadOutcome(transportError: "no answer in time")
             }
-            if !isOwn(route.endpoint), isElsewhereTimeUp() { return nil }
+            if !isOwn(route.address), isElsewhereTimeUp() { return nil }
             whileWaiting()
         }
     }
@@ -275,7 +275,7 @@ struct Delivery {
     private mutating func succeed(_ route: UploadRoute) {
         circuits[route] = nil
         news.succeed(route)
-        guard isOwn(route.endpoint) else { return }
+        guard isOwn(route.address) else { return }
         board.update {
             $0.lastUpload = Date()
             $0.uploadError = nil
@@ -285,9 +285,9 @@ struct Delivery {
     /// Puts uploads off after a failure. A wrong path or token may concern one signal; any other failure concerns the
     /// collector.
     private mutating func postpone(_ route: UploadRoute, _ time: RetryTime, _ reason: String) {
-        let (now, isOwn) = (Clock.monotonic(), isOwn(route.endpoint))
+        let (now, isOwn) = (Clock.monotonic(), isOwn(route.address))
         for signal in time == .longest ? [route.signal] : Signal.allCases {
-            let failed = UploadRoute(endpoint: route.endpoint, signal: signal)
+            let failed = UploadRoute(address: route.address, signal: signal)
             // An address of the past may be gone for good, so its delay grows faster.
             circuits[failed, default: UploadCircuit()].fail(isOwn || time != .backOff ? time : .costly, at: now)
             heldRoutes.insert(failed)

@@ -17,7 +17,7 @@ struct DeliveryNews {
     }
 
     mutating func fail(_ route: UploadRoute, _ time: RetryTime, _ reason: String) {
-        guard route.endpoint == own else { return obstacles[route.endpoint] = reason }
+        guard route.address == own else { return obstacles[route.address] = reason }
         if time == .longest {
             return log.warn(
                 of: .upload(route.signal),
@@ -29,11 +29,11 @@ struct DeliveryNews {
     }
 
     mutating func succeed(_ route: UploadRoute) {
-        guard route.endpoint == own else {
-            obstacles[route.endpoint] = nil
+        guard route.address == own else {
+            obstacles[route.address] = nil
             return log.noteEnd(
-                of: .elsewhere(route.endpoint),
-                "Batches that wait for \(route.endpoint.absoluteString) are delivered there now")
+                of: .elsewhere(route.address),
+                "Batches that wait for \(route.address.absoluteString) are delivered there now")
         }
         failing.remove(route.signal)
         log.noteEnd(of: .upload(route.signal), "The collector takes \(route.signal) again")

@@ -61,7 +61,7 @@ extension Outbox {
     func addresses(for configuration: MartletConfiguration) -> (recorded: URL?, present: URL?) {
         do {
             guard let destination = try owner?.destination else { return (nil, configuration.collector) }
-            return (destination.endpoint, destination.address(for: configuration))
+            return (destination.collector, destination.address(for: configuration))
         } catch {
             return (nil, nil)
         }

@@ -1,12 +1,3 @@
-import Foundation
-import MartletTelemetry
-
-/// One signal on its way to one address. A failure holds back a route, and a success lets it through again.
-struct UploadRoute: Hashable {
-    let endpoint: URL
-    let signal: Signal
-}
-
 /// The state that decides whether a route's batches are sent or wait. After a failure one batch is tried for each delay, and
 /// the first that is taken lets all others through.
 struct UploadCircuit {

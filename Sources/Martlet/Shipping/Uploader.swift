@@ -28,10 +28,10 @@ final class Uploader {
 
     /// Begins an upload; ``proceed(for:)`` tells how it goes on.
     ///
-    /// - Parameter endpoint: the collector's address, which gets the token.
-    func start(_ body: [UInt8], batch: BatchID, isCompressed: Bool, to endpoint: URL) {
+    /// - Parameter address: the collector's address, which gets the token.
+    func start(_ body: [UInt8], batch: BatchID, isCompressed: Bool, to address: URL) {
         signal = batch.signal
-        let url = endpoint.appendingPathComponent("v1/\(batch.signal.rawValue)").absoluteString
+        let url = address.appendingPathComponent("v1/\(batch.signal.rawValue)").absoluteString
         transport.start(
             Upload(url: url, headers: headers(of: batch, isCompressed: isCompressed), body: body, timeout: timeout))
     }

@@ -50,14 +50,14 @@ extension AgentTests {
             var news = DeliveryNews(own: configuration.collector, log: AgentLog(configuration))
             for milliseconds in 0..<100 {
                 for signal in Signal.allCases {
-                    let line = UploadRoute(endpoint: configuration.collector, signal: signal)
+                    let line = UploadRoute(address: configuration.collector, signal: signal)
                     news.fail(line, .backOff, "Failed to connect to collector port 1 after \(milliseconds) ms")
                     news.endRound(waiting: Set(Signal.allCases))
                 }
             }
             #expect(lines.count == 1)
             // The details were dropped in the meantime, and no new ones followed.
-            news.succeed(UploadRoute(endpoint: configuration.collector, signal: .metrics))
+            news.succeed(UploadRoute(address: configuration.collector, signal: .metrics))
             news.endRound(waiting: [.traces])
             #expect(lines.count == 1)
             news.endRound(waiting: [])

@@ -58,7 +58,7 @@ import Testing
         let bytes = try JSONEncoder().encode(UploadDestination(present))
         let text = String(decoding: bytes, as: UTF8.self).replacing("http:\\/\\/a", with: "http:\\/\\/b")
         let forged = try JSONDecoder().decode(UploadDestination.self, from: Data(text.utf8))
-        #expect(forged.endpoint.absoluteString == "http://b")
+        #expect(forged.collector.absoluteString == "http://b")
         #expect(forged.address(for: present) == nil)
     }
 
