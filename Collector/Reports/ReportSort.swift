@@ -1,5 +1,3 @@
-import MartletStorage
-
 /// The figure that rows are sorted by. The raw value is the name on the command line and in a query.
 package enum ReportSort: String, Sendable, CaseIterable {
     case impact
