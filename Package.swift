@@ -65,7 +65,8 @@ let package = Package(
             ],
             path: "Collector/Intake"),
         .target(
-            name: "MartletReports", dependencies: ["MartletPoints", "MartletStorage", "MartletTelemetry"],
+            name: "MartletReports",
+            dependencies: ["MartletOTLP", "MartletPoints", "MartletStorage", "MartletTelemetry"],
             path: "Collector/Reports"),
         .target(
             name: "MartletPrometheus", dependencies: ["MartletPoints", "MartletStorage", "MartletTelemetry"],

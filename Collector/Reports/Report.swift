@@ -1,4 +1,5 @@
 import MartletStorage
+import MartletTelemetry
 
 /// The figures that answer a request. Its JSON is a fixed format.
 package struct Report: Sendable, Equatable, Codable {
@@ -6,6 +7,8 @@ package struct Report: Sendable, Equatable, Codable {
     package var from: String
     package var to: String
     package var by: [Dimension]
+    /// The length of a slot of the rows' trends, in seconds; `nil`, and left out, if they have none.
+    package var step: Double?
     /// The share of captured requests that arrived, times the share of time in which capture was on, 0...1; `nil` if no agent
     /// reported on this time.
     package var completeness: Double?
@@ -13,13 +16,20 @@ package struct Report: Sendable, Equatable, Codable {
     package var unwatched: UnwatchedTime?
     /// Points that are missing from the figures because the disk returned them damaged; `nil`, and left out, if none is.
     package var damagedPoints: Int?
+    /// The number of rows, including those that `top` cut off.
+    package var rowCount: Int
     package var rows: [ReportRow]
     /// The totals over all rows, including those that `top` cut off.
     package var totals: ReportRow
+    /// The totals of clients and of servers apart: both may have counted one request. A kind without requests is missing.
+    package var totalsByKind: [RequestKind: ReportRow]
 
     private enum CodingKeys: String, CodingKey {
         case from, to, by, completeness, unwatched, rows, totals
+        case step = "step_seconds"
         case damagedPoints = "damaged_points"
+        case rowCount = "row_count"
+        case totalsByKind = "totals_by_kind"
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -27,13 +37,18 @@ package struct Report: Sendable, Equatable, Codable {
         try container.encode(from, forKey: .from)
         try container.encode(to, forKey: .to)
         try container.encode(by, forKey: .by)
+        try container.encodeIfPresent(step, forKey: .step)
         // The key is always present, with `null` for an unknown completeness.
         try container.encode(completeness, forKey: .completeness)
         try container.encodeIfPresent(unwatched, forKey: .unwatched)
         try container.encodeIfPresent(damagedPoints, forKey: .damagedPoints)
+        try container.encode(rowCount, forKey: .rowCount)
         try container.encode(rows, forKey: .rows)
         try container.encode(totals, forKey: .totals)
+        try container.encode(totalsByKind, forKey: .totalsByKind)
     }
 }
 
 extension Dimension: Codable, CodingKey {}
+
+extension RequestKind: Codable, CodingKeyRepresentable {}

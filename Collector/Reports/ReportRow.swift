@@ -5,14 +5,42 @@ package struct ReportRow: Sendable, Equatable, Codable {
     /// A value for each dimension of the report; `null` if the requests have none. A status is a number in JSON.
     package var dimensions: [Dimension: String?]
     package var measures: RequestMeasures
+    /// The latest time at which the requests are known to have occurred, RFC 3339, UTC, as fine as the figures; `nil`, and left
+    /// out, if there are none.
+    package var lastSeen: String?
+    /// `nil`, and left out, if the report has no slots.
+    package var trend: Trend?
 
-    package init(dimensions: [Dimension: String?], measures: RequestMeasures) {
+    /// The requests in each slot of the window, in the order of time.
+    package struct Trend: Sendable, Equatable, Codable {
+        package var count: [UInt64]
+        package var failed: [UInt64]
+
+        package init(count: [UInt64], failed: [UInt64]) {
+            self.count = count
+            self.failed = failed
+        }
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case lastSeen = "last_seen"
+        case trend
+    }
+
+    package init(
+        dimensions: [Dimension: String?], measures: RequestMeasures, lastSeen: String? = nil, trend: Trend? = nil
+    ) {
         self.dimensions = dimensions
         self.measures = measures
+        self.lastSeen = lastSeen
+        self.trend = trend
     }
 
     package init(from decoder: any Decoder) throws {
         measures = try RequestMeasures(from: decoder)
+        let others = try decoder.container(keyedBy: CodingKeys.self)
+        lastSeen = try others.decodeIfPresent(String.self, forKey: .lastSeen)
+        trend = try others.decodeIfPresent(Trend.self, forKey: .trend)
         let container = try decoder.container(keyedBy: Dimension.self)
         dimensions = [:]
         for key in container.allKeys {
@@ -26,6 +54,9 @@ package struct ReportRow: Sendable, Equatable, Codable {
 
     package func encode(to encoder: any Encoder) throws {
         try measures.encode(to: encoder)
+        var others = encoder.container(keyedBy: CodingKeys.self)
+        try others.encodeIfPresent(lastSeen, forKey: .lastSeen)
+        try others.encodeIfPresent(trend, forKey: .trend)
         var container = encoder.container(keyedBy: Dimension.self)
         for (key, value) in dimensions {
             if key == .status {

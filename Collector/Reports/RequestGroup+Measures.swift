@@ -22,9 +22,6 @@ extension RequestGroup {
 
     func impact(among all: RequestGroup) -> Double { share(time, of: all.time) }
 
-    /// The time that the requests took, in seconds.
-    private var time: Double { unfailed.duration.sum + failed.duration.sum }
-
     private var failures: RequestMeasures.Failures {
         let failed = failed.requests
         return RequestMeasures.Failures(

@@ -18,6 +18,11 @@ package enum TimeText {
         return "\(day)T\(parts.joined(separator: ":"))Z"
     }
 
+    /// Returns the time in RFC 3339, in UTC and milliseconds.
+    package static func milliseconds(_ time: UnixNanoseconds) -> String {
+        "\(format(time).dropLast()).\(digits(Int(time / 1_000_000 % 1000), 3))Z"
+    }
+
     private static func digits(_ number: Int, _ count: Int) -> String {
         let text = String(number)
         return String(repeating: "0", count: max(0, count - text.count)) + text

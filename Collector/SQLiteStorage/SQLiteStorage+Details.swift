@@ -19,9 +19,11 @@ extension SQLiteStorage {
                 for detail in one.details {
                     // A sender that does not number its batches may have sent the span before.
                     guard try batch != nil || !DetailRows.contains(detail, resource: resource, in: db) else { continue }
-                    try DetailRows.insert(detail, resource: resource, at: now, in: db)
+                    try DetailRows.insert(
+                        detail, resource: resource, service: one.resource.service, at: now, in: db)
                     new.details.append(detail)
                 }
+                try DetailPruning.add(new.details.count, to: one.resource.service, in: db)
                 let points = new.points
                 try StatisticsCoverRows.extend(by: points, of: resource, in: db)
                 _ = try series.withLock { index in
@@ -31,25 +33,22 @@ extension SQLiteStorage {
             }
             // The batch prunes at most twice as many rows as it added, or it would keep others waiting; ``Expiry`` deletes
             // the rest.
-            _ = try DetailRows.prune(atMost: 2 * stored.spans, at: now, limits, in: db)
+            _ = try DetailPruning.prune(atMost: 2 * stored.spans, at: now, limits, in: db)
             return outcome
         }
         onStored(stored.points, stored.spans)
         return outcome
     }
 
-    package func spans(ofTrace trace: TraceID) async throws -> [StoredSpan] {
-        try await pool.read { db in
-            var resources: [Int64: TelemetryResource] = [:]
-            let rows = try Row.fetchAll(
-                db, sql: "SELECT * FROM detail WHERE trace_id = ? ORDER BY start_time, id", arguments: [trace.blob])
-            return try rows.compactMap { row in
-                let id: Int64 = row["resource_id"]
-                let resource = try resources[id] ?? ResourceRows.find(id, in: db)
-                resources[id] = resource
-                guard let resource, let span = try DetailRows.decode(row) else { return nil }
-                return StoredSpan(resource: resource, span: span)
-            }
+    package func removeDetails() async throws -> Int {
+        // Rows that are stored meanwhile have larger ids.
+        let last = try await pool.read { try Int64.fetchOne($0, sql: "SELECT max(id) FROM detail") }
+        guard let last else { return 0 }
+        var removed = 0
+        while true {
+            let step = try await pool.write { try DetailPruning.remove(upTo: last, atMost: Expiry.maxRows, in: $0) }
+            removed += step
+            guard step == Expiry.maxRows else { return removed }
         }
     }
 }

@@ -10,15 +10,27 @@ package protocol Storage: Sendable {
     /// figures, are not stored a second time.
     func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome
 
-    /// Stores the details of requests in the same way; the oldest make room for them. If a sender reports its requests in
+    /// Stores the details of requests in the same way. The oldest of the service with the most details make room for them. If a sender reports its requests in
     /// details alone, they are counted too (``DetailsBatch/points``).
     func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome
 
     /// Returns figures that are all of one moment. Throws ``TooManyGroups`` if the answer would be too large.
     func statistics(_ query: StatisticsQuery) async throws -> StatisticsAnswer
 
-    /// Returns the kept spans of a trace in the order of their starts; empty for an unknown trace.
-    func spans(ofTrace trace: TraceID) async throws -> [StoredSpan]
+    /// Returns the values of a dimension.
+    func values(_ query: ValuesQuery) async throws -> ValuesAnswer
+
+    /// Returns a page of kept requests. Throws ``UnknownRequest`` if the query continues after a request that is not kept.
+    func requests(_ query: RequestsQuery) async throws -> RequestsAnswer
+
+    /// Returns the kept request or span with this id; `nil` if there is none.
+    func request(_ id: String) async throws -> StoredSpan?
+
+    /// Returns the first kept spans of a trace, at most `limit`; none for an unknown trace.
+    func spans(ofTrace trace: TraceID, limit: Int) async throws -> TraceAnswer
+
+    /// Deletes all spans that are kept at the moment of the call, and returns their number. The counted requests stay.
+    func removeDetails() async throws -> Int
 
     /// Returns the senders that were seen at `time` or later, by the collector's clock: the most recently seen first, and at
     /// most `limit`.

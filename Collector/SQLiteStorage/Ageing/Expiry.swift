@@ -26,7 +26,7 @@ struct Expiry {
             deleteChunks(.fine, isRolled: true, until: expired.fine, in: db),
             deleteChunks(.minute, isRolled: true, until: expired.minutes, in: db),
             deleteChunks(.hour, isRolled: false, until: before(limits.retention.age(.hour)), in: db),
-            DetailRows.prune(atMost: Self.maxRows, at: UInt64(clamping: now), limits, in: db),
+            DetailPruning.prune(atMost: Self.maxRows, at: UInt64(clamping: now), limits, in: db),
         ]
         // Senders come last, because each call searches all of them, and a sender with anything left stays.
         let isThereMore = try deleted.contains(Self.maxRows) || deleteResources(in: db)

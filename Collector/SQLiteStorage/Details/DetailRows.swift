@@ -1,16 +1,23 @@
 import Foundation
 import GRDB
+import MartletStorage
 import MartletTelemetry
 
 enum DetailRows {
-    static func insert(_ detail: SpanRecord, resource: Int64, at now: UnixNanoseconds, in db: Database) throws {
+    /// - Parameters:
+    ///   - resource: the row of the sender.
+    ///   - service: the sender's service.
+    ///   - now: the collector's clock.
+    static func insert(
+        _ detail: SpanRecord, resource: Int64, service: String, at now: UnixNanoseconds, in db: Database
+    ) throws {
         let statement = try db.cachedStatement(
             sql: """
-                INSERT INTO detail (received, resource_id, kind, method, host, port, endpoint, status, error,
+                INSERT INTO detail (received, resource_id, service, failed, kind, method, host, port, endpoint, status, error,
                     trace_id, span_id, parent_span_id, start_time, duration, url, bytes_sent, bytes_received, message,
                     name, span_kind, is_error, trace_state, attributes, events, links,
                     dropped_attributes, dropped_events, dropped_links)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """)
         let request = detail.request.map(SeriesRows.columns) ?? noRequest
         let identity: StatementArguments = [
@@ -24,7 +31,7 @@ enum DetailRows {
             try SpanJSON.encode(detail.events), try SpanJSON.encode(detail.links), Int64(detail.droppedAttributes),
             Int64(detail.droppedEvents), Int64(detail.droppedLinks),
         ]
-        try statement.execute(arguments: [Int64(clamping: now), resource] + request + identity + span)
+        try statement.execute(arguments: [Int64(clamping: now), resource, service, detail.request.map(RequestClass.init)?.isFailure ?? false] + request + identity + span)
     }
 
     /// Whether the same sender's span is stored: a client and its server may share a span's id (Zipkin's "shared spans").
@@ -32,7 +39,7 @@ enum DetailRows {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT EXISTS (
-                    SELECT 1 FROM detail WHERE trace_id = ? AND span_id = ? AND resource_id = ? AND span_kind = ?)
+                    SELECT 1 FROM detail INDEXED BY detail_by_trace WHERE trace_id = ? AND span_id = ? AND resource_id = ? AND span_kind = ?)
                 """)
         let arguments: StatementArguments = [
             detail.traceID.blob, detail.spanID.blob, resource, detail.kind.rawValue,
@@ -64,23 +71,6 @@ enum DetailRows {
         span.droppedEvents = UInt32(clamping: unsigned(row["dropped_events"]))
         span.droppedLinks = UInt32(clamping: unsigned(row["dropped_links"]))
         return span
-    }
-
-    /// Deletes the oldest rows that are past the limits, `rows` at most, and returns the number deleted.
-    static func prune(
-        atMost rows: Int, at now: UnixNanoseconds, _ limits: SQLiteLimits, in db: Database
-    ) throws -> Int {
-        let old = try db.cachedStatement(
-            sql: "DELETE FROM detail WHERE id IN (SELECT id FROM detail WHERE received < ? LIMIT ?)")
-        try old.execute(arguments: [Int64(clamping: now) - Int64(clamping: limits.detailAge), rows])
-        let deleted = db.changesCount
-        let surplus = try db.cachedStatement(
-            sql: """
-                DELETE FROM detail WHERE id IN (
-                    SELECT id FROM detail WHERE id <= (SELECT max(id) FROM detail) - ? ORDER BY id LIMIT ?)
-                """)
-        try surplus.execute(arguments: [limits.maxDetails, rows - deleted])
-        return deleted + db.changesCount
     }
 
     /// Empty columns in the order of ``SeriesRows``.

@@ -8,15 +8,15 @@ import MartletTelemetry
 /// and the requests in the batches. An instance without a reading in the window is judged by its first reading after the
 /// window: the window lies within the gap before that reading, or within the hour of which only that reading is left.
 enum Completeness {
-    /// Returns the account of the instances of `service`, or of all if it is `nil`.
-    static func account(in window: TimeWindow, service: String?, in db: Database) throws -> WindowAccount {
+    /// Returns the account of the senders that the filter selects.
+    static func account(in window: TimeWindow, _ filter: RequestFilter, in db: Database) throws -> WindowAccount {
         // The sums are doubles, and total() replaces sum(), which would throw: a sender that lies about its numbers must not
         // break a report. CROSS JOIN keeps the order of the tables: a search for each instance and no scan of all readings.
         // The HAVING clause leaves out instances that began after the window. Without an age, an instance counts as begun in
         // the hour of its first reading: merged batches and thinned ledgers have a reading for each hour at least.
-        let rows = try Row.fetchCursor(
-            db,
-            sql: """
+        let (from, to, hour) = (Int64(clamping: window.from), Int64(clamping: window.to), Tier.hour.length)
+        let rows = try SQLRequest<Row>(
+            literal: """
                 SELECT total(l.requests) AS arrived, max(l.captured) AS captured,
                     max(l.time) AS last, max(l.unwatched) AS unwatched,
                     first.time AS first, first.age AS first_age, first.unwatched AS first_unwatched,
@@ -24,22 +24,18 @@ enum Completeness {
                     after.time AS after, after.unwatched AS after_unwatched
                 FROM resource
                 CROSS JOIN ledger first ON first.resource_id = resource.id AND first.time = (
-                    SELECT min(time) FROM ledger WHERE resource_id = resource.id AND time > :from)
+                    SELECT min(time) FROM ledger WHERE resource_id = resource.id AND time > \(from))
                 CROSS JOIN ledger l ON l.resource_id = resource.id
                 LEFT JOIN ledger before ON before.resource_id = resource.id AND before.time = (
-                    SELECT max(time) FROM ledger WHERE resource_id = resource.id AND time <= :from)
+                    SELECT max(time) FROM ledger WHERE resource_id = resource.id AND time <= \(from))
                 LEFT JOIN ledger after ON after.resource_id = resource.id AND after.time = (
-                    SELECT min(time) FROM ledger WHERE resource_id = resource.id AND time > :to)
-                WHERE (:service IS NULL OR resource.service = :service) AND l.time > :from
-                    AND l.time <= max(:to, first.time)
+                    SELECT min(time) FROM ledger WHERE resource_id = resource.id AND time > \(to))
+                WHERE \(filter.senderCondition) AND l.time > \(from) AND l.time <= max(\(to), first.time)
                 GROUP BY resource.id
                 HAVING before.time IS NOT NULL
-                    OR iif(first.age > 0, first.time - first.age, (first.time - 1) / :hour * :hour) < :to
-                """,
-            arguments: [
-                "from": Int64(clamping: window.from), "to": Int64(clamping: window.to), "service": service,
-                "hour": Tier.hour.length,
-            ])
+                    OR iif(first.age > 0, first.time - first.age, (first.time - 1) / \(hour) * \(hour)) < \(to)
+                """
+        ).fetchCursor(db)
         var account = WindowAccount(window)
         while let row = try rows.next() {
             let before: Double? = row["before"]

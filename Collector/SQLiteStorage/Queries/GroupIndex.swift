@@ -2,21 +2,31 @@ import MartletStorage
 
 /// The groups of a query, found by the values of its dimensions.
 struct GroupIndex {
-    /// The groups in the order of their first point.
-    var groups: [RequestGroup] = []
+    /// The values of each group.
+    private(set) var values: [[String?]] = []
     private var indexes: [[String?]: Int] = [:]
-    private let maxGroups: Int
+    /// Groups at most; `nil` if no group is added.
+    private let maxGroups: Int?
 
+    /// Creates an index without groups, which are added as they are met.
     init(maxGroups: Int) {
         self.maxGroups = maxGroups
     }
 
-    /// Returns the index in ``groups`` of the group with these values, which is created if it is missing.
-    mutating func index(of values: [String?]) throws(TooManyGroups) -> Int {
+    /// Creates an index of these groups alone.
+    init(of groups: [RequestGroup]) {
+        maxGroups = nil
+        values = groups.map(\.values)
+        indexes = Dictionary(zip(values, values.indices)) { first, _ in first }
+    }
+
+    /// Returns the index of the group with these values; `nil` if the query leaves it out.
+    mutating func index(of values: [String?]) throws(TooManyGroups) -> Int? {
         if let known = indexes[values] { return known }
-        guard groups.count < maxGroups else { throw TooManyGroups(limit: maxGroups) }
-        indexes[values] = groups.count
-        groups.append(RequestGroup(values: values))
-        return groups.count - 1
+        guard let maxGroups else { return nil }
+        guard self.values.count < maxGroups else { throw TooManyGroups(limit: maxGroups) }
+        indexes[values] = self.values.count
+        self.values.append(values)
+        return self.values.count - 1
     }
 }

@@ -2,23 +2,33 @@ import GRDB
 import MartletStorage
 import MartletTelemetry
 
-/// The sums of a query's groups. It goes through chunks once and adds each point to its group, from the bytes as they are
-/// read. It holds one chunk, the groups, and an entry for each series that it met.
+/// The sums of groups. It goes through chunks once and adds each point to its group, from the bytes as they are read. It holds
+/// one chunk, the groups, and an entry for each series that it met.
 struct GroupSums {
     private(set) var damagedPoints = 0
+    /// The groups that were met, including empty ones; with a grid, each group's slots in the order of time.
+    private(set) var sums: [RequestGroup]
+    private let grid: SlotGrid?
     private var index: GroupIndex
     private var senders: QuerySenders
     private var entryReader = EntryReader()
     /// The cover of each sender's spans, read when the first series of spans is met.
     private var covers: [Int64: MetricsCover]?
 
-    init(_ query: StatisticsQuery, maxGroups: Int) {
+    /// Creates sums of all groups, `maxGroups` at most.
+    init(by dimensions: [Dimension], _ filter: RequestFilter, maxGroups: Int) {
         index = GroupIndex(maxGroups: maxGroups)
-        senders = QuerySenders(query)
+        senders = QuerySenders(by: dimensions, filter)
+        (sums, grid) = ([], nil)
     }
 
-    /// The groups that were met, including empty ones.
-    var groups: [RequestGroup] { index.groups }
+    /// Creates sums of these groups alone, in slots.
+    init(by dimensions: [Dimension], _ filter: RequestFilter, of groups: [RequestGroup], in grid: SlotGrid) {
+        index = GroupIndex(of: groups)
+        senders = QuerySenders(by: dimensions, filter)
+        sums = groups.flatMap { Array(repeating: RequestGroup(values: $0.values), count: grid.count) }
+        self.grid = grid
+    }
 
     mutating func add(_ range: ChunkRange, in db: Database) throws {
         let slices = try ChunkSlices(of: range, in: db)
@@ -36,14 +46,18 @@ struct GroupSums {
         var entries = ChunkEntries(bytes)
         var reader = ByteReader(bytes)
         var read = 0
+        let end = UnixNanoseconds(clamping: chunk.end)
+        let slot = grid?.index(of: end) ?? 0
         while let entry = entries.entry {
             if let target = try target(ofSeries: entries.series, sender: sender, in: db),
                 try !isCoveredByMetrics(target.requests, in: chunk, db)
             {
-                let isRead = index.groups[target.group].add(target.requests) {
-                    entryReader.add(entry, of: &reader, to: &$0)
+                let sum = target.group * (grid?.count ?? 1) + slot
+                let isRead = sums[sum].add(target.requests) { entryReader.add(entry, of: &reader, to: &$0) }
+                if isRead {
+                    sums[sum].latestEnd = max(sums[sum].latestEnd, end)
+                    read += 1
                 }
-                if isRead { read += 1 }
             } else {
                 read += 1
             }
@@ -68,6 +82,9 @@ struct GroupSums {
     ) throws -> SeriesTarget? {
         if let known = senders.target(ofSeries: series, sender: sender) { return known }
         let target = try senders.readTarget(ofSeries: series, sender: sender, in: &index, db)
+        if grid == nil {
+            for values in index.values[sums.count...] { sums.append(RequestGroup(values: values)) }
+        }
         senders.remember(target, ofSeries: series, sender: sender)
         return target
     }

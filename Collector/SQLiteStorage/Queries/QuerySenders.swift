@@ -21,7 +21,8 @@ struct QuerySenders {
         var targets = SeriesTargets()
     }
 
-    private let query: StatisticsQuery
+    private let dimensions: [Dimension]
+    private let filter: RequestFilter
     private var classes: [Class] = []
     /// The class of each resource; `nil` for senders that the filter leaves out.
     private var classOfResource: [Int64: ClassID?] = [:]
@@ -31,11 +32,13 @@ struct QuerySenders {
     private var current: Int?
     /// The series of the current class's service.
     private var series: ServiceSeries?
-    /// The group of each of the series' names; `nil` until it is asked for.
-    private var groups: [Int?] = []
+    /// The group of each of the series' names; `nil` until it is asked for, and `.some(nil)` if it is left out.
+    private var groups: [Int??] = []
 
-    init(_ query: StatisticsQuery) {
-        self.query = query
+    /// - Parameter dimensions: the dimensions that groups are told apart by.
+    init(by dimensions: [Dimension], _ filter: RequestFilter) {
+        self.dimensions = dimensions
+        self.filter = filter
     }
 
     /// Returns `nil` if the query leaves out this sender.
@@ -64,33 +67,31 @@ struct QuerySenders {
         if let entry = ofService[series] {
             guard let entry else { return nil }
             let group = try groups[entry.name] ?? index.index(of: values(of: ofService.names[entry.name], sender))
-            groups[entry.name] = group
-            return SeriesTarget(group: group, requests: entry.requests)
+            groups[entry.name] = .some(group)
+            return group.map { SeriesTarget(group: $0, requests: entry.requests) }
         }
         // Swift takes some names for equal that have different bytes, which SQLite tells apart.
-        guard let dimensions = try SeriesRows.find(series, in: db),
-            query.filter.matches(dimensions, from: classes[sender.index].resource)
-        else { return nil }
-        return SeriesTarget(
-            group: try index.index(of: values(of: dimensions, sender)), requests: RequestClass(dimensions))
+        guard let dimensions = try SeriesRows.find(series, in: db), filter.matches(dimensions) else { return nil }
+        return try index.index(of: values(of: dimensions, sender))
+            .map { SeriesTarget(group: $0, requests: RequestClass(dimensions)) }
     }
 
     private mutating func seriesOfService(of sender: ClassID, in db: Database) throws -> ServiceSeries {
         if let series, current == sender.index { return series }
         let resource = classes[sender.index].resource
         let known = series.flatMap { $0.service == resource.service ? $0 : nil }
-        let read = try known ?? ServiceSeries(of: resource, query, in: db)
+        let read = try known ?? ServiceSeries(of: resource.service, by: dimensions, filter, in: db)
         (current, series, groups) = (sender.index, read, Array(repeating: nil, count: read.names.count))
         return read
     }
 
-    private func values(of dimensions: RequestDimensions, _ sender: ClassID) -> [String?] {
-        query.by.map { $0.value(of: dimensions, from: classes[sender.index].resource) }
+    private func values(of request: RequestDimensions, _ sender: ClassID) -> [String?] {
+        dimensions.map { $0.value(of: request, from: classes[sender.index].resource) }
     }
 
     private mutating func classID(of resource: TelemetryResource) -> ClassID? {
-        guard query.filter.service == nil || query.filter.service == resource.service else { return nil }
-        let values = [resource.service] + query.by.map { $0.value(of: resource) }
+        guard filter.matches(resource) else { return nil }
+        let values = [resource.service] + dimensions.map { $0.value(of: resource) }
         if let known = classOfValues[values] { return known }
         let service = services[resource.service] ?? services.count
         services[resource.service] = service
@@ -98,16 +99,5 @@ struct QuerySenders {
         classOfValues[values] = sender
         classes.append(Class(resource: resource))
         return sender
-    }
-}
-
-extension Dimension {
-    /// The dimension's value if the sender alone decides it, otherwise `nil`.
-    fileprivate func value(of resource: TelemetryResource) -> String? {
-        switch self {
-        case .version: resource.version
-        case .instance: resource.instance
-        case .service, .kind, .method, .host, .endpoint, .status, .error: nil
-        }
     }
 }

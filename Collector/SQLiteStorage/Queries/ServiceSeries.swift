@@ -17,20 +17,20 @@ struct ServiceSeries {
     /// The entry of each series; `nil` for a series that the filter leaves out.
     private var entries: [Int64: Entry?] = [:]
 
-    init(of resource: TelemetryResource, _ query: StatisticsQuery, in db: Database) throws {
-        service = resource.service
+    init(of service: String, by dimensions: [Dimension], _ filter: RequestFilter, in db: Database) throws {
+        self.service = service
         // The index over these columns has them all, in their order.
         let statement = try db.cachedStatement(
             sql: "SELECT id, kind, method, host, port, endpoint, status, error FROM series WHERE service = ?")
         let rows = try Row.fetchCursor(statement, arguments: [service])
-        let (byStatus, byError) = (query.by.contains(.status), query.by.contains(.error))
+        let (byStatus, byError) = (dimensions.contains(.status), dimensions.contains(.error))
         while let row = try rows.next() {
             let id: Int64 = row[0]
             guard
                 var dimensions = SeriesRows.dimensions(
                     kind: row[1], method: row[2], host: row[3], port: row[4], endpoint: row[5], status: row[6],
                     error: row[7]),
-                query.filter.matches(dimensions, from: resource)
+                filter.matches(dimensions)
             else {
                 entries[id] = .some(nil)
                 continue

@@ -165,10 +165,14 @@ enum Schema {
             -- The collector's clock.
             received INTEGER NOT NULL,
             resource_id INTEGER NOT NULL REFERENCES resource(id),
+            -- The sender's, so that the oldest rows of a service are found.
+            service TEXT NOT NULL,
             kind TEXT NOT NULL, method TEXT NOT NULL, host TEXT NOT NULL, port INTEGER NOT NULL,
             endpoint TEXT NOT NULL, status INTEGER NOT NULL, error TEXT NOT NULL,
             trace_id BLOB NOT NULL, span_id BLOB NOT NULL, parent_span_id BLOB NOT NULL,
             start_time INTEGER NOT NULL, duration INTEGER NOT NULL,
+            -- 1 for a request that counts as failed.
+            failed INTEGER NOT NULL,
             url TEXT NOT NULL, bytes_sent INTEGER NOT NULL, bytes_received INTEGER NOT NULL,
             message TEXT NOT NULL,
             name TEXT NOT NULL, span_kind TEXT NOT NULL, is_error INTEGER NOT NULL, trace_state TEXT NOT NULL,
@@ -182,6 +186,13 @@ enum Schema {
         CREATE INDEX detail_by_trace ON detail (trace_id, span_id);
         -- A sender is deleted once it has no spans; SQLite itself searches for them too, because they refer to the sender.
         CREATE INDEX detail_by_resource ON detail (resource_id);
+        CREATE INDEX detail_by_service ON detail (service);
+        -- The two orders of the list of requests.
+        CREATE INDEX detail_by_start ON detail (start_time) WHERE kind != '';
+        CREATE INDEX detail_by_duration ON detail (duration) WHERE kind != '';
+
+        -- The number of rows of each service: counting them would take longer than storing a batch.
+        CREATE TABLE detail_share (service TEXT PRIMARY KEY, count INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 
         """
 }

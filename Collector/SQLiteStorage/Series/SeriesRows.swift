@@ -49,6 +49,11 @@ enum SeriesRows {
         source == .metrics ? kind.rawValue : "\(kind.rawValue) \(source.rawValue)"
     }
 
+    /// Returns all texts in the column of kinds that stand for a kind of this name.
+    static func kinds(named name: String) -> [String] {
+        RequestKind(rawValue: name).map { [text(of: $0, .metrics), text(of: $0, .spans)] } ?? []
+    }
+
     /// Returns `nil` for a series that has been deleted.
     static func find(_ id: Int64, in db: Database) throws -> RequestDimensions? {
         let statement = try db.cachedStatement(sql: "SELECT * FROM series WHERE id = ?")

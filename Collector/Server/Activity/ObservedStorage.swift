@@ -4,7 +4,7 @@ import MartletStorage
 import MartletTelemetry
 
 /// A store that counts its commits.
-struct ObservedStorage: Storage {
+struct ObservedStorage: StorageWrapper {
     let storage: any Storage
     let activity: CollectorActivity
 
@@ -36,13 +36,4 @@ struct ObservedStorage: Storage {
             throw error
         }
     }
-
-    func statistics(_ query: StatisticsQuery) async throws -> StatisticsAnswer { try await storage.statistics(query) }
-    func spans(ofTrace trace: TraceID) async throws -> [StoredSpan] { try await storage.spans(ofTrace: trace) }
-    func agents(seenSince time: UnixNanoseconds, limit: Int) async throws -> AgentsAnswer {
-        try await storage.agents(seenSince: time, limit: limit)
-    }
-    func check() async throws { try await storage.check() }
-    func maintain() async throws { try await storage.maintain() }
-    func size() async throws -> UInt64 { try await storage.size() }
 }

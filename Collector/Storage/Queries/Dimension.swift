@@ -1,8 +1,10 @@
 import MartletTelemetry
 
-/// A property that requests can be grouped by. The raw value is the name on the command line, in a query and in a report.
+/// A property that requests can be grouped and filtered by. The raw value is the name on the command line, in a query and in a
+/// report.
 package enum Dimension: String, Sendable, Hashable, CaseIterable {
     case service
+    case environment
     case kind
     case method
     case host
@@ -12,18 +14,43 @@ package enum Dimension: String, Sendable, Hashable, CaseIterable {
     case version
     case instance
 
+    /// The dimensions that the sender alone decides.
+    package static let ofSenders: [Dimension] = allCases.filter(\.isOfSender)
+
+    /// Whether the sender alone decides the value.
+    package var isOfSender: Bool {
+        switch self {
+        case .service, .environment, .version, .instance: true
+        case .kind, .method, .host, .endpoint, .status, .error: false
+        }
+    }
+
     /// Returns `nil` if the request has no value: no response, no error, a sender without a version.
     package func value(of dimensions: RequestDimensions, from resource: TelemetryResource) -> String? {
+        isOfSender ? value(of: resource) : value(of: dimensions)
+    }
+
+    /// Returns `nil` if the sender has no value, or does not decide it.
+    package func value(of resource: TelemetryResource) -> String? {
         switch self {
         case .service: resource.service
+        case .environment: resource.environment
+        case .version: resource.version
+        case .instance: resource.instance
+        case .kind, .method, .host, .endpoint, .status, .error: nil
+        }
+    }
+
+    /// Returns `nil` if the request has no value, or its sender decides it.
+    package func value(of dimensions: RequestDimensions) -> String? {
+        switch self {
         case .kind: dimensions.kind.rawValue
         case .method: dimensions.method
         case .host: dimensions.authority
         case .endpoint: dimensions.endpoint
         case .status: dimensions.status.map(String.init)
         case .error: dimensions.error
-        case .version: resource.version
-        case .instance: resource.instance
+        case .service, .environment, .version, .instance: nil
         }
     }
 }

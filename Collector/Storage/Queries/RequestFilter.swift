@@ -1,63 +1,39 @@
 import MartletTelemetry
 
-/// The requests that a query selects; `nil` leaves a dimension open.
+/// The requests that a query selects: in each dimension that has wanted values, those with one of these values.
+///
+/// An empty value selects requests without a value, such as a status if no response came. A host may stand with its port or
+/// without it. A status may be a class such as `5xx`.
 package struct RequestFilter: Sendable, Equatable {
-    package var service: String?
-    package var kind: RequestKind?
-    /// The host, with the port or without it.
-    package var host: String?
-    package var endpoint: String?
-    package var status: StatusFilter?
-    /// `error.type`
-    package var error: String?
+    /// The wanted values; a dimension without an entry is open.
+    package private(set) var wanted: [Dimension: Set<String>] = [:]
 
-    package init(
-        service: String? = nil, kind: RequestKind? = nil, host: String? = nil, endpoint: String? = nil,
-        status: StatusFilter? = nil, error: String? = nil
-    ) {
-        self.service = service
-        self.kind = kind
-        self.host = host
-        self.endpoint = endpoint
-        self.status = status
-        self.error = error
-    }
-
-    package func matches(_ dimensions: RequestDimensions, from resource: TelemetryResource) -> Bool {
-        Self.allows(service, resource.service)
-            && Self.allows(kind, dimensions.kind)
-            && (Self.allows(host, dimensions.host) || Self.allows(host, dimensions.authority))
-            && Self.allows(endpoint, dimensions.endpoint)
-            && Self.allows(error, dimensions.error)
-            && (status?.matches(dimensions.status) ?? true)
-    }
-
-    private static func allows<Value: Equatable>(_ wanted: Value?, _ value: Value?) -> Bool {
-        wanted == nil || wanted == value
-    }
-}
-
-/// A status such as `404`, or a group of them such as `5xx`.
-package enum StatusFilter: Sendable, Equatable {
-    case code(Int)
-    /// The first digit of the status.
-    case group(Int)
-
-    /// Returns `nil` if the text is neither.
-    package init?(_ text: String) {
-        if let code = Int(text), (100...999).contains(code) {
-            self = .code(code)
-        } else if text.count == 3, text.lowercased().hasSuffix("xx"), let digit = Int(text.prefix(1)), digit > 0 {
-            self = .group(digit)
-        } else {
-            return nil
+    package init(_ wanted: [Dimension: Set<String>] = [:]) {
+        for (dimension, values) in wanted {
+            for value in values { select(dimension, value) }
         }
     }
 
-    package func matches(_ status: Int?) -> Bool {
-        switch self {
-        case .code(let code): status == code
-        case .group(let digit): status.map { $0 / 100 == digit } ?? false
+    /// Adds a wanted value of a dimension.
+    package mutating func select(_ dimension: Dimension, _ value: String) {
+        wanted[dimension, default: []].insert(dimension == .status ? value.lowercased() : value)
+    }
+
+    /// Whether the sender's own dimensions are wanted. The requests of another sender are all left out.
+    package func matches(_ resource: TelemetryResource) -> Bool {
+        wanted.allSatisfy { dimension, values in
+            !dimension.isOfSender || values.contains(dimension.value(of: resource) ?? "")
+        }
+    }
+
+    /// Whether the dimensions of a request are wanted that its sender does not decide.
+    package func matches(_ dimensions: RequestDimensions) -> Bool {
+        wanted.allSatisfy { dimension, values in
+            switch dimension {
+            case .host: values.contains(dimensions.host) || values.contains(dimensions.authority)
+            case .status: values.contains { StatusPattern($0)?.matches(dimensions.status) ?? false }
+            default: dimension.isOfSender || values.contains(dimension.value(of: dimensions) ?? "")
+            }
         }
     }
 }

@@ -11,6 +11,9 @@ package struct RequestGroup: Sendable, Equatable {
     /// Requests that are known from spans alone.
     package private(set) var fromSpans: UInt64 = 0
 
+    /// The latest end of an interval with requests of the group, as fine as the store has it; 0 if it is empty.
+    package var latestEnd: UnixNanoseconds = 0
+
     /// Creates a group without requests.
     package init(values: [String?]) {
         self.values = values
@@ -47,5 +50,6 @@ package struct RequestGroup: Sendable, Equatable {
         failed.merge(other.failed)
         outcomes.merge(other.outcomes)
         fromSpans &+= other.fromSpans
+        latestEnd = max(latestEnd, other.latestEnd)
     }
 }

@@ -1,20 +1,37 @@
 import MartletTelemetry
 
+/// A question about counted requests.
 package struct StatisticsQuery: Sendable, Equatable {
     package var window: TimeWindow
     package var filter: RequestFilter
+    /// The dimensions that groups are told apart by.
     package var by: [Dimension]
+    package var order: GroupOrder
+    /// Groups of the answer at most; `nil` for all.
+    package var limit: Int?
+    /// The length of the slots in which the answer's groups are reported as well, in nanoseconds; `nil` for none. The store
+    /// may answer in longer slots (``SlotGrid``).
+    package var step: UInt64?
 
-    package init(window: TimeWindow, filter: RequestFilter = RequestFilter(), by: [Dimension]) {
+    package init(
+        window: TimeWindow, filter: RequestFilter = RequestFilter(), by: [Dimension], order: GroupOrder = GroupOrder(),
+        limit: Int? = nil, step: UInt64? = nil
+    ) {
         self.window = window
         self.filter = filter
         self.by = by
+        self.order = order
+        self.limit = limit
+        self.step = step
     }
+
+    /// The dimensions that a store adds up by: those of the groups, and the kind for the totals.
+    package var grouping: [Dimension] { by.contains(.kind) ? by : by + [.kind] }
 }
 
-/// The error of a query with more groups than the store puts together for one answer.
+/// The error of a query with more groups, or more slots of groups, than the store puts together for one answer.
 package struct TooManyGroups: Error, Equatable, CustomStringConvertible {
-    /// Groups that an answer may have.
+    /// Groups that an answer may have; each slot of a group counts as one.
     package var limit: Int
 
     package init(limit: Int) {
@@ -22,6 +39,6 @@ package struct TooManyGroups: Error, Equatable, CustomStringConvertible {
     }
 
     package var description: String {
-        "there are more than \(limit) rows: ask for fewer dimensions, for one service or for a shorter time"
+        "there are more than \(limit) rows: ask for fewer dimensions, for one service, for a shorter time or longer steps"
     }
 }

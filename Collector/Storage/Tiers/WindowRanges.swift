@@ -23,15 +23,17 @@ package struct WindowRanges: Sendable {
     private let expired: ExpiredTimes
     package private(set) var ranges: [ChunkRange] = []
 
-    package init(_ window: TimeWindow, expired: ExpiredTimes) {
+    /// - Parameter step: the length of the slots that the chunks are told apart by, in nanoseconds, which ``SlotGrid`` gave;
+    ///   `nil` to count the window as a whole. A chunk that is longer than a slot counts only if nothing finer has its points.
+    package init(_ window: TimeWindow, expired: ExpiredTimes, step: UInt64? = nil) {
         whole = (
             expired.slotStart(notAfter: Int64(clamping: window.from)),
             expired.slotEnd(notBefore: Int64(clamping: window.to))
         )
         self.window = TimeWindow(from: UInt64(clamping: whole.from), to: UInt64(clamping: whole.to))
         self.expired = expired
-        let hours = core(of: .hour)
-        let minutes = core(of: .minute)
+        let hours = core(of: .hour, step)
+        let minutes = core(of: .minute, step)
 
         add(.hour, isRolled: false, to: hours)
         for edge in without(hours) { add(.hour, isRolled: false, onlyDelivered: true, to: edge) }
@@ -51,8 +53,9 @@ package struct WindowRanges: Sendable {
     private typealias Part = (from: Int64, to: Int64)
 
     /// Returns the part of the window that is counted by slots of a tier; empty if `from` is not before `to`.
-    private func core(of tier: Tier) -> Part {
-        (tier.slotEnd(of: whole.from), tier.slotEnd(notAfter: whole.to))
+    private func core(of tier: Tier, _ step: UInt64?) -> Part {
+        if let step, step % UInt64(tier.length) > 0 { return (whole.from, whole.from) }
+        return (tier.slotEnd(of: whole.from), tier.slotEnd(notAfter: whole.to))
     }
 
     /// Returns the window without a core.

@@ -20,7 +20,7 @@ import Testing
         let (starts, started) = AsyncStream.makeStream(of: Void.self)
         let (ends, ended) = AsyncStream.makeStream(of: Void.self)
         try await withServer(
-            serverLimits: limits(waiting: 0), storage: { EndlessReads(base: $0, started: started, ended: ended) }
+            serverLimits: limits(waiting: 0), storage: { EndlessReads(storage: $0, started: started, ended: ended) }
         ) { client in
             try await RawConnection.open(port: client.port) { connection in
                 try await connection.send(Self.request)
@@ -87,8 +87,8 @@ import Testing
 }
 
 /// A store whose reports last until they are cancelled.
-private struct EndlessReads: Storage {
-    let base: any Storage
+private struct EndlessReads: StorageWrapper {
+    let storage: any Storage
     let started: AsyncStream<Void>.Continuation
     let ended: AsyncStream<Void>.Continuation
 
@@ -97,22 +97,4 @@ private struct EndlessReads: Storage {
         defer { ended.yield() }
         while true { try await Task.sleep(for: .seconds(3600)) }
     }
-
-    func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome {
-        try await base.store(metrics, of: batch)
-    }
-
-    func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome {
-        try await base.store(details, of: batch)
-    }
-
-    func spans(ofTrace trace: TraceID) async throws -> [StoredSpan] { try await base.spans(ofTrace: trace) }
-
-    func agents(seenSince time: UnixNanoseconds, limit: Int) async throws -> AgentsAnswer {
-        try await base.agents(seenSince: time, limit: limit)
-    }
-
-    func check() async throws { try await base.check() }
-
-    func size() async throws -> UInt64 { try await base.size() }
 }

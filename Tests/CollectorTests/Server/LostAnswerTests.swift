@@ -44,7 +44,7 @@ import FoundationNetworking
 }
 
 /// The real store, which signals when a batch of metrics is stored and then holds the answer back.
-private struct HoldingStorage: Storage {
+private struct HoldingStorage: StorageWrapper {
     let storage: any Storage
     let stored: AsyncStream<StoreOutcome>.Continuation
     let answers: AsyncStream<Void>
@@ -55,20 +55,4 @@ private struct HoldingStorage: Storage {
         for await _ in answers { break }
         return outcome
     }
-
-    func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome {
-        try await storage.store(details, of: batch)
-    }
-
-    func statistics(_ query: StatisticsQuery) async throws -> StatisticsAnswer { try await storage.statistics(query) }
-
-    func spans(ofTrace trace: TraceID) async throws -> [StoredSpan] { try await storage.spans(ofTrace: trace) }
-
-    func agents(seenSince time: UnixNanoseconds, limit: Int) async throws -> AgentsAnswer {
-        try await storage.agents(seenSince: time, limit: limit)
-    }
-
-    func check() async throws { try await storage.check() }
-
-    func size() async throws -> UInt64 { try await storage.size() }
 }

@@ -102,7 +102,7 @@ import Testing
         var limits = ServerLimits()
         limits.maxIngests = 1
         let gate = Gate()
-        try await withServer(serverLimits: limits, storage: { WaitingStorage(base: $0, gate: gate) }) { client in
+        try await withServer(serverLimits: limits, storage: { WaitingStorage(storage: $0, gate: gate) }) { client in
             try await withThrowingTaskGroup(of: Int.self) { group in
                 group.addTask { try await client.post(try Samples.body()).status.code }
                 await gate.arrived()
@@ -118,28 +118,12 @@ import Testing
 }
 
 /// A store that commits when the gate opens.
-private struct WaitingStorage: Storage {
-    let base: any Storage
+private struct WaitingStorage: StorageWrapper {
+    let storage: any Storage
     let gate: Gate
 
     func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome {
         await gate.pass()
-        return try await base.store(metrics, of: batch)
+        return try await storage.store(metrics, of: batch)
     }
-
-    func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome {
-        try await base.store(details, of: batch)
-    }
-
-    func statistics(_ query: StatisticsQuery) async throws -> StatisticsAnswer { try await base.statistics(query) }
-
-    func spans(ofTrace trace: TraceID) async throws -> [StoredSpan] { try await base.spans(ofTrace: trace) }
-
-    func agents(seenSince time: UnixNanoseconds, limit: Int) async throws -> AgentsAnswer {
-        try await base.agents(seenSince: time, limit: limit)
-    }
-
-    func check() async throws { try await base.check() }
-
-    func size() async throws -> UInt64 { try await base.size() }
 }

@@ -18,7 +18,7 @@ import Testing
     @Test func moreReportsThanThereIsRoomForWaitAndMoreThanMayWaitAre503() async throws {
         let gate = Gate()
         try await withServer(
-            serverLimits: limits(reads: 1, waiting: 1), storage: { HeldReads(base: $0, gate: gate) }
+            serverLimits: limits(reads: 1, waiting: 1), storage: { HeldReads(storage: $0, gate: gate) }
         ) { client in
             #expect(try await client.post(try Samples.body()).status == .ok)
             try await withThrowingTaskGroup(of: RawConnection.Answer?.self) { group in
@@ -47,7 +47,7 @@ import Testing
         let gate = Gate()
         let (servers, server) = AsyncStream.makeStream(of: CollectorServer.self)
         try await withServer(
-            serverLimits: limits(reads: 1, waiting: 1), storage: { HeldReads(base: $0, gate: gate) },
+            serverLimits: limits(reads: 1, waiting: 1), storage: { HeldReads(storage: $0, gate: gate) },
             prepare: { server.yield($0) }
         ) { client in
             let requests = try #require(await servers.first { _ in true }).requests
@@ -73,7 +73,7 @@ import Testing
             series: Dictionary(uniqueKeysWithValues: series), ledger: Ledger(captured: 8000, waiting: 8000))
         let gate = Gate()
         try await withServer(
-            serverLimits: limits(reads: 1, waiting: 0), storage: { HeldReads(base: $0, gate: gate) }
+            serverLimits: limits(reads: 1, waiting: 0), storage: { HeldReads(storage: $0, gate: gate) }
         ) { client in
             #expect(try await client.post(try batch.otlp()).status == .ok)
             try await RawConnection.open(port: client.port, receiveBuffer: 65_536) { slow in

@@ -1,3 +1,4 @@
+import MartletStorage
 import MartletTelemetry
 
 /// A flag that cannot be understood, in a sentence for the person who gave it.
@@ -11,12 +12,15 @@ package struct ParameterError: Error, Equatable, CustomStringConvertible {
 
 /// The names of a command's flags, which are those of a query's parameters.
 package protocol ParameterName: RawRepresentable<String>, CaseIterable, Equatable, Sendable {
-    /// The parameter that may be given more than once; `nil` if none may.
-    static var repeatable: Self? { get }
+    /// Whether the parameter may be given more than once.
+    var isRepeatable: Bool { get }
 }
 
 extension ParameterName {
-    package static var repeatable: Self? { nil }
+    /// The dimension that the parameter filters by, which has its name; `nil` if it is no filter.
+    var filteredDimension: Dimension? { Dimension(rawValue: rawValue) }
+
+    package var isRepeatable: Bool { filteredDimension != nil }
 }
 
 /// Flags by name, as a command line or a query gives them: one type for both.
@@ -41,7 +45,7 @@ package struct Parameters<Name: ParameterName>: Sendable {
                 throw ParameterError(
                     "there is no parameter of this name; there are \(Self.list(Name.allCases.map(\.rawValue)))")
             }
-            guard name == Name.repeatable || self[name] == nil else {
+            guard name.isRepeatable || self[name] == nil else {
                 throw ParameterError("\(name.rawValue) is given more than once")
             }
             values.append((name, value))
@@ -73,6 +77,55 @@ package struct Parameters<Name: ParameterName>: Sendable {
             throw ParameterError("\(name.rawValue) is one of \(Self.list(Choice.allCases.map(\.rawValue)))")
         }
         return choice
+    }
+
+    /// Returns `false` for a parameter that was not given.
+    func flag(_ name: Name) throws(ParameterError) -> Bool {
+        switch self[name] {
+        case nil, "false"?: return false
+        case "true"?, ""?: return true
+        default: throw ParameterError("\(name.rawValue) is true or false")
+        }
+    }
+
+    /// Returns a number from 1 to `limit`; `nil` if the parameter was not given.
+    func number(_ name: Name, of things: String, upTo limit: Int = .max) throws(ParameterError) -> Int? {
+        guard let text = self[name] else { return nil }
+        guard let number = Int(text), (1...limit).contains(number) else {
+            let end = limit == .max ? "1 or more" : "from 1 to \(limit)"
+            throw ParameterError("\(name.rawValue) is a number of \(things), \(end)")
+        }
+        return number
+    }
+
+    /// Returns a length of time in nanoseconds; `nil` if the parameter was not given.
+    func length(_ name: Name) throws(ParameterError) -> UInt64? {
+        guard let text = self[name] else { return nil }
+        guard let length = TimeText.nanoseconds(text) else {
+            throw ParameterError("\(name.rawValue) is a length of time such as 500ms, 90s or 1h")
+        }
+        return length
+    }
+
+    /// Returns the wanted values of all dimensions that a parameter names.
+    func filter() throws(ParameterError) -> RequestFilter {
+        var filter = RequestFilter()
+        for (name, value) in values {
+            guard let dimension = name.filteredDimension else { continue }
+            try Self.check(value, of: dimension)
+            filter.select(dimension, value)
+        }
+        return filter
+    }
+
+    private static func check(_ value: String, of dimension: Dimension) throws(ParameterError) {
+        switch dimension {
+        case .kind where RequestKind(rawValue: value) == nil:
+            throw ParameterError("kind is one of \(list(RequestKind.allCases.map(\.rawValue)))")
+        case .status where StatusPattern(value) == nil:
+            throw ParameterError("status is neither 404 nor 5xx in form")
+        default: return
+        }
     }
 
     static func list(_ names: [String]) -> String {

@@ -1,0 +1,30 @@
+import MartletStorage
+import MartletTelemetry
+
+/// The flags of the list of kept requests.
+package typealias RequestsParameters = Parameters<RequestsParameter>
+
+package enum RequestsParameter: String, WindowParameterName {
+    case since, until
+    case service, environment, kind, method, host, endpoint, status, error, version, instance
+    case failed
+    case slowerThan = "slower-than"
+    case search, sort, ascending, before, limit
+
+    package static let defaultLimit = 20
+    fileprivate static let maxLimit = 1000
+}
+
+extension Parameters<RequestsParameter> {
+    package func query(now: UnixNanoseconds) throws(ParameterError) -> RequestsQuery {
+        var query = RequestsQuery(
+            window: try window(now: now), filter: try filter(),
+            order: RequestsQuery.Order(try choice(.sort) ?? .time, ascending: try flag(.ascending)),
+            before: self[.before],
+            limit: try number(.limit, of: "requests", upTo: RequestsParameter.maxLimit) ?? RequestsParameter.defaultLimit)
+        query.onlyFailed = try flag(.failed)
+        query.slowerThan = try length(.slowerThan)
+        query.text = self[.search].flatMap { $0.isEmpty ? nil : $0 }
+        return query
+    }
+}

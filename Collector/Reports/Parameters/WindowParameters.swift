@@ -1,0 +1,28 @@
+import MartletStorage
+import MartletTelemetry
+
+/// The names of a command's flags with a window of time among them.
+package protocol WindowParameterName: ParameterName {
+    static var since: Self { get }
+    static var until: Self { get }
+}
+
+extension WindowParameterName {
+    package static var defaultSince: String { "1h" }
+}
+
+extension Parameters where Name: WindowParameterName {
+    /// Days of a window at most: twice as many as hours are kept by default. The cost of an answer grows with the data in its
+    /// window.
+    private static var longestDays: UInt64 { 800 }
+
+    func window(now: UnixNanoseconds) throws(ParameterError) -> TimeWindow {
+        let from = try time(.since, default: Name.defaultSince, now: now)
+        let to = try time(.until, default: "0s", now: now)
+        guard from < to else { throw ParameterError("since is not before until") }
+        guard to - from <= Self.longestDays * 86_400_000_000_000 else {
+            throw ParameterError("between since and until are more than \(Self.longestDays) days")
+        }
+        return TimeWindow(from: from, to: to)
+    }
+}

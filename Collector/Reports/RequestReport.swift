@@ -1,0 +1,127 @@
+import MartletStorage
+import MartletTelemetry
+
+/// Everything that is kept about a request, and the trace around it. Its JSON is a fixed format: the keys of a
+/// ``RequestSummary`` and those below, side by side.
+package struct RequestReport: Sendable, Equatable, Codable {
+    /// Spans of a trace that are shown at most.
+    package static let maxSpans = 1000
+
+    package var summary: RequestSummary
+    /// Header fields by their names in lower case; empty unless the sender keeps them.
+    package var requestHeaders: [String: [String]]
+    package var responseHeaders: [String: [String]]
+    /// The kept part of a body, redacted; `nil` unless the sender keeps it.
+    package var requestBody: String?
+    package var responseBody: String?
+    /// All other attributes as texts.
+    package var attributes: [String: String]
+    /// The spans of the trace in the order of their starts, with the request itself.
+    package var trace: [TraceSpan]
+    /// Spans that were left out of ``trace``; `nil`, and left out, if there are none.
+    package var moreSpans: Int?
+
+    private enum CodingKeys: String, CodingKey {
+        case attributes, trace
+        case requestHeaders = "request_headers"
+        case responseHeaders = "response_headers"
+        case requestBody = "request_body"
+        case responseBody = "response_body"
+        case moreSpans = "more_spans"
+    }
+
+    /// Returns `nil` for a span that is no request.
+    package init?(_ stored: StoredSpan, trace answer: TraceAnswer) {
+        guard let summary = RequestSummary(stored) else { return nil }
+        let contents = SpanContents(stored.span)
+        self.summary = summary
+        (requestHeaders, responseHeaders) = (contents.requestHeaders, contents.responseHeaders)
+        (requestBody, responseBody) = (contents.requestBody, contents.responseBody)
+        attributes = contents.others.mapValues(\.text)
+        let first = answer.spans.map(\.span.start).min() ?? 0
+        trace = answer.spans.map { TraceSpan($0, after: first) }
+        moreSpans = answer.more > 0 ? answer.more : nil
+    }
+
+    package init(from decoder: any Decoder) throws {
+        summary = try RequestSummary(from: decoder)
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        requestHeaders = try container.decode([String: [String]].self, forKey: .requestHeaders)
+        responseHeaders = try container.decode([String: [String]].self, forKey: .responseHeaders)
+        requestBody = try container.decodeIfPresent(String.self, forKey: .requestBody)
+        responseBody = try container.decodeIfPresent(String.self, forKey: .responseBody)
+        attributes = try container.decode([String: String].self, forKey: .attributes)
+        trace = try container.decode([TraceSpan].self, forKey: .trace)
+        moreSpans = try container.decodeIfPresent(Int.self, forKey: .moreSpans)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        try summary.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(requestHeaders, forKey: .requestHeaders)
+        try container.encode(responseHeaders, forKey: .responseHeaders)
+        try container.encodeIfPresent(requestBody, forKey: .requestBody)
+        try container.encodeIfPresent(responseBody, forKey: .responseBody)
+        try container.encode(attributes, forKey: .attributes)
+        try container.encode(trace, forKey: .trace)
+        try container.encodeIfPresent(moreSpans, forKey: .moreSpans)
+    }
+}
+
+/// A span of a trace, as it is shown beside a request.
+package struct TraceSpan: Sendable, Equatable, Codable {
+    package var id: String
+    package var spanID: String
+    package var parentSpanID: String?
+    package var service: String
+    package var instance: String
+    package var name: String
+    /// `internal`, `client`, `server`, `producer` or `consumer`.
+    package var kind: String
+    /// The start by the sender's clock, RFC 3339 in milliseconds, UTC.
+    package var time: String
+    /// Milliseconds after the first span's start; senders' clocks may differ.
+    package var offset: Double
+    /// Milliseconds.
+    package var duration: Double
+    package var isError: Bool
+    package var status: Int?
+    package var error: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case id, service, instance, name, kind, time, status, error
+        case spanID = "span_id"
+        case parentSpanID = "parent_span_id"
+        case offset = "offset_ms"
+        case duration = "duration_ms"
+        case isError = "is_error"
+    }
+
+    /// - Parameter first: the start of the trace's first span.
+    init(_ stored: StoredSpan, after first: UnixNanoseconds) {
+        let span = stored.span
+        id = stored.id
+        spanID = span.spanID.description
+        parentSpanID = span.parentSpanID?.description
+        (service, instance) = (stored.resource.service, stored.resource.instance)
+        (name, kind) = (span.name, span.kind.rawValue)
+        time = TimeText.milliseconds(span.start)
+        offset = Double(span.start - min(first, span.start)) / 1e6
+        duration = Double(span.durationNanoseconds) / 1e6
+        isError = span.isError
+        (status, error) = (span.request?.status, span.request?.error)
+    }
+}
+
+extension SpanAttribute {
+    /// The value as a person reads it.
+    fileprivate var text: String {
+        switch self {
+        case .string(let text): text
+        case .integer(let number): String(number)
+        case .double(let number): String(number)
+        case .boolean(let value): String(value)
+        case .array(let elements): elements.map(\.text).joined(separator: ", ")
+        }
+    }
+}

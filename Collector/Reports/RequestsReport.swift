@@ -1,0 +1,84 @@
+import MartletStorage
+import MartletTelemetry
+
+/// A page of kept requests. Its JSON is a fixed format.
+package struct RequestsReport: Sendable, Equatable, Codable {
+    /// The window of the requests' starts, RFC 3339, UTC.
+    package var from: String
+    package var to: String
+    /// The kept requests on all pages.
+    package var count: Int
+    package var requests: [RequestSummary]
+    /// The id after which the next page begins (`before`); `nil`, and left out, on the last page.
+    package var next: String?
+
+    package init(_ answer: RequestsAnswer, for query: RequestsQuery) {
+        from = TimeText.format(query.window.from)
+        to = TimeText.format(query.window.to)
+        count = answer.count
+        requests = answer.requests.compactMap { RequestSummary($0) }
+        next = answer.isThereMore ? answer.requests.last?.id : nil
+    }
+}
+
+/// The main fields of a kept request.
+package struct RequestSummary: Sendable, Equatable, Codable {
+    package var id: String
+    /// The start by the sender's clock, RFC 3339 in milliseconds, UTC.
+    package var time: String
+    /// Milliseconds.
+    package var duration: Double
+    package var service: String
+    package var environment: String?
+    package var version: String?
+    package var instance: String
+    package var kind: RequestKind
+    package var method: String
+    /// Host and port.
+    package var host: String
+    package var endpoint: String
+    /// The redacted address; `nil` if the sender does not tell it.
+    package var url: String?
+    package var status: Int?
+    /// `error.type`
+    package var error: String?
+    package var message: String?
+    package var failed: Bool
+    package var bytes: RequestMeasures.Bytes
+    /// Milliseconds by ``RequestPhase``; empty if the sender does not tell any.
+    package var phases: [String: Double]
+    /// Hexadecimal ids.
+    package var traceID: String
+    package var spanID: String
+    package var parentSpanID: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case id, time, service, environment, version, instance, kind, method, host, endpoint, url, status, error, message
+        case failed, bytes
+        case duration = "duration_ms"
+        case phases = "phases_ms"
+        case traceID = "trace_id"
+        case spanID = "span_id"
+        case parentSpanID = "parent_span_id"
+    }
+
+    /// Returns `nil` for a span that is no request.
+    package init?(_ stored: StoredSpan) {
+        let (resource, span) = (stored.resource, stored.span)
+        guard let request = span.request else { return nil }
+        id = stored.id
+        time = TimeText.milliseconds(span.start)
+        duration = Double(span.durationNanoseconds) / 1e6
+        (service, environment, version) = (resource.service, resource.environment, resource.version)
+        instance = resource.instance
+        (kind, method, host, endpoint) = (request.kind, request.method, request.authority, request.endpoint)
+        url = span.url.isEmpty ? nil : span.url
+        (status, error, message) = (request.status, request.error, span.message)
+        failed = RequestClass(request).isFailure
+        bytes = RequestMeasures.Bytes(sent: span.bytesSent, received: span.bytesReceived)
+        phases = SpanContents(span).phases
+        traceID = span.traceID.description
+        spanID = span.spanID.description
+        parentSpanID = span.parentSpanID?.description
+    }
+}

@@ -1,0 +1,54 @@
+import MartletStorage
+import MartletTelemetry
+
+/// The figures of groups in each slot of time. Its JSON is a fixed format.
+package struct SeriesReport: Sendable, Equatable, Codable {
+    /// The window of the figures, RFC 3339, UTC.
+    package var from: String
+    package var to: String
+    package var by: [Dimension]
+    /// The length of a slot, in seconds. The window cuts the first and the last one.
+    package var step: Double
+    package var completeness: Double?
+    /// The end of each slot, RFC 3339, UTC.
+    package var ends: [String]
+    /// The number of rows, including those that `top` cut off.
+    package var rowCount: Int
+    package var rows: [Row]
+
+    /// The figures of one group.
+    package struct Row: Sendable, Equatable, Codable {
+        package var dimensions: [Dimension: String?]
+        /// The measures of each slot; `nil` for a slot without requests. The impact is the slot's share of the group's time.
+        package var slots: [RequestMeasures?]
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case from, to, by, completeness, ends, rows
+        case step = "step_seconds"
+        case rowCount = "row_count"
+    }
+
+    /// Returns `nil` if the answer has no slots.
+    package init?(_ answer: StatisticsAnswer, for query: StatisticsQuery) {
+        guard let slots = answer.slots else { return nil }
+        let windows = (0..<slots.grid.count).map { slots.grid.window(ofSlot: $0) }
+        from = TimeText.format(answer.window.from)
+        to = TimeText.format(answer.window.to)
+        by = query.by
+        step = Double(slots.grid.step) / 1e9
+        completeness = answer.account.completeness
+        ends = windows.map { TimeText.format($0.to) }
+        rowCount = answer.groupCount
+        rows = zip(answer.groups, slots.groups).map { group, slots in
+            Row(
+                dimensions: Dictionary(zip(query.by, group.values)) { first, _ in first },
+                slots: zip(slots, windows).map { slot, window in
+                    guard !slot.isEmpty else { return nil }
+                    var measures = slot.measures(seconds: window.seconds)
+                    measures.impact = slot.impact(among: group)
+                    return measures
+                })
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import GRDB
+import MartletStorage
+
+/// The SQL of a question about kept requests.
+struct RequestSelection {
+    private let query: RequestsQuery
+
+    init(_ query: RequestsQuery) {
+        self.query = query
+    }
+
+    /// The condition on the rows of all pages.
+    var condition: SQL {
+        var parts: [SQL] = [
+            "kind != ''", "start_time > \(Int64(clamping: query.window.from))",
+            "start_time <= \(Int64(clamping: query.window.to))", query.filter.requestCondition,
+        ]
+        if query.filter.selectsSenders {
+            parts.append("resource_id IN (SELECT id FROM resource WHERE \(query.filter.senderCondition))")
+        }
+        if query.onlyFailed { parts.append("failed") }
+        if let duration = query.slowerThan { parts.append("duration > \(Int64(clamping: duration))") }
+        if let text = query.text { parts.append(Self.condition(text)) }
+        return "\(parts.joined(operator: .and))"
+    }
+
+    /// Returns the statement that reads a page and one row after it.
+    func page(in db: Database) throws -> SQL {
+        let key: SQL = query.order.key == .time ? "start_time" : "duration"
+        let direction: SQL = query.order.ascending ? "ASC" : "DESC"
+        return """
+            SELECT * FROM detail WHERE \(condition) AND \(try isAfterPageBefore(key, in: db))
+            ORDER BY \(key) \(direction), id \(direction) LIMIT \(query.limit + 1)
+            """
+    }
+
+    private func isAfterPageBefore(_ key: SQL, in db: Database) throws -> SQL {
+        guard let id = query.before else { return "TRUE" }
+        let last = try DetailID(id).flatMap {
+            try SQLRequest<Int64>(literal: "SELECT \(key) FROM detail WHERE id = \($0.row)").fetchOne(db)
+        }
+        guard let last, let row = DetailID(id)?.row else { throw UnknownRequest(id: id) }
+        return query.order.ascending ? "(\(key), id) > (\(last), \(row))" : "(\(key), id) < (\(last), \(row))"
+    }
+
+    /// The condition that a kept field contains a text.
+    private static func condition(_ text: String) -> SQL {
+        // Attributes, with headers and bodies among them, and events are stored as JSON.
+        let (plain, inJSON) = (pattern(text), pattern(jsonText(text)))
+        let columns: [SQL] = ["url", "method || ' ' || endpoint", "error", "message", "lower(hex(trace_id))"]
+        let ofPlain = columns.map { "\($0) LIKE \(plain) ESCAPE '\\'" as SQL }
+        let ofJSON = (["attributes", "events"] as [SQL]).map { "\($0) LIKE \(inJSON) ESCAPE '\\'" as SQL }
+        return "\((ofPlain + ofJSON).joined(operator: .or))"
+    }
+
+    private static func pattern(_ text: String) -> String {
+        var escaped = ""
+        for character in text.unicodeScalars {
+            if "%_\\".unicodeScalars.contains(character) { escaped.unicodeScalars.append("\\") }
+            escaped.unicodeScalars.append(character)
+        }
+        return "%\(escaped)%"
+    }
+
+    /// Returns the text as it stands within the quotes of JSON.
+    private static func jsonText(_ text: String) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        guard let json = try? encoder.encode(text) else { return text }
+        return String(decoding: json.dropFirst().dropLast(), as: UTF8.self)
+    }
+}

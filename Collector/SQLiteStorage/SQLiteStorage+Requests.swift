@@ -1,0 +1,57 @@
+import GRDB
+import MartletStorage
+import MartletTelemetry
+
+/// The kept spans, as readers ask for them.
+extension SQLiteStorage {
+    package func requests(_ query: RequestsQuery) async throws -> RequestsAnswer {
+        try await health.watching {
+            try await pool.read { db in
+                let selection = RequestSelection(query)
+                let count = try SQLRequest<Int>(literal: "SELECT count(*) FROM detail WHERE \(selection.condition)")
+                let page = try SQLRequest<Row>(literal: try selection.page(in: db)).fetchAll(db)
+                return RequestsAnswer(
+                    requests: try StoredSpans.decode(page.prefix(query.limit), in: db),
+                    count: try count.fetchOne(db) ?? 0, isThereMore: page.count > query.limit)
+            }
+        }
+    }
+
+    package func request(_ id: String) async throws -> StoredSpan? {
+        guard let row = DetailID(id)?.row else { return nil }
+        return try await health.watching {
+            try await pool.read { db in
+                let rows = try Row.fetchAll(db, sql: "SELECT * FROM detail WHERE id = ?", arguments: [row])
+                return try StoredSpans.decode(rows, in: db).first
+            }
+        }
+    }
+
+    package func spans(ofTrace trace: TraceID, limit: Int) async throws -> TraceAnswer {
+        try await health.watching {
+            try await pool.read { db in
+                let rows = try Row.fetchAll(
+                    db, sql: "SELECT * FROM detail WHERE trace_id = ? ORDER BY start_time, id LIMIT ?",
+                    arguments: [trace.blob, limit])
+                let count = try Int.fetchOne(
+                    db, sql: "SELECT count(*) FROM detail WHERE trace_id = ?", arguments: [trace.blob])
+                return TraceAnswer(
+                    spans: try StoredSpans.decode(rows, in: db), more: max(0, (count ?? 0) - limit))
+            }
+        }
+    }
+}
+
+/// Rows of `detail` with their senders.
+private enum StoredSpans {
+    static func decode(_ rows: some Sequence<Row>, in db: Database) throws -> [StoredSpan] {
+        var resources: [Int64: TelemetryResource] = [:]
+        return try rows.compactMap { row in
+            let id: Int64 = row["resource_id"]
+            let resource = try resources[id] ?? ResourceRows.find(id, in: db)
+            resources[id] = resource
+            guard let resource, let span = try DetailRows.decode(row) else { return nil }
+            return StoredSpan(id: DetailID(row: row["id"]).description, resource: resource, span: span)
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import MartletTelemetry
+
+/// The order of the groups in an answer: by a measure, and groups of equal rank by their values, so that the same figures
+/// have the same order.
+package struct GroupOrder: Sendable, Equatable {
+    /// The measure that groups are ordered by. The raw value is the name on the command line and in a query.
+    package enum Measure: String, Sendable, CaseIterable {
+        /// The time that all requests took.
+        case impact
+        case count
+        case failures
+        case failureRate = "failure-rate"
+        case p50
+        case p95
+        case p99
+        case max
+    }
+
+    package var measure: Measure
+    /// Whether the smallest comes first.
+    package var ascending: Bool
+
+    package init(_ measure: Measure = .impact, ascending: Bool = false) {
+        self.measure = measure
+        self.ascending = ascending
+    }
+
+    /// Returns the first groups in this order, at most `limit`; all of them if it is `nil`.
+    package func first(_ limit: Int?, of groups: [RequestGroup]) -> [RequestGroup] {
+        let ranks = groups.map { $0.rank(by: measure) }
+        // The sort moves indexes, which is cheaper than moving groups.
+        let sorted = groups.indices.sorted { one, other in
+            guard ranks[one] == ranks[other] else {
+                return ascending ? ranks[one] < ranks[other] : ranks[one] > ranks[other]
+            }
+            return groups[one].texts.lexicographicallyPrecedes(groups[other].texts)
+        }
+        return sorted.prefix(limit ?? sorted.count).map { groups[$0] }
+    }
+}
+
+extension RequestGroup {
+    /// The time that the requests took, in seconds.
+    package var time: Double { unfailed.duration.sum + failed.duration.sum }
+
+    fileprivate var texts: [String] { values.map { $0 ?? "" } }
+
+    fileprivate func rank(by measure: GroupOrder.Measure) -> Double {
+        switch measure {
+        case .impact: time
+        case .count: Double(count)
+        case .failures: Double(failed.requests)
+        case .failureRate: count > 0 ? Double(failed.requests) / Double(count) : 0
+        case .p50: quantile(0.5)
+        case .p95: quantile(0.95)
+        case .p99: quantile(0.99)
+        case .max: quantile(1)
+        }
+    }
+
+    private func quantile(_ share: Double) -> Double { statistics.duration.quantile(share) ?? 0 }
+}

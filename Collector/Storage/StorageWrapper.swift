@@ -1,0 +1,43 @@
+import MartletPoints
+import MartletTelemetry
+
+/// A store that passes every call on to another. A type that conforms implements the calls that it changes.
+package protocol StorageWrapper: Storage {
+    var storage: any Storage { get }
+}
+
+extension StorageWrapper {
+    package func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome {
+        try await storage.store(metrics, of: batch)
+    }
+
+    package func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome {
+        try await storage.store(details, of: batch)
+    }
+
+    package func statistics(_ query: StatisticsQuery) async throws -> StatisticsAnswer {
+        try await storage.statistics(query)
+    }
+
+    package func values(_ query: ValuesQuery) async throws -> ValuesAnswer { try await storage.values(query) }
+
+    package func requests(_ query: RequestsQuery) async throws -> RequestsAnswer { try await storage.requests(query) }
+
+    package func request(_ id: String) async throws -> StoredSpan? { try await storage.request(id) }
+
+    package func spans(ofTrace trace: TraceID, limit: Int) async throws -> TraceAnswer {
+        try await storage.spans(ofTrace: trace, limit: limit)
+    }
+
+    package func removeDetails() async throws -> Int { try await storage.removeDetails() }
+
+    package func agents(seenSince time: UnixNanoseconds, limit: Int) async throws -> AgentsAnswer {
+        try await storage.agents(seenSince: time, limit: limit)
+    }
+
+    package func check() async throws { try await storage.check() }
+
+    package func size() async throws -> UInt64 { try await storage.size() }
+
+    package func maintain() async throws { try await storage.maintain() }
+}
