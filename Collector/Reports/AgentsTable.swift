@@ -48,8 +48,10 @@ package enum AgentsTable {
         let kinds = (agent.statistics ?? [:]).filter { $0.value == "spans" }.keys.sorted()
         if !kinds.isEmpty {
             notes.append(
-                "\(kinds.joined(separator: " and ")) requests are counted from spans only; requests that were not sampled are missing"
-            )
+                """
+                \(kinds.joined(separator: " and ")) requests are counted from spans only; \
+                requests that were not sampled are missing
+                """)
         }
         return notes
     }

@@ -21,8 +21,10 @@ struct DeliveryNews {
         if time == .longest {
             return log.warn(
                 of: .upload(route.signal),
-                "The collector does not accept \(route.signal), which wait in the buffer; check MARTLET_ENDPOINT and MARTLET_TOKEN: \(reason)"
-            )
+                """
+                The collector does not accept \(route.signal), which wait in the buffer; \
+                check MARTLET_ENDPOINT and MARTLET_TOKEN: \(reason)
+                """)
         }
         failing.insert(route.signal)
         log.warn(of: .collector, "The collector does not accept batches now; they wait in the buffer: \(reason)")
@@ -61,7 +63,9 @@ struct DeliveryNews {
         let address = destination.absoluteString
         log.warn(
             of: .elsewhere(destination),
-            "\(count) wait in the buffer for \(address): \(obstacle); set MARTLET_BUFFER_ADOPT=\(address) to send them to this collector"
-        )
+            """
+            \(count) wait in the buffer for \(address): \(obstacle); \
+            set MARTLET_BUFFER_ADOPT=\(address) to send them to this collector
+            """)
     }
 }

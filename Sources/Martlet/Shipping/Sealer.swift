@@ -275,8 +275,10 @@ struct Sealer: ~Copyable {
         let fate = keeper.problem == nil ? "stay in the journal" : "are lost"
         log.warn(
             of: .buffer,
-            "Batches cannot be stored and are sent from memory; if the process is killed, undelivered requests \(fate): \(problem)"
-        )
+            """
+            Batches cannot be stored and are sent from memory; \
+            if the process is killed, undelivered requests \(fate): \(problem)
+            """)
         noteJournal()
     }
 

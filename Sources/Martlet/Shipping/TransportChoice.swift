@@ -35,7 +35,10 @@ struct TransportChoice: Equatable {
             warning = "Uploads go over URLSession: MARTLET_TRANSPORT asks for libcurl, which is not in this process"
         case (.libcurl, .urlSession):
             warning =
-                "Uploads go over URLSession, because libcurl is not in this process; before Swift 6.4, an answer that is cut off within its head crashes the process"
+                """
+                Uploads go over URLSession, because libcurl is not in this process; \
+                before Swift 6.4, an answer that is cut off within its head crashes the process
+                """
         case (.libcurl, .libcurl) where asked == .urlSession:
             warning = "Uploads go over libcurl, because URLSession does not support \(names)"
         default: warning = nil
