@@ -33,16 +33,18 @@ package struct Parameters<Name: ParameterName>: Sendable {
 
     package init(_ pairs: some Sequence<(String, String)>) throws(ParameterError) {
         for (name, value) in pairs {
-            guard values.count < Self.maxCount else { throw ParameterError("there are too many parameters") }
+            guard values.count < Self.maxCount else {
+                throw ParameterError("there are more than \(Self.maxCount) parameters")
+            }
             guard value.utf8.count <= Self.maxValueBytes else {
                 throw ParameterError("a parameter has more than \(Self.maxValueBytes) bytes")
             }
             guard let name = Name(rawValue: name) else {
                 throw ParameterError(
-                    "there is no parameter of this name; there are \(Self.list(Name.allCases.map(\.rawValue)))")
+                    "unknown parameter; the parameters are \(Self.list(Name.allCases.map(\.rawValue)))")
             }
             guard name == Name.repeatable || self[name] == nil else {
-                throw ParameterError("\(name.rawValue) is given more than once")
+                throw ParameterError("\(name.rawValue) must not be given more than once")
             }
             values.append((name, value))
         }
@@ -60,7 +62,8 @@ package struct Parameters<Name: ParameterName>: Sendable {
     func time(_ name: Name, default text: String, now: UnixNanoseconds) throws(ParameterError) -> UnixNanoseconds {
         guard let time = TimeText.parse(self[name] ?? text, now: now) else {
             throw ParameterError(
-                "\(name.rawValue) is no time: write 2026-11-21T09:00:00Z, or a length of time ago such as 90s or 1h")
+                "\(name.rawValue) must be a time, such as 2026-11-21T09:00:00Z, or a length of time ago, such as 90s or 1h"
+            )
         }
         return time
     }
@@ -70,7 +73,7 @@ package struct Parameters<Name: ParameterName>: Sendable {
     ) throws(ParameterError) -> Choice? {
         guard let text = self[name] else { return nil }
         guard let choice = Choice(rawValue: text) else {
-            throw ParameterError("\(name.rawValue) is one of \(Self.list(Choice.allCases.map(\.rawValue)))")
+            throw ParameterError("\(name.rawValue) must be one of \(Self.list(Choice.allCases.map(\.rawValue)))")
         }
         return choice
     }

@@ -24,9 +24,9 @@ extension Parameters<ReportParameter> {
     private func window(now: UnixNanoseconds) throws(ParameterError) -> TimeWindow {
         let from = try time(.since, default: ReportParameter.defaultSince, now: now)
         let to = try time(.until, default: "0s", now: now)
-        guard from < to else { throw ParameterError("since is not before until") }
+        guard from < to else { throw ParameterError("since must be before until") }
         guard to - from <= ReportParameter.longestDays * 86_400_000_000_000 else {
-            throw ParameterError("between since and until are more than \(ReportParameter.longestDays) days")
+            throw ParameterError("since and until must be at most \(ReportParameter.longestDays) days apart")
         }
         return TimeWindow(from: from, to: to)
     }
@@ -36,7 +36,9 @@ extension Parameters<ReportParameter> {
             service: self[.service], kind: try choice(.kind), host: self[.host], endpoint: self[.endpoint],
             error: self[.error])
         if let text = self[.status] {
-            guard let status = StatusFilter(text) else { throw ParameterError("status is neither 404 nor 5xx in form") }
+            guard let status = StatusFilter(text) else {
+                throw ParameterError("status must be a code such as 404, or a class such as 5xx")
+            }
             filter.status = status
         }
         return filter
@@ -48,7 +50,7 @@ extension Parameters<ReportParameter> {
         for (name, value) in values where name == .by {
             for part in value.split(separator: ",") {
                 guard let dimension = Dimension(rawValue: String(part)) else {
-                    throw ParameterError("by is one of \(Self.list(Dimension.allCases.map(\.rawValue)))")
+                    throw ParameterError("by must be one of \(Self.list(Dimension.allCases.map(\.rawValue)))")
                 }
                 if !dimensions.contains(dimension) { dimensions.append(dimension) }
             }
@@ -64,13 +66,13 @@ extension Parameters<ReportParameter> {
         switch self[.ascending] {
         case nil, "false"?: false
         case "true"?, ""?: true
-        default: throw ParameterError("ascending is true or false")
+        default: throw ParameterError("ascending must be true or false")
         }
     }
 
     private func top() throws(ParameterError) -> Int? {
         guard let text = self[.top] else { return nil }
-        guard let top = Int(text), top > 0 else { throw ParameterError("top is a number of rows, 1 or more") }
+        guard let top = Int(text), top > 0 else { throw ParameterError("top must be a number of rows, 1 or more") }
         return top
     }
 }

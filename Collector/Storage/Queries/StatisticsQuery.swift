@@ -22,6 +22,6 @@ package struct TooManyGroups: Error, Equatable, CustomStringConvertible {
     }
 
     package var description: String {
-        "there are more than \(limit) rows: ask for fewer dimensions, for one service or for a shorter time"
+        "the report has more than \(limit) rows; ask for fewer dimensions, for one service or for a shorter time"
     }
 }
