@@ -70,7 +70,7 @@ for transport in libcurl urlsession; do
         rm -rf "$work/buffer"
         cp -a "$work/backlog" "$work/buffer"
         echo "$transport: $(MARTLET_TRANSPORT=$transport service "sweep-$transport" "$port" 0 2>&1)"
-        [[ -z $(find "$work/buffer" -name '*.otlp.gz') ]] || echo "not all were delivered"
+        [[ -z $(find "$work/buffer" -name '*.otlp.gz') ]] || echo "some batches were not delivered"
     done
 done
 

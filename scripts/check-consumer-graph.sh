@@ -25,6 +25,6 @@ echo "$graph"
 
 unwanted=$(grep -oiE '"identity": "(hummingbird|async-http-client|swift-nio[^"]*|grdb\.swift|swift-argument-parser)"' <<<"$graph" | sort -u || true)
 if [[ -n $unwanted ]]; then
-    echo "A consumer of Martlet has to resolve what it does not need:" "$unwanted" >&2
+    echo "A package that depends on Martlet has to resolve packages it does not need:" "$unwanted" >&2
     exit 1
 fi

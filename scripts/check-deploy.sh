@@ -12,16 +12,16 @@ fail() {
 
 check_unit() {
     command -v systemd-analyze >/dev/null || {
-        echo "systemd-analyze is not here; the unit was not verified."
+        echo "systemd-analyze is not installed; the unit was not verified."
         return
     }
     local unit=$work/martlet-collector.service
     # systemd wants an existing program, and the administrator installs ours.
     sed 's|^ExecStart=/usr/local/bin/martlet-collector|ExecStart=/bin/true|' deploy/systemd/martlet-collector.service >"$unit"
-    systemd-analyze verify "$unit" || fail "systemd does not take the unit."
+    systemd-analyze verify "$unit" || fail "systemd does not accept the unit."
     # The threshold is in tenths: 0.0 is closed, 10.0 is open. The unit has to allow sockets and the network.
     systemd-analyze security --offline=yes --threshold=15 "$unit" >"$work/security" ||
-        fail "The unit is open to more than it needs:"$'\n'"$(<"$work/security")"
+        fail "The unit allows more than the collector needs:"$'\n'"$(<"$work/security")"
 }
 
 check_environment_file() {
@@ -40,7 +40,7 @@ built = {service["image"] for service in services.values() if "build" in service
 for name, service in services.items():
     assert service["image"] in built, f"{name}: nothing builds {service['image']}"
     for other in service.get("depends_on", []):
-        assert other in services, f"{name} depends on {other}, which is not there"
+        assert other in services, f"{name} depends on {other}, which does not exist"
 PYTHON
 }
 
@@ -52,7 +52,8 @@ check_container_file() {
         # shellcheck disable=SC2086 # `Package.*` are several.
         cp -R $from "$source/$to"
     done < <(awk '$1 == "FROM" { stages++ } stages == 1 && $1 == "COPY"' deploy/container/Containerfile)
-    swift package --package-path "$source" describe >/dev/null || fail "The image cannot be built from what is copied into it."
+    swift package --package-path "$source" describe >/dev/null ||
+        fail "The image cannot be built from the files that are copied into it."
 }
 
 check_unit

@@ -26,7 +26,7 @@ def code(path):
 sources = {path: code(path) for path in sorted(AGENT.rglob("*.swift"))}
 layer = {path: path.relative_to(AGENT).parts[0] for path in sources}
 if unknown := set(layer.values()) - set(LAYERS):
-    sys.exit(f"Without a rank in LAYERS: {', '.join(sorted(unknown))}")
+    sys.exit(f"Give these folders a rank in LAYERS: {', '.join(sorted(unknown))}")
 
 homes = {}
 for path, text in sources.items():

@@ -5,12 +5,12 @@ cd "$(dirname "$0")/.."
 
 forbidden='try!|\bas!|\bfatalError\(|\bprecondition\(|\bpreconditionFailure\(|\bTask \{|\bTODO\b'
 if grep -rnE "$forbidden" Sources --include='*.swift' --include='*.c' --include='*.h' --exclude-dir=Generated; then
-    echo "Sources/ must not hold any of these." >&2
+    echo "Sources/ must not contain the lines above: they can trap, or leave work without an owner." >&2
     exit 1
 fi
 
 # Synchronization's Mutex traps in a forked child, so the library uses Lock and ProcessLock.
 if grep -rnE '\bMutex[<(]' Sources/Martlet --include='*.swift'; then
-    echo "Sources/Martlet locks with Lock or ProcessLock." >&2
+    echo "Sources/Martlet must use Lock or ProcessLock instead of Mutex." >&2
     exit 1
 fi

@@ -129,10 +129,10 @@ shop "1,000 visits with payments back:"
 await_report
 
 echo
-echo "What Martlet saw the storefront ask for:"
+echo "Requests of the storefront, as Martlet reports them:"
 report
 echo
-echo "What the two answered, by their own count:"
+echo "Answers of catalog and payments, by their own logs:"
 sort "$work/catalog.jsonl" "$work/payments.jsonl" | uniq -c
 
 cat <<TRY
@@ -150,5 +150,5 @@ TRY
 trap 'exit 0' INT TERM
 status=0
 wait -n "${pids[@]}" || status=$?
-echo "One of the programs has ended (status $status), and so does the demo." >&2
+echo "A program of the demo has ended with status $status, so the demo ends as well." >&2
 false

@@ -14,7 +14,7 @@ if [[ ${1:-} == --toolchain ]]; then
     toolchain=${2:-}
     shift 2
 fi
-[[ $toolchain == own || $toolchain == debian ]] || { echo "There is no toolchain '$toolchain'." >&2; exit 64; }
+[[ $toolchain == own || $toolchain == debian ]] || { echo "--toolchain must be own or debian, not '$toolchain'." >&2; exit 64; }
 (($# > 0)) || set -- demo test
 
 work=$(mktemp -d -p /var/tmp martlet-fresh.XXXXXX)

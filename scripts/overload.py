@@ -128,11 +128,11 @@ async def main() -> int:
     half, peak = seen["peaks"][len(seen["peaks"]) // 2], seen["peaks"][-1]
     print(f"memory: {before:.0f} MiB before, at most {half:.0f} MiB in the first half, {peak:.0f} MiB in all")
     faults = {
-        "a batch that was acknowledged is not there, or one is that was not": stored != acknowledged * POINTS,
-        "something else was answered than 200, 429 and 503": set(load.answers) - {200, 429, 503},
-        "it was not overloaded three times": sent < 3 * acknowledged,
-        "it did not say how it is": {answer for _, answer in seen["health"]} != {200},
-        "memory grew": peak > half * 1.1,
+        "the store lacks a batch that was acknowledged, or has one that was not": stored != acknowledged * POINTS,
+        "an answer had another status than 200, 429 and 503": set(load.answers) - {200, 429, 503},
+        "fewer than three batches were sent for each one that was acknowledged": sent < 3 * acknowledged,
+        "/healthz or /api/v1/report did not always answer 200": {answer for _, answer in seen["health"]} != {200},
+        "the peak of memory grew by more than 10 % in the second half": peak > half * 1.1,
     }
     for fault in (text for text, holds in faults.items() if holds):
         print(fault, file=sys.stderr)

@@ -36,14 +36,14 @@ run_demo() {
     demo=$!
     await_report
     echo "make demo: the report was there after $SECONDS s."
-    sed -n '/^What Martlet saw/,$p' "$log"
+    sed -n '/^Requests of the storefront/,$p' "$log"
     kill -INT -- "-$demo"
     wait "$demo" || true
     demo=
 
-    grep -qE "^total +$demo_requests " "$log" || fail "The report has not the $demo_requests requests that were made."
+    grep -qE "^total +$demo_requests " "$log" || fail "The report does not have the $demo_requests requests that were made."
     port=$(sed -nE 's|^The report: +http://127.0.0.1:([0-9]+)/.*|\1|p' "$log")
-    [[ -n $port ]] || fail "The demo does not say where its report is."
+    [[ -n $port ]] || fail "The demo does not print the address of its report."
     ! (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || fail "Ctrl-C left the demo's collector running."
 }
 

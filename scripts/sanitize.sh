@@ -25,7 +25,7 @@ build() {
 # run NAME COMMAND…: runs a command, and shows its output if it fails.
 run() {
     echo "$1: ${*:3}"
-    timeout 300 "${@:2}" >"$work/output" 2>&1 || fail "It ended with $?:"$'\n'"$(tail -n 30 "$work/output")"
+    timeout 300 "${@:2}" >"$work/output" 2>&1 || fail "The program ended with status $?:"$'\n'"$(tail -n 30 "$work/output")"
 }
 
 # exercise NAME DIRECTORY
@@ -71,4 +71,4 @@ if ((${#reports[@]} > 0)); then
     leaks=$(own_leaks "${reports[@]}")
     [[ -z $leaks ]] || fail "$leaks"
 fi
-echo "No race, no bad access, no leak of ours."
+echo "No data race, no invalid memory access and no leak in Martlet was found."

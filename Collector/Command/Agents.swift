@@ -4,15 +4,16 @@ import MartletSQLiteStorage
 
 struct Agents: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Who sends: instances, when they were last seen, versions, capture mode, ledger.",
+        abstract: "Lists the instances that send data: version, capture mode, time last seen, ledger.",
         discussion: """
-            The \(AgentsReport.maxAgents) heard of last at most. TIME is RFC 3339 or a length of time ago, such as 90s, 30m, \
-            1h, 7d.
+            Shows at most the \(AgentsReport.maxAgents) instances that were seen most recently. TIME is RFC 3339, such as \
+            2026-11-21T09:00:00Z, or a length of time ago, such as 90s, 30m, 1h or 7d.
             """)
 
     @OptionGroup var source: SourceOptions
 
-    @Option(help: "TIME; who was not heard of since is left out. (default: \(AgentsParameter.defaultSince))")
+    @Option(
+        help: "TIME; instances that were last seen before it are left out. (default: \(AgentsParameter.defaultSince))")
     var since: String?
 
     @Option(help: "table or json")

@@ -25,17 +25,20 @@ struct CollectorClient {
         do {
             return try ReportJSON.value(of: Answer.self, in: body)
         } catch {
-            throw Failure(description: "\(url.absoluteString) does not answer like a Martlet collector")
+            throw Failure(
+                description: "\(url.absoluteString) does not answer like a Martlet collector; check --collector")
         }
     }
 
     private func request(_ path: String, _ query: [(String, String)]) throws -> HTTPClientRequest {
         guard var components = URLComponents(url: url.appendingPathComponent(path), resolvingAgainstBaseURL: false)
-        else { throw Failure(description: "\(url.absoluteString) is no address of a collector") }
+        else { throw Failure(description: "\(url.absoluteString) is not a valid address of a collector") }
         // The query is encoded by hand: URLComponents leaves `+` and `;`, which servers read in different ways.
         components.percentEncodedQuery =
             query.isEmpty ? nil : query.map { "\($0)=\(Self.encoded($1))" }.joined(separator: "&")
-        guard let url = components.url else { throw Failure(description: "a parameter cannot be sent") }
+        guard let url = components.url else {
+            throw Failure(description: "a flag has a value that cannot be sent to the collector")
+        }
         var request = HTTPClientRequest(url: url.absoluteString)
         if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
         return request

@@ -15,7 +15,7 @@ struct CollectorEnvironment {
 
     func integer(_ name: String) throws -> Int? {
         guard let text = self[name] else { return nil }
-        guard let value = Int(text) else { throw ValidationError("\(Self.prefix)\(name) is no number") }
+        guard let value = Int(text) else { throw ValidationError("\(Self.prefix)\(name) must be a whole number") }
         return value
     }
 
@@ -25,7 +25,7 @@ struct CollectorEnvironment {
         case nil: false
         case "true", "1", "yes", "on": true
         case "false", "0", "no", "off": false
-        default: throw ValidationError("\(Self.prefix)\(name) is neither true nor false")
+        default: throw ValidationError("\(Self.prefix)\(name) must be true or false")
         }
     }
 }

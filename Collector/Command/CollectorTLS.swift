@@ -7,13 +7,16 @@ import NIOSSL
 struct CollectorTLS: ParsableArguments {
     @Option(
         name: .customLong("certificate"),
-        help: "PEM file with the authorities that may have signed the collector's certificate (default: the system's).")
+        help: "PEM file with the certificate authorities to trust, instead of the system's.")
     var authorities: String?
 
-    @Option(help: "PEM file with the certificate to show to a collector that asks for one.")
+    @Option(help: "PEM file with the client certificate, for a collector that asks for one.")
     var clientCertificate: String?
 
-    @Option(help: "PEM file with its private key, without a passphrase (default: in the certificate's file).")
+    @Option(
+        help:
+            "PEM file with the client certificate's private key, without a passphrase. (default: the certificate's file)"
+    )
     var clientKey: String?
 
     /// Reads the files that the flags name; without a flag, the file that `variables` name.
@@ -29,7 +32,7 @@ struct CollectorTLS: ParsableArguments {
         let certificate = clientCertificate ?? environment["CLIENT_CERTIFICATE"]
         let key = clientKey ?? environment["CLIENT_KEY"]
         guard let certificate else {
-            guard key == nil else { throw ValidationError("--client-key is of no use without --client-certificate") }
+            guard key == nil else { throw ValidationError("--client-key needs --client-certificate") }
             return configuration
         }
         let chain = try Self.named("CLIENT_CERTIFICATE") { try PEMFile.certificates(certificate) }

@@ -24,11 +24,11 @@ enum ConnectionFault {
     /// Recognises errors by the names that BoringSSL gives them.
     private static func tls(_ text: String) -> String {
         if text.contains("CERTIFICATE_VERIFY_FAILED") {
-            return "its certificate is not signed by an authority that is trusted here; --certificate names one's own"
+            return "its certificate is not signed by a trusted authority; name the authority's file with --certificate"
         }
-        if text.contains("failedToValidateHostname") { return "its certificate is for another name" }
+        if text.contains("failedToValidateHostname") { return "its certificate is for another host name" }
         if text.contains("CERTIFICATE_REQUIRED") || text.contains("HANDSHAKE_FAILURE") {
-            return "it asks for a certificate; --client-certificate names one"
+            return "it requires a client certificate; give one with --client-certificate"
         }
         return text
     }

@@ -14,8 +14,8 @@ struct Draining: Service {
 
     func run() async throws {
         try? await gracefulShutdown()
-        logger.info("stopping after the requests in work")
+        logger.info("stopping once the requests in progress are answered")
         await requests.drain()
-        if Task.isCancelled { logger.warning("requests that did not end in \(Self.maxDuration) are cut off") }
+        if Task.isCancelled { logger.warning("cutting off requests that did not end within \(Self.maxDuration)") }
     }
 }

@@ -6,7 +6,7 @@ import ArgumentParser
 struct MartletCollector: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "martlet-collector",
-        abstract: "Takes in what Martlet's agents and OpenTelemetry senders tell about requests, and reports it.",
+        abstract: "Receives data about HTTP requests from Martlet agents and OpenTelemetry senders, and reports on it.",
         subcommands: [Serve.self, ReportCommand.self, Agents.self],
         defaultSubcommand: Serve.self)
 }

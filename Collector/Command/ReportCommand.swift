@@ -5,45 +5,51 @@ import MartletSQLiteStorage
 struct ReportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "report",
-        abstract: "Counts, failures and latency of requests.",
-        discussion: "TIME is RFC 3339 or a length of time ago, such as 90s, 30m, 1h, 7d.")
+        abstract: "Reports counts, failures and latency of requests.",
+        discussion: """
+            TIME is RFC 3339, such as 2026-11-21T09:00:00Z, or a length of time ago, such as 90s, 30m, 1h or 7d.
+            """)
 
     @OptionGroup var source: SourceOptions
 
-    @Option(help: "TIME (default: \(ReportParameter.defaultSince))")
+    @Option(help: "TIME at which the report begins. (default: \(ReportParameter.defaultSince))")
     var since: String?
 
-    @Option(help: "TIME (default: now)")
+    @Option(help: "TIME at which the report ends. (default: now)")
     var until: String?
 
-    @Option(help: "Requests of this service alone.")
+    @Option(help: "Only requests of this service.")
     var service: String?
 
-    @Option(help: "client or server")
+    @Option(help: "Only requests of this kind: client (the service sends them) or server (it answers them).")
     var kind: String?
 
-    @Option(help: "The server's name, with the port or without it.")
+    @Option(help: "Only requests to this server, by its name with or without the port.")
     var host: String?
 
-    @Option(help: "An endpoint by its template, such as /users/{id}.")
+    @Option(help: "Only requests of this endpoint, by its template, such as /users/{id}.")
     var endpoint: String?
 
-    @Option(help: "A status such as 404, or a class such as 5xx.")
+    @Option(help: "Only requests with this status, such as 404, or class of statuses, such as 5xx.")
     var status: String?
 
-    @Option(help: "An error.type.")
+    @Option(help: "Only requests with this error.type, such as timeout.")
     var error: String?
 
-    @Option(help: "service, kind, method, host, endpoint, status, error, version, instance; may be repeated.")
+    @Option(
+        help: """
+            Dimension to group by: service, kind, method, host, endpoint, status, error, version or instance; may be \
+            repeated. (default: service, kind, method, host, endpoint)
+            """)
     var by: [String] = []
 
-    @Option(help: "impact, count, failures, failure-rate, p50, p95, p99, max (default: impact)")
+    @Option(help: "Figure to sort by: impact, count, failures, failure-rate, p50, p95, p99 or max. (default: impact)")
     var sort: String?
 
-    @Flag(help: "The smallest first.")
+    @Flag(help: "Show the rows with the smallest figures first.")
     var ascending = false
 
-    @Option(help: "Rows at most.")
+    @Option(help: "The greatest number of rows to show. (default: all)")
     var top: String?
 
     @Option(help: "table or json")

@@ -23,12 +23,12 @@ enum RetentionOption {
         }
         guard retention.isOrdered else {
             throw ValidationError(
-                "--retention: a finer resolution is not kept longer than a coarser one (10s=6h,1m=7d,1h=400d by default)"
+                "--retention must keep a coarser resolution at least as long as a finer one (default: 10s=6h,1m=7d,1h=400d)"
             )
         }
         return retention
     }
 
     private static let problem = ValidationError(
-        "--retention is how long points are kept by their resolution, such as 10s=6h,1m=7d,1h=400d")
+        "--retention must give the resolutions 10s, 1m or 1h a length of time each, such as 10s=6h,1m=7d,1h=400d")
 }

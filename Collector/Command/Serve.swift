@@ -7,40 +7,48 @@ import ServiceLifecycle
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Takes OTLP over HTTP and answers reports, until SIGINT or SIGTERM.",
-        discussion: "Every flag has a variable: MARTLET_COLLECTOR_PORT for --port, and so on. A flag goes first.")
+        abstract: "Receives OTLP over HTTP and serves reports, until SIGINT or SIGTERM.",
+        discussion: """
+            Each flag can also be set as an environment variable, such as MARTLET_COLLECTOR_PORT for --port. The flag takes \
+            precedence.
+            """)
 
-    @Option(help: "The address to listen at. (default: 127.0.0.1)")
+    @Option(help: "The address to listen on. (default: 127.0.0.1)")
     var host: String?
 
-    @Option(help: "The port to listen at; 0 takes a free one. (default: 4318)")
+    @Option(help: "The port to listen on; 0 chooses a free one. (default: 4318)")
     var port: Int?
 
-    @Option(help: "sqlite:PATH (default: collector.sqlite in $XDG_STATE_HOME/martlet or ~/.local/state/martlet)")
+    @Option(
+        help: "The store, sqlite:PATH. (default: collector.sqlite in $XDG_STATE_HOME/martlet or ~/.local/state/martlet)"
+    )
     var store: String?
 
-    @Option(help: "What senders have to give as a bearer token; safer as a variable.")
+    @Option(help: "The bearer token that senders must give; safer as the variable MARTLET_COLLECTOR_INGEST_TOKEN.")
     var ingestToken: String?
 
-    @Option(help: "What readers of /api and /metrics have to give as a bearer token; safer as a variable.")
+    @Option(
+        help:
+            "The bearer token that readers of /api and /metrics must give; safer as the variable MARTLET_COLLECTOR_READ_TOKEN."
+    )
     var readToken: String?
 
-    @Option(help: "How long points are kept by their resolution. (default: 10s=6h,1m=7d,1h=400d)")
+    @Option(help: "The length of time that points of each resolution are kept. (default: 10s=6h,1m=7d,1h=400d)")
     var retention: String?
 
-    @Option(help: "How long details of requests are kept. (default: 24h)")
+    @Option(help: "The length of time that details of requests (spans) are kept. (default: 24h)")
     var details: String?
 
-    @Option(help: "How many details of requests are kept at most. (default: 100000)")
+    @Option(help: "The greatest number of details (spans) that are kept. (default: 100000)")
     var maxDetails: Int?
 
-    @Option(help: "PEM file with the certificate to serve https with, and those between it and a root.")
+    @Option(help: "PEM file with the server's certificate, followed by any intermediate certificates; turns on https.")
     var tlsCertificate: String?
 
-    @Option(help: "PEM file with the certificate's private key.")
+    @Option(help: "PEM file with the certificate's private key, without a passphrase.")
     var tlsKey: String?
 
-    @Flag(help: "Listen beyond loopback without tokens.")
+    @Flag(help: "Allow other machines to connect although a token is missing.")
     var insecure = false
 
     func run() async throws {

@@ -15,7 +15,7 @@ struct ServeSettings {
         host: String?, port: Int?, store: String?, ingestToken: String?, readToken: String?, retention: String?,
         details: String?, maxDetails: Int?, tlsCertificate: String?, tlsKey: String?, insecure: Bool
     ) throws {
-        guard (0...65535).contains(port ?? 0) else { throw ValidationError("--port is a number from 0 to 65535") }
+        guard (0...65535).contains(port ?? 0) else { throw ValidationError("--port must be a number from 0 to 65535") }
         address = ListenAddress(host: host ?? "127.0.0.1", port: port ?? 4318)
         storePath = try store.map(StoreLocation.path) ?? StoreLocation.defaultPath()
         limits = try Self.limits(retention: retention, details: details, maxDetails: maxDetails)
@@ -37,7 +37,7 @@ struct ServeSettings {
         case (nil, nil): return nil
         case (let certificate?, let key?):
             return try reportingFailure { try ServerTLS(certificate: certificate, key: key) }
-        default: throw ValidationError("--tls-certificate and --tls-key are given together")
+        default: throw ValidationError("--tls-certificate and --tls-key must be given together")
         }
     }
 
@@ -46,12 +46,12 @@ struct ServeSettings {
         if let retention { limits.retention = try RetentionOption.parse(retention) }
         if let details {
             guard let age = TimeText.nanoseconds(details), age <= UInt64(Int64.max) else {
-                throw ValidationError("--details is a length of time such as 24h")
+                throw ValidationError("--details must be a length of time, such as 24h")
             }
             limits.detailAge = age
         }
         if let maxDetails {
-            guard maxDetails >= 0 else { throw ValidationError("--max-details is a number from 0 on") }
+            guard maxDetails >= 0 else { throw ValidationError("--max-details must be 0 or more") }
             limits.maxDetails = maxDetails
         }
         return limits
@@ -60,7 +60,7 @@ struct ServeSettings {
     /// Returns a token, and refuses an empty one, which would guard nothing.
     private static func token(_ text: String?, of flag: String) throws -> String? {
         guard let text else { return nil }
-        guard !text.isEmpty else { throw ValidationError("\(flag) is empty") }
+        guard !text.isEmpty else { throw ValidationError("\(flag) must not be empty") }
         return text
     }
 }

@@ -5,13 +5,13 @@ import MartletSQLiteStorage
 
 /// The source of an answer: a collector, or a store's file.
 struct SourceOptions: ParsableArguments {
-    @Option(help: "The collector to ask.")
+    @Option(help: "The URL of the collector to ask.")
     var collector = "http://127.0.0.1:4318"
 
-    @Option(help: "sqlite:PATH, to read a store's file instead of asking a collector.")
+    @Option(help: "Read the store sqlite:PATH instead of asking a collector.")
     var store: String?
 
-    @Option(help: "The collector's read token; safer as MARTLET_COLLECTOR_READ_TOKEN.")
+    @Option(help: "The collector's read token; safer as the variable MARTLET_COLLECTOR_READ_TOKEN.")
     var readToken: String?
 
     @OptionGroup var tls: CollectorTLS
@@ -25,7 +25,7 @@ struct SourceOptions: ParsableArguments {
     func client() throws -> CollectorClient {
         guard let url = URL(string: collector), let scheme = url.scheme, ["http", "https"].contains(scheme),
             url.host != nil
-        else { throw ValidationError("--collector is a URL such as http://127.0.0.1:4318") }
+        else { throw ValidationError("--collector must be a URL, such as http://127.0.0.1:4318") }
         let variables = ProcessInfo.processInfo.environment
         return CollectorClient(
             url: url, token: readToken ?? CollectorEnvironment(variables)["READ_TOKEN"],

@@ -7,7 +7,7 @@ enum StoreLocation {
 
     static func path(_ text: String) throws -> String {
         guard text.hasPrefix(scheme), text.count > scheme.count else {
-            throw ValidationError("--store is sqlite:PATH")
+            throw ValidationError("--store must be sqlite:PATH")
         }
         return String(text.dropFirst(scheme.count))
     }

@@ -19,7 +19,7 @@ struct StoreMaintenance: Service {
                 } catch is CancellationError {
                     return
                 } catch {
-                    logger.error("the store could not be maintained", metadata: ["error": "\(error)"])
+                    logger.error("old data could not be rolled up or deleted", metadata: ["error": "\(error)"])
                 }
                 try await Task.sleep(for: Self.pause)
             }

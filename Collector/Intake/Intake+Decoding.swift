@@ -19,7 +19,7 @@ extension Intake {
         guard body.count <= limits.maxBodyBytes else { throw .tooLarge(limit: limits.maxBodyBytes) }
         guard encoding == .gzip else { return body }
         // The stream may not inflate to more than the size that it declares.
-        guard let size = Gzip.inflatedSize(of: body) else { throw .malformed("the body is no gzip stream") }
+        guard let size = Gzip.inflatedSize(of: body) else { throw .malformed("the body is not a gzip stream") }
         guard size <= limits.maxBodyBytes else { throw .tooLarge(limit: limits.maxBodyBytes) }
         try reserve(body.count + size)
         do {
@@ -27,8 +27,10 @@ extension Intake {
         } catch {
             switch error {
             case .malformed(let reason): throw .malformed(reason)
-            case .tooLarge: throw .malformed("the gzip stream is damaged: it is longer than it says")
-            case .outOfMemory: throw IntakeRejection(status: 503, message: "there is no memory to inflate the body")
+            case .tooLarge: throw .malformed("the gzip stream is damaged: it inflates to more than the size at its end")
+            case .outOfMemory:
+                throw IntakeRejection(
+                    status: 503, message: "there is no memory to inflate the body; send it again later")
             }
         }
     }
@@ -52,7 +54,7 @@ extension Intake {
             case .json: return try Body(jsonUTF8Bytes: bytes, options: .otlp)
             }
         } catch {
-            throw format == .protobuf ? .notProtobuf : .malformed("the body is not an OTLP message as JSON")
+            throw format == .protobuf ? .notProtobuf : .malformed("the body is not an OTLP JSON message")
         }
     }
 }

@@ -9,11 +9,11 @@ package enum PrometheusProcess {
         text.add("process_resident_memory_bytes", figures.residentBytes)
         text.begin("process_virtual_memory_bytes", .gauge, "Virtual memory.")
         text.add("process_virtual_memory_bytes", figures.virtualBytes)
-        text.begin("process_start_time_seconds", .gauge, "When the process started, since 1970.")
+        text.begin("process_start_time_seconds", .gauge, "Start of the process, in seconds since 1970.")
         text.add("process_start_time_seconds", figures.startSeconds)
         text.begin("process_open_fds", .gauge, "Open file descriptors.")
         text.add("process_open_fds", figures.openFiles)
-        text.begin("process_max_fds", .gauge, "File descriptors that may be open.")
+        text.begin("process_max_fds", .gauge, "Maximum number of open file descriptors.")
         text.add("process_max_fds", figures.maxFiles)
         return text.text
     }

@@ -53,7 +53,7 @@ package struct PrometheusRequests: Sendable {
         let duration = "\(prefix)_request_duration_seconds"
         let sizes = [("request", request), ("response", response)].map { side, bytes in
             let name = "\(prefix)_\(side)_body_size_bytes_total"
-            return Family(name, .counter, "Bytes of \(side) bodies, where the sender tells them.") { text, series in
+            return Family(name, .counter, "Bytes of \(side) bodies, as far as senders report them.") { text, series in
                 text.add(name, series.total[keyPath: bytes], series.labels)
             }
         }

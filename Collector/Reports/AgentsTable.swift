@@ -1,7 +1,7 @@
 /// The senders as text for a person.
 package enum AgentsTable {
     package static func text(of report: AgentsReport) -> String {
-        guard !report.agents.isEmpty else { return "No agent was heard of since \(report.from).\n" }
+        guard !report.agents.isEmpty else { return "No agent has sent anything since \(report.from).\n" }
         var table = TextTable(
             ["service", "version", "instance", "host", "agent", "capture", "last seen"].map { ($0, .left) }
                 + ["captured", "delivered", "waiting", "dropped", "missing batches"].map { ($0, .right) })
@@ -25,7 +25,9 @@ package enum AgentsTable {
             notes(on: agent).map { TerminalText.plain("\(agent.service) \(agent.instance): \($0)") + "\n" }
         }
         if let more = report.more {
-            lines.append("the \(report.agents.count) heard of last; \(more) more since \(report.from) are not shown\n")
+            lines.append(
+                "only the \(report.agents.count) instances that were seen most recently are shown, of "
+                    + "\(report.agents.count + more) since \(report.from)\n")
         }
         return lines.isEmpty ? "" : "\n" + lines.joined()
     }
@@ -34,19 +36,22 @@ package enum AgentsTable {
         var notes: [String] = []
         if let reason = agent.captureReason { notes.append("capture is \(agent.capture ?? "off"), \(reason)") }
         if let seconds = agent.unwatchedSeconds {
-            notes.append("capture was off for \(FigureText.seconds(seconds)) since its start")
+            notes.append("capture was off for \(FigureText.seconds(seconds)) since the process started")
         }
         let reasons = (agent.ledger?.dropped ?? [:]).filter { $0.value > 0 }.sorted { $0.key < $1.key }
         if !reasons.isEmpty {
             notes.append("dropped " + reasons.map { "\($0.value) \($0.key)" }.joined(separator: ", "))
         }
         if let count = agent.overlappingBatches {
-            notes.append("some requests may count twice, batches that overlap with earlier ones: \(count)")
+            notes.append("some requests may be counted twice; batches that overlap with earlier ones: \(count)")
         }
         let kinds = (agent.statistics ?? [:]).filter { $0.value == "spans" }.keys.sorted()
         if !kinds.isEmpty {
             notes.append(
-                "\(kinds.joined(separator: " and ")) requests are known from spans alone, without those not sampled")
+                """
+                \(kinds.joined(separator: " and ")) requests are counted from spans only; \
+                requests that were not sampled are missing
+                """)
         }
         return notes
     }

@@ -20,7 +20,7 @@ package enum ReportTable {
             text += "\(damaged) points were damaged on disk and are missing from these figures\n"
         }
         if let spans = report.totals.measures.fromSpans {
-            text += "\(spans) requests are known from spans alone; what their senders did not sample is missing\n"
+            text += "\(spans) requests are counted from spans only; requests that were not sampled are missing\n"
         }
         if report.rows.isEmpty { text += "No requests in this time.\n" }
         return text

@@ -5,20 +5,22 @@ import FoundationNetworking
 @main
 struct Shopper: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Visits the storefront and says what it saw.",
-        discussion: "Exit codes: 0 there were answers, 1 there were none.")
+        abstract: "Visits the storefront and counts its answers.",
+        discussion: "Exit codes: 0 if the storefront answered, 1 if it gave no answer at all.")
 
-    @Option(help: "Where the storefront answers.")
+    @Option(help: "The URL of the storefront.")
     var storefront: URL
 
-    @Option(help: "How many requests to make.")
+    @Option(help: "The number of requests to make.")
     var requests = 1000
 
-    @Option(help: "How many of them at a time.")
+    @Option(help: "The number of requests at a time.")
     var concurrency = 16
 
     func validate() throws {
-        guard requests > 0, concurrency > 0 else { throw ValidationError("Counts are above zero.") }
+        guard requests > 0, concurrency > 0 else {
+            throw ValidationError("--requests and --concurrency must be above 0.")
+        }
     }
 
     func run() async throws {

@@ -27,6 +27,6 @@ struct Visits: Sendable {
         let lines = counts.map { outcome, count in
             "  \(outcome.errand)  \(outcome.status.map(String.init) ?? "no answer")  \(count)"
         }
-        return (lines.sorted() + ["upstream requests for these: \(upstreamRequests)"]).joined(separator: "\n")
+        return (lines.sorted() + ["upstream requests for these visits: \(upstreamRequests)"]).joined(separator: "\n")
     }
 }

@@ -8,15 +8,15 @@ import ServiceLifecycle
 @main
 struct Storefront: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "A shop that asks two services for everything it shows, with Martlet watching.")
+        abstract: "A small shop that asks two services for its contents and has the Martlet agent in it.")
 
-    @Option(help: "Where the catalog answers.")
+    @Option(help: "The URL of the catalog service.")
     var catalog: URL
 
-    @Option(help: "Where payments are made.")
+    @Option(help: "The URL of the payment service.")
     var payments: URL
 
-    @Option(help: "Where to listen on 127.0.0.1; 0 takes a free port.")
+    @Option(help: "The port to listen on, at 127.0.0.1; 0 chooses a free one.")
     var port = 8080
 
     func run() async throws {

@@ -9,15 +9,15 @@ struct Upstream: AsyncParsableCommand {
     }
 
     static let configuration = CommandConfiguration(
-        abstract: "A service for others to call: slow at times, failing now and then, and counting what it answers.")
+        abstract: "A service for the storefront to call. Some answers are slow, some fail, and all are counted.")
 
-    @Option(help: "Which service to be.")
+    @Option(help: "The service to run as.")
     var name: Name
 
-    @Option(help: "Where to listen on 127.0.0.1; 0 takes a free port.")
+    @Option(help: "The port to listen on, at 127.0.0.1; 0 chooses a free one.")
     var port = 0
 
-    @Option(help: "A file that gets a line of JSON for each request answered.")
+    @Option(help: "A file that gets a line of JSON for each answered request.")
     var log: String?
 
     func run() async throws {

@@ -115,6 +115,6 @@ package enum Gzip {
                 return .malformed("the gzip stream ends early")
             }
         }
-        return stream.avail_in == 0 ? nil : .malformed("something follows the gzip stream")
+        return stream.avail_in == 0 ? nil : .malformed("the body continues after the gzip stream")
     }
 }

@@ -40,11 +40,11 @@ import Testing
     @Test func aTracerThatIsThereStaysAndTheLogSaysSo() async throws {
         let (lines, errors) = try await run("bootstrapped")
         #expect(lines == Array(repeating: "OtherTracer rests", count: 4))
-        #expect(errors.contains("Tracing is bootstrapped with OtherTracer already"))
+        #expect(errors.contains("Tracing is already bootstrapped with OtherTracer"))
         #expect(!errors.contains(Self.advice))
     }
 
-    private static let advice = "(MARTLET_TRACING=false leaves that to a tracer of the service"
+    private static let advice = "set MARTLET_TRACING=false if the service bootstraps its own tracer"
 
     /// The trap of a second bootstrap does not name Martlet, so the agent logs a line before.
     @Test func aServiceThatBootstrapsATracerLaterIsToldHowToKeepIt() async throws {

@@ -84,7 +84,7 @@ import Testing
         expectKept(
             try await life([
                 "MARTLET_CERTIFICATE": authority.certificate, "MARTLET_CLIENT_CERTIFICATE": client.certificate,
-            ]), because: "MARTLET_CLIENT_CERTIFICATE: \(client.certificate) holds no private key in PEM")
+            ]), because: "MARTLET_CLIENT_CERTIFICATE: \(client.certificate) holds no unencrypted private key in PEM")
         // A batch recorded under a client's certificate is adopted only if the agent is asked to.
         expectDelivered(
             try await life([
@@ -98,7 +98,7 @@ import Testing
         let proxy = try await TLSProxy(
             try await authority.sign("proxy"), clients: authority.certificate, to: plain.port, in: folder)
         let trust = ["MARTLET_CERTIFICATE": authority.certificate]
-        expectKept(try await life(trust, to: proxy.address), because: "asks for a client's certificate")
+        expectKept(try await life(trust, to: proxy.address), because: "a proxy requires a client certificate")
         let client = try await authority.sign("client")
         let files = [
             "MARTLET_CLIENT_CERTIFICATE": client.certificate, "MARTLET_CLIENT_KEY": client.key,
@@ -157,7 +157,7 @@ import Testing
         for flags in [[], ["--certificate", stranger.certificate]] {
             let answer = try await command(["agents"] + flags)
             #expect(answer.status == 2)
-            #expect(answer.errors.contains("its certificate is not signed by an authority that is trusted here"))
+            #expect(answer.errors.contains("its certificate is not signed by a trusted authority"))
         }
     }
 

@@ -21,7 +21,7 @@ extension FaultTests {
                 #expect((end.captured, end.delivered) == (400, 400), "\(end); \(scene.seed)")
                 let said = errors.split(separator: "\n").filter { $0.contains(" warning martlet") }
                 #expect(said.count == 1, "\(errors)")
-                #expect(said.first?.contains("loses undelivered requests") == true, "\(errors)")
+                #expect(said.first?.contains("undelivered requests are lost") == true, "\(errors)")
                 try await scene.expectEverythingCountedOnce()
             }
         }

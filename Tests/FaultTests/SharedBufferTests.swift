@@ -116,7 +116,8 @@ extension FaultTests {
                     !scene.waiting.contains { $0.hasSuffix(".journal") }, "what waits is in batches, which have a limit"
                 )
                 let address = "http://127.0.0.1:\(old.port)"
-                #expect(log.components(separatedBy: "MARTLET_BUFFER_ADOPT=\(address) sends them").count == 2, "\(log)")
+                #expect(
+                    log.components(separatedBy: "MARTLET_BUFFER_ADOPT=\(address) to send them").count == 2, "\(log)")
                 try await scene.drain(
                     collector: new.port, environment: token.merging(["MARTLET_BUFFER_ADOPT": address]) { $1 })
                 #expect(try await lives(in: new, of: scene) == ["early", "late"])

@@ -45,7 +45,7 @@ extension AgentTests {
                 #expect(counts == ["/hello/detailed": 1, "/trace": 2])
                 #expect(spans == ["GET /hello/detailed"])
                 #expect(first.hasPrefix("no details are kept: "))
-                #expect(second.hasPrefix("no details, phases, trace headers and spans: "))
+                #expect(second.hasPrefix("no details, phases, trace headers or spans: "))
                 #expect(third.hasPrefix("paused for 3600 s: "))
                 #expect([first, second, third].allSatisfy { $0.contains("MARTLET_MAX_CPU") })
                 let told = try collector.resources().compactMap { $0["martlet.capture.reason"] }

@@ -8,7 +8,8 @@ import Martlet
 /// drift.
 @main
 struct RequestBenchmark: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "What the agent adds to a URLSession request.")
+    static let configuration = CommandConfiguration(
+        abstract: "Measures the cost that the agent adds to a URLSession request.")
 
     @Option(help: "A server that answers every GET with two bytes.")
     var server: String

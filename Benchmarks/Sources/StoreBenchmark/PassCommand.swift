@@ -8,7 +8,7 @@ import Synchronization
 /// Measures the wait of a batch to be stored while a pass of maintenance rolls up several hours, beside its wait without one.
 struct PassCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pass", abstract: "Says how long storing takes while older points are rolled up.")
+        commandName: "pass", abstract: "Prints the time that storing takes while older points are rolled up.")
 
     @Argument(help: "The store's file; made, and left there.")
     var path: String

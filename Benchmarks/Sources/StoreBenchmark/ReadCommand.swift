@@ -15,7 +15,7 @@ struct ReadCommand: AsyncParsableCommand {
     @Option(help: "A length of time such as 1h or 30d.")
     var since = "1h"
 
-    @Option(help: "When the report is made, in seconds since 1970; now where it is left out.")
+    @Option(help: "The time of the report, in seconds since 1970. (default: now)")
     var now: UInt64?
 
     @Option(help: "Times that the report is made.")

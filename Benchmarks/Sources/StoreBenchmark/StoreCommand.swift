@@ -7,7 +7,7 @@ import MartletTelemetry
 /// Stores batches of many senders at once, one interval of 10 s after the other, with passes of maintenance in between.
 struct StoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "store", abstract: "Stores points and says what each of them cost.")
+        commandName: "store", abstract: "Stores points and prints the cost of a point.")
 
     @Argument(help: "The store's file; made, and left there.")
     var path: String

@@ -32,7 +32,7 @@ package struct IntakeEnvelope: Sendable, Equatable {
 
     private static func format(_ contentType: String?) throws(IntakeRejection) -> IntakeFormat {
         if let format = IntakeFormat(contentType: contentType) { return format }
-        let complaint = contentType == nil ? "the content type is missing" : "this content type is not taken"
+        let complaint = contentType == nil ? "the content type is missing" : "the content type is not supported"
         throw .unsupported("\(complaint); send application/x-protobuf or application/json")
     }
 
@@ -40,17 +40,17 @@ package struct IntakeEnvelope: Sendable, Equatable {
         switch value?.lowercased() {
         case nil, "", "identity": .identity
         case "gzip": .gzip
-        default: throw .malformed("this content encoding is not known; send gzip or none")
+        default: throw .malformed("the content encoding is not supported; use gzip or none")
         }
     }
 
     private static func batch(_ value: String?, signal: Signal) throws(IntakeRejection) -> BatchID? {
         guard let value else { return nil }
         guard let batch = BatchID(value) else {
-            throw .malformed("the header \(BatchID.headerName) is no batch's id, such as instance/sequence/signal")
+            throw .malformed("the header \(BatchID.headerName) must be a batch's id, instance/sequence/signal")
         }
         guard batch.signal == signal else {
-            throw .malformed("the header \(BatchID.headerName) names another signal than the path")
+            throw .malformed("the header \(BatchID.headerName) has a different signal from the path")
         }
         return batch
     }

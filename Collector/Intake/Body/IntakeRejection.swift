@@ -11,7 +11,8 @@ package struct IntakeRejection: Error, Sendable, Equatable {
     static let notProtobuf = malformed("the body is not an OTLP protobuf message")
 
     package static func tooLarge(limit: Int) -> IntakeRejection {
-        IntakeRejection(status: 413, message: "the body has more than \(limit) bytes, inflated or not")
+        IntakeRejection(
+            status: 413, message: "the body has more than \(limit) bytes, before or after inflating; send it in parts")
     }
 
     /// The rejection of a body whose messages would take too much memory: few bytes can stand for many messages.
@@ -22,7 +23,7 @@ package struct IntakeRejection: Error, Sendable, Equatable {
 
     /// The rejection of a request for which there is no memory, because of the requests in work.
     package static let busy = IntakeRejection(
-        status: 429, message: "the collector has more to do than it can keep in memory; send it again later")
+        status: 429, message: "the collector has no memory left for this request; send it again later")
 
     /// The rejection of a body that ends early. The connection is gone, so hardly any client reads it.
     package static let cutOff = malformed("the body ends early")

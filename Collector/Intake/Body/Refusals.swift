@@ -17,7 +17,7 @@ package struct Refusals: Sendable, Equatable {
 
     /// One line for the sender's log, equal for equal refusals; empty if there are none.
     package var message: String {
-        counts.sorted { $0.key < $1.key }.map { "\($0.value) not taken: \($0.key)" }.joined(separator: "; ")
+        counts.sorted { $0.key < $1.key }.map { "\($0.value) rejected: \($0.key)" }.joined(separator: "; ")
     }
 
     /// Adds refused points or spans. A reason is a sentence of the collector's own and never quotes the sender, so there

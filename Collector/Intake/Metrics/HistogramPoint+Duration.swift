@@ -10,9 +10,9 @@ extension HistogramPoint {
         unit: Double, _ limits: IntakeLimits
     ) throws(PointRefusal) -> (sketch: ExponentialHistogram, unit: Double) {
         guard let seconds = seconds(unit: unit) else {
-            throw PointRefusal(reason: "a sum of durations that is missing or cannot be")
+            throw PointRefusal(reason: "the sum of durations is missing or impossible")
         }
-        guard count <= limits.maxRequestsPerPoint else { throw PointRefusal(reason: "a count that is too large") }
+        guard count <= limits.maxRequestsPerPoint else { throw PointRefusal(reason: "the count is too large") }
         let sketch: ExponentialHistogram?
         let countsOn = temporality == .cumulative
         var left = 1.0
@@ -29,8 +29,8 @@ extension HistogramPoint {
                 zeroCount: zeroCount, offset: offset, buckets: counts)
             (sketch, left) = countsOn ? (values, unit) : (values?.multiplied(by: unit), 1)
         }
-        guard let sketch else { throw PointRefusal(reason: "a histogram whose buckets are out of bounds") }
-        guard sketch.count == count else { throw PointRefusal(reason: "a count that is not the sum of the buckets") }
+        guard let sketch else { throw PointRefusal(reason: "the histogram's buckets are out of bounds") }
+        guard sketch.count == count else { throw PointRefusal(reason: "the count is not the sum of the buckets") }
         return (sketch, left)
     }
 

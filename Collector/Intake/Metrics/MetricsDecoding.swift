@@ -72,10 +72,10 @@ struct MetricsDecoding {
         _ metric: EncodedMetric, _ durations: DurationMetric, _ scope: StreamID, _ reserve: MemoryReservation
     ) throws {
         guard let unit = durations.secondsPerUnit else {
-            return try refuse(metric, "durations in a unit that is not known")
+            return try refuse(metric, "the unit of the durations is unknown; use s or ms")
         }
         guard let histogram = metric.histogram else {
-            return try refuse(metric, "durations are taken as histograms only")
+            return try refuse(metric, "durations must be sent as histograms")
         }
         let stream = scope.adding(metric: metric.name)
         makeRoom(for: histogram.pointCount)
@@ -84,7 +84,7 @@ struct MetricsDecoding {
             do throws(PointRefusal) {
                 let values = try point.durations(unit: unit, limits)
                 guard refusals.hasRoom(for: values.sketch, limits) else {
-                    throw PointRefusal(reason: "more buckets in one request than are taken")
+                    throw PointRefusal(reason: "the request has too many buckets; send fewer histograms at a time")
                 }
                 try add(.duration(values.sketch), of: point, stream, unit: values.unit)
             } catch {
@@ -106,13 +106,13 @@ struct MetricsDecoding {
     private mutating func takeSizes(
         _ metric: EncodedMetric, _ sizes: SizeMetric, _ scope: StreamID
     ) throws(ProtobufReader.UncommonForm) {
-        guard let histogram = metric.histogram else { return try refuse(metric, "sizes are taken as histograms only") }
+        guard let histogram = metric.histogram else { return try refuse(metric, "sizes must be sent as histograms") }
         let stream = scope.adding(metric: metric.name)
         var rest = HistogramPoints(histogram, of: sizes.kind, known)
         while let point = try rest.next() {
             do throws(PointRefusal) {
                 guard let bytes = point.bytes else {
-                    throw PointRefusal(reason: "a size whose sum is no number of bytes")
+                    throw PointRefusal(reason: "the sum of sizes is missing or not a number of bytes")
                 }
                 try add(sizes.measure(bytes), of: point, stream)
             } catch {
@@ -144,7 +144,7 @@ struct MetricsDecoding {
                         series: key.series, start: key.start, end: key.end, statistics: statistics),
                     unit: unit))
         case .unspecified, .UNRECOGNIZED:
-            throw PointRefusal(reason: "a histogram that does not say whether it is delta or cumulative")
+            throw PointRefusal(reason: "the histogram is neither delta nor cumulative")
         }
     }
 
@@ -175,18 +175,18 @@ struct MetricsDecoding {
 
     private mutating func takePhase(_ point: HistogramPoint) throws(PointRefusal) {
         guard let phase = point.attributes.phase else {
-            throw PointRefusal(reason: "a phase that is not known")
+            throw PointRefusal(reason: "the phase is unknown")
         }
         let key = try PointKey(point, limits)
         guard let index = indexes[key], case let requests = points[index].statistics.requests, requests > 0 else {
-            throw PointRefusal(reason: "a phase without a duration of the same attributes and interval")
+            throw PointRefusal(reason: "the phase has no duration with the same attributes and interval")
         }
         var totals = points[index].statistics.phases
         guard point.temporality == .delta, let seconds = point.seconds() else {
-            throw PointRefusal(reason: "a phase that is no delta, or whose sum is no length of time")
+            throw PointRefusal(reason: "the phase is not delta, or its sum is missing or impossible")
         }
         guard point.count <= requests &- totals[phase].count else {
-            throw PointRefusal(reason: "a phase of more requests than there were")
+            throw PointRefusal(reason: "the phase has more requests than the duration")
         }
         totals[phase].count += point.count
         totals[phase].seconds += seconds

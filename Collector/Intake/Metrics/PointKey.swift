@@ -11,7 +11,7 @@ struct PointKey: Hashable {
         (start, end) = (point.intervalStart, point.end)
         // The store keeps times as 63 bits, which last until 2262.
         guard end > 0, start <= end, end <= UInt64(Int64.max) else {
-            throw PointRefusal(reason: "an interval that ends before it starts, or at no time")
+            throw PointRefusal(reason: "the interval ends before it starts, or has no valid end")
         }
         series = point.attributes.series
         guard point.attributes.longestText <= limits.maxAttributeBytes else {

@@ -38,9 +38,9 @@ extension SpanRecord {
     fileprivate init(_ span: OTLPSpan, isOwn: Bool, limits: IntakeLimits) throws(PointRefusal) {
         guard let traceID = TraceID(bytes: span.traceID), let spanID = SpanID(bytes: span.spanID),
             [0, 8].contains(span.parentSpanID.count)
-        else { throw PointRefusal(reason: "a span without valid ids") }
+        else { throw PointRefusal(reason: "the span has no valid ids") }
         guard span.startTimeUnixNano <= span.endTimeUnixNano, span.endTimeUnixNano <= UInt64(Int64.max) else {
-            throw PointRefusal(reason: "a span that ends before it starts")
+            throw PointRefusal(reason: "the span ends before it starts, or has no valid end")
         }
         self.init(
             traceID: traceID, spanID: spanID, parentSpanID: SpanID(bytes: span.parentSpanID),

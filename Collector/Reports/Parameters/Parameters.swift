@@ -37,16 +37,18 @@ package struct Parameters<Name: ParameterName>: Sendable {
 
     package init(_ pairs: some Sequence<(String, String)>) throws(ParameterError) {
         for (name, value) in pairs {
-            guard values.count < Self.maxCount else { throw ParameterError("there are too many parameters") }
+            guard values.count < Self.maxCount else {
+                throw ParameterError("there are more than \(Self.maxCount) parameters")
+            }
             guard value.utf8.count <= Self.maxValueBytes else {
                 throw ParameterError("a parameter has more than \(Self.maxValueBytes) bytes")
             }
             guard let name = Name(rawValue: name) else {
                 throw ParameterError(
-                    "there is no parameter of this name; there are \(Self.list(Name.allCases.map(\.rawValue)))")
+                    "unknown parameter; the parameters are \(Self.list(Name.allCases.map(\.rawValue)))")
             }
             guard name.isRepeatable || self[name] == nil else {
-                throw ParameterError("\(name.rawValue) is given more than once")
+                throw ParameterError("\(name.rawValue) must not be given more than once")
             }
             values.append((name, value))
         }
@@ -64,7 +66,8 @@ package struct Parameters<Name: ParameterName>: Sendable {
     func time(_ name: Name, default text: String, now: UnixNanoseconds) throws(ParameterError) -> UnixNanoseconds {
         guard let time = TimeText.parse(self[name] ?? text, now: now) else {
             throw ParameterError(
-                "\(name.rawValue) is no time: write 2026-11-21T09:00:00Z, or a length of time ago such as 90s or 1h")
+                "\(name.rawValue) must be a time, such as 2026-11-21T09:00:00Z, or a length of time ago, such as 90s or 1h"
+            )
         }
         return time
     }
@@ -74,7 +77,7 @@ package struct Parameters<Name: ParameterName>: Sendable {
     ) throws(ParameterError) -> Choice? {
         guard let text = self[name] else { return nil }
         guard let choice = Choice(rawValue: text) else {
-            throw ParameterError("\(name.rawValue) is one of \(Self.list(Choice.allCases.map(\.rawValue)))")
+            throw ParameterError("\(name.rawValue) must be one of \(Self.list(Choice.allCases.map(\.rawValue)))")
         }
         return choice
     }
@@ -84,7 +87,7 @@ package struct Parameters<Name: ParameterName>: Sendable {
         switch self[name] {
         case nil, "false"?: return false
         case "true"?, ""?: return true
-        default: throw ParameterError("\(name.rawValue) is true or false")
+        default: throw ParameterError("\(name.rawValue) must be true or false")
         }
     }
 
@@ -93,7 +96,7 @@ package struct Parameters<Name: ParameterName>: Sendable {
         guard let text = self[name] else { return nil }
         guard let number = Int(text), (1...limit).contains(number) else {
             let end = limit == .max ? "1 or more" : "from 1 to \(limit)"
-            throw ParameterError("\(name.rawValue) is a number of \(things), \(end)")
+            throw ParameterError("\(name.rawValue) must be a number of \(things), \(end)")
         }
         return number
     }
@@ -102,7 +105,7 @@ package struct Parameters<Name: ParameterName>: Sendable {
     func length(_ name: Name) throws(ParameterError) -> UInt64? {
         guard let text = self[name] else { return nil }
         guard let length = TimeText.nanoseconds(text) else {
-            throw ParameterError("\(name.rawValue) is a length of time such as 500ms, 90s or 1h")
+            throw ParameterError("\(name.rawValue) must be a length of time, such as 500ms, 90s or 1h")
         }
         return length
     }
@@ -121,9 +124,9 @@ package struct Parameters<Name: ParameterName>: Sendable {
     private static func check(_ value: String, of dimension: Dimension) throws(ParameterError) {
         switch dimension {
         case .kind where RequestKind(rawValue: value) == nil:
-            throw ParameterError("kind is one of \(list(RequestKind.allCases.map(\.rawValue)))")
+            throw ParameterError("kind must be one of \(list(RequestKind.allCases.map(\.rawValue)))")
         case .status where StatusPattern(value) == nil:
-            throw ParameterError("status is neither 404 nor 5xx in form")
+            throw ParameterError("status must be a code such as 404, or a class such as 5xx")
         default: return
         }
     }

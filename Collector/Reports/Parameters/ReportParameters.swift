@@ -35,7 +35,7 @@ extension Parameters<ReportParameter> {
         for (name, value) in values where name == .by {
             for part in value.split(separator: ",") {
                 guard let dimension = Dimension(rawValue: String(part)) else {
-                    throw ParameterError("by is one of \(Self.list(Dimension.allCases.map(\.rawValue)))")
+                    throw ParameterError("by must be one of \(Self.list(Dimension.allCases.map(\.rawValue)))")
                 }
                 if !dimensions.contains(dimension) { dimensions.append(dimension) }
             }
@@ -45,7 +45,7 @@ extension Parameters<ReportParameter> {
 
     private func step() throws(ParameterError) -> UInt64? {
         guard let step = try length(.step) else { return nil }
-        guard step >= TrendStep.shortest else { throw ParameterError("step is at least 10s") }
+        guard step >= TrendStep.shortest else { throw ParameterError("step must be 10s or longer") }
         return step
     }
 }

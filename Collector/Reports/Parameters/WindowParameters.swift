@@ -19,9 +19,9 @@ extension Parameters where Name: WindowParameterName {
     func window(now: UnixNanoseconds) throws(ParameterError) -> TimeWindow {
         let from = try time(.since, default: Name.defaultSince, now: now)
         let to = try time(.until, default: "0s", now: now)
-        guard from < to else { throw ParameterError("since is not before until") }
+        guard from < to else { throw ParameterError("since must be before until") }
         guard to - from <= Self.longestDays * 86_400_000_000_000 else {
-            throw ParameterError("between since and until are more than \(Self.longestDays) days")
+            throw ParameterError("since and until must be at most \(Self.longestDays) days apart")
         }
         return TimeWindow(from: from, to: to)
     }

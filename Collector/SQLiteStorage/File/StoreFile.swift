@@ -12,11 +12,11 @@ enum StoreFile {
             try FileManager.default.createDirectory(
                 atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
-            throw StorageFailure("the folder \(folder) of the store cannot be made: \(error.localizedDescription)")
+            throw StorageFailure("the store's folder \(folder) cannot be created: \(error.localizedDescription)")
         }
         guard !FileManager.default.fileExists(atPath: path) else { return }
         guard FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]) else {
-            throw StorageFailure("the store \(path) cannot be made")
+            throw StorageFailure("the store \(path) cannot be created")
         }
     }
 
@@ -43,9 +43,9 @@ enum StoreFile {
             return try body()
         } catch let error as DatabaseError {
             switch error.resultCode {
-            case .SQLITE_NOTADB: throw StorageFailure("\(path) is not a database; it was left as it is")
+            case .SQLITE_NOTADB: throw StorageFailure("\(path) is not a database; it was not changed")
             case .SQLITE_CORRUPT:
-                throw StorageFailure("\(path) is damaged (\(error.message ?? "\(error)")); it was left as it is")
+                throw StorageFailure("\(path) is damaged (\(error.message ?? "\(error)")); it was not changed")
             case .SQLITE_CANTOPEN: throw StorageFailure("\(path) cannot be opened")
             default: throw StorageFailure("\(path) cannot be used as a store: \(error.message ?? "\(error)")")
             }
@@ -56,14 +56,15 @@ enum StoreFile {
         let objects = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") ?? 0
         if objects == 0, !forReading { return }
         guard try Int64.fetchOne(db, sql: "PRAGMA application_id") == Schema.applicationID else {
-            throw StorageFailure("\(path) is a database of something else than Martlet; it was left as it is")
+            throw StorageFailure("\(path) is a database of another program than Martlet; it was not changed")
         }
         guard try !Schema.migrator.hasBeenSuperseded(db) else {
             throw StorageFailure(
-                "\(path) was made by a newer Martlet than this one, or before the first release; it was left as it is")
+                "\(path) was made by a newer version of Martlet, or before the first release; it was not changed")
         }
         guard try !forReading || Schema.migrator.hasCompletedMigrations(db) else {
-            throw StorageFailure("\(path) was made by an older Martlet; `serve` brings it up to date")
+            throw StorageFailure(
+                "\(path) was made by an older version of Martlet; start `serve` with it once to bring it up to date")
         }
         try readOneRowOfEachTable(db)
     }

@@ -24,7 +24,7 @@ final class StoreHealth: Sendable {
             return try await body()
         } catch let error as DatabaseError where error.showsDamage {
             let found = StorageFailure(
-                "\(path) is damaged: \(error.message ?? "\(error)"); nothing is written to it any more")
+                "\(path) is damaged: \(error.message ?? "\(error)"); nothing more is stored in it")
             failure.withLock { $0 = found }
             throw found
         }

@@ -71,7 +71,7 @@ struct SeriesIndex {
             let id = try SeriesRows.insert(candidate.dimensions, service: service, day: day, in: db)
             return Entry(id: id, day: day)
         }
-        throw DatabaseError(message: "a series that nothing counts to")
+        throw DatabaseError(message: "no series is left for a request")
     }
 }
 

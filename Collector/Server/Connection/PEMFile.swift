@@ -13,7 +13,7 @@ package enum PEMFile {
     }
 
     package static func privateKey(_ path: String) throws(Failure) -> NIOSSLPrivateKey {
-        try read(path, "private key without a passphrase") { bytes in
+        try read(path, "unencrypted private key") { bytes in
             // Without a passphrase to try, BoringSSL asks for one on the terminal.
             try NIOSSLPrivateKey(bytes: bytes, format: .pem) { $0([UInt8]()) }
         }

@@ -19,7 +19,7 @@ package struct ServerTLS: Sendable {
             _ = try NIOSSLContext(configuration: configuration)
         } catch {
             throw PEMFile.Failure(
-                description: "the private key in \(key) is not that of the certificate in \(certificate)")
+                description: "the private key in \(key) does not belong to the certificate in \(certificate)")
         }
         self.configuration = configuration
     }

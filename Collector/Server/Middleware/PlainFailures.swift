@@ -15,14 +15,14 @@ struct PlainFailures<Context: RequestContext>: RouterMiddleware {
 
     /// Returns an answer in OTLP for a sender, and in JSON for a reader.
     private func failure(_ status: HTTPResponse.Status, to request: Request) throws -> Response {
-        let sentence = status == .notFound ? "there is nothing at this address" : "this is no good request"
+        let sentence = status == .notFound ? "nothing is served at this path" : "the request is not valid"
         guard let signal = IngestSignal(path: request.uri.path) else {
             return try Response.json(Problem(error: sentence), status: status)
         }
         guard status == .notFound, signal != .other else {
             return try Response.otlpFailure(status: status.code, message: sentence, to: request)
         }
-        var response = try Response.otlpFailure(status: 405, message: "only POST is taken here", to: request)
+        var response = try Response.otlpFailure(status: 405, message: "only POST is allowed at this path", to: request)
         response.headers[.allow] = "POST"
         return response
     }

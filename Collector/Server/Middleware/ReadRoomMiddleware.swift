@@ -12,13 +12,13 @@ struct ReadRoomMiddleware: RouterMiddleware {
     ) async throws -> Response {
         do {
             guard let slot = try await context.whileClientIsThere({ try await room.enter() }) else {
-                return try refusal("too many read at once; try again later")
+                return try refusal("too many clients are reading at the same time; try again later")
             }
             return try await next(request, context).holding(slot)
         } catch is CancellationError {
             // Two kinds of clients read this: one that ended only its sending side, and any client of a collector that
             // stops.
-            return try refusal("this was given up, for the connection or the collector is closing")
+            return try refusal("the request was ended early, because its connection or the collector is closing")
         }
     }
 

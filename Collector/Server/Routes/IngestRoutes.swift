@@ -26,7 +26,7 @@ struct IngestRoutes: Sendable {
         group.post("traces") { request, _ in try await answer(request) { try await traces(request) } }
         group.post("logs") { request, _ in
             try Response.otlpFailure(
-                status: 404, message: "logs are not kept here; metrics and traces are", to: request)
+                status: 404, message: "logs are not supported; send metrics and traces", to: request)
         }
     }
 
@@ -110,7 +110,8 @@ struct IngestRoutes: Sendable {
         do {
             return try await work()
         } catch let rejection as IntakeRejection {
-            logger.debug("rejected", metadata: ["status": "\(rejection.status)", "reason": "\(rejection.message)"])
+            logger.debug(
+                "request rejected", metadata: ["status": "\(rejection.status)", "reason": "\(rejection.message)"])
             return try Response.otlpFailure(status: rejection.status, message: rejection.message, to: request)
         } catch is StorageBusy {
             let busy = IntakeRejection.busy
@@ -127,12 +128,12 @@ struct IngestRoutes: Sendable {
         var batch: String { envelope.batch?.description ?? "none" }
         if outcome == .overlapping {
             logger.warning(
-                "a batch stands for intervals of which some had arrived, whose requests may count twice",
+                "a batch covers intervals of which some had arrived before; its requests may be counted twice",
                 metadata: ["batch": "\(batch)"])
         }
         guard refusals.total > 0 || outcome == .duplicate else { return }
         logger.debug(
-            "taken in part or not at all",
+            "a batch was a duplicate or was rejected, at least in part",
             metadata: [
                 "batch": "\(batch)", "duplicate": "\(outcome == .duplicate)", "refused": "\(refusals.message)",
             ])

@@ -19,7 +19,9 @@ struct MetricsRoute: Sendable {
         if let token {
             group.add(
                 middleware: BearerTokenMiddleware(token: token) { _ in
-                    try Response.json(Problem(error: "the read token is missing or wrong"), status: .unauthorized)
+                    try Response.json(
+                        Problem(error: "the read token is missing or wrong; use --read-token or a Bearer header"),
+                        status: .unauthorized)
                 })
         }
         group.add(middleware: ReadRoomMiddleware(room: room))

@@ -39,6 +39,8 @@ package struct TooManyGroups: Error, Equatable, CustomStringConvertible {
     }
 
     package var description: String {
-        "there are more than \(limit) rows: ask for fewer dimensions, for one service, for a shorter time or longer steps"
+        """
+        the report has more than \(limit) rows; ask for fewer dimensions, for one service, for a shorter time or for longer steps
+        """
     }
 }

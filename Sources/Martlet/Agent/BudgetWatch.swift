@@ -74,7 +74,7 @@ struct BudgetWatch {
     private static func reason(of pause: StepPause, at allowance: Allowance) -> String {
         switch allowance {
         case .everything, .withoutDetails: "no details are kept: \(pause.reason)"
-        case .countsOnly: "no details, phases, trace headers and spans: \(pause.reason)"
+        case .countsOnly: "no details, phases, trace headers or spans: \(pause.reason)"
         case .nothing: "paused for \(pause.length.components.seconds) s: \(pause.reason)"
         }
     }

@@ -15,7 +15,7 @@ enum AutomaticCapture {
         case noStopLoading = "the slot of URLProtocol.stopLoading was not found"
         case noResume = "the slot of URLSessionTask.resume was not found"
         case notWritten = "the hooks could not be installed"
-        case notCalled = "a hook was installed and is not called"
+        case notCalled = "a hook was installed but is not called"
     }
 
     /// Hooks the process once. Later calls return or throw the outcome of the first. Thread-safe.
@@ -36,7 +36,7 @@ enum AutomaticCapture {
         ]
         let lost = methods.filter { !martlet_is_in_place($0.0) }.map(\.1)
         guard !lost.isEmpty else { return nil }
-        return "requests may be missed: the hook is no longer in \(lost.joined(separator: ", "))"
+        return "requests may be missed: the hook was replaced in \(lost.joined(separator: ", "))"
     }
 
     private static let outcome = Lock<Result<Void, Failure>?>(nil)

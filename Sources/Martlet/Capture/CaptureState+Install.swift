@@ -10,7 +10,7 @@ extension CaptureState {
         return install(capture, automatic: AutomaticCapture.install)
         #else
         // This branch is for services that are developed on a Mac. It has not been tried there.
-        return CaptureState(mode: .off, reason: "URLSession capture is for Linux")
+        return CaptureState(mode: .off, reason: "URLSession capture works on Linux only")
         #endif
     }
 
@@ -21,7 +21,7 @@ extension CaptureState {
         state.limits = limits
         return state
         #else
-        return CaptureState(mode: .off, reason: "URLSession capture is for Linux")
+        return CaptureState(mode: .off, reason: "URLSession capture works on Linux only")
         #endif
     }
 
@@ -66,7 +66,8 @@ extension CaptureState {
             return CaptureState(mode: .automatic, loss: { AutomaticCapture.loss })
         } catch {
             return CaptureState(
-                mode: .explicit, reason: "\(error.rawValue); sessions need configuration.captureWithMartlet()")
+                mode: .explicit,
+                reason: "\(error.rawValue); call captureWithMartlet() on the configuration of each session")
         }
     }
     #endif

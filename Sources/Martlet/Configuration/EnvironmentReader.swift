@@ -29,7 +29,7 @@ struct EnvironmentReader {
     mutating func warnAboutUnknown(prefix: String, except other: String) {
         for variable in environment.keys.sorted()
         where variable.hasPrefix(prefix) && !variable.hasPrefix(other) && !known.contains(variable) {
-            warnings.append("\(variable) is not a variable that Martlet knows")
+            warnings.append("\(variable) is not a variable of Martlet; check its spelling")
         }
     }
 

@@ -125,7 +125,7 @@ extension MartletConfiguration {
             ?? reader.fallback(
                 "OTEL_EXPORTER_OTLP_COMPRESSION", unless: "MARTLET_COMPRESSION", default: "gzip",
                 as: EnvironmentValue.choice) ?? compression
-        transport = reader.value("MARTLET_TRANSPORT", default: "the one that suits", as: EnvironmentValue.choice)
+        transport = reader.value("MARTLET_TRANSPORT", default: "automatic choice", as: EnvironmentValue.choice)
         certificate = file("CERTIFICATE", &reader)
         clientCertificate = file("CLIENT_CERTIFICATE", &reader)
         clientKey = file("CLIENT_KEY", &reader)

@@ -194,7 +194,7 @@ final class JournalKeeper {
 
     // MARK: -
 
-    private static let noDirectory = "there is no directory that can be written"
+    private static let noDirectory = "no directory can be written to"
 
     /// The number of segments that a bank always has: the one in use and the next.
     private static let spare = 2

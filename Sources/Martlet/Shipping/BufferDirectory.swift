@@ -42,7 +42,8 @@ enum BufferDirectory {
         try FileManager.default.createDirectory(
             at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         guard isOurs(url) else {
-            throw WholeFile.Failure(operation: "use a directory that others own or may write to", code: EPERM)
+            throw WholeFile.Failure(
+                operation: "the directory belongs to another user, or other users may write to it", code: EPERM)
         }
     }
 

@@ -188,7 +188,9 @@ struct Delivery {
     ) -> [StoredBatch] {
         if batch.isExpired {
             settle(batch, as: .dropped(.expired), in: &outbox)
-            log.warn(of: .rejected, "A batch that may have arrived weeks ago is not sent again")
+            log.warn(
+                of: .rejected,
+                "A batch is dropped, because the collector may have counted it weeks ago and would count it twice")
             return []
         }
         // A batch that cannot be read or marked now may be later, and one that is gone is not in the next list.
@@ -236,7 +238,7 @@ struct Delivery {
         do {
             try outbox.replace(batch.file, with: parts)
         } catch {
-            postpone(route, .backOff, "\(reason), and its parts cannot be stored")
+            postpone(route, .backOff, "\(reason); the parts of the divided batch cannot be stored")
             return []
         }
         board.update { $0.bufferedBytes += parts.reduce(-batch.size) { $0 + $1.body.count } }
@@ -299,7 +301,7 @@ struct Delivery {
 
     private func reportRefusal(_ reason: String) {
         board.update { $0.uploadError = reason }
-        log.warn(of: .rejected, "The collector refused a batch or a part of it, which is lost: \(reason)")
+        log.warn(of: .rejected, "The collector rejected a batch or a part of it; the rejected data is lost: \(reason)")
     }
 }
 

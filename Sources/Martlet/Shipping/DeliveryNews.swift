@@ -21,11 +21,13 @@ struct DeliveryNews {
         if time == .longest {
             return log.warn(
                 of: .upload(route.signal),
-                "The collector takes no \(route.signal), so they wait in the buffer; are MARTLET_ENDPOINT and MARTLET_TOKEN right? \(reason)"
-            )
+                """
+                The collector does not accept \(route.signal), which wait in the buffer; \
+                check MARTLET_ENDPOINT and MARTLET_TOKEN: \(reason)
+                """)
         }
         failing.insert(route.signal)
-        log.warn(of: .collector, "The collector takes no batches now, so they wait in the buffer: \(reason)")
+        log.warn(of: .collector, "The collector does not accept batches now; they wait in the buffer: \(reason)")
     }
 
     mutating func succeed(_ route: UploadRoute) {
@@ -33,16 +35,16 @@ struct DeliveryNews {
             obstacles[route.address] = nil
             return log.noteEnd(
                 of: .elsewhere(route.address),
-                "Batches that wait for \(route.address.absoluteString) are delivered there now")
+                "Batches for \(route.address.absoluteString) are delivered there now")
         }
         failing.remove(route.signal)
-        log.noteEnd(of: .upload(route.signal), "The collector takes \(route.signal) again")
+        log.noteEnd(of: .upload(route.signal), "The collector accepts \(route.signal) again")
     }
 
     /// - Parameter waiting: signals with batches that wait. A signal without any cannot fail.
     mutating func endRound(waiting: Set<Signal>) {
         failing.formIntersection(waiting)
-        if failing.isEmpty { log.noteEnd(of: .collector, "The collector takes batches again") }
+        if failing.isEmpty { log.noteEnd(of: .collector, "The collector accepts batches again") }
     }
 
     /// Warns of batches that earlier processes left and that are not for the collector.
@@ -53,14 +55,17 @@ struct DeliveryNews {
     func note(_ files: [BatchFile], for destination: URL?, isLocked: Bool) {
         let count = "\(files.count) batches of earlier processes (\(files.reduce(0) { $0 &+ $1.requests }) requests)"
         guard let destination else {
-            return log.warn(of: .elsewhere(nil), "\(count) wait in the buffer: their address cannot be read")
+            return log.warn(
+                of: .elsewhere(nil), "\(count) wait in the buffer: the address of their collector cannot be read")
         }
-        let lock = isLocked ? "MARTLET_TOKEN or the client's certificate is another" : nil
+        let lock = isLocked ? "MARTLET_TOKEN or the client certificate has changed" : nil
         guard let obstacle = lock ?? obstacles[destination] else { return }
         let address = destination.absoluteString
         log.warn(
             of: .elsewhere(destination),
-            "\(count) wait in the buffer for \(address): \(obstacle); MARTLET_BUFFER_ADOPT=\(address) sends them to this collector"
-        )
+            """
+            \(count) wait in the buffer for \(address): \(obstacle); \
+            set MARTLET_BUFFER_ADOPT=\(address) to send them to this collector
+            """)
     }
 }

@@ -11,7 +11,7 @@ enum PEMFile {
     static func fault(of file: URL, needs content: Content) -> String? {
         var status = stat()
         // Reading a pipe would wait, and take bytes from libcurl.
-        if stat(file.path, &status) == 0, status.st_mode & S_IFMT != S_IFREG { return "is no regular file" }
+        if stat(file.path, &status) == 0, status.st_mode & S_IFMT != S_IFREG { return "is not a regular file" }
         guard let bytes = try? FileHandle(forReadingFrom: file).read(upToCount: MartletLimits.pemFile) else {
             return "is missing or cannot be read"
         }
@@ -22,8 +22,7 @@ enum PEMFile {
         case .key:
             // A library must not ask for a passphrase.
             let isLocked = text.contains("BEGIN ENCRYPTED PRIVATE KEY") || text.contains("Proc-Type: 4,ENCRYPTED")
-            return text.contains("PRIVATE KEY-----") && !isLocked
-                ? nil : "holds no private key in PEM without a passphrase"
+            return text.contains("PRIVATE KEY-----") && !isLocked ? nil : "holds no unencrypted private key in PEM"
         }
     }
 }

@@ -163,7 +163,7 @@ struct Sealer: ~Copyable {
                 metrics: batch, details: details(of: pending), detailCount: interval.details.count,
                 dropped: ledger.dropped)
         } catch {
-            log.warn(of: .encoding, "A batch cannot be made: \(Self.sentence(error))")
+            log.warn(of: .encoding, "A batch cannot be encoded; the agent will try again: \(Self.sentence(error))")
             return nil
         }
     }
@@ -272,10 +272,13 @@ struct Sealer: ~Copyable {
         let problem = directories.compactMap { directory in problems[directory].map { "\(directory.path): \($0)" } }
             .joined(separator: "; ")
         board.update { $0.bufferError = problem }
-        let fate = keeper.problem == nil ? "keeps undelivered requests in the journal" : "loses undelivered requests"
+        let fate = keeper.problem == nil ? "stay in the journal" : "are lost"
         log.warn(
             of: .buffer,
-            "Batches cannot be stored and are sent from memory; a killed process \(fate): \(problem)")
+            """
+            Batches cannot be stored and are sent from memory; \
+            if the process is killed, undelivered requests \(fate): \(problem)
+            """)
         noteJournal()
     }
 
@@ -322,9 +325,9 @@ struct Sealer: ~Copyable {
         // The warning that batches cannot be stored has said so.
         guard board.status.bufferError == nil else { return }
         if let problem {
-            log.warn(of: .journal, "A killed process loses the requests of its last interval: \(problem)")
+            log.warn(of: .journal, "If the process is killed, the requests of its last interval are lost: \(problem)")
         } else {
-            log.noteEnd(of: .journal, "Recorded requests survive a killed process again")
+            log.noteEnd(of: .journal, "Recorded requests are kept again if the process is killed")
         }
     }
 
@@ -337,7 +340,7 @@ struct Sealer: ~Copyable {
 
     private func note(_ account: OutboxAccount) {
         if account.dropped[.bufferFull] != board.status.account.dropped[.bufferFull] {
-            log.warn(of: .bufferFull, "The buffer is full (MARTLET_BUFFER_MAX); the oldest batches make room")
+            log.warn(of: .bufferFull, "The buffer is full (MARTLET_BUFFER_MAX); the oldest batches are dropped")
         }
         board.update { $0.account = account }
     }
@@ -366,7 +369,9 @@ struct Sealer: ~Copyable {
         let others = directories.compactMap { directory in problems[directory].map { "\(directory.path): \($0)" } }
         guard !others.isEmpty else { return }
         log.warn(
-            of: .directory, "Batches are kept in \(directory.path), because of \(others.joined(separator: "; "))")
+            of: .directory,
+            "Batches are kept in \(directory.path), because other directories cannot be used: \(others.joined(separator: "; "))"
+        )
     }
 
     private static func sentence(_ error: any Error) -> String {

@@ -30,12 +30,15 @@ struct TransportChoice: Equatable {
         switch (wanted, transport) {
         case (.libcurl, .urlSession) where !variables.isEmpty:
             warning =
-                "Uploads go over URLSession, which does not support \(names); libcurl is not in this process"
+                "Uploads go over URLSession, which does not support \(names), because libcurl is not in this process"
         case (.libcurl, .urlSession) where asked == .libcurl:
             warning = "Uploads go over URLSession: MARTLET_TRANSPORT asks for libcurl, which is not in this process"
         case (.libcurl, .urlSession):
             warning =
-                "Uploads go over URLSession, for libcurl is not in this process; before Swift 6.4 an answer that is cut off within its head ends the process"
+                """
+                Uploads go over URLSession, because libcurl is not in this process; \
+                before Swift 6.4, an answer that is cut off within its head crashes the process
+                """
         case (.libcurl, .libcurl) where asked == .urlSession:
             warning = "Uploads go over libcurl, because URLSession does not support \(names)"
         default: warning = nil

@@ -25,7 +25,9 @@ final class URLSessionTransport: UploadTransport {
         let session = session ?? Self.makeSession(delegate)
         self.session = session
         let number = delegate.begin()
-        guard let url = URL(string: upload.url) else { return delegate.fail("the address is no URL", of: number) }
+        guard let url = URL(string: upload.url) else {
+            return delegate.fail("the collector's address is not a URL", of: number)
+        }
         queue.async { [delegate] in
             let task = session.uploadTask(with: Self.request(to: url, upload), from: Data(upload.body))
             // The upload may have been cancelled before its task was made.

@@ -49,7 +49,7 @@ enum UploadOutcome: Equatable {
             case 429, 502, 503, 504: .retry(answer.retryAfter.map(RetryTime.notBefore) ?? .backOff, reason: reason)
             case 413: .split(reason: reason)
             case 400 where answer.missesCertificate:
-                .retry(.longest, reason: "\(reason); a proxy asks for a client's certificate")
+                .retry(.longest, reason: "\(reason); a proxy requires a client certificate")
             case 300..<400, 401, 403, 404, 405, 407: .retry(.longest, reason: reason)
             default: .dropped(.rejected, reason: reason)
             }

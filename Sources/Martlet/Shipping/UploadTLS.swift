@@ -43,7 +43,7 @@ struct UploadTLS {
         ]
         let key = clientKey == nil ? "MARTLET_CLIENT_CERTIFICATE" : "MARTLET_CLIENT_KEY"
         if clientCertificate == nil, clientKey != nil {
-            complaints.append("MARTLET_CLIENT_KEY is of no use without MARTLET_CLIENT_CERTIFICATE")
+            complaints.append("MARTLET_CLIENT_KEY needs MARTLET_CLIENT_CERTIFICATE")
         } else if complaints[1] == nil || clientKey != nil {
             complaints.append(complaint(key, clientKey ?? clientCertificate, needs: .key))
         }
@@ -52,6 +52,7 @@ struct UploadTLS {
 
     private func complaint(_ variable: String, _ file: URL?, needs: PEMFile.Content) -> String? {
         guard let file, let fault = PEMFile.fault(of: file, needs: needs) else { return nil }
-        return "\(variable): \(file.path) \(fault); batches wait in the buffer as long as the collector needs it"
+        return
+            "\(variable): \(file.path) \(fault); if the collector needs it, batches wait in the buffer until it is fixed"
     }
 }

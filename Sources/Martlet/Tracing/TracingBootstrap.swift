@@ -16,12 +16,16 @@ enum TracingBootstrap {
         case .isDone: return
         case .isNew:
             log.notice(
-                "Martlet is the backend of swift-distributed-tracing (MARTLET_TRACING=false leaves that to a tracer of the service: a second bootstrap ends the process)"
-            )
+                """
+                Martlet is the backend of swift-distributed-tracing; a second bootstrap ends the process, \
+                so set MARTLET_TRACING=false if the service bootstraps its own tracer
+                """)
         case .isTaken(let present):
             log.warning(
-                "Tracing is bootstrapped with \(type(of: present)) already; a MultiplexInstrument can hold MartletTracer too"
-            )
+                """
+                Tracing is already bootstrapped with \(type(of: present)); \
+                to use Martlet as well, bootstrap a MultiplexInstrument that includes MartletTracer
+                """)
         }
     }
 

@@ -80,7 +80,7 @@ import Testing
         for source in [["--collector", collector.address], ["--store", "sqlite:" + store]] {
             let lately = try await run(["agents"] + source)
             #expect(lately.status == 0)
-            #expect(lately.output.hasPrefix("No agent was heard of since 2"))
+            #expect(lately.output.hasPrefix("No agent has sent anything since 2"))
             let more = try await run(["agents", "--since", "3d"] + source)
             #expect(more.output.contains("checkout"))
         }

@@ -56,7 +56,7 @@ import Testing
             let more = try await ChildProcess(.martletCollector, flags + ["--by", "instance"]).finish()
             #expect(more.status == 64)
             #expect(more.output.isEmpty)
-            #expect(more.errors.contains("more than \(limits.maxGroups) rows: ask for fewer dimensions"))
+            #expect(more.errors.contains("more than \(limits.maxGroups) rows; ask for fewer dimensions"))
         }
     }
 }

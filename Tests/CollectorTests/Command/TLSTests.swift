@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func oneFileWithoutTheOtherIsReportedInASentence() async throws {
-        let sentence = "--tls-certificate and --tls-key are given together"
+        let sentence = "--tls-certificate and --tls-key must be given together"
         #expect(try await complaint(certificate: certificate, key: nil).contains(sentence))
         #expect(try await complaint(certificate: nil, key: key).contains(sentence))
     }
@@ -88,18 +88,18 @@ import Testing
         #expect(try await complaint(certificate: key, key: key).contains("\(key) holds no certificate in PEM"))
         #expect(
             try await complaint(certificate: certificate, key: certificate)
-                .contains("\(certificate) holds no private key"))
+                .contains("\(certificate) holds no unencrypted private key"))
     }
 
     @Test func aKeyWithAPassphraseIsRefusedWithoutAskingForIt() async throws {
         try await makeCertificate("locked", "-passout", "pass:secret")
         let errors = try await complaint(certificate: folder.path("locked.crt"), key: folder.path("locked.key"))
-        #expect(errors.contains("holds no private key without a passphrase"))
+        #expect(errors.contains("holds no unencrypted private key in PEM"))
     }
 
     @Test func aKeyOfAnotherCertificateIsReportedInASentence() async throws {
         try await makeCertificate("other")
         let errors = try await complaint(certificate: certificate, key: folder.path("other.key"))
-        #expect(errors.contains("is not that of the certificate in \(certificate)"))
+        #expect(errors.contains("does not belong to the certificate in \(certificate)"))
     }
 }

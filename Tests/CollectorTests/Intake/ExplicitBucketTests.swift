@@ -119,7 +119,7 @@ import Testing
         let taken = try Intake(limits: limits).metrics(try request.serializedBytes(), encoding: .identity)
         let requests = taken.values.reduce(0) { $0 + $1.requests }
         #expect(requests > 0 && requests < 20)
-        #expect(taken.refusals.message.contains("more buckets"))
+        #expect(taken.refusals.message.contains("too many buckets"))
         #expect(taken.refusals.requests + requests == 20)
         #expect(try take([OtherMetrics.point([1], bounds: (0..<5000).map(Double.init))]).refusals.total == 1)
     }

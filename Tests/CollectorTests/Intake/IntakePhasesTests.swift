@@ -78,7 +78,7 @@ import Testing
         let taken = try take(request)
         #expect(taken.values.map(\.requests) == [0])
         #expect(taken.refusals.total == 5)
-        #expect(taken.refusals.message.contains("5 not taken: a phase without a duration"))
+        #expect(taken.refusals.message.contains("5 rejected: the phase has no duration"))
     }
 
     @Test func pointsThatCannotBeAreRefusedAndTheirNeighboursTaken() throws {

@@ -58,7 +58,7 @@ import Testing
     func anInvalidTraceIDIsRefusedWithASentence(id: String) throws {
         let taken = try taken(body(ids: #""traceId": "\#(id)", "spanId": "\#(span)""#))
         #expect(taken.values.isEmpty)
-        #expect(taken.refusals.message == "1 not taken: a span without valid ids")
+        #expect(taken.refusals.message == "1 rejected: the span has no valid ids")
     }
 
     @Test(arguments: ["7uGbfsPBsXQ=", "EEE1", "zzzzzzzzzzzzzzzz"])
@@ -121,7 +121,7 @@ import Testing
             let status = try #require(
                 try JSONSerialization.jsonObject(with: Data(buffer: answer.body)) as? [String: Any])
             #expect(status["code"] as? Int == 3)
-            #expect(status["message"] as? String == "the body is not an OTLP message as JSON")
+            #expect(status["message"] as? String == "the body is not an OTLP JSON message")
         }
     }
 
@@ -148,7 +148,7 @@ import Testing
             #expect(
                 try JSONSerialization.jsonObject(with: Data(buffer: answer.body)) as? NSDictionary == [
                     "partialSuccess": [
-                        "rejectedSpans": "1", "errorMessage": "1 not taken: a span without valid ids",
+                        "rejectedSpans": "1", "errorMessage": "1 rejected: the span has no valid ids",
                     ]
                 ])
         }

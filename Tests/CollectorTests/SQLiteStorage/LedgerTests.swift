@@ -84,7 +84,8 @@ import Testing
             let report = try ReportJSON.value(of: AgentsReport.self, in: Data(buffer: response.body))
             #expect(report.agents.first?.unwatchedSeconds == 150)
             #expect(
-                AgentsTable.text(of: report).contains("\ncheckout i-1: capture was off for 2.5 min since its start\n"))
+                AgentsTable.text(of: report).contains(
+                    "\ncheckout i-1: capture was off for 2.5 min since the process started\n"))
         }
     }
 

@@ -34,7 +34,7 @@ import Testing
         let path = folder.path("photos.sqlite")
         try DatabaseQueue(path: path).write { try $0.execute(sql: "CREATE TABLE photo (id INTEGER)") }
         let before = try Data(contentsOf: URL(fileURLWithPath: path))
-        #expect(refusal(of: path).contains("something else than Martlet"))
+        #expect(refusal(of: path).contains("another program than Martlet"))
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
     }
 
@@ -47,7 +47,7 @@ import Testing
             try db.checkpoint(.truncate)
         }
         let before = try Data(contentsOf: URL(fileURLWithPath: path))
-        #expect(refusal(of: path).contains("made by a newer Martlet than this one, or before the first release"))
+        #expect(refusal(of: path).contains("made by a newer version of Martlet, or before the first release"))
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
     }
 

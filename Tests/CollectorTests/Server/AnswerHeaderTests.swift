@@ -29,7 +29,7 @@ import Testing
                 #expect(response.status == .notFound)
                 #expect(response.headers[.contentType] == "application/json; charset=utf-8")
                 let body = try JSONDecoder().decode([String: String].self, from: Data(buffer: response.body))
-                #expect(body == ["error": "there is nothing at this address"])
+                #expect(body == ["error": "nothing is served at this path"])
             }
         }
     }

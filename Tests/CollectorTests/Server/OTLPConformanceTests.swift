@@ -141,7 +141,7 @@ import Testing
                 uri: path, method: try #require(HTTPRequest.Method(method)), headers: [:], body: nil)
             #expect(response.status == .methodNotAllowed)
             #expect(response.headers[.allow] == "POST")
-            #expect(try Self.status(response).message == "only POST is taken here")
+            #expect(try Self.status(response).message == "only POST is allowed at this path")
         }
     }
 
@@ -150,7 +150,7 @@ import Testing
             for format in Self.formats {
                 let response = try await client.post([], to: "/v1/logs", type: format.contentType)
                 #expect(response.status == .notFound)
-                #expect(try Self.status(response).message == "logs are not kept here; metrics and traces are")
+                #expect(try Self.status(response).message == "logs are not supported; send metrics and traces")
             }
         }
     }
@@ -248,7 +248,7 @@ import Testing
                 ? try OTLPExportTraceServiceResponse(jsonUTF8Bytes: bytes)
                 : try OTLPExportTraceServiceResponse(serializedBytes: bytes)
             #expect(message.partialSuccess.rejectedSpans == 1)
-            #expect(message.partialSuccess.errorMessage == "1 not taken: a span without valid ids")
+            #expect(message.partialSuccess.errorMessage == "1 rejected: the span has no valid ids")
         }
     }
 

@@ -223,7 +223,8 @@ import Testing
             #expect(report.more == 1)
             #expect(
                 AgentsTable.text(of: report).hasSuffix(
-                    "\nthe 1000 heard of last; 1 more since 2026-09-21T13:14:20Z are not shown\n"))
+                    "\nonly the 1000 instances that were seen most recently are shown, of 1001 since 2026-09-21T13:14:20Z\n"
+                ))
         }
     }
 }

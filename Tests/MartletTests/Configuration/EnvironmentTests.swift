@@ -204,7 +204,7 @@ import Testing
     @Test func aVariableThatNobodyKnowsIsPointedOut() {
         let warnings = MartletConfiguration.fromEnvironment(["MARTLET_SAMPLERATE": "1", "MARTLET_COLLECTOR_PORT": "1"])
             .warnings
-        #expect(warnings == ["MARTLET_SAMPLERATE is not a variable that Martlet knows"])
+        #expect(warnings == ["MARTLET_SAMPLERATE is not a variable of Martlet; check its spelling"])
     }
 
     @Test(arguments: ["-1", "1e400", "nan", "64QB", "MiB", "0x10", "9999999999GiB"])

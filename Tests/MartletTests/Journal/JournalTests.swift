@@ -48,7 +48,7 @@ import Testing
         let keeper = JournalKeeper(recorder.journal)
         keeper.beginInMemory()
         for _ in 1...3 {
-            #expect(keeper.problem == "there is no directory that can be written")
+            #expect(keeper.problem == "no directory can be written to")
             #expect(recorder.closeSegments { keeper.close() })
             keeper.recycle()
         }

@@ -37,8 +37,8 @@ extension AgentTests {
             }
             #expect(
                 lines == [
-                    "The collector takes no batches now, so they wait in the buffer: status 503",
-                    "The collector takes batches again",
+                    "The collector does not accept batches now; they wait in the buffer: status 503",
+                    "The collector accepts batches again",
                 ])
         }
 
@@ -76,8 +76,9 @@ extension AgentTests {
             }
             try #require(lines.count == 2, "\(lines)")
             #expect(
-                lines[0].hasPrefix("The collector takes no traces, so they wait in the buffer; are MARTLET_ENDPOINT"))
-            #expect(lines[1] == "The collector takes traces again")
+                lines[0].hasPrefix(
+                    "The collector does not accept traces, which wait in the buffer; check MARTLET_ENDPOINT"))
+            #expect(lines[1] == "The collector accepts traces again")
         }
     }
 }
