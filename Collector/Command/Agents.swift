@@ -35,6 +35,6 @@ struct Agents: AsyncParsableCommand {
             return AgentsReport(
                 try await store.agents(seenSince: since, limit: AgentsReport.maxAgents), since: since)
         }
-        return try await source.client().get("api/v1/agents", parameters.values.map { ($0.name.rawValue, $0.value) })
+        return try await source.client().get("api/v1/agents", parameters.query)
     }
 }

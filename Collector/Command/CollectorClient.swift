@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import MartletReports
 import NIOCore
+import NIOHTTP1
 import NIOSSL
 
 /// Asks a collector over HTTP.
@@ -20,7 +21,17 @@ struct CollectorClient {
     }
 
     func get<Answer: Decodable>(_ path: String, _ query: [(String, String)] = []) async throws -> Answer {
-        let (body, status) = try await answer(to: try request(path, query))
+        try await send(.GET, path, query)
+    }
+
+    func delete<Answer: Decodable>(_ path: String) async throws -> Answer { try await send(.DELETE, path, []) }
+
+    private func send<Answer: Decodable>(
+        _ method: HTTPMethod, _ path: String, _ query: [(String, String)]
+    ) async throws -> Answer {
+        var request = try request(path, query)
+        request.method = method
+        let (body, status) = try await answer(to: request)
         guard status == 200 else { throw Self.failure(status: status, body: body) }
         do {
             return try ReportJSON.value(of: Answer.self, in: body)
@@ -68,7 +79,7 @@ struct CollectorClient {
 
     private static func failure(status: Int, body: Data) -> any Error {
         let sentence = (try? ReportJSON.value(of: [String: String].self, in: body))?["error"]
-        if status == 400, let sentence { return ParameterError(sentence) }
+        if [400, 404].contains(status), let sentence { return ParameterError(sentence) }
         return Failure(description: "the collector answers \(status)\(sentence.map { ": " + $0 } ?? "")")
     }
 }

@@ -28,6 +28,7 @@ func reportingFailure<Value>(_ context: String = "", _ body: () async throws -> 
 private func exit(for error: any Error, _ context: String) -> any Error {
     switch error {
     case let error as ParameterError: return ValidationError(error.description)
+    case let error as UnknownRequest: return ValidationError(error.description)
     case let error as TooManyGroups: return ValidationError(error.description)
     case is ValidationError, is ExitCode: return error
     default:

@@ -12,34 +12,12 @@ struct ReportCommand: AsyncParsableCommand {
 
     @OptionGroup var source: SourceOptions
 
-    @Option(help: "TIME at which the report begins. (default: \(ReportParameter.defaultSince))")
-    var since: String?
-
-    @Option(help: "TIME at which the report ends. (default: now)")
-    var until: String?
-
-    @Option(help: "Only requests of this service.")
-    var service: String?
-
-    @Option(help: "Only requests of this kind: client (the service sends them) or server (it answers them).")
-    var kind: String?
-
-    @Option(help: "Only requests to this server, by its name with or without the port.")
-    var host: String?
-
-    @Option(help: "Only requests of this endpoint, by its template, such as /users/{id}.")
-    var endpoint: String?
-
-    @Option(help: "Only requests with this status, such as 404, or class of statuses, such as 5xx.")
-    var status: String?
-
-    @Option(help: "Only requests with this error.type, such as timeout.")
-    var error: String?
+    @OptionGroup var selection: SelectionOptions
 
     @Option(
         help: """
-            Dimension to group by: service, kind, method, host, endpoint, status, error, version or instance; may be \
-            repeated. (default: service, kind, method, host, endpoint)
+            Dimension to group by: service, environment, kind, method, host, endpoint, status, error, version or instance; \
+            may be repeated. (default: service, kind, method, host, endpoint)
             """)
     var by: [String] = []
 
@@ -65,21 +43,20 @@ struct ReportCommand: AsyncParsableCommand {
 
     private func fetch() async throws -> Report {
         let parameters = parameters
-        let request = try parameters.request(now: SQLiteStorage.systemClock())
+        let query = try parameters.query(now: SQLiteStorage.systemClock())
         if let store = try source.openStore() {
-            return Report(try await store.statistics(request.query), for: request)
+            return Report(try await store.statistics(query), for: query)
         }
-        return try await source.client().get("api/v1/report", parameters.values.map { ($0.name.rawValue, $0.value) })
+        return try await source.client().get("api/v1/report", parameters.query)
     }
 
     private var parameters: ReportParameters {
         var parameters = ReportParameters()
-        let given: [(ReportParameter, String?)] = [
-            (.since, since), (.until, until), (.service, service), (.kind, kind), (.host, host), (.endpoint, endpoint),
-            (.status, status), (.error, error), (.sort, sort), (.ascending, ascending ? "true" : nil), (.top, top),
-        ]
-        for (name, value) in given { parameters.add(name, value) }
+        selection.add(to: &parameters)
         for dimension in by { parameters.add(.by, dimension) }
+        parameters.add(.sort, sort)
+        parameters.add(.ascending, ascending ? "true" : nil)
+        parameters.add(.top, top)
         return parameters
     }
 }

@@ -8,7 +8,7 @@ extension SQLiteStorage {
         try await health.watching {
             try await pool.read { db in
                 let selection = RequestSelection(query)
-                let count = try SQLRequest<Int>(literal: "SELECT count(*) FROM detail WHERE \(selection.condition)")
+                let count = SQLRequest<Int>(literal: "SELECT count(*) FROM detail WHERE \(selection.condition)")
                 let page = try SQLRequest<Row>(literal: try selection.page(in: db)).fetchAll(db)
                 return RequestsAnswer(
                     requests: try StoredSpans.decode(page.prefix(query.limit), in: db),

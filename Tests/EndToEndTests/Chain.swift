@@ -56,7 +56,7 @@ struct Chain {
 
     /// Returns the spans of a trace in the order of the calls.
     func spans(of trace: TraceID) async throws -> [StoredSpan] {
-        try await SQLiteStorage(readingFrom: folder.path("collector.sqlite")).spans(ofTrace: trace)
+        try await SQLiteStorage(readingFrom: folder.path("collector.sqlite")).spans(ofTrace: trace, limit: 1000).spans
     }
 
     /// Returns the counts of requests by `service kind endpoint status`.

@@ -26,8 +26,8 @@ struct ReadCommand: AsyncParsableCommand {
         for _ in 0..<times {
             let (cpu, start) = (ProcessCost.cpuSeconds, ContinuousClock.now)
             let storage = try SQLiteStorage(readingFrom: path)
-            let request = try ReportParameters([("since", since)]).request(now: now)
-            let report = Report(try await storage.statistics(request.query), for: request)
+            let query = try ReportParameters([("since", since)]).query(now: now)
+            let report = Report(try await storage.statistics(query), for: query)
             let bytes = ReportTable.text(of: report).utf8.count
             let wall = (ContinuousClock.now - start) / .milliseconds(1)
             print(

@@ -13,8 +13,10 @@ extension RequestFilter {
     var selectsSenders: Bool { wanted.keys.contains(where: \.isOfSender) }
 
     private func condition(on dimensions: [Dimension]) -> SQL {
-        dimensions.compactMap { dimension in wanted[dimension].map { Self.condition(dimension, $0.sorted()) } }
-            .joined(operator: .and)
+        let conditions = dimensions.compactMap { dimension in
+            wanted[dimension].map { Self.condition(dimension, $0.sorted()) }
+        }
+        return "\(conditions.joined(operator: .and))"
     }
 
     private static func condition(_ dimension: Dimension, _ values: [String]) -> SQL {
@@ -28,7 +30,7 @@ extension RequestFilter {
         case .error: "error IN \(values)"
         case .kind: "kind IN \(values.flatMap(SeriesRows.kinds(named:)))"
         case .host: "(host IN \(values) OR \(authority) IN \(values))"
-        case .status: values.map(condition(onStatus:)).joined(operator: .or)
+        case .status: "\(values.map(condition(onStatus:)).joined(operator: .or))"
         }
     }
 

@@ -5,7 +5,7 @@ import MartletReports
 import MartletStorage
 import MartletTelemetry
 
-/// `GET /api/v1/…`: the reports of the command line, as JSON.
+/// `/api/v1/…`: the reports of the command line, as JSON, and the deletion of kept requests.
 struct ReadRoutes: Sendable {
     let storage: any Storage
     let room: ReadRoom
@@ -24,20 +24,65 @@ struct ReadRoutes: Sendable {
                 })
         }
         group.add(middleware: ReadRoomMiddleware(room: room))
-        group.get("report") { request, context in
-            try await answer { try await context.whileClientIsThere { try await report(request) } }
+        let reads: [(RouterPath, Read)] = [
+            ("report", report), ("series", series), ("requests", requests), ("requests/:id", request),
+            ("values/:dimension", values), ("agents", agents),
+        ]
+        for (path, read) in reads {
+            group.get(path) { request, context in
+                try await answer { try await context.whileClientIsThere { try await read(request, context) } }
+            }
         }
-        group.get("agents") { request, context in
-            try await answer { try await context.whileClientIsThere { try await agents(request) } }
-        }
+        group.delete("requests") { request, _ in try await answer { try await removeRequests(request) } }
     }
 
-    private func report(_ request: Request) async throws -> Response {
-        let reportRequest = try ReportParameters(request.parameters).request(now: now())
-        return try Response.json(Report(try await storage.statistics(reportRequest.query), for: reportRequest))
+    private typealias Read = @Sendable (Request, CollectorRequestContext) async throws -> Response
+
+    private func report(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
+        let query = try ReportParameters(request.parameters).query(now: now())
+        return try Response.json(Report(try await storage.statistics(query), for: query))
     }
 
-    private func agents(_ request: Request) async throws -> Response {
+    private func series(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
+        let query = try ReportParameters(request.parameters).seriesQuery(now: now())
+        guard let report = SeriesReport(try await storage.statistics(query), for: query) else {
+            throw StorageFailure("the store answered without slots")
+        }
+        return try Response.json(report)
+    }
+
+    private func requests(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
+        let query = try RequestsParameters(request.parameters).query(now: now())
+        return try Response.json(RequestsReport(try await storage.requests(query), for: query))
+    }
+
+    private func request(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
+        let id = try context.parameters.require("id")
+        guard let kept = try await storage.request(id),
+            let report = RequestReport(
+                kept, trace: try await storage.spans(ofTrace: kept.span.traceID, limit: RequestReport.maxSpans))
+        else { throw UnknownRequest(id: id) }
+        return try Response.json(report)
+    }
+
+    private func values(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
+        guard let dimension = Dimension(rawValue: try context.parameters.require("dimension")) else {
+            throw HTTPError(.notFound)
+        }
+        let query = try ValuesParameters(request.parameters).query(of: dimension, now: now())
+        return try Response.json(ValuesReport(try await storage.values(query), of: dimension))
+    }
+
+    /// Deletes all kept spans. A page of another site cannot make a browser send this: `DELETE` needs the collector's consent
+    /// to be asked across origins (Fetch Standard, "CORS-preflight request"), which it never gives.
+    private func removeRequests(_ request: Request) async throws -> Response {
+        guard request.uri.query == nil else {
+            throw ParameterError("all kept requests are deleted together; there are no parameters")
+        }
+        return try Response.json(RemovalReport(removed: try await storage.removeDetails()))
+    }
+
+    private func agents(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
         let since = try AgentsParameters(request.parameters).since(now: now())
         let answer = try await storage.agents(seenSince: since, limit: AgentsReport.maxAgents)
         return try Response.json(AgentsReport(answer, since: since))
@@ -50,6 +95,10 @@ struct ReadRoutes: Sendable {
             return try Response.json(Problem(error: error.description), status: .badRequest)
         } catch let error as TooManyGroups {
             return try Response.json(Problem(error: error.description), status: .badRequest)
+        } catch let error as UnknownRequest {
+            return try Response.json(Problem(error: error.description), status: .notFound)
+        } catch let error as HTTPError {
+            throw error
         } catch let error as CancellationError {
             throw error
         } catch {

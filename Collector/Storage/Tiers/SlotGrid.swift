@@ -17,7 +17,7 @@ package struct SlotGrid: Sendable, Equatable {
         self.window = window
         let finest = expired.finest(at: Int64(clamping: window.from)).map { UInt64($0.length) } ?? 1
         let slots = max(1, step / finest + (step % finest > 0 ? 1 : 0))
-        self.step = slots.multipliedReportingOverflow(by: finest).overflow ? UInt64(Int64.max) : slots * finest
+        self.step = slots.multipliedReportingOverflow(by: finest).overflow ? .max : slots * finest
         count = window.to > window.from ? Int(clamping: (window.to - 1) / self.step - window.from / self.step + 1) : 0
     }
 

@@ -8,28 +8,32 @@ import Testing
     private let now = Samples.time(0)
 
     @Test func theDefaultReportIsTheLastHourByEndpoint() throws {
-        let request = try ReportParameters([]).request(now: now)
-        #expect(request.query.window == TimeWindow(from: now - 3_600_000_000_000, to: now))
-        #expect(request.query.by == [.service, .kind, .method, .host, .endpoint])
-        #expect(request.query.filter == RequestFilter())
-        #expect(request.sort == .impact)
-        #expect(request.top == nil)
+        let query = try ReportParameters([]).query(now: now)
+        #expect(query.window == TimeWindow(from: now - 3_600_000_000_000, to: now))
+        #expect(query.by == [.service, .kind, .method, .host, .endpoint])
+        #expect(query.filter == RequestFilter())
+        #expect(query.order == GroupOrder(.impact))
+        #expect(query.limit == nil)
+        #expect(query.step == nil)
     }
 
     @Test func everyParameterIsTaken() throws {
-        let request = try ReportParameters([
-            ("since", "2h"), ("until", "1h"), ("service", "s"), ("kind", "server"), ("host", "h:1"), ("endpoint", "/e"),
-            ("status", "4XX"), ("error", "timeout"), ("by", "status,error"), ("by", "instance"), ("by", "error"),
-            ("sort", "failure-rate"), ("ascending", "true"), ("top", "7"),
-        ]).request(now: now)
-        let filter = RequestFilter(
-            service: "s", kind: .server, host: "h:1", endpoint: "/e", status: .group(4), error: "timeout")
+        let query = try ReportParameters([
+            ("since", "2h"), ("until", "1h"), ("service", "s"), ("service", "t"), ("environment", "e"), ("kind", "server"),
+            ("method", "PUT"), ("host", "h:1"), ("endpoint", "/e"), ("status", "4XX"), ("error", "timeout"),
+            ("version", "1"), ("instance", "i"), ("by", "status,error"), ("by", "instance"), ("by", "error"),
+            ("sort", "failure-rate"), ("ascending", "true"), ("top", "7"), ("step", "1m"),
+        ]).query(now: now)
+        let filter = RequestFilter([
+            .service: ["s", "t"], .environment: ["e"], .kind: ["server"], .method: ["PUT"], .host: ["h:1"],
+            .endpoint: ["/e"], .status: ["4xx"], .error: ["timeout"], .version: ["1"], .instance: ["i"],
+        ])
         let window = TimeWindow(from: now - 7_200_000_000_000, to: now - 3_600_000_000_000)
         #expect(
-            request
-                == ReportRequest(
-                    query: StatisticsQuery(window: window, filter: filter, by: [.status, .error, .instance]),
-                    sort: .failureRate, ascending: true, top: 7))
+            query
+                == StatisticsQuery(
+                    window: window, filter: filter, by: [.status, .error, .instance],
+                    order: GroupOrder(.failureRate, ascending: true), limit: 7, step: 60_000_000_000))
     }
 
     @Test(
@@ -79,16 +83,16 @@ import Testing
 
     @Test func aWindowThatEndsBeforeItStartsIsRefused() {
         #expect(throws: ParameterError.self) {
-            try ReportParameters([("since", "1h"), ("until", "2h")]).request(now: now)
+            try ReportParameters([("since", "1h"), ("until", "2h")]).query(now: now)
         }
     }
 
     @Test func aWindowHas800DaysAtMost() throws {
-        _ = try ReportParameters([("since", "800d")]).request(now: now)
-        _ = try ReportParameters([("since", "900d"), ("until", "100d")]).request(now: now)
+        _ = try ReportParameters([("since", "800d")]).query(now: now)
+        _ = try ReportParameters([("since", "900d"), ("until", "100d")]).query(now: now)
         for (since, until) in [("801d", "0s"), ("1970-01-02T00:00:00Z", "0s"), ("1h", "2199-01-01T00:00:00Z")] {
             #expect(throws: ParameterError("since and until must be at most 800 days apart")) {
-                try ReportParameters([("since", since), ("until", until)]).request(now: now)
+                try ReportParameters([("since", since), ("until", until)]).query(now: now)
             }
         }
     }

@@ -8,12 +8,13 @@ import Testing
 
     private func table(endpoint: String, damaged: Int = 0, account: WindowAccount? = nil) -> String {
         let statistics = Samples.statistics([0.025, 0.025, 1.5], received: 2048)
+        let query = StatisticsQuery(window: window, by: [.service, .endpoint])
         let answer = StatisticsAnswer(
-            window: window, groups: [Samples.group(["checkout", endpoint], [(Samples.dimensions(), statistics)])],
+            query, window: window,
+            sums: [Samples.group(["checkout", endpoint, "client"], [(Samples.dimensions(), statistics)])],
             account: account ?? Samples.account(window, arrived: 0.99999), damagedPoints: damaged)
         return ReportTable.text(
-            of: Report(
-                answer, for: ReportRequest(query: StatisticsQuery(window: window, by: [.service, .endpoint]))))
+            of: Report(answer, for: query))
     }
 
     @Test func theTableShowsWindowCompletenessFiguresAndTotals() {

@@ -1,3 +1,4 @@
+import struct Foundation.Data
 import MartletStorage
 import MartletTelemetry
 import Testing
@@ -7,20 +8,20 @@ import Testing
 @Suite struct ReportTests {
     /// Returns a report of these requests over a window of 100 seconds.
     private func report(
-        _ points: [(RequestDimensions, [Double])], by: [Dimension] = [.endpoint], sort: ReportSort = .impact,
+        _ points: [(RequestDimensions, [Double])], by: [Dimension] = [.endpoint], sort: GroupOrder.Measure = .impact,
         ascending: Bool = false, top: Int? = nil
     ) -> Report {
+        let window = TimeWindow(from: Samples.time(0), to: Samples.time(100))
+        let query = StatisticsQuery(window: window, by: by, order: GroupOrder(sort, ascending: ascending), limit: top)
         var groups: [[String?]: [(RequestDimensions, RequestStatistics)]] = [:]
         for (dimensions, seconds) in points {
-            let values = by.map { $0.value(of: dimensions, from: Samples.resource()) }
+            let values = query.grouping.map { $0.value(of: dimensions, from: Samples.resource()) }
             groups[values, default: []].append((dimensions, Samples.statistics(seconds, sent: 3, received: 5)))
         }
-        let window = TimeWindow(from: Samples.time(0), to: Samples.time(100))
         return Report(
             StatisticsAnswer(
-                window: window, groups: groups.map(Samples.group), account: Samples.account(window, arrived: 0.75)),
-            for: ReportRequest(
-                query: StatisticsQuery(window: window, by: by), sort: sort, ascending: ascending, top: top))
+                query, window: window, sums: groups.map(Samples.group), account: Samples.account(window, arrived: 0.75)),
+            for: query)
     }
 
     private func endpoints(of report: Report) -> [String] {
@@ -58,12 +59,14 @@ import Testing
         again.phases = Samples.phases([.firstByte: (3, 0.5)])
         let groups = [
             Samples.group(
-                ["/a"], [(Samples.dimensions(), first), (Samples.dimensions(status: 404, error: "404"), again)]),
-            Samples.group(["/b"], [(Samples.dimensions(), Samples.statistics([1]))]),
+                ["/a", "client"], [(Samples.dimensions(), first), (Samples.dimensions(status: 404, error: "404"), again)]),
+            Samples.group(["/b", "client"], [(Samples.dimensions(), Samples.statistics([1]))]),
         ]
+        let query = StatisticsQuery(window: Samples.everything, by: [.endpoint])
         let report = Report(
-            StatisticsAnswer(window: Samples.everything, groups: groups, account: Samples.account(Samples.everything)),
-            for: ReportRequest(query: StatisticsQuery(window: Samples.everything, by: [.endpoint])))
+            StatisticsAnswer(
+                query, window: Samples.everything, sums: groups, account: Samples.account(Samples.everything)),
+            for: query)
         #expect(report.rows.map(\.measures.phases) == [["connect": 500, "first_byte": 187.5], [:]])
         #expect(report.totals.measures.phases == ["connect": 500, "first_byte": 187.5])
     }
@@ -125,14 +128,31 @@ import Testing
         #expect(report.totals.dimensions.isEmpty)
     }
 
+    @Test func theTotalsOfClientsAndServersStayApart() {
+        let report = report(
+            [(Samples.dimensions(), [1, 1]), (Samples.dimensions(.server, status: 500, error: "500"), [2])], by: [.service],
+            top: 1)
+        #expect(report.rows.map(\.measures.count) == [3])
+        #expect(report.totalsByKind.mapValues(\.measures.count) == [.client: 2, .server: 1])
+        #expect(report.totalsByKind.mapValues(\.measures.failures.rate) == [.client: 0, .server: 1])
+        #expect(report.totalsByKind.mapValues(\.measures.impact) == [.client: 0.5, .server: 0.5])
+    }
+
+    @Test func aReportSurvivesItsJSON() throws {
+        let report = report([(Samples.dimensions(), [1, 1]), (Samples.dimensions(.server), [2])], by: [.kind, .status])
+        let json = try ReportJSON.text(of: report)
+        #expect(try ReportJSON.value(of: Report.self, in: Data(json.utf8)) == report)
+    }
+
     @Test func figuresThatNoDoubleHoldsAreStillJSON() throws {
         let sketch = try #require(
             ExponentialHistogram(
                 scale: 0, sum: .greatestFiniteMagnitude, min: nil, max: nil, zeroCount: 0, offset: 1090, buckets: [2]))
-        let group = Samples.group([], [(Samples.dimensions(), RequestStatistics(duration: sketch))])
+        let group = Samples.group(["client"], [(Samples.dimensions(), RequestStatistics(duration: sketch))])
+        let query = StatisticsQuery(window: Samples.everything, by: [])
         let answer = StatisticsAnswer(
-            window: Samples.everything, groups: [group], account: Samples.account(Samples.everything))
-        let report = Report(answer, for: ReportRequest(query: StatisticsQuery(window: Samples.everything, by: [])))
+            query, window: Samples.everything, sums: [group], account: Samples.account(Samples.everything))
+        let report = Report(answer, for: query)
         #expect(try ReportJSON.text(of: report).contains("\"count\" : 2"))
     }
 }

@@ -179,14 +179,14 @@ import Testing
         ] as [(String, String, UInt64)] {
             let times = { (text: String) in text.split(separator: " ").map { "2026-09-21T\($0)Z" } }
             let window = times(asked)
-            let request = try ReportParameters([("since", window[0]), ("until", window[1])]).request(now: clock.time)
-            let report = Report(try await storage.statistics(request.query), for: request)
+            let query = try ReportParameters([("since", window[0]), ("until", window[1])]).query(now: clock.time)
+            let report = Report(try await storage.statistics(query), for: query)
             #expect([report.from, report.to] == times(told))
             #expect(report.totals.measures.count == count)
             #expect(abs(report.totals.measures.perSecond - 0.1) < 1e-9)
         }
-        let tail = try ReportParameters([("since", "2026-09-21T21:42:50Z")]).request(now: clock.time)
-        let report = Report(try await storage.statistics(tail.query), for: tail)
+        let tail = try ReportParameters([("since", "2026-09-21T21:42:50Z")]).query(now: clock.time)
+        let report = Report(try await storage.statistics(tail), for: tail)
         #expect([report.from, report.to] == ["2026-09-21T21:42:00Z", "2026-09-21T22:13:20Z"])
     }
 

@@ -91,7 +91,7 @@ import Testing
         }
         let trace = try #require(TraceID(hexDigits: Array("5b8efff798038103d269b633813fc60c".utf8)))
         let storage = try SQLiteStorage(readingFrom: folder.path("collector.sqlite"))
-        let span = try #require(try await storage.spans(ofTrace: trace).first?.span)
+        let span = try #require(try await storage.spans(ofTrace: trace, limit: 10).spans.first?.span)
         #expect(span.spanID.description == "eee19b7ec3c1b174")
         #expect(span.kind == .server)
         #expect([span.start, span.durationNanoseconds] == [1000, 1000])

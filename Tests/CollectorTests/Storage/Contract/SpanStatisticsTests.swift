@@ -45,8 +45,8 @@ extension StorageContractTests {
 
         private func report(from: UInt64 = 0, to: UInt64 = 100_000) async throws -> Report {
             let window = TimeWindow(from: Samples.time(from), to: Samples.time(to))
-            let request = ReportRequest(query: StatisticsQuery(window: window, by: [.service, .kind, .endpoint]))
-            return Report(try await storage.statistics(request.query), for: request)
+            let query = StatisticsQuery(window: window, by: [.service, .kind, .endpoint])
+            return Report(try await storage.statistics(query), for: query)
         }
 
         @Test func sizesOfBodiesAloneHideNoSpans() async throws {

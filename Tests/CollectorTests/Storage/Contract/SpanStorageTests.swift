@@ -33,14 +33,16 @@ extension StorageContractTests {
             ]
             _ = try await storage.store(batches, of: nil)
             #expect(
-                try await storage.spans(ofTrace: first.traceID) == [
-                    StoredSpan(resource: shop, span: second), StoredSpan(resource: shop, span: first),
-                    StoredSpan(resource: payments, span: third),
-                ])
+                try await storage.spans(ofTrace: first.traceID, limit: 3).spans.map(\.span) == [second, first, third])
+            let cut = try await storage.spans(ofTrace: first.traceID, limit: 2)
+            #expect(cut.spans.map(\.span) == [second, first])
+            #expect(cut.spans.map(\.resource) == [shop, shop])
+            #expect(cut.more == 1)
         }
 
         @Test func anUnknownTraceHasNoSpans() async throws {
-            #expect(try await storage.spans(ofTrace: Samples.span(1).traceID).isEmpty)
+            #expect(
+                try await storage.spans(ofTrace: Samples.span(1).traceID, limit: 10) == TraceAnswer(spans: [], more: 0))
         }
     }
 }

@@ -1,0 +1,71 @@
+import ArgumentParser
+import MartletReports
+import MartletStorage
+
+/// The window and the filters of a command. A filter that is given twice selects either.
+struct SelectionOptions: ParsableArguments {
+    @Option(help: "TIME at which the window begins. (default: 1h)")
+    var since: String?
+
+    @Option(help: "TIME at which the window ends. (default: now)")
+    var until: String?
+
+    @Option(help: "Only requests of this service.")
+    var service: [String] = []
+
+    @Option(help: "Only requests of services in this environment, such as production.")
+    var environment: [String] = []
+
+    @Option(help: "Only requests of this kind: client (the service sends them) or server (it answers them).")
+    var kind: [String] = []
+
+    @Option(help: "Only requests with this method, such as POST.")
+    var method: [String] = []
+
+    @Option(help: "Only requests to this server, by its name with or without the port.")
+    var host: [String] = []
+
+    @Option(help: "Only requests of this endpoint, by its template, such as /users/{id}.")
+    var endpoint: [String] = []
+
+    @Option(help: "Only requests with this status, such as 404, or class of statuses, such as 5xx.")
+    var status: [String] = []
+
+    @Option(help: "Only requests with this error.type, such as timeout.")
+    var error: [String] = []
+
+    @Option(help: "Only requests of this version of a service.")
+    var version: [String] = []
+
+    @Option(help: "Only requests of this instance of a service.")
+    var instance: [String] = []
+
+    func add<Name: WindowParameterName>(to parameters: inout Parameters<Name>) {
+        parameters.add(.since, since)
+        parameters.add(.until, until)
+        for dimension in Dimension.allCases {
+            guard let name = Name(rawValue: dimension.rawValue) else { continue }
+            for value in wanted(dimension) { parameters.add(name, value) }
+        }
+    }
+
+    private func wanted(_ dimension: Dimension) -> [String] {
+        switch dimension {
+        case .service: service
+        case .environment: environment
+        case .kind: kind
+        case .method: method
+        case .host: host
+        case .endpoint: endpoint
+        case .status: status
+        case .error: error
+        case .version: version
+        case .instance: instance
+        }
+    }
+}
+
+extension Parameters {
+    /// The parameters as a query of the collector's API.
+    var query: [(String, String)] { values.map { ($0.name.rawValue, $0.value) } }
+}

@@ -1,0 +1,82 @@
+import Fixtures
+import MartletPoints
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+extension StorageContractTests {
+    @Suite struct TimeSeriesTests {
+        private let folder: TemporaryFolder
+        private let storage: any Storage
+
+        init() throws {
+            folder = try TemporaryFolder()
+            storage = try StorageContractTests.makeStore(in: folder)
+        }
+
+        /// Stores `count` requests of an endpoint that took as many seconds each, in the interval of 10 s before `end`.
+        private func store(_ endpoint: String, _ count: Int, end: UInt64) async throws {
+            let point = Samples.point(
+                Samples.dimensions(endpoint: endpoint), Array(repeating: Double(count), count: count), end: end)
+            _ = try await storage.store([InstanceMetrics(resource: Samples.resource(), points: [point])], of: nil)
+        }
+
+        private func answer(from: UInt64, to: UInt64, step: UInt64?, limit: Int? = nil) async throws -> StatisticsAnswer {
+            try await storage.statistics(
+                StatisticsQuery(
+                    window: TimeWindow(from: Samples.time(from), to: Samples.time(to)), by: [.endpoint], limit: limit,
+                    step: step.map { $0 * 1_000_000_000 }))
+        }
+
+        @Test func eachPointCountsInTheSlotThatItEndsIn() async throws {
+            // Samples.time(40) is a whole minute.
+            for (count, end) in [(1, UInt64(10)), (2, 40), (3, 50), (4, 100), (5, 110)] {
+                try await store("/a", count, end: end)
+            }
+            let slots = try #require(try await answer(from: 0, to: 120, step: 60).slots)
+            #expect(slots.grid.count == 3)
+            #expect(slots.groups.map { $0.map(\.count) } == [[3, 7, 5]])
+            #expect(slots.grid.window(ofSlot: 0) == TimeWindow(from: Samples.time(0), to: Samples.time(40)))
+            #expect(slots.grid.window(ofSlot: 1) == TimeWindow(from: Samples.time(40), to: Samples.time(100)))
+            #expect(slots.grid.window(ofSlot: 2) == TimeWindow(from: Samples.time(100), to: Samples.time(120)))
+        }
+
+        @Test func theSlotsOfAGroupAddUpToTheGroup() async throws {
+            for number in 1...60 as ClosedRange<UInt64> {
+                try await store(number.isMultiple(of: 3) ? "/a" : "/b", Int(number % 5) + 1, end: 10 * number)
+            }
+            let answer = try await answer(from: 5, to: 555, step: 60)
+            let slots = try #require(answer.slots)
+            for (group, slots) in zip(answer.groups, slots.groups) {
+                #expect(slots.reduce(into: RequestGroup(values: group.values)) { $0.merge($1) } == group)
+            }
+        }
+
+        @Test func onlyTheGroupsWithinTheLimitHaveSlots() async throws {
+            try await store("/slow", 9, end: 10)
+            try await store("/fast", 1, end: 10)
+            try await store("/middle", 5, end: 20)
+            let answer = try await answer(from: 0, to: 20, step: 10, limit: 2)
+            #expect(answer.groups.map(\.values) == [["/slow"], ["/middle"]])
+            #expect(answer.slots?.groups.map { $0.map(\.count) } == [[9, 0], [0, 5]])
+            #expect(answer.groupCount == 3)
+            #expect(answer.totals.mapValues(\.count) == [.client: 15])
+        }
+
+        @Test func aQueryWithoutAStepHasNoSlots() async throws {
+            try await store("/a", 1, end: 10)
+            #expect(try await answer(from: 0, to: 20, step: nil).slots == nil)
+        }
+
+        @Test func moreSlotsThanAnAnswerMayHaveAreRefused() async throws {
+            for number in 0..<3 { try await store("/\(number)", 1, end: 10) }
+            await #expect(throws: TooManyGroups.self) { try await answer(from: 0, to: 100_000, step: 10) }
+        }
+
+        @Test func theLatestRequestsOfAGroupAreKnown() async throws {
+            try await store("/a", 1, end: 30)
+            try await store("/a", 1, end: 20)
+            #expect(try await answer(from: 0, to: 100, step: nil).groups.map(\.latestEnd) == [Samples.time(30)])
+        }
+    }
+}
