@@ -85,4 +85,46 @@ import Testing
         try await store([3])
         #expect(try await storedNumbers() == [2, 3])
     }
+
+    @Test func aNoisyServicePushesOutItsOwnDetailsAlone() async throws {
+        func services() async throws -> [String] {
+            try await storage.requests(RequestsQuery(window: Samples.everything, limit: 10)).requests
+                .map(\.resource.service).sorted()
+        }
+        _ = try await storage.store([DetailsBatch(resource: Samples.resource("quiet"), details: [Samples.detail(1)])], of: nil)
+        for number in 2...100 as ClosedRange<UInt8> { try await store([number]) }
+        #expect(try await services() == ["checkout", "checkout", "quiet"])
+        #expect(try await storedNumbers() == [1, 99, 100])
+        _ = try await storage.store(
+            [DetailsBatch(resource: Samples.resource("other"), details: [Samples.detail(101)])], of: nil)
+        #expect(try await services() == ["checkout", "other", "quiet"])
+    }
+
+    @Test func theNumberOfEachServicesDetailsIsKnownAfterEveryDeletion() async throws {
+        func shares() async throws -> [String] {
+            try await storage.pool.read { try String.fetchAll($0, sql: "SELECT service || ' ' || count FROM detail_share") }
+        }
+        try await store([1, 2, 3, 4])
+        #expect(try await shares() == ["checkout 3"])
+        clock.time += 101
+        try await store([5])
+        #expect(try await shares() == ["checkout 1"])
+        _ = try await storage.removeDetails()
+        #expect(try await shares() == [])
+    }
+
+    /// A sender without numbered batches may send a span again, so each new span is looked up. Every other index would go
+    /// through all spans of the sender.
+    @Test func aKnownSpanIsLookedUpByItsTrace() async throws {
+        let plan = try await storage.pool.write { db in
+            var plan: [String] = []
+            db.trace { if case .statement(let statement) = $0 { plan.append(statement.sql) } }
+            _ = try DetailRows.contains(Samples.detail(1), resource: 1, in: db)
+            db.trace(options: [])
+            let lookUp = try #require(plan.first { $0.contains("EXISTS") })
+            let arguments: StatementArguments = [Data(), Data(), 1, ""]
+            return try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + lookUp, arguments: arguments).map { $0["detail"] as String }
+        }
+        #expect(plan.contains { $0.contains("detail_by_trace (trace_id=? AND span_id=?)") })
+    }
 }

@@ -33,7 +33,7 @@ import Testing
             #expect(
                 Set(row.keys) == [
                     "endpoint", "status", "count", "per_second", "failures", "latency_ms", "phases_ms", "bytes",
-                    "apdex", "impact",
+                    "apdex", "impact", "last_seen",
                 ])
             #expect(
                 Set(try #require(row["failures"] as? [String: Any]).keys) == [

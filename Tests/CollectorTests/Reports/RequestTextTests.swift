@@ -1,0 +1,72 @@
+import MartletReports
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+@Suite struct RequestTextTests {
+    private func report(_ change: (inout SpanRecord) -> Void = { _ in }, others: [SpanRecord] = []) throws -> RequestReport {
+        var span = Samples.detail(1)
+        span.attributes = [
+            "martlet.phase.queue": .double(0.001), "martlet.phase.first_byte": .double(0.2),
+            "http.request.header.content-type": .array([.string("application/json")]),
+            "http.request.header.authorization": .array([.string("[redacted]")]),
+            "http.request.header.content-length": .array([.string("13")]),
+            "martlet.request.body": .string("{\"it's\":\"é\"}"),
+        ]
+        change(&span)
+        let stored = ([span] + others).enumerated().map {
+            StoredSpan(id: "a\($0.offset)", resource: Samples.resource(), span: $0.element)
+        }
+        return try #require(RequestReport(stored[0], trace: TraceAnswer(spans: stored, more: 0)))
+    }
+
+    @Test func theRequestIsACommandThatSendsItAgain() throws {
+        #expect(
+            RequestText.text(of: try report()).hasSuffix(
+                """
+
+                curl --globoff -X 'GET' 'https://api.example.com/users/7' -H 'authorization: [redacted]' \
+                -H 'content-type: application/json' --data-raw '{"it'\\''s":"é"}'
+
+                """))
+    }
+
+    @Test func noCommandIsShownWithoutAnAddress() throws {
+        #expect(RequestText.text(of: try report { $0.url = "" }).contains("curl") == false)
+    }
+
+    @Test func aTraceIsATreeInWhichEachSpanStandsUnderItsCaller() throws {
+        func span(_ number: UInt8, under parent: UInt8) -> SpanRecord {
+            var span = Samples.detail(number)
+            span.traceID = Samples.detail(1).traceID
+            span.parentSpanID = Samples.detail(parent).spanID
+            span.name = "span \(number)"
+            return span
+        }
+        // 4 and 5 call each other, which no honest sender says; the parent of 6 is not kept.
+        let others = [
+            span(2, under: 1), span(3, under: 2), span(4, under: 5), span(5, under: 4), span(6, under: 99),
+            span(7, under: 1),
+        ]
+        let text = RequestText.text(of: try report({ $0.name = "span 1" }, others: others))
+        let lines = text.split(separator: "\n").filter { $0.contains("checkout client") }
+        let indents = lines.map { line in line.split(separator: "ms")[1].prefix { $0 == " " }.count }
+        #expect(lines.map { $0.filter(\.isNumber).last } == ["1", "2", "3", "7", "6", "4", "5"])
+        #expect(indents.map { $0 - indents[0] } == [0, 2, 4, 2, 0, 0, 2])
+    }
+
+    @Test(arguments: ["\u{1b}[2J", "\u{202e}", "\r\n", "\u{200b}", "\u{9b}2J"])
+    func hostileTextIsWrittenOut(hostile: String) throws {
+        let text = RequestText.text(
+            of: try report {
+                $0.url = "https://a/" + hostile
+                $0.message = hostile
+                $0.name = hostile
+                $0.request?.endpoint = hostile
+                $0.attributes = [hostile: .string(hostile), "martlet.request.body": .string(hostile)]
+            })
+        for scalar in hostile.unicodeScalars where scalar != "\n" && (scalar.value < 0x20 || scalar.value > 0x7e) {
+            #expect(!text.unicodeScalars.contains(scalar))
+        }
+    }
+}
