@@ -4,5 +4,8 @@ import ArgumentParser
 @main
 struct StoreBenchmark: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        subcommands: [StoreCommand.self, BodiesCommand.self, GenerateCommand.self, ReadCommand.self, PassCommand.self])
+        subcommands: [
+            StoreCommand.self, BodiesCommand.self, GenerateCommand.self, ReadCommand.self, PassCommand.self,
+            DetailsCommand.self,
+        ])
 }

@@ -108,6 +108,7 @@ import Testing
         #expect(try await shares() == ["checkout 3"])
         clock.time += 101
         try await store([5])
+        try await storage.maintain()
         #expect(try await shares() == ["checkout 1"])
         _ = try await storage.removeDetails()
         #expect(try await shares() == [])
