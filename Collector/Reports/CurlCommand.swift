@@ -4,7 +4,9 @@ import MartletTelemetry
 /// fill.
 enum CurlCommand {
     /// Header fields that curl sets itself.
-    private static let ownFields: Set<String> = ["content-length", "host", "accept-encoding", "traceparent", "tracestate"]
+    private static let ownFields: Set<String> = [
+        "content-length", "host", "accept-encoding", "traceparent", "tracestate",
+    ]
 
     /// Returns `nil` if the address is not kept.
     static func text(of report: RequestReport) -> String? {

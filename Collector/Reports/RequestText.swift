@@ -15,7 +15,9 @@ package enum RequestText {
     }
 
     private static func sender(of request: RequestSummary) -> String {
-        let parts = ["\(request.service) (\(request.kind.rawValue))", request.version, request.environment, request.instance]
+        let parts = [
+            "\(request.service) (\(request.kind.rawValue))", request.version, request.environment, request.instance,
+        ]
         return parts.compactMap { $0.map(plain) }.joined(separator: ", ")
     }
 
@@ -26,7 +28,9 @@ package enum RequestText {
                 field(phase.rawValue.replacing("_", with: " "), FigureText.milliseconds(milliseconds))
             }
         }
-        return lines + [field("", "\(PhaseBar.text(request.phases, duration: request.duration))  \(PhaseBar.legend)"), ""]
+        return lines + [
+            field("", "\(PhaseBar.text(request.phases, duration: request.duration))  \(PhaseBar.legend)"), "",
+        ]
     }
 
     private static func fields(of report: RequestReport) -> [String] {
@@ -55,7 +59,8 @@ package enum RequestText {
             let outcome = span.error ?? span.status.map(String.init) ?? (span.isError ? "error" : "")
             let name = String(repeating: "  ", count: depth) + "\(span.service) \(span.kind) \(span.name)"
             lines.append(
-                "\(mark)+\(FigureText.milliseconds(span.offset))  \(FigureText.milliseconds(span.duration))  \(plain(name))  \(plain(outcome))")
+                "\(mark)+\(FigureText.milliseconds(span.offset))  \(FigureText.milliseconds(span.duration))  \(plain(name))  \(plain(outcome))"
+            )
         }
         if let more = report.moreSpans { lines.append("  and \(more) more spans") }
         return lines

@@ -53,7 +53,8 @@ package struct RequestSummary: Sendable, Equatable, Codable {
     package var parentSpanID: String?
 
     private enum CodingKeys: String, CodingKey {
-        case id, time, service, environment, version, instance, kind, method, host, endpoint, url, status, error, message
+        case id, time, service, environment, version, instance, kind, method, host, endpoint, url, status, error,
+            message
         case failed, bytes
         case duration = "duration_ms"
         case phases = "phases_ms"

@@ -14,7 +14,8 @@ package enum RequestsTable {
             table.add([
                 clock(request.time), request.service, "\(request.method) \(request.host) \(request.endpoint)",
                 outcome(of: request), FigureText.fixed(request.duration, request.duration < 10 ? 1 : 0),
-                PhaseBar.text(request.phases, duration: request.duration), String(request.traceID.prefix(8)), request.id,
+                PhaseBar.text(request.phases, duration: request.duration), String(request.traceID.prefix(8)),
+                request.id,
             ])
         }
         return "\(heading(of: report))\n\(table.text)\n\(PhaseBar.legend)\n\(nextSteps(after: report))"

@@ -16,7 +16,8 @@ extension SQLiteStorage {
                     damagedPoints: sums.damagedPoints)
                 if let step = query.step {
                     let grid = SlotGrid(counted.window, step: step, expired: expired)
-                    guard answer.groups.count.multipliedReportingOverflow(by: grid.count).partialValue <= limits.maxGroups
+                    guard
+                        answer.groups.count.multipliedReportingOverflow(by: grid.count).partialValue <= limits.maxGroups
                     else { throw TooManyGroups(limit: limits.maxGroups) }
                     answer.slots = try Self.slots(of: answer.groups, query, in: grid, expired, db)
                 }

@@ -21,7 +21,8 @@ extension Parameters<RequestsParameter> {
             window: try window(now: now), filter: try filter(),
             order: RequestsQuery.Order(try choice(.sort) ?? .time, ascending: try flag(.ascending)),
             before: self[.before],
-            limit: try number(.limit, of: "requests", upTo: RequestsParameter.maxLimit) ?? RequestsParameter.defaultLimit)
+            limit: try number(.limit, of: "requests", upTo: RequestsParameter.maxLimit)
+                ?? RequestsParameter.defaultLimit)
         query.onlyFailed = try flag(.failed)
         query.slowerThan = try length(.slowerThan)
         query.text = self[.search].flatMap { $0.isEmpty ? nil : $0 }

@@ -16,7 +16,8 @@ enum DetailPruning {
     }
 
     /// Deletes rows that are past the limits, at most `rows`, and returns the number deleted.
-    static func prune(atMost rows: Int, at now: UnixNanoseconds, _ limits: SQLiteLimits, in db: Database) throws -> Int {
+    static func prune(atMost rows: Int, at now: UnixNanoseconds, _ limits: SQLiteLimits, in db: Database) throws -> Int
+    {
         let time = Int64(clamping: now) - Int64(clamping: limits.detailAge)
         let old = try delete("received < ? LIMIT ?", [time, rows], in: db)
         var deleted = old

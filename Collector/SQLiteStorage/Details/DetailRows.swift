@@ -31,7 +31,10 @@ enum DetailRows {
             try SpanJSON.encode(detail.events), try SpanJSON.encode(detail.links), Int64(detail.droppedAttributes),
             Int64(detail.droppedEvents), Int64(detail.droppedLinks),
         ]
-        try statement.execute(arguments: [Int64(clamping: now), resource, service, detail.request.map(RequestClass.init)?.isFailure ?? false] + request + identity + span)
+        try statement.execute(
+            arguments: [
+                Int64(clamping: now), resource, service, detail.request.map(RequestClass.init)?.isFailure ?? false,
+            ] + request + identity + span)
     }
 
     /// Whether the same sender's span is stored: a client and its server may share a span's id (Zipkin's "shared spans").

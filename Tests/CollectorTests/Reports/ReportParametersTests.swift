@@ -19,7 +19,8 @@ import Testing
 
     @Test func everyParameterIsTaken() throws {
         let query = try ReportParameters([
-            ("since", "2h"), ("until", "1h"), ("service", "s"), ("service", "t"), ("environment", "e"), ("kind", "server"),
+            ("since", "2h"), ("until", "1h"), ("service", "s"), ("service", "t"), ("environment", "e"),
+            ("kind", "server"),
             ("method", "PUT"), ("host", "h:1"), ("endpoint", "/e"), ("status", "4XX"), ("error", "timeout"),
             ("version", "1"), ("instance", "i"), ("by", "status,error"), ("by", "instance"), ("by", "error"),
             ("sort", "failure-rate"), ("ascending", "true"), ("top", "7"), ("step", "1m"),

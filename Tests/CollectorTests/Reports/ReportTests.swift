@@ -1,7 +1,8 @@
-import struct Foundation.Data
 import MartletStorage
 import MartletTelemetry
 import Testing
+
+import struct Foundation.Data
 
 @testable import MartletReports
 
@@ -59,7 +60,8 @@ import Testing
         again.phases = Samples.phases([.firstByte: (3, 0.5)])
         let groups = [
             Samples.group(
-                ["/a", "client"], [(Samples.dimensions(), first), (Samples.dimensions(status: 404, error: "404"), again)]),
+                ["/a", "client"],
+                [(Samples.dimensions(), first), (Samples.dimensions(status: 404, error: "404"), again)]),
             Samples.group(["/b", "client"], [(Samples.dimensions(), Samples.statistics([1]))]),
         ]
         let query = StatisticsQuery(window: Samples.everything, by: [.endpoint])
@@ -130,7 +132,8 @@ import Testing
 
     @Test func theTotalsOfClientsAndServersStayApart() {
         let report = report(
-            [(Samples.dimensions(), [1, 1]), (Samples.dimensions(.server, status: 500, error: "500"), [2])], by: [.service],
+            [(Samples.dimensions(), [1, 1]), (Samples.dimensions(.server, status: 500, error: "500"), [2])],
+            by: [.service],
             top: 1)
         #expect(report.rows.map(\.measures.count) == [3])
         #expect(report.totalsByKind.mapValues(\.measures.count) == [.client: 2, .server: 1])
@@ -139,7 +142,8 @@ import Testing
     }
 
     @Test func aReportSurvivesItsJSON() throws {
-        let report = report([(Samples.dimensions(), [1, 1]), (Samples.dimensions(.server), [2])], by: [.kind, .status])
+        let report = report(
+            [(Samples.dimensions(), [1, 1]), (Samples.dimensions(.server), [2])], by: [.kind, .status])
         let json = try ReportJSON.text(of: report)
         #expect(try ReportJSON.value(of: Report.self, in: Data(json.utf8)) == report)
     }

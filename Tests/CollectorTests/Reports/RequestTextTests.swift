@@ -4,7 +4,9 @@ import MartletTelemetry
 import Testing
 
 @Suite struct RequestTextTests {
-    private func report(_ change: (inout SpanRecord) -> Void = { _ in }, others: [SpanRecord] = []) throws -> RequestReport {
+    private func report(_ change: (inout SpanRecord) -> Void = { _ in }, others: [SpanRecord] = []) throws
+        -> RequestReport
+    {
         var span = Samples.detail(1)
         span.attributes = [
             "martlet.phase.queue": .double(0.001), "martlet.phase.first_byte": .double(0.2),

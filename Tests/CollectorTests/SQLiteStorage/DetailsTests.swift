@@ -91,7 +91,8 @@ import Testing
             try await storage.requests(RequestsQuery(window: Samples.everything, limit: 10)).requests
                 .map(\.resource.service).sorted()
         }
-        _ = try await storage.store([DetailsBatch(resource: Samples.resource("quiet"), details: [Samples.detail(1)])], of: nil)
+        _ = try await storage.store(
+            [DetailsBatch(resource: Samples.resource("quiet"), details: [Samples.detail(1)])], of: nil)
         for number in 2...100 as ClosedRange<UInt8> { try await store([number]) }
         #expect(try await services() == ["checkout", "checkout", "quiet"])
         #expect(try await storedNumbers() == [1, 99, 100])
@@ -102,7 +103,9 @@ import Testing
 
     @Test func theNumberOfEachServicesDetailsIsKnownAfterEveryDeletion() async throws {
         func shares() async throws -> [String] {
-            try await storage.pool.read { try String.fetchAll($0, sql: "SELECT service || ' ' || count FROM detail_share") }
+            try await storage.pool.read {
+                try String.fetchAll($0, sql: "SELECT service || ' ' || count FROM detail_share")
+            }
         }
         try await store([1, 2, 3, 4])
         #expect(try await shares() == ["checkout 3"])
@@ -124,7 +127,9 @@ import Testing
             db.trace(options: [])
             let lookUp = try #require(plan.first { $0.contains("EXISTS") })
             let arguments: StatementArguments = [Data(), Data(), 1, ""]
-            return try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + lookUp, arguments: arguments).map { $0["detail"] as String }
+            return try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + lookUp, arguments: arguments).map {
+                $0["detail"] as String
+            }
         }
         #expect(plan.contains { $0.contains("detail_by_trace (trace_id=? AND span_id=?)") })
     }

@@ -51,6 +51,26 @@ import Testing
         }
     }
 
+    @Test func slotsStayTheSameWhenTheirPointsAreRolledUp() async throws {
+        let storage = try SQLiteStorage(path: folder.path("collector.sqlite"), now: { [clock] in clock.time })
+        for end in stride(from: UInt64(10), through: 7200, by: 10) {
+            _ = try await storage.store([Samples.metrics(requests: Int(end / 10 % 7) + 1, end: end)], of: nil)
+        }
+        func slots(_ step: UInt64) async throws -> [UInt64] {
+            let window = TimeWindow(from: Samples.time(15), to: Samples.time(7185))
+            let answer = try await storage.statistics(StatisticsQuery(window: window, by: [], step: step * second))
+            let slots = try #require(answer.slots)
+            #expect(slots.grid.step == step * second)
+            return slots.groups.flatMap { $0.map(\.count) }
+        }
+        let steps: [UInt64] = [10, 30, 60, 90, 300, 3600]
+        var before: [[UInt64]] = []
+        for step in steps { before.append(try await slots(step)) }
+        clock.time = Samples.time(7200 + 600)
+        try await storage.maintain()
+        for (index, step) in steps.enumerated() { #expect(try await slots(step) == before[index], "\(step) s") }
+    }
+
     @Test func latePointsAreRolledUpByThemselves() async throws {
         clock.time = Samples.time(7200)
         for _ in 0..<3 {

@@ -40,8 +40,10 @@ import Testing
             let request = try #require((report["requests"] as? [[String: Any]])?.first)
             #expect(
                 Set(request.keys) == [
-                    "id", "time", "duration_ms", "service", "environment", "version", "instance", "kind", "method", "host",
-                    "endpoint", "url", "status", "error", "message", "failed", "bytes", "phases_ms", "trace_id", "span_id",
+                    "id", "time", "duration_ms", "service", "environment", "version", "instance", "kind", "method",
+                    "host",
+                    "endpoint", "url", "status", "error", "message", "failed", "bytes", "phases_ms", "trace_id",
+                    "span_id",
                 ])
             #expect(request["time"] as? String == "2026-09-21T14:13:21.000Z")
             #expect(request["duration_ms"] as? Double == 250)
@@ -102,7 +104,8 @@ import Testing
                 uri: "/api/v1/requests?service=a", method: .delete, headers: [:], body: nil)
             #expect(refused.status == .badRequest)
             #expect(try await list("", from: client).count == 1)
-            let response = try await client.executeRequest(uri: "/api/v1/requests", method: .delete, headers: [:], body: nil)
+            let response = try await client.executeRequest(
+                uri: "/api/v1/requests", method: .delete, headers: [:], body: nil)
             #expect(try ReportJSON.value(of: RemovalReport.self, in: Data(buffer: response.body)).removed == 1)
             #expect(try await list("", from: client).count == 0)
             #expect(try await client.count() > 0)
@@ -126,7 +129,8 @@ import Testing
     @Test func theValuesOfADimensionAreListed() async throws {
         try await withServer { client in
             _ = try await client.post(try Samples.body())
-            let response = try await client.get("/api/v1/values/endpoint?since=2026-09-21T14:13:20Z&until=2026-09-21T14:15:00Z")
+            let response = try await client.get(
+                "/api/v1/values/endpoint?since=2026-09-21T14:13:20Z&until=2026-09-21T14:15:00Z")
             #expect(response.status == .ok)
             #expect(try await client.get("/api/v1/values/colour").status == .notFound)
             #expect(try await client.get("/api/v1/values/endpoint?by=host").status == .badRequest)
@@ -163,7 +167,8 @@ import Testing
         try await withServer(tokens: ServerTokens(ingest: "in", read: "out")) { client in
             #expect(try await client.get("/api/v1/\(path)").status == .unauthorized)
             #expect(try await client.get("/api/v1/\(path)", token: "in").status == .unauthorized)
-            let deletion = try await client.executeRequest(uri: "/api/v1/requests", method: .delete, headers: [:], body: nil)
+            let deletion = try await client.executeRequest(
+                uri: "/api/v1/requests", method: .delete, headers: [:], body: nil)
             #expect(deletion.status == .unauthorized)
         }
     }

@@ -26,7 +26,8 @@ extension StorageContractTests {
 
         private func account(_ from: UInt64, _ to: UInt64, service: String? = nil) async throws -> WindowAccount {
             let window = TimeWindow(from: Samples.time(from), to: Samples.time(to))
-            let query = StatisticsQuery(window: window, filter: RequestFilter(service.map { [.service: [$0]] } ?? [:]), by: [])
+            let query = StatisticsQuery(
+                window: window, filter: RequestFilter(service.map { [.service: [$0]] } ?? [:]), by: [])
             return try await storage.statistics(query).account
         }
 

@@ -93,7 +93,8 @@ extension StorageContractTests {
             ])
             try await store([request(5)], from: Samples.resource("cart", instance: "i-2"))
             let cases: [([Dimension: Set<String>], [UInt64])] = [
-                ([:], [5, 4, 3, 2, 1]), ([.service: ["cart"]], [5]), ([.service: ["cart", "checkout"]], [5, 4, 3, 2, 1]),
+                ([:], [5, 4, 3, 2, 1]), ([.service: ["cart"]], [5]),
+                ([.service: ["cart", "checkout"]], [5, 4, 3, 2, 1]),
                 ([.instance: ["i-1"]], [4, 3, 2, 1]), ([.version: ["1.2"]], [5, 4, 3, 2, 1]), ([.version: ["2"]], []),
                 ([.environment: ["test"], .service: ["cart"]], [5]), ([.kind: ["server"]], [3]),
                 ([.host: ["api.example.com:443"]], [5, 4, 3, 2, 1]), ([.host: ["api.example.com"]], [5, 4, 3, 2, 1]),
@@ -110,7 +111,8 @@ extension StorageContractTests {
 
         @Test func failedAndSlowRequestsAreFoundAmongTheOthers() async throws {
             try await store([
-                request(1, milliseconds: 100), request(2, milliseconds: 101, Samples.dimensions(status: 404, error: "404")),
+                request(1, milliseconds: 100),
+                request(2, milliseconds: 101, Samples.dimensions(status: 404, error: "404")),
                 request(3, milliseconds: 500, Samples.dimensions(.server, status: 404)),
                 request(4, Samples.dimensions(status: nil, error: "cancelled")),
                 request(5, Samples.dimensions(status: nil, error: "hung")),
@@ -133,7 +135,8 @@ extension StorageContractTests {
 
         @Test(arguments: [
             ("users/7", true), ("USERS/7", true), ("GET /users/{id}", true), ("unavailable", true), ("503", true),
-            ("\"order\":4711", true), ("order\\\":4711", false), ("x-tenant", true), ("blue", true), ("50%_off\\", true),
+            ("\"order\":4711", true), ("order\\\":4711", false), ("x-tenant", true), ("blue", true),
+            ("50%_off\\", true),
             ("50%off", false), ("50x", false), ("é", true), ("'); DROP TABLE detail; --", false),
         ])
         func aTextIsFoundInEveryKeptField(text: String, isFound: Bool) async throws {

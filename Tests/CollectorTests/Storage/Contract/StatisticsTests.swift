@@ -121,7 +121,8 @@ extension StorageContractTests {
             try await store(
                 [Samples.point(Samples.dimensions(endpoint: hostile), [1])], from: Samples.resource(hostile))
             #expect(try await counts(by: [.service, .endpoint]) == [[hostile, hostile]: 1])
-            #expect(try await counts(by: [], filter: RequestFilter([.service: [hostile], .endpoint: [hostile]])) == [[]: 1])
+            #expect(
+                try await counts(by: [], filter: RequestFilter([.service: [hostile], .endpoint: [hostile]])) == [[]: 1])
         }
     }
 }

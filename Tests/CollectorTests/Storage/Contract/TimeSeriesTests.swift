@@ -21,7 +21,8 @@ extension StorageContractTests {
             _ = try await storage.store([InstanceMetrics(resource: Samples.resource(), points: [point])], of: nil)
         }
 
-        private func answer(from: UInt64, to: UInt64, step: UInt64?, limit: Int? = nil) async throws -> StatisticsAnswer {
+        private func answer(from: UInt64, to: UInt64, step: UInt64?, limit: Int? = nil) async throws -> StatisticsAnswer
+        {
             try await storage.statistics(
                 StatisticsQuery(
                     window: TimeWindow(from: Samples.time(from), to: Samples.time(to)), by: [.endpoint], limit: limit,

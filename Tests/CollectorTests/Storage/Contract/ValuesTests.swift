@@ -53,7 +53,8 @@ extension StorageContractTests {
 
         @Test func theValuesPastTheLimitAreLeftOut() async throws {
             try await store(
-                ["/c", "/a", "/b"].map { Samples.point(Samples.dimensions(endpoint: $0), [1]) }, from: Samples.resource())
+                ["/c", "/a", "/b"].map { Samples.point(Samples.dimensions(endpoint: $0), [1]) },
+                from: Samples.resource())
             #expect(try await values(of: .endpoint, limit: 2) == ValuesAnswer(values: ["/a", "/b"], isThereMore: true))
             #expect(try await values(of: .endpoint, limit: 3).isThereMore == false)
         }
