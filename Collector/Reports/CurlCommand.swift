@@ -19,8 +19,13 @@ enum CurlCommand {
         return words.joined(separator: " ")
     }
 
-    /// Returns the text as one word of a POSIX shell (POSIX.1-2017, Shell Command Language, section 2.2.2).
+    /// Returns the text as one word of a POSIX shell (POSIX.1-2017, Shell Command Language, section 2.2.2). It goes by Unicode
+    /// scalars, because a quote that a combining mark follows is another character, and still a quote for the shell.
     private static func quoted(_ text: String) -> String {
-        "'" + text.replacing("'", with: #"'\''"#) + "'"
+        let escaped = text.unicodeScalars.reduce(into: "") { escaped, scalar in
+            if scalar == "'" { escaped += #"'\'"# }
+            escaped.unicodeScalars.append(scalar)
+        }
+        return "'\(escaped)'"
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import MartletReports
 import MartletStorage
 import MartletTelemetry
@@ -31,6 +32,31 @@ import Testing
                 -H 'content-type: application/json' --data-raw '{"it'\\''s":"é"}'
 
                 """))
+    }
+
+    /// Runs the command in a real shell, with a function in the place of curl.
+    @Test(arguments: [
+        "'; echo stolen; '", "'\u{301}; echo stolen; '\u{301}", "$(echo stolen)", "`echo stolen`", "\\'; echo stolen #",
+    ])
+    func noTextLeavesItsWordOfTheCommand(hostile: String) throws {
+        let text = RequestText.text(
+            of: try report {
+                $0.url = "https://api.example.com/" + hostile
+                $0.attributes = [
+                    "http.request.header.x-" + hostile: .array([.string(hostile)]),
+                    "martlet.request.body": .string(hostile),
+                ]
+            })
+        let command = try #require(text.split(separator: "\n").last)
+        let shell = Process()
+        shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+        shell.arguments = ["-c", "curl() { echo $#; }; " + command]
+        let output = Pipe()
+        shell.standardOutput = output
+        try shell.run()
+        let printed = try output.fileHandleForReading.readToEnd().map { String(decoding: $0, as: UTF8.self) }
+        shell.waitUntilExit()
+        #expect(printed == "8\n")
     }
 
     @Test func noCommandIsShownWithoutAnAddress() throws {
