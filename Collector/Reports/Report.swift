@@ -49,6 +49,4 @@ package struct Report: Sendable, Equatable, Codable {
     }
 }
 
-extension Dimension: Codable, CodingKey {}
-
 extension RequestKind: Codable, CodingKeyRepresentable {}

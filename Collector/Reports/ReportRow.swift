@@ -41,15 +41,7 @@ package struct ReportRow: Sendable, Equatable, Codable {
         let others = try decoder.container(keyedBy: CodingKeys.self)
         lastSeen = try others.decodeIfPresent(String.self, forKey: .lastSeen)
         trend = try others.decodeIfPresent(Trend.self, forKey: .trend)
-        let container = try decoder.container(keyedBy: Dimension.self)
-        dimensions = [:]
-        for key in container.allKeys {
-            let value =
-                key == .status
-                ? try container.decodeIfPresent(Int.self, forKey: key).map(String.init)
-                : try container.decodeIfPresent(String.self, forKey: key)
-            dimensions.updateValue(value, forKey: key)
-        }
+        dimensions = try DimensionValues.decode(from: decoder)
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -57,13 +49,6 @@ package struct ReportRow: Sendable, Equatable, Codable {
         var others = encoder.container(keyedBy: CodingKeys.self)
         try others.encodeIfPresent(lastSeen, forKey: .lastSeen)
         try others.encodeIfPresent(trend, forKey: .trend)
-        var container = encoder.container(keyedBy: Dimension.self)
-        for (key, value) in dimensions {
-            if key == .status {
-                try container.encode(value.flatMap { Int($0) }, forKey: key)
-            } else {
-                try container.encode(value, forKey: key)
-            }
-        }
+        try DimensionValues.encode(dimensions, to: encoder)
     }
 }

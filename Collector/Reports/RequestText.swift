@@ -53,7 +53,9 @@ package enum RequestText {
     private static func trace(of report: RequestReport) -> [String] {
         let services = Set(report.trace.map(\.service)).count
         let count = report.trace.count + (report.moreSpans ?? 0)
-        var lines = ["", "trace \(report.summary.traceID): \(count) spans of \(services) services"]
+        var lines = [
+            "", "trace \(report.summary.traceID): \(counted(count, "span")) of \(counted(services, "service"))",
+        ]
         for (span, depth) in TraceTree.rows(of: report.trace) {
             let mark = span.spanID == report.summary.spanID ? "> " : "  "
             let outcome = span.error ?? span.status.map(String.init) ?? (span.isError ? "error" : "")
@@ -65,6 +67,8 @@ package enum RequestText {
         if let more = report.moreSpans { lines.append("  and \(more) more spans") }
         return lines
     }
+
+    private static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
     private static func field(_ name: String, _ value: String) -> String {
         let padding = String(repeating: " ", count: max(0, 12 - name.count))

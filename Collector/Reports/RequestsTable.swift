@@ -12,7 +12,7 @@ package enum RequestsTable {
         ])
         for request in report.requests {
             table.add([
-                clock(request.time), request.service, "\(request.method) \(request.host) \(request.endpoint)",
+                time(of: request, in: report), request.service, "\(request.method) \(request.host) \(request.endpoint)",
                 outcome(of: request), FigureText.fixed(request.duration, request.duration < 10 ? 1 : 0),
                 PhaseBar.text(request.phases, duration: request.duration), String(request.traceID.prefix(8)),
                 request.id,
@@ -22,12 +22,17 @@ package enum RequestsTable {
     }
 
     private static func heading(of report: RequestsReport) -> String {
-        let shown = report.requests.count == report.count ? "" : "; \(report.requests.count) are shown"
-        return "\(report.count) kept requests match\(shown). \(report.from) to \(report.to)"
+        let shown = report.requests.count == report.count ? "" : ", \(report.requests.count) are shown"
+        let noun = report.count == 1 ? "request" : "requests"
+        return "\(report.count) kept \(noun) from \(report.from) to \(report.to)\(shown)"
     }
 
-    /// Returns the time of the day with milliseconds.
-    private static func clock(_ time: String) -> String { String(time.dropFirst(11).dropLast()) }
+    /// Returns the time of the day with milliseconds, after the date if the window has more than one.
+    private static func time(of request: RequestSummary, in report: RequestsReport) -> String {
+        let isOneDay = report.from.prefix(10) == report.to.prefix(10)
+        let text = request.time.dropLast()
+        return isOneDay ? String(text.dropFirst(11)) : text.replacing("T", with: " ")
+    }
 
     /// Returns the error if no status tells it.
     static func outcome(of request: RequestSummary) -> String {

@@ -21,6 +21,26 @@ package struct SeriesReport: Sendable, Equatable, Codable {
         package var dimensions: [Dimension: String?]
         /// The measures of each slot; `nil` for a slot without requests. The impact is the slot's share of the group's time.
         package var slots: [RequestMeasures?]
+
+        private enum CodingKeys: String, CodingKey {
+            case slots
+        }
+
+        init(dimensions: [Dimension: String?], slots: [RequestMeasures?]) {
+            self.dimensions = dimensions
+            self.slots = slots
+        }
+
+        package init(from decoder: any Decoder) throws {
+            dimensions = try DimensionValues.decode(from: decoder)
+            slots = try decoder.container(keyedBy: CodingKeys.self).decode([RequestMeasures?].self, forKey: .slots)
+        }
+
+        package func encode(to encoder: any Encoder) throws {
+            try DimensionValues.encode(dimensions, to: encoder)
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(slots, forKey: .slots)
+        }
     }
 
     private enum CodingKeys: String, CodingKey {
