@@ -12,7 +12,7 @@ struct AgentLoop: ~Copyable {
     private let board: StatusBoard
     private let recorder: Recorder
     private let keeper: JournalKeeper
-    private let capture: CaptureState
+    private let capture: EffectiveCapture
     private let log: AgentLog
     private var sealer: Sealer
     private var budget: BudgetWatch
@@ -24,7 +24,8 @@ struct AgentLoop: ~Copyable {
     private var memory: MemoryOutbox
 
     init(
-        _ configuration: MartletConfiguration, resource: TelemetryResource, capture: CaptureState, recorder: Recorder,
+        _ configuration: MartletConfiguration, resource: TelemetryResource, capture: EffectiveCapture,
+        recorder: Recorder,
         log: AgentLog, requests: FlushRequests, board: StatusBoard
     ) {
         interval = configuration.interval.nanoseconds
@@ -88,8 +89,8 @@ struct AgentLoop: ~Copyable {
 
     /// Warns of a hook that another library has taken out, and leaves it as it is.
     private func checkHooks() {
-        if let loss = capture.loss() {
-            log.warn(of: .hooks, "Capture: \(loss)")
+        if let missing = capture.missingHooks() {
+            log.warn(of: .hooks, "Capture: \(missing)")
         } else {
             log.noteEnd(of: .hooks, "Capture: the hooks are back")
         }

@@ -107,7 +107,7 @@ enum CaptureSwitch {
             isOn.store(state.isOn, ordering: .releasing)
             isOffByService.store(state == .off, ordering: .relaxed)
             // An agent in memory does not account for its time.
-            guard let recorder = connected.withLock({ $0 }), recorder.memory == nil else { return }
+            guard let recorder = connected.withLock({ $0 }), recorder.recordedRequests == nil else { return }
             if state.isOn { recorder.unwatched.end() } else { recorder.unwatched.begin() }
         }
     }

@@ -8,7 +8,7 @@ struct Sealer: ~Copyable {
     private let configuration: MartletConfiguration
     private let identity: TelemetryResource
     private let owner: OutboxOwner
-    private let capture: CaptureState
+    private let capture: EffectiveCapture
     private var lastReason: String?
     private let recorder: Recorder
     private let log: AgentLog
@@ -31,7 +31,8 @@ struct Sealer: ~Copyable {
     private var problems: [URL: String] = [:]
 
     init(
-        _ configuration: MartletConfiguration, resource: TelemetryResource, capture: CaptureState, recorder: Recorder,
+        _ configuration: MartletConfiguration, resource: TelemetryResource, capture: EffectiveCapture,
+        recorder: Recorder,
         log: AgentLog, board: StatusBoard, keeper: JournalKeeper
     ) {
         self.configuration = configuration
@@ -94,7 +95,7 @@ struct Sealer: ~Copyable {
     mutating func seal(isCallerWaiting: Bool, isLast: Bool = false) -> SealedInterval? {
         if pending == nil {
             let isNew =
-                !recorder.isEmpty || capture.now(keeping: recorder).reason != lastReason
+                !recorder.isEmpty || capture.now(restrictedBy: recorder).reason != lastReason
                 || isUnwatchedNew(isCallerWaiting)
                 || (isLast && hasUnreportedLoss)
             guard isNew || isHeartbeatDue(isCallerWaiting: isCallerWaiting), takeInterval() else { return nil }
@@ -129,7 +130,7 @@ struct Sealer: ~Copyable {
         wasWatching = !recorder.unwatched.isCounting
         let (interval, captured) = recorder.drain()
         lastUnwatched = interval.unwatched
-        let capture = capture.now(keeping: recorder)
+        let capture = capture.now(restrictedBy: recorder)
         var resource = identity
         resource.captureMode = capture.mode.rawValue
         resource.captureReason = capture.reason

@@ -50,8 +50,8 @@ struct UploadTLS {
         return complaints.compactMap(\.self)
     }
 
-    private func complaint(_ variable: String, _ file: URL?, needs: PEMFile.Content) -> String? {
-        guard let file, let fault = PEMFile.fault(of: file, needs: needs) else { return nil }
+    private func complaint(_ variable: String, _ file: URL?, needs: PEMCheck.Content) -> String? {
+        guard let file, let fault = PEMCheck.fault(of: file, needs: needs) else { return nil }
         return "\(variable): \(file.path) \(fault); batches wait in the buffer as long as the collector needs it"
     }
 }
