@@ -123,14 +123,14 @@ extension Outbox {
             account.settled.insert(file.name)
             saveAccount()
         }
-        ShippingStep.settled.reach()
+        ShippingMilestone.settled.reach()
         if !isWhole, saving == .saved { quarantine.take(path(of: file), as: file.name) }
         if !account.settled.contains(file.name), unlink(path(of: file)) != 0, errno != ENOENT {
             account.settled.insert(file.name)
             saving = .due
         }
         removeSettled()
-        ShippingStep.removed.reach()
+        ShippingMilestone.removed.reach()
     }
 
     /// Removes the settled files once the account is saved. On a full disk it removes them first, because only that makes

@@ -125,7 +125,7 @@ struct Sealer: ~Copyable {
     private mutating func takeInterval() -> Bool {
         if keeper.closedSequence == nil { guard recorder.closeSegments({ keeper.close() }) else { return false } }
         guard let sequence = keeper.closedSequence, let lanes = awaitWritten() else { return false }
-        ShippingStep.closed.reach()
+        ShippingMilestone.closed.reach()
         for lane in lanes { recorder.fold(lane) }
         wasWatching = !recorder.unwatched.isCounting
         let (interval, captured) = recorder.drain()
@@ -204,7 +204,7 @@ struct Sealer: ~Copyable {
         } else {
             outbox.drop(file.requests, .bufferFull, sequence: file.sequence)
         }
-        ShippingStep.stored.reach()
+        ShippingMilestone.stored.reach()
         storeDetails(of: interval, in: &outbox)
         keeper.recycle()
         finish(interval)
@@ -227,7 +227,7 @@ struct Sealer: ~Copyable {
         let before = memory.bytes
         let isStored = memory.store(interval.metrics.body, as: interval.metrics.file)
         if !isStored { memory.drop(interval.metrics.file) }
-        ShippingStep.stored.reach()
+        ShippingMilestone.stored.reach()
         if interval.detailCount > 0, interval.details.map({ memory.store($0.body, as: $0.file) }) != true {
             recorder.countDroppedDetails(interval.detailCount)
         }
@@ -260,7 +260,7 @@ struct Sealer: ~Copyable {
         board.noteEncoding(0)
         reportedLosses = interval.dropped
         noteJournal()
-        ShippingStep.released.reach()
+        ShippingMilestone.released.reach()
         lastSeal = Clock.monotonic()
     }
 

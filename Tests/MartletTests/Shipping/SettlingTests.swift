@@ -37,14 +37,14 @@ import Testing
         }
     }
 
-    @Test(arguments: [ShippingStep.settled, .removed])
-    func aBatchThatIsAccountedForIsNotCountedAgain(diedAt step: ShippingStep) throws {
+    @Test(arguments: [ShippingMilestone.settled, .removed])
+    func aBatchThatIsAccountedForIsNotCountedAgain(diedAt milestone: ShippingMilestone) throws {
         try open { outbox in
             try outbox.store([1], as: Self.file(1, requests: 10))
             outbox.settle(Self.file(1, requests: 10), as: .delivered(rejected: 0))
         }
-        // Between the two steps the account knows of the batch, and the file still exists.
-        if step == .settled { try Data([1]).write(to: url(Self.file(1, requests: 10).name)) }
+        // Between the two milestones the account knows of the batch, and the file still exists.
+        if milestone == .settled { try Data([1]).write(to: url(Self.file(1, requests: 10).name)) }
         try open { outbox in
             #expect(sequences(of: &outbox) == [])
             #expect(outbox.ledger(unsealed: 0) == .init(captured: 10, delivered: 10))
