@@ -24,19 +24,19 @@ enum CaptureSwitch {
     /// The scope of the current Swift task; `nil` outside any.
     static var scope: CaptureScope? {
         guard openScopes.load(ordering: .relaxed) > 0 else { return nil }
-        ForkedChild.begin()
+        ForkedChild.restartIfForked()
         return openScopes.load(ordering: .relaxed) > 0 ? CaptureScope.current : nil
     }
 
     /// Whether an agent may capture requests: the process's, or one in memory.
     static var isActive: Bool {
-        ForkedChild.begin()
+        ForkedChild.restartIfForked()
         return isOn.load(ordering: .relaxed) || openScopes.load(ordering: .relaxed) > 0
     }
 
     /// The recorder of the process's agent; `nil` while no agent runs, or capture is off.
     static var recorder: Recorder? {
-        ForkedChild.begin()
+        ForkedChild.restartIfForked()
         return isOn.load(ordering: .relaxed) ? connected.withLock { $0 } : nil
     }
 
