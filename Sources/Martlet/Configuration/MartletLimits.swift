@@ -114,7 +114,7 @@ enum MartletLimits {
     /// room.
     static let roomGrowth = 1.0 / 64
     /// The intervals that batches are merged into; each is a whole multiple of the one before.
-    static let mergeWindows: [Duration] = [.seconds(60), .seconds(600), .seconds(3600)]
+    static let mergeResolutions: [Duration] = [.seconds(60), .seconds(600), .seconds(3600)]
     /// CPU time for merging in one interval, while batches fit without it: half a percent of the default interval.
     static let mergeTime = Duration.milliseconds(50)
     /// Bytes of the files that are merged into one, together, so that merging needs little memory.

@@ -53,7 +53,7 @@ extension Outbox {
 
     /// Replaces several batches with one that stands for the same requests. Throws, and nothing has changed, if it cannot be
     /// stored.
-    mutating func fold(_ files: [StoredBatch], into merged: EncodedBatch) throws {
+    mutating func merge(_ files: [StoredBatch], into merged: EncodedBatch) throws {
         try WholeFile.write(merged.body, to: path(of: merged.file), in: directory.path)
         // The next listing removes files that are left. Until then neither they nor the merged file are sent.
         for batch in files { unlink(path(of: batch.file)) }

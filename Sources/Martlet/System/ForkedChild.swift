@@ -25,7 +25,8 @@ enum ForkedChild {
     private static let restartedProcess = Atomic<UInt32>(0)
     private static let hasRestarted = ProcessLock(false)
 
-    /// Runs ``restart`` once in a forked process. To be called ahead of all work that an agent does for its service. Costs a few loads in a process that was not forked.
+    /// Runs ``restart`` once in a forked process. To be called ahead of all work that an agent does for its service.
+    /// Costs a few loads in a process that was not forked.
     @inline(__always)
     static func restartIfForked() {
         if restartedProcess.load(ordering: .acquiring) != martlet_process() { restartOnce() }

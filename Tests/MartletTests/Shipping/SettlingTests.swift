@@ -230,7 +230,7 @@ import Testing
             let batches = [Self.file(2, requests: 10), Self.file(3, requests: 10)].map {
                 StoredBatch(file: $0, size: 1, modified: 1_000_000_000)
             }
-            try outbox.fold(batches, into: EncodedBatch(file: merged, body: [7]))
+            try outbox.merge(batches, into: EncodedBatch(file: merged, body: [7]))
             #expect(sequences(of: &outbox) == [])
             #expect(outbox.ledger(unsealed: 0) == .init(captured: 20, waiting: 20))
             try FileManager.default.removeItem(at: url(Self.file(2, requests: 10).name))
