@@ -29,7 +29,7 @@ struct AgentLoop: ~Copyable {
         log: AgentLog, requests: FlushRequests, board: StatusBoard
     ) {
         interval = configuration.interval.nanoseconds
-        let checkInterval = min(configuration.interval, configuration.hung, MartletLimits.budgetWindow)
+        let checkInterval = min(configuration.interval, configuration.hung, MartletLimits.budgetPeriod)
         self.checkInterval = max(checkInterval, MartletLimits.shortestInterval).nanoseconds
         nextCheck = Clock.monotonic() &+ self.checkInterval
         nextSeal = Clock.monotonic() &+ interval
@@ -44,7 +44,9 @@ struct AgentLoop: ~Copyable {
         sealer = Sealer(
             configuration, resource: resource, capture: capture, recorder: recorder, log: log, board: board,
             keeper: keeper)
-        delivery = Delivery(configuration, log: log, requests: requests, board: board) { _ = keeper.makeRoom() }
+        delivery = Delivery(configuration, log: log, requests: requests, board: board) {
+            _ = keeper.prepareNextSegment()
+        }
         outbox = nil
         retired = nil
         let share = Int(Double(configuration.maxMemory) * MartletLimits.memoryOutbox)
@@ -64,7 +66,7 @@ struct AgentLoop: ~Copyable {
             let flushes = requests.takeFlushes()
             let isStopping = requests.stopBy != nil
             let isCallerWaiting = !flushes.isEmpty || isStopping
-            if keeper.makeRoom() { nextSeal = 0 }
+            if keeper.prepareNextSegment() { nextSeal = 0 }
             if isCallerWaiting || budget.hasSwitched || Clock.monotonic() >= min(nextSeal, nextCheck) { check() }
             guard isCallerWaiting || Clock.monotonic() >= min(nextSeal, delivery.nextAttempt) else { continue }
             if isCallerWaiting || Clock.monotonic() >= nextSeal { seal(isCallerWaiting: isCallerWaiting) }

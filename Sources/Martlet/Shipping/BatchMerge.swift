@@ -21,8 +21,9 @@ struct BatchMerge {
         }
     }
 
-    /// Returns the runs of batches that become one: neighbours whose intervals ended in the same interval of `resolution`,
-    /// in nanoseconds.
+    /// Returns the runs of batches that become one: neighbours whose intervals ended in the same coarser interval.
+    ///
+    /// - Parameter resolution: the length of the coarser interval, in nanoseconds.
     static func runs(
         in batches: [StoredBatch], resolution: UInt64, apart: Set<Pair> = []
     ) -> [ArraySlice<StoredBatch>] {

@@ -262,7 +262,7 @@ struct Delivery {
         // libcurl has the same time-out. This one covers an end that libcurl does not notice, and a shutdown.
         let deadline = Clock.monotonic() &+ timeout &+ timeout / 4
         while true {
-            if let outcome = uploader.proceed(for: MartletLimits.uploadStep) { return outcome }
+            if let outcome = uploader.proceed(for: MartletLimits.uploadWait) { return outcome }
             let now = Clock.monotonic()
             if now >= deadline || now >= requests.stopBy ?? .max {
                 return UploadOutcome(transportError: "no answer in time")
