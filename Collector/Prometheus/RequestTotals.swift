@@ -98,7 +98,7 @@ package struct RequestTotals: Sendable {
             if let serviceIndex, let known = find(series, ofService: serviceIndex) {
                 entries[serviceIndex].values[known].total.add(metrics.points[index].statistics)
             } else {
-                add(metrics.points[index].statistics, to: room(for: series, of: service))
+                add(metrics.points[index].statistics, to: newSeries(for: series, of: service))
                 serviceIndex = serviceIndexes[service]
             }
         }
@@ -128,7 +128,7 @@ package struct RequestTotals: Sendable {
     }
 
     /// Returns the series to make: the series itself, or `{other}` if the totals are full.
-    private mutating func room(for series: SharedDimensions, of service: String) -> Series {
+    private mutating func newSeries(for series: SharedDimensions, of service: String) -> Series {
         guard isFull else { return Series(service: service, shared: series) }
         guard overflowSeries < maxOverflowSeries else { return Series.last(series.value) }
         overflowSeries += 1

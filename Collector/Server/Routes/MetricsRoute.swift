@@ -7,7 +7,7 @@ import MartletStorage
 /// `authorization.credentials` of a scrape configuration.
 struct MetricsRoute: Sendable {
     let storage: any Storage
-    let room: ReadRoom
+    let limiter: ReadLimiter
     let activity: CollectorActivity
 
     /// Bytes of text that are collected before they are sent.
@@ -22,7 +22,7 @@ struct MetricsRoute: Sendable {
                     try Response.json(Problem(error: "the read token is missing or wrong"), status: .unauthorized)
                 })
         }
-        group.add(middleware: ReadRoomMiddleware(room: room))
+        group.add(middleware: ReadLimiterMiddleware(limiter: limiter))
         group.get { request, _ in await page(isSent: request.method == .get) }
     }
 
