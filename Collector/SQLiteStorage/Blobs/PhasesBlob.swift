@@ -36,11 +36,11 @@ enum PhasesBlob {
         return totals
     }
 
-    /// An array with emptyPhases for every phase, for ``read(_:into:)``.
+    /// An array with a total of 0 for every phase, for ``read(_:into:)``.
     static var emptyPhases: [Phase] { order.map { ($0, PhaseTotals.Total()) } }
 
-    /// Reads the totals to the reader's end into `phases`, an array from ``emptyPhases``, and returns their number. The result is a
-    /// list because most points have two phases. Returns `nil` if the bytes cannot have come from ``encode(_:)``.
+    /// Reads the totals to the reader's end into `phases`, an array from ``emptyPhases``, and returns their number. The
+    /// result is a list because most points have two phases. Returns `nil` if the bytes cannot have come from ``encode(_:)``.
     static func read(_ reader: inout ByteReader, into phases: inout [Phase]) -> Int? {
         guard !reader.isAtEnd else { return 0 }
         guard reader.byte() == version, let bits = reader.byte(), bits < 1 << order.count else { return nil }
