@@ -62,16 +62,6 @@ package struct MergedMetrics {
     }
 }
 
-extension OTLPResourceMetrics {
-    /// `nil` unless the body has exactly one resource with one scope, as an agent sends them.
-    init?(onlyOneIn body: [UInt8]) {
-        guard let request = try? OTLPExportMetricsServiceRequest(serializedBytes: body),
-            request.resourceMetrics.count == 1, request.resourceMetrics[0].scopeMetrics.count == 1
-        else { return nil }
-        self = request.resourceMetrics[0]
-    }
-}
-
 /// The points of one metric, all of which can be merged.
 private struct MergeableMetric {
     /// The metric without its points.
