@@ -32,8 +32,3 @@ struct SourceOptions: ParsableArguments {
             tls: scheme == "https" ? try tls.configuration(variables) : nil)
     }
 }
-
-enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
-    case table
-    case json
-}

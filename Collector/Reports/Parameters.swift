@@ -1,24 +1,5 @@
 import MartletTelemetry
 
-/// A flag that cannot be understood, in a sentence for the person who gave it.
-package struct ParameterError: Error, Equatable, CustomStringConvertible {
-    package var description: String
-
-    package init(_ description: String) {
-        self.description = description
-    }
-}
-
-/// The names of a command's flags, which are those of a query's parameters.
-package protocol ParameterName: RawRepresentable<String>, CaseIterable, Equatable, Sendable {
-    /// The parameter that may be given more than once; `nil` if none may.
-    static var repeatable: Self? { get }
-}
-
-extension ParameterName {
-    package static var repeatable: Self? { nil }
-}
-
 /// Flags by name, as a command line or a query gives them: one type for both.
 package struct Parameters<Name: ParameterName>: Sendable {
     /// The parameters in the order in which they were given.

@@ -4,17 +4,6 @@ import MartletTelemetry
 /// The flags of a report.
 package typealias ReportParameters = Parameters<ReportParameter>
 
-package enum ReportParameter: String, ParameterName {
-    case since, until, service, kind, host, endpoint, status, error, by, sort, ascending, top
-
-    package static let repeatable: Self? = .by
-    package static let defaultSince = "1h"
-    package static let defaultBy: [Dimension] = [.service, .kind, .method, .host, .endpoint]
-    /// Days of a report's window at most: twice as many as hours are kept by default. The cost of a report grows with the
-    /// data in its window.
-    fileprivate static let longestDays: UInt64 = 800
-}
-
 extension Parameters<ReportParameter> {
     package func request(now: UnixNanoseconds) throws(ParameterError) -> ReportRequest {
         let query = StatisticsQuery(window: try window(now: now), filter: try filter(), by: try dimensions())

@@ -7,14 +7,14 @@ import MartletTelemetry
 struct GroupSums {
     private(set) var damagedPoints = 0
     private var index: GroupIndex
-    private var senders: QuerySenders
+    private var lookup: TargetLookup
     private var entryReader = EntryReader()
     /// The cover of each sender's spans, read when the first series of spans is met.
     private var covers: [Int64: MetricsCover]?
 
     init(_ query: StatisticsQuery, maxGroups: Int) {
         index = GroupIndex(maxGroups: maxGroups)
-        senders = QuerySenders(query)
+        lookup = TargetLookup(query)
     }
 
     /// The groups that were met, including empty ones.
@@ -22,12 +22,12 @@ struct GroupSums {
 
     mutating func add(_ range: ChunkRange, in db: Database) throws {
         let slices = try ChunkSlices(of: range, in: db)
-        while let chunks = try slices.next(sender: { try senders.classID(ofResource: $0, in: db) }) {
+        while let chunks = try slices.next(sender: { try lookup.senderClass(ofResource: $0, in: db) }) {
             try StoredChunk.forEach(chunks.map(\.id), in: db) { try add($1, of: chunks[$0].sender, in: db) }
         }
     }
 
-    private mutating func add(_ chunk: StoredChunk, of sender: QuerySenders.ClassID, in db: Database) throws {
+    private mutating func add(_ chunk: StoredChunk, of sender: TargetLookup.SenderClass, in db: Database) throws {
         damagedPoints += chunk.damaged
         guard let bytes = chunk.bytes else {
             damagedPoints += chunk.count
@@ -64,11 +64,11 @@ struct GroupSums {
 
     /// Returns `nil` for a series that is left out.
     private mutating func target(
-        ofSeries series: Int64, sender: QuerySenders.ClassID, in db: Database
+        ofSeries series: Int64, sender: TargetLookup.SenderClass, in db: Database
     ) throws -> SeriesTarget? {
-        if let known = senders.target(ofSeries: series, sender: sender) { return known }
-        let target = try senders.readTarget(ofSeries: series, sender: sender, in: &index, db)
-        senders.remember(target, ofSeries: series, sender: sender)
+        if let known = lookup.target(ofSeries: series, sender: sender) { return known }
+        let target = try lookup.readTarget(ofSeries: series, sender: sender, in: &index, db)
+        lookup.remember(target, ofSeries: series, sender: sender)
         return target
     }
 }

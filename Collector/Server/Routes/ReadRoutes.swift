@@ -8,7 +8,7 @@ import MartletTelemetry
 /// `GET /api/v1/…`: the reports of the command line, as JSON.
 struct ReadRoutes: Sendable {
     let storage: any Storage
-    let room: ReadRoom
+    let limiter: ReadLimiter
     let now: @Sendable () -> UnixNanoseconds
     let logger: Logger
 
@@ -23,7 +23,7 @@ struct ReadRoutes: Sendable {
                         status: .unauthorized)
                 })
         }
-        group.add(middleware: ReadRoomMiddleware(room: room))
+        group.add(middleware: ReadLimiterMiddleware(limiter: limiter))
         group.get("report") { request, context in
             try await answer { try await context.whileClientIsThere { try await report(request) } }
         }

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// The room for reads. Each read has a reader of the store, and then the memory of its answer until that was sent. If the
-/// room is full, a read waits in line, as the panels of a dashboard do that all ask at once. If the line is full, the
-/// read is turned away. Safe to call from any task.
-final class ReadRoom: Sendable {
+/// Limits the reads at a time. Each read has a reader of the store, and then the memory of its answer until that was sent.
+/// If all slots are taken, a read waits in line, as the panels of a dashboard do that all ask at once. If the line is full,
+/// the read is turned away. Safe to call from any task.
+final class ReadLimiter: Sendable {
     private struct State {
         var reads = 0
         var waiting: [(number: UInt64, turn: AsyncStream<Slot>.Continuation)] = []
@@ -25,23 +25,23 @@ final class ReadRoom: Sendable {
         maxWaiting = limits.maxWaitingReads
     }
 
-    /// A slot in the room. It becomes free when its last reference ends.
+    /// A slot for one read. It becomes free when its last reference ends.
     final class Slot: Sendable {
-        private let room: ReadRoom
+        private let limiter: ReadLimiter
 
-        fileprivate init(in room: ReadRoom) {
-            self.room = room
+        fileprivate init(of limiter: ReadLimiter) {
+            self.limiter = limiter
         }
 
-        deinit { room.leave() }
+        deinit { limiter.leave() }
     }
 
-    /// Returns a slot, after a wait if the room is full; `nil` if the line is full. Throws `CancellationError` if its
+    /// Returns a slot, after a wait if all are taken; `nil` if the line is full. Throws `CancellationError` if its
     /// task is cancelled while it waits.
     func enter() async throws -> Slot? {
         let (turns, turn) = AsyncStream.makeStream(of: Slot.self)
         switch state.withLock({ add(turn, to: &$0) }) {
-        case .entered: return Slot(in: self)
+        case .entered: return Slot(of: self)
         case .full: return nil
         case .waits(let number):
             defer { state.withLock { $0.waiting.removeAll { $0.number == number } } }
@@ -68,6 +68,6 @@ final class ReadRoom: Sendable {
             if state.waiting.isEmpty { state.reads -= 1 }
             return state.waiting.isEmpty ? nil : state.waiting.removeFirst().turn
         }
-        next?.yield(Slot(in: self))
+        next?.yield(Slot(of: self))
     }
 }

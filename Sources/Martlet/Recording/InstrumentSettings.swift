@@ -1,5 +1,5 @@
 /// The part of the configuration that instruments need.
-struct CaptureSettings: Sendable {
+struct InstrumentSettings: Sendable {
     /// The patterns that select the captured requests.
     let selection: RequestSelection
     /// The sampler that decides which traces' details are kept.

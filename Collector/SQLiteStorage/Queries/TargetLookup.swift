@@ -2,16 +2,16 @@ import GRDB
 import MartletStorage
 import MartletTelemetry
 
-/// The senders of a query, in classes that the query does not tell apart. The series of a service are thus looked up once
-/// instead of for each of its processes.
-struct QuerySenders {
-    /// The number of a class of senders, from ``classID(ofResource:in:)``. The order keeps the classes of one service
+/// Finds the group of a query that a sender's series counts to. Senders that the query does not tell apart are one class, so
+/// the series of a service are looked up once instead of for each of its processes.
+struct TargetLookup {
+    /// The number of a class of senders, from ``senderClass(ofResource:in:)``. The order keeps the classes of one service
     /// together.
-    struct ClassID: Comparable {
+    struct SenderClass: Comparable {
         fileprivate var service: Int
         fileprivate var index: Int
 
-        static func < (one: ClassID, other: ClassID) -> Bool {
+        static func < (one: SenderClass, other: SenderClass) -> Bool {
             (one.service, one.index) < (other.service, other.index)
         }
     }
@@ -24,9 +24,9 @@ struct QuerySenders {
     private let query: StatisticsQuery
     private var classes: [Class] = []
     /// The class of each resource; `nil` for senders that the filter leaves out.
-    private var classOfResource: [Int64: ClassID?] = [:]
+    private var classOfResource: [Int64: SenderClass?] = [:]
     private var services: [String: Int] = [:]
-    private var classOfValues: [[String?]: ClassID] = [:]
+    private var classOfValues: [[String?]: SenderClass] = [:]
     /// The class that was asked for last: chunks of one class are read one after the other.
     private var current: Int?
     /// The series of the current class's service.
@@ -39,26 +39,26 @@ struct QuerySenders {
     }
 
     /// Returns `nil` if the query leaves out this sender.
-    mutating func classID(ofResource id: Int64, in db: Database) throws -> ClassID? {
+    mutating func senderClass(ofResource id: Int64, in db: Database) throws -> SenderClass? {
         if let known = classOfResource[id] { return known }
-        let found = try ResourceRows.find(id, in: db).flatMap { classID(of: $0) }
+        let found = try ResourceRows.find(id, in: db).flatMap { senderClass(of: $0) }
         classOfResource[id] = .some(found)
         return found
     }
 
     /// Returns `nil` for a series that was not asked for yet, and `.some(nil)` for one that is left out.
-    mutating func target(ofSeries series: Int64, sender: ClassID) -> SeriesTarget?? {
+    mutating func target(ofSeries series: Int64, sender: SenderClass) -> SeriesTarget?? {
         classes[sender.index].targets.find(series)
     }
 
-    mutating func remember(_ target: SeriesTarget?, ofSeries series: Int64, sender: ClassID) {
+    mutating func remember(_ target: SeriesTarget?, ofSeries series: Int64, sender: SenderClass) {
         classes[sender.index].targets.insert(target, of: series)
     }
 
     /// Returns the group in `index` that counts the series' requests; `nil` if the filter leaves the series out or it has
     /// been deleted.
     mutating func readTarget(
-        ofSeries series: Int64, sender: ClassID, in index: inout GroupIndex, _ db: Database
+        ofSeries series: Int64, sender: SenderClass, in index: inout GroupIndex, _ db: Database
     ) throws -> SeriesTarget? {
         let ofService = try seriesOfService(of: sender, in: db)
         if let entry = ofService[series] {
@@ -75,7 +75,7 @@ struct QuerySenders {
             group: try index.index(of: values(of: dimensions, sender)), requests: RequestClass(dimensions))
     }
 
-    private mutating func seriesOfService(of sender: ClassID, in db: Database) throws -> ServiceSeries {
+    private mutating func seriesOfService(of sender: SenderClass, in db: Database) throws -> ServiceSeries {
         if let series, current == sender.index { return series }
         let resource = classes[sender.index].resource
         let known = series.flatMap { $0.service == resource.service ? $0 : nil }
@@ -84,17 +84,17 @@ struct QuerySenders {
         return read
     }
 
-    private func values(of dimensions: RequestDimensions, _ sender: ClassID) -> [String?] {
+    private func values(of dimensions: RequestDimensions, _ sender: SenderClass) -> [String?] {
         query.by.map { $0.value(of: dimensions, from: classes[sender.index].resource) }
     }
 
-    private mutating func classID(of resource: TelemetryResource) -> ClassID? {
+    private mutating func senderClass(of resource: TelemetryResource) -> SenderClass? {
         guard query.filter.service == nil || query.filter.service == resource.service else { return nil }
         let values = [resource.service] + query.by.map { $0.value(of: resource) }
         if let known = classOfValues[values] { return known }
         let service = services[resource.service] ?? services.count
         services[resource.service] = service
-        let sender = ClassID(service: service, index: classes.count)
+        let sender = SenderClass(service: service, index: classes.count)
         classOfValues[values] = sender
         classes.append(Class(resource: resource))
         return sender

@@ -6,14 +6,14 @@ import Testing
 
 @testable import MartletOTLP
 
-@Suite struct BatchHalvesTests {
+@Suite struct BodyHalvesTests {
     @Test(arguments: [2, 3, 11])
     func halvesHaveAllOfABatchOnceAndSayHowManyRequests(endpoints: Int) throws {
         var sample = SampleBatch(seed: 1)
         sample.endpoints = endpoints
         var batch = sample.next()
         batch.unwatched = 1_000_000_000
-        let halves = try #require(BatchHalves(batch.otlp(), signal: .metrics))
+        let halves = try #require(BodyHalves(batch.otlp(), signal: .metrics))
         let whole = try OTLPExportMetricsServiceRequest(serializedBytes: batch.otlp())
         let first = try OTLPExportMetricsServiceRequest(serializedBytes: halves.first.body)
         let second = try OTLPExportMetricsServiceRequest(serializedBytes: halves.second.body)
@@ -29,8 +29,8 @@ import Testing
     @Test func oneSeriesCannotBeHalved() throws {
         var sample = SampleBatch(seed: 2)
         sample.endpoints = 1
-        #expect(try BatchHalves(sample.next().otlp(), signal: .metrics) == nil)
-        #expect(BatchHalves([0xff], signal: .metrics) == nil)
+        #expect(try BodyHalves(sample.next().otlp(), signal: .metrics) == nil)
+        #expect(BodyHalves([0xff], signal: .metrics) == nil)
     }
 
     @Test func spansAreHalvedDownToOne() throws {
@@ -40,14 +40,14 @@ import Testing
                 name: "\(number)", kind: .internal, start: 1, durationNanoseconds: 1)
         }
         let resource = TelemetryResource(service: "shop", instance: "a")
-        let halves = try #require(BatchHalves(DetailsBatch(resource: resource, details: spans).otlp(), signal: .traces))
+        let halves = try #require(BodyHalves(DetailsBatch(resource: resource, details: spans).otlp(), signal: .traces))
         #expect(try Self.names(halves.first) == ["1"])
         #expect(try Self.names(halves.second) == ["2", "3"])
         #expect(halves.first.requests == 0)
-        #expect(BatchHalves(halves.first.body, signal: .traces) == nil)
+        #expect(BodyHalves(halves.first.body, signal: .traces) == nil)
     }
 
-    private static func names(_ half: BatchHalves.Half) throws -> [String] {
+    private static func names(_ half: BodyHalves.Half) throws -> [String] {
         try OTLPExportTraceServiceRequest(serializedBytes: half.body).resourceSpans
             .flatMap(\.scopeSpans).flatMap(\.spans).map(\.name)
     }

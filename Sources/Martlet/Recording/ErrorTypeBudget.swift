@@ -2,7 +2,7 @@ import MartletTelemetry
 
 /// A limit on the number of distinct `error.type`s, because an instrument may put an error's text into one. The first types
 /// keep their names, and later ones become `_OTHER`. Statuses, and the types that decide how a request ended, always stay.
-struct ErrorBudget: Sendable {
+struct ErrorTypeBudget: Sendable {
     private static let own: Set = [RequestOutcome.hungError, RequestOutcome.cancelledError]
 
     private let limit: Int

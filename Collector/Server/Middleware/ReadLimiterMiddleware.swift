@@ -1,17 +1,17 @@
 import Hummingbird
 
-/// Admits as many reads at once as the room has slots. Each keeps its slot until its answer was sent or its client has
+/// Admits as many reads at once as the limiter has slots. Each keeps its slot until its answer was sent or its client has
 /// left.
-struct ReadRoomMiddleware: RouterMiddleware {
+struct ReadLimiterMiddleware: RouterMiddleware {
     typealias Context = CollectorRequestContext
 
-    let room: ReadRoom
+    let limiter: ReadLimiter
 
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         do {
-            guard let slot = try await context.whileClientIsThere({ try await room.enter() }) else {
+            guard let slot = try await context.whileClientIsThere({ try await limiter.enter() }) else {
                 return try refusal("too many clients are reading at the same time; try again later")
             }
             return try await next(request, context).holding(slot)
@@ -31,7 +31,7 @@ struct ReadRoomMiddleware: RouterMiddleware {
 
 extension Response {
     /// Returns the response, which keeps `slot` until it was sent or dropped.
-    fileprivate func holding(_ slot: ReadRoom.Slot) -> Response {
+    fileprivate func holding(_ slot: ReadLimiter.Slot) -> Response {
         var response = self
         response.body = ResponseBody(contentLength: body.contentLength) { [body] writer in
             defer { withExtendedLifetime(slot) {} }

@@ -4,24 +4,24 @@ import Testing
 
 @testable import Martlet
 
-@Suite struct UnwatchedTimeTests {
-    private let time = UnwatchedTime()
+@Suite struct UnwatchedStopwatchTests {
+    private let stopwatch = UnwatchedStopwatch()
 
     @Test func theTotalIncludesTheTimeThatGoesOn() {
-        time.begin(at: 10)
-        #expect(time.nanoseconds(at: 15) == 5)
-        time.end(at: 20)
-        #expect(time.nanoseconds(at: 100) == 10)
-        time.begin(at: 100)
-        #expect(time.nanoseconds(at: 103) == 13)
+        stopwatch.begin(at: 10)
+        #expect(stopwatch.nanoseconds(at: 15) == 5)
+        stopwatch.end(at: 20)
+        #expect(stopwatch.nanoseconds(at: 100) == 10)
+        stopwatch.begin(at: 100)
+        #expect(stopwatch.nanoseconds(at: 103) == 13)
     }
 
     @Test func aTimeThatGoesOnDoesNotBeginAgain() {
-        time.begin(at: 10)
-        time.begin(at: 15)
-        time.end(at: 20)
-        time.end(at: 30)
-        #expect(time.nanoseconds(at: 40) == 10)
+        stopwatch.begin(at: 10)
+        stopwatch.begin(at: 15)
+        stopwatch.end(at: 20)
+        stopwatch.end(at: 30)
+        #expect(stopwatch.nanoseconds(at: 40) == 10)
     }
 }
 

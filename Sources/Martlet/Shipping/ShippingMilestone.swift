@@ -1,8 +1,8 @@
 import Synchronization
 
-/// The moments between which a process may die, in their order. docs/buffer.md has the state of the disk at each of them, and
-/// the work of the next owner.
-package enum ShippingStep: String, CaseIterable {
+/// The milestones on a batch's way, in their order. A process may die between any two of them: docs/buffer.md has the state
+/// of the disk at each, and the work of the next owner.
+package enum ShippingMilestone: String, CaseIterable {
     /// The segments of the interval are closed; no batch stands for them yet.
     case closed
     /// The batch is in the outbox, and its segments are still there.
@@ -18,8 +18,8 @@ package enum ShippingStep: String, CaseIterable {
     /// The file is gone.
     case removed
 
-    /// The function that is called at each step: tests let the process die there. Nothing else listens.
-    package static let listener = ProcessLock<(@Sendable (ShippingStep) -> Void)?>(nil)
+    /// The function that is called at each milestone: tests let the process die there. Nothing else listens.
+    package static let listener = ProcessLock<(@Sendable (ShippingMilestone) -> Void)?>(nil)
 
     func reach() {
         let listener = Self.listener.withLock { $0 }

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The time for which capture was off while its agent ran, by the monotonic clock. Thread-safe.
-final class UnwatchedTime: Sendable {
+/// Measures the time for which capture is off while its agent runs, by the monotonic clock. Thread-safe.
+final class UnwatchedStopwatch: Sendable {
     private let state = Lock(State())
 
     private struct State {

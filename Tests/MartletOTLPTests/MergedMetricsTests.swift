@@ -5,9 +5,9 @@ import Testing
 
 @testable import MartletOTLP
 
-@Suite struct MetricsFoldTests {
+@Suite struct MergedMetricsTests {
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func foldedBatchesEqualOneIntervalOfTheWholeTime(seed: UInt64) throws {
+    func mergedBatchesEqualOneIntervalOfTheWholeTime(seed: UInt64) throws {
         var sample = SampleBatch(seed: seed)
         sample.endpoints = 12
         let batches = (0..<6).map { number in
@@ -15,72 +15,72 @@ import Testing
             batch.unwatched = UInt64(number) * 1_000_000_000
             return batch
         }
-        let folded = try Self.fold(batches)
-        let whole = try OTLPExportMetricsServiceRequest(serializedBytes: Self.merged(batches).otlp())
-        #expect(folded.metricNames == whole.metricNames)
-        #expect(folded.distributions == whole.distributions)
-        #expect(folded.agentMetrics == whole.agentMetrics)
+        let merged = try Self.merge(batches)
+        let whole = try OTLPExportMetricsServiceRequest(serializedBytes: Self.oneInterval(of: batches).otlp())
+        #expect(merged.metricNames == whole.metricNames)
+        #expect(merged.distributions == whole.distributions)
+        #expect(merged.agentMetrics == whole.agentMetrics)
         // A different order changes a sum of doubles by an ulp.
         for (key, total) in whole.totals {
-            let other = try #require(folded.totals[key])
+            let other = try #require(merged.totals[key])
             #expect(other.count == total.count)
             #expect(abs(other.sum - total.sum) <= total.sum * 1e-12)
         }
-        #expect(folded.totals.count == whole.totals.count)
+        #expect(merged.totals.count == whole.totals.count)
     }
 
-    @Test func aFoldOfFoldsIsTheFoldOfAll() throws {
+    @Test func mergedHalvesEqualTheMergedWhole() throws {
         var sample = SampleBatch(seed: 4)
         let batches = (0..<4).map { _ in sample.next() }
-        var halves = try #require(MetricsFold(Self.fold(Array(batches[..<2])).serializedBytes()))
-        let isAdded = try halves.add(Self.fold(Array(batches[2...])).serializedBytes())
+        var halves = try #require(MergedMetrics(Self.merge(Array(batches[..<2])).serializedBytes()))
+        let isAdded = try halves.add(Self.merge(Array(batches[2...])).serializedBytes())
         #expect(isAdded)
-        let whole = try Self.fold(batches)
+        let whole = try Self.merge(batches)
         let both = try OTLPExportMetricsServiceRequest(serializedBytes: halves.otlp())
         #expect(both.distributions == whole.distributions)
         #expect(both.agentMetrics == whole.agentMetrics)
     }
 
-    @Test func batchesOfTwoResourcesAreNotFolded() throws {
+    @Test func batchesOfTwoResourcesAreNotMerged() throws {
         var sample = SampleBatch(seed: 5)
         let first = try sample.next().otlp()
         sample.resource.captureMode = "off"
         let other = try sample.next().otlp()
-        var fold = try #require(MetricsFold(first))
-        let before = try fold.otlp().count
-        let isAdded = fold.add(other)
+        var merged = try #require(MergedMetrics(first))
+        let before = try merged.otlp().count
+        let isAdded = merged.add(other)
         #expect(!isAdded)
-        #expect(try fold.otlp().count == before)
+        #expect(try merged.otlp().count == before)
     }
 
-    @Test func aBodyThatIsNoAgentsBatchIsNotFolded() throws {
+    @Test func aBodyThatIsNoAgentsBatchIsNotMerged() throws {
         var sample = SampleBatch(seed: 6)
         let batch = try sample.next().otlp()
-        #expect(MetricsFold([]) == nil)
-        #expect(MetricsFold([0xff, 0xff]) == nil)
+        #expect(MergedMetrics([]) == nil)
+        #expect(MergedMetrics([0xff, 0xff]) == nil)
         var cumulative = try OTLPExportMetricsServiceRequest(serializedBytes: batch)
         cumulative.resourceMetrics[0].scopeMetrics[0].metrics[0].exponentialHistogram.aggregationTemporality =
             .cumulative
-        #expect(try MetricsFold(cumulative.serializedBytes()) == nil)
-        var fold = try #require(MetricsFold(batch))
+        #expect(try MergedMetrics(cumulative.serializedBytes()) == nil)
+        var merged = try #require(MergedMetrics(batch))
         for other in [try cumulative.serializedBytes(), Array(batch.dropLast(3))] {
-            let isAdded = fold.add(other)
+            let isAdded = merged.add(other)
             #expect(!isAdded)
         }
     }
 
     // MARK: -
 
-    static func fold(_ batches: [MetricsBatch]) throws -> OTLPExportMetricsServiceRequest {
-        var fold = try #require(MetricsFold(batches[0].otlp()))
+    static func merge(_ batches: [MetricsBatch]) throws -> OTLPExportMetricsServiceRequest {
+        var merged = try #require(MergedMetrics(batches[0].otlp()))
         for batch in batches.dropFirst() {
-            let isAdded = try fold.add(batch.otlp())
+            let isAdded = try merged.add(batch.otlp())
             #expect(isAdded)
         }
-        return try OTLPExportMetricsServiceRequest(serializedBytes: fold.otlp())
+        return try OTLPExportMetricsServiceRequest(serializedBytes: merged.otlp())
     }
 
-    static func merged(_ batches: [MetricsBatch]) -> MetricsBatch {
+    static func oneInterval(of batches: [MetricsBatch]) -> MetricsBatch {
         var merged = batches[0]
         for batch in batches.dropFirst() {
             merged.end = batch.end

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A check of a PEM file (RFC 7468), which describes a fault more clearly than TLS does later.
-enum PEMFile {
+enum PEMCheck {
     enum Content {
         case certificate
         case key

@@ -1,8 +1,8 @@
 import MartletTelemetry
 import SwiftProtobuf
 
-/// The two halves of a body that was too large.
-package struct BatchHalves {
+/// The two halves of a batch's body that was too large.
+package struct BodyHalves {
     package struct Half {
         package var body: [UInt8]
         /// The number of requests that the half's durations stand for; 0 for spans.

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// The requests that an agent in memory has captured, in the order in which they ended. Thread-safe.
-final class RequestMemory: Sendable {
+final class RecordedRequests: Sendable {
     private let state: Lock<State>
 
     private struct State {
@@ -14,7 +14,7 @@ final class RequestMemory: Sendable {
         state = Lock(State(names: SeriesStatistics(configuration, start: Clock.wall())))
     }
 
-    var requests: [MartletRequest] { state.withLock(\.requests) }
+    var all: [MartletRequest] { state.withLock(\.requests) }
 
     func add(_ request: CapturedRequest) {
         state.withLock { state in

@@ -1,15 +1,15 @@
 import MartletTelemetry
 import SwiftProtobuf
 
-/// Folds bodies of `POST /v1/metrics` that one instance made of consecutive intervals into one body for the whole time.
+/// The merged bodies of `POST /v1/metrics` that one instance made of consecutive intervals: one body for the whole time.
 /// Points of the same metric and attributes become one: counts, sums and distributions merge without any error. The
 /// agent's own metrics of the last body are kept. Only the resolution in time is lost.
 ///
 /// Memory holds one point for each series, however many bodies are added.
-package struct MetricsFold {
+package struct MergedMetrics {
     private let resource: OTLPResource
     private let scope: OTLPInstrumentationScope
-    private var metrics: [FoldedMetric] = []
+    private var metrics: [MergedMetric] = []
     private var start = UInt64.max
     private var end: UInt64 = 0
     /// The agent's own metrics by name. They count from the instance's start, so each keeps its own interval.
@@ -24,7 +24,7 @@ package struct MetricsFold {
     }
 
     /// Adds a body. Returns `false` and changes nothing if the body is of another resource or holds a metric that cannot
-    /// be folded.
+    /// be merged.
     package mutating func add(_ body: [UInt8]) -> Bool {
         guard let part = OTLPResourceMetrics(onlyOneIn: body), part.resource == resource else { return false }
         return take(part.scopeMetrics[0].metrics)
@@ -43,16 +43,16 @@ package struct MetricsFold {
         return try request.serializedBytes()
     }
 
-    /// Takes all metrics, or none if one cannot be folded. Returns whether it took them.
+    /// Takes all metrics, or none if one cannot be merged. Returns whether it took them.
     private mutating func take(_ added: [OTLPMetric]) -> Bool {
-        var foldable: [FoldableMetric] = []
+        var mergeable: [MergeableMetric] = []
         for metric in added where !MetricName.agentMetrics.contains(metric.name) {
-            guard let metric = FoldableMetric(metric) else { return false }
-            foldable.append(metric)
+            guard let metric = MergeableMetric(metric) else { return false }
+            mergeable.append(metric)
         }
-        for metric in foldable {
+        for metric in mergeable {
             let index = metrics.firstIndex { $0.withoutPoints == metric.withoutPoints } ?? metrics.endIndex
-            if index == metrics.endIndex { metrics.append(FoldedMetric(metric.withoutPoints)) }
+            if index == metrics.endIndex { metrics.append(MergedMetric(metric.withoutPoints)) }
             metrics[index].add(metric)
             start = min(start, metric.start)
             end = max(end, metric.end)
@@ -62,18 +62,8 @@ package struct MetricsFold {
     }
 }
 
-extension OTLPResourceMetrics {
-    /// `nil` unless the body has exactly one resource with one scope, as an agent sends them.
-    init?(onlyOneIn body: [UInt8]) {
-        guard let request = try? OTLPExportMetricsServiceRequest(serializedBytes: body),
-            request.resourceMetrics.count == 1, request.resourceMetrics[0].scopeMetrics.count == 1
-        else { return nil }
-        self = request.resourceMetrics[0]
-    }
-}
-
-/// The points of one metric, all of which can be folded.
-private struct FoldableMetric {
+/// The points of one metric, all of which can be merged.
+private struct MergeableMetric {
     /// The metric without its points.
     var withoutPoints: OTLPMetric
     var start = UInt64.max
@@ -111,7 +101,7 @@ private struct FoldableMetric {
 }
 
 /// A metric to which points are added.
-private struct FoldedMetric {
+private struct MergedMetric {
     /// The metric without its points.
     let withoutPoints: OTLPMetric
     private var distributions: [[OTLPKeyValue]: ExponentialHistogram] = [:]
@@ -119,7 +109,7 @@ private struct FoldedMetric {
 
     init(_ withoutPoints: OTLPMetric) { self.withoutPoints = withoutPoints }
 
-    mutating func add(_ metric: FoldableMetric) {
+    mutating func add(_ metric: MergeableMetric) {
         for (attributes, values) in metric.distributions {
             distributions[attributes, default: ExponentialHistogram(scale: values.scale)].merge(values)
         }

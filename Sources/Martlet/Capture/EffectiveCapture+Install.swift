@@ -2,26 +2,26 @@
 import FoundationNetworking
 #endif
 
-extension CaptureState {
-    /// Installs the hooks that the mode needs. Where automatic capture is not possible, the state is explicit and gives the
+extension EffectiveCapture {
+    /// Installs the hooks that the mode needs. Where automatic capture is not possible, the mode is explicit and has the
     /// reason.
-    static func install(_ capture: MartletConfiguration.Capture) -> CaptureState {
+    static func install(_ capture: MartletConfiguration.Capture) -> EffectiveCapture {
         #if os(Linux)
         return install(capture, automatic: AutomaticCapture.install)
         #else
         // This branch is for services that are developed on a Mac. It has not been tried there.
-        return CaptureState(mode: .off, reason: "URLSession capture works on Linux only")
+        return EffectiveCapture(mode: .off, reason: "URLSession capture works on Linux only")
         #endif
     }
 
     /// Installs the hooks that capture every session in a scope, regardless of the mode of the process's agent.
-    static func installForScope() -> CaptureState {
+    static func installForScope() -> EffectiveCapture {
         #if os(Linux)
-        var state = automatic(AutomaticCapture.install)
-        state.limits = limits
-        return state
+        var effective = automatic(AutomaticCapture.install)
+        effective.limits = limits
+        return effective
         #else
-        return CaptureState(mode: .off, reason: "URLSession capture works on Linux only")
+        return EffectiveCapture(mode: .off, reason: "URLSession capture works on Linux only")
         #endif
     }
 
@@ -32,13 +32,13 @@ extension CaptureState {
     static func install(
         _ capture: MartletConfiguration.Capture, loader: URLProtocol.Type? = NativeLoader.type,
         automatic install: () throws(AutomaticCapture.Failure) -> Void
-    ) -> CaptureState {
+    ) -> EffectiveCapture {
         guard loader != nil else {
-            return CaptureState(mode: .off, reason: AutomaticCapture.Failure.noNativeLoader.rawValue)
+            return EffectiveCapture(mode: .off, reason: AutomaticCapture.Failure.noNativeLoader.rawValue)
         }
-        var state = capture == .automatic ? automatic(install) : CaptureState(mode: .explicit)
-        state.limits = limits
-        return state
+        var effective = capture == .automatic ? automatic(install) : EffectiveCapture(mode: .explicit)
+        effective.limits = limits
+        return effective
     }
 
     private static var limits: [String] {
@@ -60,12 +60,12 @@ extension CaptureState {
         return callsBeforeRequest ? [] : ["libcurl is older than 7.80: requests send no trace headers"]
     }
 
-    private static func automatic(_ install: () throws(AutomaticCapture.Failure) -> Void) -> CaptureState {
+    private static func automatic(_ install: () throws(AutomaticCapture.Failure) -> Void) -> EffectiveCapture {
         do {
             try install()
-            return CaptureState(mode: .automatic, loss: { AutomaticCapture.loss })
+            return EffectiveCapture(mode: .automatic, missingHooks: { AutomaticCapture.missingHooks })
         } catch {
-            return CaptureState(
+            return EffectiveCapture(
                 mode: .explicit,
                 reason: "\(error.rawValue); call captureWithMartlet() on the configuration of each session")
         }

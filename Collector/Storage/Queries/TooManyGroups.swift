@@ -1,0 +1,13 @@
+/// The error of a query with more groups than the store puts together for one answer.
+package struct TooManyGroups: Error, Equatable, CustomStringConvertible {
+    /// Groups that an answer may have.
+    package var limit: Int
+
+    package init(limit: Int) {
+        self.limit = limit
+    }
+
+    package var description: String {
+        "the report has more than \(limit) rows; ask for fewer dimensions, for one service or for a shorter time"
+    }
+}
