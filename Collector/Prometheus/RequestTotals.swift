@@ -64,12 +64,12 @@ package struct RequestTotals: Sendable {
         self.maxOverflowSeries = maxOverflowSeries
     }
 
-    package var totals: [Series: Total] { reading { $0.total } }
+    package var totals: [Series: Total] { mapEntries { $0.total } }
 
     /// The totals as a page shows them.
-    package var samples: [Series: Total] { reading { $0.firstPage <= takenPage ? $0.total : Total() } }
+    package var samples: [Series: Total] { mapEntries { $0.firstPage <= takenPage ? $0.total : Total() } }
 
-    private func reading(_ value: (Entry) -> Total) -> [Series: Total] {
+    private func mapEntries(_ value: (Entry) -> Total) -> [Series: Total] {
         serviceIndexes.reduce(into: [:]) { totals, service in
             for (shared, entry) in entries[service.value] {
                 totals[Series(service: service.key, shared: shared)] = value(entry)
@@ -98,7 +98,7 @@ package struct RequestTotals: Sendable {
             if let serviceIndex, let known = find(series, ofService: serviceIndex) {
                 entries[serviceIndex].values[known].total.add(metrics.points[index].statistics)
             } else {
-                add(metrics.points[index].statistics, to: room(for: series, of: service))
+                add(metrics.points[index].statistics, to: newSeries(for: series, of: service))
                 serviceIndex = serviceIndexes[service]
             }
         }
@@ -128,7 +128,7 @@ package struct RequestTotals: Sendable {
     }
 
     /// Returns the series to make: the series itself, or `{other}` if the totals are full.
-    private mutating func room(for series: SharedDimensions, of service: String) -> Series {
+    private mutating func newSeries(for series: SharedDimensions, of service: String) -> Series {
         guard isFull else { return Series(service: service, shared: series) }
         guard overflowSeries < maxOverflowSeries else { return Series.last(series.value) }
         overflowSeries += 1

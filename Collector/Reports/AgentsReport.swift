@@ -76,8 +76,8 @@ extension AgentsReport.Agent {
             instance: resource.instance, host: resource.host, capture: resource.captureMode,
             captureReason: resource.captureReason, agent: resource.agent, firstSeen: TimeText.format(record.firstSeen),
             lastSeen: TimeText.format(record.lastSeen),
-            ledger: record.ledger.map(AgentsReport.Account.init), missingBatches: record.arrivals?.missing,
-            overlappingBatches: record.arrivals.flatMap { $0.overlapping > 0 ? $0.overlapping : nil },
+            ledger: record.ledger.map(AgentsReport.Account.init), missingBatches: record.gaps?.missing,
+            overlappingBatches: record.gaps.flatMap { $0.overlapping > 0 ? $0.overlapping : nil },
             unwatchedSeconds: record.ledger.flatMap { $0.unwatched > 0 ? Double($0.unwatched) / 1e9 : nil },
             statistics: record.statistics.isEmpty
                 ? nil

@@ -31,7 +31,7 @@ package enum RequestsTable {
     private static func time(of request: RequestSummary, in report: RequestsReport) -> String {
         let isOneDay = report.from.prefix(10) == report.to.prefix(10)
         let text = request.time.dropLast()
-        return isOneDay ? String(text.dropFirst(11)) : text.replacing("T", with: " ")
+        return isOneDay ? String(text.dropFirst(11)) : String(text.replacing("T", with: " "))
     }
 
     /// Returns the error if no status tells it.

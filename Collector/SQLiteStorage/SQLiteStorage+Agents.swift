@@ -25,7 +25,7 @@ extension SQLiteStorage {
         return AgentRecord(
             resource: ResourceRows.decode(row), firstSeen: UInt64(clamping: first), lastSeen: UInt64(clamping: last),
             ledger: try LedgerRows.latest(of: row["id"], in: db),
-            arrivals: stream?.sequences.arrivals,
+            gaps: stream?.sequences.gaps,
             statistics: try StatisticsCoverRows.sources(of: row["id"], in: db))
     }
 }

@@ -94,9 +94,9 @@ package final class SQLiteStorage: Storage {
         }
     }
 
-    /// Folds the log into the file and closes it. The store must not be used afterwards.
+    /// Checkpoints the log, so that the file has all of it, and closes the store. The store must not be used afterwards.
     package func close() throws {
-        // GRDB closes its readers last, and readers cannot fold the log themselves.
+        // GRDB closes its readers last, and readers cannot checkpoint the log themselves.
         _ = try pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
         try pool.close()
     }

@@ -79,10 +79,11 @@ package struct CollectorServer: Sendable {
         router.add(middleware: DrainingMiddleware(requests: requests))
         IngestRoutes(storage: storage, intake: intake, room: IngestRoom(limits), activity: activity, logger: logger)
             .add(to: router, token: tokens.ingest)
-        ReadRoutes(storage: storage, room: ReadRoom(limits), now: now, logger: logger)
+        ReadRoutes(storage: storage, limiter: ReadLimiter(limits), now: now, logger: logger)
             .add(to: router, token: tokens.read)
-        // The metrics have a room of their own, so that Prometheus does not wait for long reports.
-        MetricsRoute(storage: storage, room: ReadRoom(limits), activity: activity).add(to: router, token: tokens.read)
+        // The metrics have a limiter of their own, so that Prometheus does not wait for long reports.
+        MetricsRoute(storage: storage, limiter: ReadLimiter(limits), activity: activity).add(
+            to: router, token: tokens.read)
         return router
     }
 }

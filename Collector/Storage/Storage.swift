@@ -52,18 +52,3 @@ extension Storage {
     /// Does nothing, for a store that maintains itself.
     package func maintain() async throws {}
 }
-
-/// The error of a store with as much waiting to be written as its limits allow. Nothing was stored; a later attempt may
-/// succeed.
-package struct StorageBusy: Error {
-    package init() {}
-}
-
-/// The reason that a store cannot be used, in a sentence for the person who named it.
-package struct StorageFailure: Error, Equatable, CustomStringConvertible {
-    package var description: String
-
-    package init(_ description: String) {
-        self.description = description
-    }
-}

@@ -177,7 +177,7 @@ static bool fail(martlet_uploader *uploader, const char *why) {
 static bool set_files(martlet_uploader *uploader) {
     static const int options[MARTLET_FILE_KINDS] = {
         [MARTLET_AUTHORITIES] = AUTHORITIES,
-        [MARTLET_AUTHORITIES_FOLDER] = AUTHORITIES_FOLDER,
+        [MARTLET_AUTHORITIES_DIRECTORY] = AUTHORITIES_FOLDER,
         [MARTLET_CLIENT_CERTIFICATE] = CLIENT_CERTIFICATE,
         [MARTLET_CLIENT_KEY] = CLIENT_KEY,
     };

@@ -1,7 +1,7 @@
 // A service for the fault tests. It starts the agent, makes requests and notes the end of each at once in a file, so that
 // a test knows of it even when the process is killed. A process that ends by itself prints the agent's report as JSON.
 //
-//     FaultProgram --server URL --life NAME --ended FOLDER [--workers N] [--requests N] [--die STEP:N]
+//     FaultProgram --server URL --life NAME --ended FOLDER [--workers N] [--requests N] [--die MILESTONE:N]
 //                  [--flushes N] [--within SECONDS] [--lifecycle]
 import Foundation
 import Martlet

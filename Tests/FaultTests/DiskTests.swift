@@ -78,11 +78,13 @@ extension FaultTests {
             }
         }
 
-        /// The process dies between two steps while it sends from memory. The journal's files had their blocks before the
+        /// The process dies between two milestones while it sends from memory. The journal's files had their blocks before the
         /// trouble began, so they hold every request that the collector may lack. A request that the collector has counts
         /// once.
-        @Test(arguments: Trouble.allCases, [ShippingStep.stored, .marked, .answered, .settled, .removed])
-        func aServiceKilledWhileItSendsFromMemoryIsCountedOnce(trouble: Trouble, step: ShippingStep) async throws {
+        @Test(arguments: Trouble.allCases, [ShippingMilestone.stored, .marked, .answered, .settled, .removed])
+        func aServiceKilledWhileItSendsFromMemoryIsCountedOnce(trouble: Trouble, milestone: ShippingMilestone)
+            async throws
+        {
             try await Scene.run { scene in
                 try await Mount.run(in: scene) { mount in
                     let collector = try await scene.collector()
@@ -91,13 +93,13 @@ extension FaultTests {
                     let environment = ["MARTLET_BUFFER_DIR": mount.buffer.path, "TMPDIR": temporary.path]
                     scene.server.hold(from: 1)
                     let service = try scene.start(
-                        "dying", collector: collector.port, requests: 1_000_000, ["--die", "\(step.rawValue):3"],
+                        "dying", collector: collector.port, requests: 1_000_000, ["--die", "\(milestone.rawValue):3"],
                         environment: environment)
                     try await scene.wait(while: service, requests: 1)
                     try mount.begin(trouble)
                     scene.server.release()
                     let (status, _, errors) = await service.finish()
-                    #expect(status == -1, "step \(step) was not reached; \(scene.seed)")
+                    #expect(status == -1, "milestone \(milestone) was not reached; \(scene.seed)")
                     #expect(errors.contains("sent from memory"), "\(errors); \(scene.seed)")
                     mount.end(trouble)
                     try await scene.drain(collector: collector.port, environment: environment)

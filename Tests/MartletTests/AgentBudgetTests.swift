@@ -3,7 +3,7 @@ import Testing
 @testable import Martlet
 
 /// Sequences of costs, with the steps that the agent has left after each. The process uses a whole core unless a test
-/// says otherwise, so that the budget of 5 % is 0.5 s in a window of 10 s.
+/// says otherwise, so that the budget of 5 % is 0.5 s in a period of 10 s.
 @Suite struct AgentBudgetTests {
     private var budget = AgentBudget(maxCPU: 0.05, maxMemory: 1000, start: Cost())
     private var cost = Cost()
@@ -11,73 +11,73 @@ import Testing
     private typealias Cost = AgentBudget.Cost
 
     @Test mutating func detailsGoFirstAndThenPhasesTraceHeadersAndSpansTogether() {
-        window(agent: 0.6)
+        period(agent: 0.6)
         #expect(budget.allowance == .withoutDetails)
-        window(agent: 0.6)
+        period(agent: 0.6)
         #expect(budget.allowance == .countsOnly)
     }
 
     @Test mutating func countingGoesOnForAsLongAsItCostsLessThanFourTimesTheBudget() {
-        for _ in 0..<100 { window(agent: 1.9) }
+        for _ in 0..<100 { period(agent: 1.9) }
         #expect(budget.allowance == .countsOnly)
     }
 
     @Test mutating func countingIsPausedAfterAMinuteAtFourTimesTheBudget() {
-        for _ in 0..<2 { window(agent: 5) }
+        for _ in 0..<2 { period(agent: 5) }
         for _ in 0..<5 {
-            window(agent: 2.1)
+            period(agent: 2.1)
             #expect(budget.allowance == .countsOnly)
         }
-        window(agent: 2.1)
+        period(agent: 2.1)
         #expect(budget.allowance == .nothing)
     }
 
-    @Test mutating func aWindowBelowFourTimesTheBudgetBeginsTheMinuteAnew() {
-        for _ in 0..<7 { window(agent: 2.1) }
-        window(agent: 1.9)
-        for _ in 0..<5 { window(agent: 2.1) }
+    @Test mutating func aPeriodBelowFourTimesTheBudgetBeginsTheMinuteAnew() {
+        for _ in 0..<7 { period(agent: 2.1) }
+        period(agent: 1.9)
+        for _ in 0..<5 { period(agent: 2.1) }
         #expect(budget.allowance == .countsOnly)
-        window(agent: 2.1)
+        period(agent: 2.1)
         #expect(budget.allowance == .nothing)
     }
 
-    @Test mutating func aBurstWithinAWindowIsAllowed() {
-        window(agent: 0.4, seconds: 1)
-        window(agent: 0.05, seconds: 9)
+    @Test mutating func aBurstWithinAPeriodIsAllowed() {
+        period(agent: 0.4, seconds: 1)
+        period(agent: 0.05, seconds: 9)
         #expect(budget.allowance == .everything)
     }
 
     @Test mutating func onePercentOfACoreIsAlwaysAllowed() {
-        for _ in 0..<10 { window(agent: 0.1, process: 0.1) }
+        for _ in 0..<10 { period(agent: 0.1, process: 0.1) }
         #expect(budget.allowance == .everything)
-        window(agent: 0.11, process: 0.11)
+        period(agent: 0.11, process: 0.11)
         #expect(budget.allowance == .withoutDetails)
     }
 
     @Test mutating func aProcessThatUsesManyCoresLeavesTheAgentItsShareOfAll() {
-        window(agent: 1.9, process: 40)
+        period(agent: 1.9, process: 40)
         #expect(budget.allowance == .everything)
     }
 
     // MARK: Coming back
 
     @Test mutating func eachStepComesBackByItselfOneAfterTheOther() {
-        for _ in 0..<2 { window(agent: 0.6) }
-        window(agent: 0.4)
+        for _ in 0..<2 { period(agent: 0.6) }
+        period(agent: 0.4)
         #expect(budget.allowance == .withoutDetails)
-        window(agent: 0.4)
+        period(agent: 0.4)
         #expect(budget.allowance == .everything)
         #expect(budget.pause == nil)
     }
 
     @Test mutating func capturePausedComesBackToCounting() {
-        for _ in 0..<8 { window(agent: 2.1) }
+        for _ in 0..<8 { period(agent: 2.1) }
         #expect(budget.allowance == .nothing)
-        window(agent: 0)
+        period(agent: 0)
         #expect(budget.allowance == .countsOnly)
-        window(agent: 0)
+        period(agent: 0)
         #expect(budget.allowance == .withoutDetails)
-        window(agent: 0)
+        period(agent: 0)
         #expect(budget.allowance == .everything)
     }
 
@@ -85,60 +85,60 @@ import Testing
         var pauses: [Int64] = []
         for _ in 0..<400 {
             let before = budget.allowance
-            window(agent: before == .everything ? 0.6 : 0.1)
+            period(agent: before == .everything ? 0.6 : 0.1)
             if before == .everything { pauses.append(budget.pause?.length.components.seconds ?? 0) }
         }
         #expect(pauses.prefix(9) == [10, 20, 40, 80, 160, 320, 600, 600, 600])
     }
 
     @Test mutating func aPauseLastsAsLongAsItSays() {
-        window(agent: 0.6)
-        window(agent: 0.1)
-        window(agent: 0.6)
+        period(agent: 0.6)
+        period(agent: 0.1)
+        period(agent: 0.6)
         #expect(budget.allowance == .withoutDetails)
-        window(agent: 0.1)
+        period(agent: 0.1)
         #expect(budget.allowance == .withoutDetails)
-        window(agent: 0.1)
+        period(agent: 0.1)
         #expect(budget.allowance == .everything)
     }
 
     @Test mutating func thePauseIsAsShortAsTheFirstAfterACalmTime() {
         for _ in 0..<3 {
-            window(agent: 0.6)
-            while budget.allowance != .everything { window(agent: 0.1) }
+            period(agent: 0.6)
+            while budget.allowance != .everything { period(agent: 0.1) }
         }
-        for _ in 0..<60 { window(agent: 0.1) }
-        window(agent: 0.6)
+        for _ in 0..<60 { period(agent: 0.1) }
+        period(agent: 0.6)
         #expect(budget.pause?.length == .seconds(10))
     }
 
     @Test mutating func turningTheSwitchOnForgetsAllSteps() {
-        for _ in 0..<8 { window(agent: 2.1) }
+        for _ in 0..<8 { period(agent: 2.1) }
         budget.restart(at: cost)
         #expect(budget.allowance == .everything)
-        window(agent: 0.6)
+        period(agent: 0.6)
         #expect(budget.pause?.length == .seconds(10))
     }
 
-    // MARK: Odd windows
+    // MARK: Odd periods
 
     @Test mutating func aProcessThatWasStoppedIsNotJudgedByTheTimeThatWentBy() {
-        window(agent: 0.4, process: 10, seconds: 3600)
+        period(agent: 0.4, process: 10, seconds: 3600)
         #expect(budget.allowance == .everything)
-        window(agent: 0.6)
+        period(agent: 0.6)
         #expect(budget.allowance == .withoutDetails)
     }
 
-    @Test mutating func aWindowWithoutAnyCPUIsWithinTheBudget() {
-        window(agent: 0, process: 0)
+    @Test mutating func aPeriodWithoutAnyCPUIsWithinTheBudget() {
+        period(agent: 0, process: 0)
         #expect(budget.allowance == .everything)
     }
 
     @Test mutating func aCounterThatGoesBackIsNoCost() {
-        window(agent: 0.4)
+        period(agent: 0.4)
         cost.agentCPU = 0
         cost.processCPU = 0
-        window(agent: 0, process: 0)
+        period(agent: 0, process: 0)
         #expect(budget.allowance == .everything)
     }
 
@@ -146,33 +146,33 @@ import Testing
 
     @Test mutating func memoryIsJudgedAtOnceAndOneStepAtATime() {
         for expected in [Allowance.withoutDetails, .countsOnly, .nothing, .nothing] {
-            window(agent: 0, memory: 1001)
+            period(agent: 0, memory: 1001)
             // A second later is too soon for the next step.
-            window(agent: 0, seconds: 1, memory: 1001)
+            period(agent: 0, seconds: 1, memory: 1001)
             #expect(budget.allowance == expected)
         }
         #expect(budget.pause?.reason == "1001 bytes of memory exceed MARTLET_MAX_MEMORY (1000)")
     }
 
     @Test mutating func stepsGivenUpForMemoryComeBackWhenThereIsRoom() {
-        for _ in 0..<3 { window(agent: 0, memory: 1001) }
+        for _ in 0..<3 { period(agent: 0, memory: 1001) }
         for expected in [Allowance.countsOnly, .withoutDetails, .everything] {
-            window(agent: 0, memory: 1000)
+            period(agent: 0, memory: 1000)
             #expect(budget.allowance == expected)
         }
     }
 
     @Test mutating func theReasonHasTheFigures() {
-        window(agent: 0.6)
+        period(agent: 0.6)
         #expect(
             budget.pause?.reason
                 == "6.0 % of the process's CPU time (6.0 % of a core) exceeds MARTLET_MAX_CPU (5.0 %)")
     }
 
     /// - Parameters:
-    ///   - agent: The agent's CPU seconds in the window.
+    ///   - agent: The agent's CPU seconds in the period.
     ///   - process: The CPU seconds of the whole process.
-    private mutating func window(
+    private mutating func period(
         agent: Double, process: Double = 10, seconds: UInt64 = 10, memory: Int = 0
     ) {
         cost.time += seconds * 1_000_000_000

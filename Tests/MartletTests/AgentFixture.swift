@@ -49,7 +49,8 @@ let departures = Arrivals()
 /// Runs `body` with an agent that ships to a stub of a collector, which also serves the requests.
 func withAgent(
     _ change: (inout MartletConfiguration) -> Void = { _ in },
-    installing install: @escaping @Sendable (MartletConfiguration.Capture) -> CaptureState = CaptureState.install,
+    installing install: @escaping @Sendable (MartletConfiguration.Capture) -> EffectiveCapture = EffectiveCapture
+        .install,
     _ body: @escaping @Sendable (MartletAgent, StubCollector, URL) async throws -> Void
 ) async throws {
     let collector = StubCollector()

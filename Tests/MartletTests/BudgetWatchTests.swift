@@ -146,7 +146,7 @@ extension AgentTests {
             }
         }
 
-        /// The agent times every 61st step of a thread.
+        /// The agent times every 61st call of a thread.
         @Test func startAndEndOfASpanAreMeasured() async {
             _ = await recorded {
                 let tracer = MartletTracer()
@@ -165,5 +165,5 @@ extension BudgetTerms {
     /// The terms of a budget that is always exceeded: each look at the agent's cost is a judgement, and no step comes
     /// back within a test.
     fileprivate static let impatient = BudgetTerms(
-        window: .zero, freeCore: 0, costlyTime: .zero, firstPause: .seconds(3600), longestPause: .seconds(3600))
+        period: .zero, freeCore: 0, costlyTime: .zero, firstPause: .seconds(3600), longestPause: .seconds(3600))
 }

@@ -25,9 +25,9 @@ extension AgentTests {
             }) { agent, _, _ in
                 let (stored, isStored) = AsyncStream.makeStream(of: Never.self)
                 let gate = DispatchSemaphore(value: 0)
-                ShippingStep.listener.withLock { listener in
-                    listener = { step in
-                        guard step == .stored else { return }
+                ShippingMilestone.listener.withLock { listener in
+                    listener = { milestone in
+                        guard milestone == .stored else { return }
                         isStored.finish()
                         gate.wait()
                     }
@@ -37,7 +37,7 @@ extension AgentTests {
                 #expect(held >= 1 << 20)
                 async let flush: Void = agent.flush()
                 for await _ in stored {}
-                ShippingStep.listener.withLock { $0 = nil }
+                ShippingMilestone.listener.withLock { $0 = nil }
                 #expect(agent.status.memoryBytes >= held)
                 Self.end(spans: 100)
                 #expect(agent.status.droppedDetails == dropped + 100)

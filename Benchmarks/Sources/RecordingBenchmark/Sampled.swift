@@ -17,7 +17,7 @@ final class Sampled: Contender {
 
     init(isSent: Bool) {
         name = "Martlet: a sampled request's details" + (isSent ? ", on the wire" : "")
-        contents = CaptureSettings(MartletConfiguration()).contents
+        contents = InstrumentSettings(MartletConfiguration()).contents
         self.isSent = isSent
     }
 

@@ -49,8 +49,3 @@ package struct Refusals: Sendable, Equatable {
         ignored += count
     }
 }
-
-/// The refusal of one point, with a sentence as its reason.
-struct PointRefusal: Error {
-    var reason: String
-}

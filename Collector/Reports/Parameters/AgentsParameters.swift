@@ -3,12 +3,6 @@ import MartletTelemetry
 /// The flags of the list of senders.
 package typealias AgentsParameters = Parameters<AgentsParameter>
 
-package enum AgentsParameter: String, ParameterName {
-    case since
-
-    package static let defaultSince = "24h"
-}
-
 extension Parameters<AgentsParameter> {
     /// Returns the time limit of the list: senders that were last seen before it are left out.
     package func since(now: UnixNanoseconds) throws(ParameterError) -> UnixNanoseconds {

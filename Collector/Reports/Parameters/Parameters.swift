@@ -1,28 +1,6 @@
 import MartletStorage
 import MartletTelemetry
 
-/// A flag that cannot be understood, in a sentence for the person who gave it.
-package struct ParameterError: Error, Equatable, CustomStringConvertible {
-    package var description: String
-
-    package init(_ description: String) {
-        self.description = description
-    }
-}
-
-/// The names of a command's flags, which are those of a query's parameters.
-package protocol ParameterName: RawRepresentable<String>, CaseIterable, Equatable, Sendable {
-    /// Whether the parameter may be given more than once.
-    var isRepeatable: Bool { get }
-}
-
-extension ParameterName {
-    /// The dimension that the parameter filters by, which has its name; `nil` if it is no filter.
-    var filteredDimension: Dimension? { Dimension(rawValue: rawValue) }
-
-    package var isRepeatable: Bool { filteredDimension != nil }
-}
-
 /// Flags by name, as a command line or a query gives them: one type for both.
 package struct Parameters<Name: ParameterName>: Sendable {
     /// The parameters in the order in which they were given.

@@ -4,16 +4,6 @@ import MartletTelemetry
 /// The flags of a report.
 package typealias ReportParameters = Parameters<ReportParameter>
 
-package enum ReportParameter: String, WindowParameterName {
-    case since, until
-    case service, environment, kind, method, host, endpoint, status, error, version, instance
-    case by, sort, ascending, top, step
-
-    package static let defaultBy: [Dimension] = [.service, .kind, .method, .host, .endpoint]
-
-    package var isRepeatable: Bool { self == .by || filteredDimension != nil }
-}
-
 extension Parameters<ReportParameter> {
     package func query(now: UnixNanoseconds) throws(ParameterError) -> StatisticsQuery {
         let order = GroupOrder(try choice(.sort) ?? .impact, ascending: try flag(.ascending))

@@ -4,17 +4,6 @@ import MartletTelemetry
 /// The flags of the list of kept requests.
 package typealias RequestsParameters = Parameters<RequestsParameter>
 
-package enum RequestsParameter: String, WindowParameterName {
-    case since, until
-    case service, environment, kind, method, host, endpoint, status, error, version, instance
-    case failed
-    case slowerThan = "slower-than"
-    case search, sort, ascending, before, limit
-
-    package static let defaultLimit = 20
-    fileprivate static let maxLimit = 1000
-}
-
 extension Parameters<RequestsParameter> {
     package func query(now: UnixNanoseconds) throws(ParameterError) -> RequestsQuery {
         var query = RequestsQuery(

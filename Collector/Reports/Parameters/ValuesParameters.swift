@@ -4,14 +4,6 @@ import MartletTelemetry
 /// The flags of a question for the values of a dimension.
 package typealias ValuesParameters = Parameters<ValuesParameter>
 
-package enum ValuesParameter: String, WindowParameterName {
-    case since, until
-    case service, environment, kind, method, host, endpoint, status, error, version, instance
-    case limit
-
-    fileprivate static let maxLimit = 1000
-}
-
 extension Parameters<ValuesParameter> {
     package func query(of dimension: Dimension, now: UnixNanoseconds) throws(ParameterError) -> ValuesQuery {
         ValuesQuery(

@@ -30,17 +30,17 @@ enum PhasesBlob {
 
     /// Returns `nil` if the bytes cannot have come from ``encode(_:)``.
     static func decode(_ bytes: [UInt8]) -> PhaseTotals? {
-        var (reader, phases, totals) = (ByteReader(bytes), room, PhaseTotals())
+        var (reader, phases, totals) = (ByteReader(bytes), emptyPhases, PhaseTotals())
         guard let count = read(&reader, into: &phases) else { return nil }
         for (phase, total) in phases[..<count] { totals.add(total, to: phase) }
         return totals
     }
 
-    /// An array with room for every phase, for ``read(_:into:)``.
-    static var room: [Phase] { order.map { ($0, PhaseTotals.Total()) } }
+    /// An array with a total of 0 for every phase, for ``read(_:into:)``.
+    static var emptyPhases: [Phase] { order.map { ($0, PhaseTotals.Total()) } }
 
-    /// Reads the totals to the reader's end into `phases`, an array from ``room``, and returns their number. The result is a
-    /// list because most points have two phases. Returns `nil` if the bytes cannot have come from ``encode(_:)``.
+    /// Reads the totals to the reader's end into `phases`, an array from ``emptyPhases``, and returns their number. The
+    /// result is a list because most points have two phases. Returns `nil` if the bytes cannot have come from ``encode(_:)``.
     static func read(_ reader: inout ByteReader, into phases: inout [Phase]) -> Int? {
         guard !reader.isAtEnd else { return 0 }
         guard reader.byte() == version, let bits = reader.byte(), bits < 1 << order.count else { return nil }

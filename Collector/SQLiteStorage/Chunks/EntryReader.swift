@@ -3,7 +3,7 @@ import MartletTelemetry
 /// Reads entries and adds them up. All reads use the same memory.
 struct EntryReader {
     private var sketch = SparseHistogram()
-    private var phases = PhasesBlob.room
+    private var phases = PhasesBlob.emptyPhases
 
     /// Adds an entry. Returns `false`, and adds nothing, if the bytes are no entry.
     mutating func add(_ entry: Range<Int>, of reader: inout ByteReader, to statistics: inout RequestStatistics) -> Bool

@@ -14,8 +14,8 @@ enum Pragmas {
     static func configureWriter(_ db: Database) throws {
         // GRDB sets NORMAL, which may lose the last transactions in a power cut.
         try db.execute(sql: "PRAGMA synchronous = FULL")
-        // The log grows to 16 MiB instead of 4 before it is folded into the file: pages that most commits touch, those of
-        // indices and of the streams of batches, are folded a quarter as often.
+        // The log grows to 16 MiB instead of 4 before a checkpoint writes it to the file: pages that most commits touch, those of
+        // indices and of the streams of batches, are written a quarter as often.
         try db.execute(sql: "PRAGMA wal_autocheckpoint = 4096")
         // A long report keeps the log from being reset. The log then shrinks to this size.
         try db.execute(sql: "PRAGMA journal_size_limit = 67108864")

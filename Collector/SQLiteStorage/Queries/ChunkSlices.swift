@@ -8,6 +8,12 @@ struct ChunkSlices {
     /// Chunks of a slice at most. They are held at once and take 24 bytes each.
     static let maxChunks = 10_000
 
+    /// A chunk to read, and the class of its sender.
+    struct Reference {
+        var id: Int64
+        var sender: TargetLookup.SenderClass
+    }
+
     private let rows: RowCursor
 
     init(of range: ChunkRange, in db: Database) throws {
@@ -24,18 +30,12 @@ struct ChunkSlices {
     /// Returns the next slice; `nil` at the end.
     ///
     /// - Parameter sender: returns the sender of a resource; chunks are left out if it is `nil`.
-    func next(sender: (_ resource: Int64) throws -> QuerySenders.ClassID?) throws -> [ChunkReference]? {
-        var chunks: [ChunkReference] = []
+    func next(sender: (_ resource: Int64) throws -> TargetLookup.SenderClass?) throws -> [Reference]? {
+        var chunks: [Reference] = []
         while chunks.count < Self.maxChunks, let row = try rows.next() {
-            if let sender = try sender(row[1]) { chunks.append(ChunkReference(id: row[0], sender: sender)) }
+            if let sender = try sender(row[1]) { chunks.append(Reference(id: row[0], sender: sender)) }
         }
         guard !chunks.isEmpty else { return nil }
         return chunks.sorted { ($0.sender, $0.id) < ($1.sender, $1.id) }
     }
-}
-
-/// A chunk to read, and the class of its sender.
-struct ChunkReference {
-    var id: Int64
-    var sender: QuerySenders.ClassID
 }

@@ -10,7 +10,7 @@ struct GroupSums {
     private(set) var sums: [RequestGroup]
     private let grid: SlotGrid?
     private var index: GroupIndex
-    private var senders: QuerySenders
+    private var lookup: TargetLookup
     private var entryReader = EntryReader()
     /// The cover of each sender's spans, read when the first series of spans is met.
     private var covers: [Int64: MetricsCover]?
@@ -18,26 +18,26 @@ struct GroupSums {
     /// Creates sums of all groups, `maxGroups` at most.
     init(by dimensions: [Dimension], _ filter: RequestFilter, maxGroups: Int) {
         index = GroupIndex(maxGroups: maxGroups)
-        senders = QuerySenders(by: dimensions, filter)
+        lookup = TargetLookup(by: dimensions, filter)
         (sums, grid) = ([], nil)
     }
 
     /// Creates sums of these groups alone, in slots.
     init(by dimensions: [Dimension], _ filter: RequestFilter, of groups: [RequestGroup], in grid: SlotGrid) {
         index = GroupIndex(of: groups)
-        senders = QuerySenders(by: dimensions, filter)
+        lookup = TargetLookup(by: dimensions, filter)
         sums = groups.flatMap { Array(repeating: RequestGroup(values: $0.values), count: grid.count) }
         self.grid = grid
     }
 
     mutating func add(_ range: ChunkRange, in db: Database) throws {
         let slices = try ChunkSlices(of: range, in: db)
-        while let chunks = try slices.next(sender: { try senders.classID(ofResource: $0, in: db) }) {
+        while let chunks = try slices.next(sender: { try lookup.senderClass(ofResource: $0, in: db) }) {
             try StoredChunk.forEach(chunks.map(\.id), in: db) { try add($1, of: chunks[$0].sender, in: db) }
         }
     }
 
-    private mutating func add(_ chunk: StoredChunk, of sender: QuerySenders.ClassID, in db: Database) throws {
+    private mutating func add(_ chunk: StoredChunk, of sender: TargetLookup.SenderClass, in db: Database) throws {
         damagedPoints += chunk.damaged
         guard let bytes = chunk.bytes else {
             damagedPoints += chunk.count
@@ -78,14 +78,14 @@ struct GroupSums {
 
     /// Returns `nil` for a series that is left out.
     private mutating func target(
-        ofSeries series: Int64, sender: QuerySenders.ClassID, in db: Database
+        ofSeries series: Int64, sender: TargetLookup.SenderClass, in db: Database
     ) throws -> SeriesTarget? {
-        if let known = senders.target(ofSeries: series, sender: sender) { return known }
-        let target = try senders.readTarget(ofSeries: series, sender: sender, in: &index, db)
+        if let known = lookup.target(ofSeries: series, sender: sender) { return known }
+        let target = try lookup.readTarget(ofSeries: series, sender: sender, in: &index, db)
         if grid == nil {
             for values in index.values[sums.count...] { sums.append(RequestGroup(values: values)) }
         }
-        senders.remember(target, ofSeries: series, sender: sender)
+        lookup.remember(target, ofSeries: series, sender: sender)
         return target
     }
 }

@@ -1,12 +1,3 @@
-import MartletStorage
-
-/// The group that a series' requests count to, and their class.
-struct SeriesTarget: Equatable {
-    /// The index of the group.
-    var group: Int
-    var requests: RequestClass
-}
-
 /// The ``SeriesTarget`` of each series that was met. Searches are fast if series are asked for in ascending order
 /// repeatedly, as chunks have them.
 struct SeriesTargets {

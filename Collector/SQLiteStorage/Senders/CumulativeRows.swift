@@ -7,30 +7,30 @@ import MartletTelemetry
 /// The table of the latest point of each cumulative stream: see ``CumulativeDifferences``.
 enum CumulativeRows {
     private typealias Stream = CumulativeDifferences.Stream
-    private typealias Reading = CumulativeDifferences.Reading
+    private typealias LatestPoint = CumulativeDifferences.LatestPoint
 
     /// Returns the requests that are new in the points, and remembers the points.
     static func newRequests(
         in points: [CumulativePoint], resource: Int64, at now: UnixNanoseconds, _ limits: SQLiteLimits, in db: Database
     ) throws -> [RequestPoint] {
         guard !points.isEmpty else { return [] }
-        var readings: [Stream: Reading] = [:]
+        var latest: [Stream: LatestPoint] = [:]
         var damaged: Set<Stream> = []
         for stream in Set(points.map(Stream.init)) {
             switch try find(stream, resource: resource, in: db) {
-            case .reading(let reading): readings[stream] = reading
+            case .point(let point): latest[stream] = point
             case .damaged: damaged.insert(stream)
             case .nothing: break
             }
         }
-        let isAllKnown = points.allSatisfy { readings[Stream($0)] != nil }
+        let isAllKnown = points.allSatisfy { latest[Stream($0)] != nil }
         var differences = CumulativeDifferences(
-            since: readings, damaged: damaged,
+            since: latest, damaged: damaged,
             isAllKnown ? CumulativeHistory() : try history(of: resource, in: db),
             firstIntervalAtMost: limits.firstCumulativeInterval)
         differences.add(points)
-        for (stream, reading) in differences.readings {
-            try save(reading, of: stream, resource: resource, at: now, in: db)
+        for (stream, point) in differences.latestPoints {
+            try save(point, of: stream, resource: resource, at: now, in: db)
         }
         if !isAllKnown { try prune(limits, in: db) }
         return differences.points
@@ -53,7 +53,7 @@ enum CumulativeRows {
     }
 
     private enum Found {
-        case reading(Reading)
+        case point(LatestPoint)
         case nothing
         /// The stored point cannot be read, so the next point tells nothing about new requests.
         case damaged
@@ -68,15 +68,15 @@ enum CumulativeRows {
         let (end, sent, received): (Int64, Int64, Int64) = (row["end_time"], row["bytes_sent"], row["bytes_received"])
         let sketch: Data = row["sketch"]
         guard let duration = SketchBlob.decode([UInt8](sketch)) else { return .damaged }
-        return .reading(
-            Reading(
+        return .point(
+            LatestPoint(
                 end: UInt64(clamping: end), unit: row["unit"],
                 statistics: RequestStatistics(
                     duration: duration, bytesSent: UInt64(clamping: sent), bytesReceived: UInt64(clamping: received))))
     }
 
     private static func save(
-        _ reading: Reading, of stream: Stream, resource: Int64, at now: UnixNanoseconds, in db: Database
+        _ point: LatestPoint, of stream: Stream, resource: Int64, at now: UnixNanoseconds, in db: Database
     ) throws {
         let statement = try db.cachedStatement(
             sql: """
@@ -91,9 +91,9 @@ enum CumulativeRows {
                     received = excluded.received
                 """)
         try statement.execute(arguments: [
-            resource, Int64(clamping: stream.start), Data(stream.id.bytes), Int64(clamping: reading.end),
-            Int64(clamping: reading.statistics.bytesSent), Int64(clamping: reading.statistics.bytesReceived),
-            Data(SketchBlob.encode(reading.statistics.duration)), reading.unit, Int64(clamping: now),
+            resource, Int64(clamping: stream.start), Data(stream.id.bytes), Int64(clamping: point.end),
+            Int64(clamping: point.statistics.bytesSent), Int64(clamping: point.statistics.bytesReceived),
+            Data(SketchBlob.encode(point.statistics.duration)), point.unit, Int64(clamping: now),
         ])
     }
 

@@ -2,7 +2,6 @@ import GRDB
 import MartletPoints
 import MartletStorage
 import MartletTelemetry
-import Synchronization
 
 /// The writer's memory of each series' row. It includes the rows of the current transaction, so it has to be emptied when
 /// that is rolled back.
@@ -72,18 +71,5 @@ struct SeriesIndex {
             return Entry(id: id, day: day)
         }
         throw DatabaseError(message: "no series is left for a request")
-    }
-}
-
-/// The index of a store's writer. Its lock is always free, because only one transaction is being written at a time.
-final class WriterSeries: Sendable {
-    private let index: Mutex<SeriesIndex>
-
-    init(maxSeriesOfService: Int) {
-        index = Mutex(SeriesIndex(maxSeriesOfService: maxSeriesOfService))
-    }
-
-    func withLock<Value: Sendable>(_ body: (inout SeriesIndex) throws -> Value) rethrows -> Value {
-        try index.withLock { index in try body(&index) }
     }
 }

@@ -2,11 +2,6 @@ import HTTPTypes
 import Hummingbird
 import MartletReports
 
-/// The body of an answer that is not a success.
-struct Problem: Encodable {
-    var error: String
-}
-
 extension Response {
     static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) throws -> Response {
         Response(

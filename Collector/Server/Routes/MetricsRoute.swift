@@ -7,7 +7,7 @@ import MartletStorage
 /// `authorization.credentials` of a scrape configuration.
 struct MetricsRoute: Sendable {
     let storage: any Storage
-    let room: ReadRoom
+    let limiter: ReadLimiter
     let activity: CollectorActivity
 
     /// Bytes of text that are collected before they are sent.
@@ -24,7 +24,7 @@ struct MetricsRoute: Sendable {
                         status: .unauthorized)
                 })
         }
-        group.add(middleware: ReadRoomMiddleware(room: room))
+        group.add(middleware: ReadLimiterMiddleware(limiter: limiter))
         group.get { request, _ in await page(isSent: request.method == .get) }
     }
 

@@ -8,7 +8,7 @@ import MartletTelemetry
 /// `/api/v1/…`: the reports of the command line, as JSON, and the deletion of kept requests.
 struct ReadRoutes: Sendable {
     let storage: any Storage
-    let room: ReadRoom
+    let limiter: ReadLimiter
     let now: @Sendable () -> UnixNanoseconds
     let logger: Logger
 
@@ -23,7 +23,7 @@ struct ReadRoutes: Sendable {
                         status: .unauthorized)
                 })
         }
-        group.add(middleware: ReadRoomMiddleware(room: room))
+        group.add(middleware: ReadLimiterMiddleware(limiter: limiter))
         let reads: [(RouterPath, Read)] = [
             ("report", report), ("series", series), ("requests", requests), ("requests/:id", request),
             ("values/:dimension", values), ("agents", agents),

@@ -16,8 +16,8 @@ package struct BatchSequences: Sendable, Equatable {
     }
 
     /// The gaps and overlaps. A sequence is missing if it did not arrive although a later one did.
-    package var arrivals: BatchArrivals {
-        BatchArrivals(
+    package var gaps: BatchGaps {
+        BatchGaps(
             missing: highestSequence > arrivedSequences ? highestSequence - arrivedSequences : 0,
             overlapping: overlappingBatches)
     }

@@ -18,7 +18,7 @@ package struct CumulativeDifferences {
     }
 
     /// The latest point of a stream: the figures since its start.
-    package struct Reading: Sendable, Equatable {
+    package struct LatestPoint: Sendable, Equatable {
         package var end: UnixNanoseconds
         /// The length of the durations' unit, in seconds.
         package var unit: Double
@@ -34,36 +34,36 @@ package struct CumulativeDifferences {
 
         /// Returns the requests since `last`, with durations in seconds; `nil` for a late point. If a count fell, the stream
         /// began anew without a new start. If a point has an earlier end but counted further, its clock was set back.
-        fileprivate func new(since last: Reading) -> RequestStatistics? {
+        fileprivate func new(since last: LatestPoint) -> RequestStatistics? {
             let difference = difference(since: last)
             guard end <= last.end else { return difference ?? inSeconds }
             guard end < last.end, let difference, !difference.isEmpty else { return nil }
             return difference
         }
 
-        private func difference(since last: Reading) -> RequestStatistics? {
+        private func difference(since last: LatestPoint) -> RequestStatistics? {
             guard last.unit == unit else { return inSeconds.difference(since: last.inSeconds) }
             return statistics.difference(since: last.statistics)?.inSeconds(from: unit)
         }
     }
 
     /// The latest point of each stream that is known.
-    package private(set) var readings: [Stream: Reading]
+    package private(set) var latestPoints: [Stream: LatestPoint]
     private let damaged: Set<Stream>
     private let history: CumulativeHistory
     private let maxFirstInterval: UnixNanoseconds
     private var sums = IntervalSums()
 
     /// - Parameters:
-    ///   - readings: the latest points of the streams that will be added, as far as they are known.
+    ///   - latestPoints: the latest points of the streams that will be added, as far as they are known.
     ///   - damaged: streams whose latest point cannot be read, so that their next point tells nothing about new requests.
     ///   - history: the sender's reports; it may be empty if all streams are known.
     ///   - maxFirstInterval: the longest interval that is accepted from an unknown process, in nanoseconds.
     package init(
-        since readings: [Stream: Reading], damaged: Set<Stream>, _ history: CumulativeHistory,
+        since latestPoints: [Stream: LatestPoint], damaged: Set<Stream>, _ history: CumulativeHistory,
         firstIntervalAtMost maxFirstInterval: UnixNanoseconds
     ) {
-        self.readings = readings
+        self.latestPoints = latestPoints
         self.damaged = damaged
         self.history = history
         self.maxFirstInterval = maxFirstInterval
@@ -79,16 +79,16 @@ package struct CumulativeDifferences {
 
     private mutating func add(_ cumulative: CumulativePoint) {
         let (stream, point) = (Stream(cumulative), cumulative.point)
-        let reading = Reading(end: point.end, unit: cumulative.unit, statistics: point.statistics)
-        if let last = readings[stream] {
-            guard let new = reading.new(since: last) else { return }
+        let latest = LatestPoint(end: point.end, unit: cumulative.unit, statistics: point.statistics)
+        if let last = latestPoints[stream] {
+            guard let new = latest.new(since: last) else { return }
             sums.add(new, from: min(last.end, point.end), to: point)
         } else if !damaged.contains(stream),
             let start = history.startOfFirstInterval(of: point, atMost: maxFirstInterval)
         {
-            sums.add(reading.inSeconds, from: start, to: point)
+            sums.add(latest.inSeconds, from: start, to: point)
         }
-        readings[stream] = reading
+        latestPoints[stream] = latest
     }
 }
 

@@ -1,5 +1,3 @@
-import MartletTelemetry
-
 /// A question about counted requests.
 package struct StatisticsQuery: Sendable, Equatable {
     package var window: TimeWindow
@@ -27,20 +25,4 @@ package struct StatisticsQuery: Sendable, Equatable {
 
     /// The dimensions that a store adds up by: those of the groups, and the kind for the totals.
     package var grouping: [Dimension] { by.contains(.kind) ? by : by + [.kind] }
-}
-
-/// The error of a query with more groups, or more slots of groups, than the store puts together for one answer.
-package struct TooManyGroups: Error, Equatable, CustomStringConvertible {
-    /// Groups that an answer may have; each slot of a group counts as one.
-    package var limit: Int
-
-    package init(limit: Int) {
-        self.limit = limit
-    }
-
-    package var description: String {
-        """
-        the report has more than \(limit) rows; ask for fewer dimensions, for one service, for a shorter time or for longer steps
-        """
-    }
 }

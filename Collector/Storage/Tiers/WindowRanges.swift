@@ -1,14 +1,3 @@
-/// The chunks of one tier that end in `(from, to]`.
-package struct ChunkRange: Sendable, Equatable {
-    package var tier: Tier
-    /// Whether the chunks are those that have been rolled up, or those that have not.
-    package var isRolled: Bool
-    /// Whether chunks that were rolled up from the tier below are left out.
-    package var onlyDelivered: Bool
-    package var from: Int64
-    package var to: Int64
-}
-
 /// The ranges of chunks that make up a window. A chunk is the points of one sender and one end of interval, in one row of a
 /// store. Each delivered point counts once, at the coarsest resolution that fits. Pure.
 ///

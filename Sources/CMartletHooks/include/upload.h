@@ -20,7 +20,7 @@ void martlet_uploader_destroy(martlet_uploader *uploader);
 // The kinds of PEM files for https, one of them a folder of files.
 enum martlet_file {
     MARTLET_AUTHORITIES,
-    MARTLET_AUTHORITIES_FOLDER,
+    MARTLET_AUTHORITIES_DIRECTORY,
     MARTLET_CLIENT_CERTIFICATE,
     MARTLET_CLIENT_KEY,
     MARTLET_FILE_KINDS,

@@ -7,7 +7,7 @@ final class AgentCore: Sendable {
     let recorder: Recorder
     /// `nil` for one in memory, and where the agent is switched off.
     let thread: AgentThread?
-    let capture: CaptureState
+    let capture: EffectiveCapture
     /// The scope of an agent in memory that sees nothing else; `nil` for an agent that sees the whole process.
     let scope: CaptureScope?
     let isEnabled: Bool
@@ -19,7 +19,8 @@ final class AgentCore: Sendable {
     private let configuration: MartletConfiguration
 
     /// Makes an agent that ships the requests that it captures.
-    init(_ configuration: MartletConfiguration, installing install: (MartletConfiguration.Capture) -> CaptureState) {
+    init(_ configuration: MartletConfiguration, installing install: (MartletConfiguration.Capture) -> EffectiveCapture)
+    {
         self.configuration = configuration
         replaced = nil
         (recorder, thread) = Self.shipping(configuration, isEnabled: configuration.isEnabled)
@@ -34,13 +35,13 @@ final class AgentCore: Sendable {
         replaced = nil
         thread = nil
         self.scope = scope
-        recorder = Recorder(configuration, memory: RequestMemory(configuration))
+        recorder = Recorder(configuration, keeping: RecordedRequests(configuration))
         isEnabled = configuration.isEnabled
         guard isEnabled else {
             capture = .switchedOff
             return
         }
-        capture = scope == nil ? CaptureState.install(configuration.capture) : CaptureState.installForScope()
+        capture = scope == nil ? EffectiveCapture.install(configuration.capture) : EffectiveCapture.installForScope()
         if configuration.bootstrapsTracing { TracingBootstrap.install(AgentLog(configuration)) }
     }
 
@@ -56,16 +57,16 @@ final class AgentCore: Sendable {
         isEnabled = parent.isEnabled && parent.scope == nil && holders > 0
         (recorder, thread) = Self.shipping(
             configuration, isEnabled: isEnabled && parent.thread != nil,
-            memory: parent.recorder.memory == nil ? nil : RequestMemory(configuration))
+            keeping: parent.recorder.recordedRequests == nil ? nil : RecordedRequests(configuration))
     }
 
     /// A recorder and, where it is enabled, the thread that ships its records.
     private static func shipping(
-        _ configuration: MartletConfiguration, isEnabled: Bool, memory: RequestMemory? = nil
+        _ configuration: MartletConfiguration, isEnabled: Bool, keeping recorded: RecordedRequests? = nil
     ) -> (Recorder, AgentThread?) {
-        guard isEnabled else { return (Recorder(configuration, memory: memory), nil) }
+        guard isEnabled else { return (Recorder(configuration, keeping: recorded), nil) }
         let requests = FlushRequests()
-        let recorder = Recorder(configuration, memory: memory, onFullSegment: { requests.signal() })
+        let recorder = Recorder(configuration, keeping: recorded, onFullSegment: { requests.signal() })
         let board = StatusBoard(heldByOthers: { AgentMemory.bytes(of: recorder) })
         return (recorder, AgentThread(requests: requests, board: board))
     }

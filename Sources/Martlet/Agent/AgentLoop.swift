@@ -12,7 +12,7 @@ struct AgentLoop: ~Copyable {
     private let board: StatusBoard
     private let recorder: Recorder
     private let keeper: JournalKeeper
-    private let capture: CaptureState
+    private let capture: EffectiveCapture
     private let log: AgentLog
     private var sealer: Sealer
     private var budget: BudgetWatch
@@ -24,11 +24,12 @@ struct AgentLoop: ~Copyable {
     private var memory: MemoryOutbox
 
     init(
-        _ configuration: MartletConfiguration, resource: TelemetryResource, capture: CaptureState, recorder: Recorder,
+        _ configuration: MartletConfiguration, resource: TelemetryResource, capture: EffectiveCapture,
+        recorder: Recorder,
         log: AgentLog, requests: FlushRequests, board: StatusBoard
     ) {
         interval = configuration.interval.nanoseconds
-        let checkInterval = min(configuration.interval, configuration.hung, MartletLimits.budgetWindow)
+        let checkInterval = min(configuration.interval, configuration.hung, MartletLimits.budgetPeriod)
         self.checkInterval = max(checkInterval, MartletLimits.shortestInterval).nanoseconds
         nextCheck = Clock.monotonic() &+ self.checkInterval
         nextSeal = Clock.monotonic() &+ interval
@@ -43,7 +44,9 @@ struct AgentLoop: ~Copyable {
         sealer = Sealer(
             configuration, resource: resource, capture: capture, recorder: recorder, log: log, board: board,
             keeper: keeper)
-        delivery = Delivery(configuration, log: log, requests: requests, board: board) { _ = keeper.makeRoom() }
+        delivery = Delivery(configuration, log: log, requests: requests, board: board) {
+            _ = keeper.prepareNextSegment()
+        }
         outbox = nil
         retired = nil
         let share = Int(Double(configuration.maxMemory) * MartletLimits.memoryOutbox)
@@ -63,7 +66,7 @@ struct AgentLoop: ~Copyable {
             let flushes = requests.takeFlushes()
             let isStopping = requests.stopBy != nil
             let isCallerWaiting = !flushes.isEmpty || isStopping
-            if keeper.makeRoom() { nextSeal = 0 }
+            if keeper.prepareNextSegment() { nextSeal = 0 }
             if isCallerWaiting || budget.hasSwitched || Clock.monotonic() >= min(nextSeal, nextCheck) { check() }
             guard isCallerWaiting || Clock.monotonic() >= min(nextSeal, delivery.nextAttempt) else { continue }
             if isCallerWaiting || Clock.monotonic() >= nextSeal { seal(isCallerWaiting: isCallerWaiting) }
@@ -88,8 +91,8 @@ struct AgentLoop: ~Copyable {
 
     /// Warns of a hook that another library has taken out, and leaves it as it is.
     private func checkHooks() {
-        if let loss = capture.loss() {
-            log.warn(of: .hooks, "Capture: \(loss)")
+        if let missing = capture.missingHooks() {
+            log.warn(of: .hooks, "Capture: \(missing)")
         } else {
             log.noteEnd(of: .hooks, "Capture: the hooks are back")
         }

@@ -16,7 +16,8 @@ final class AgentThread: Sendable {
     }
 
     func start(
-        _ configuration: MartletConfiguration, resource: TelemetryResource, capture: CaptureState, recorder: Recorder,
+        _ configuration: MartletConfiguration, resource: TelemetryResource, capture: EffectiveCapture,
+        recorder: Recorder,
         log: AgentLog
     ) {
         opening.enter()

@@ -66,8 +66,8 @@ struct BudgetWatch {
 
     private func sentence(from before: Allowance) -> String {
         let isLess = budget.allowance.rawValue > before.rawValue
-        let step = isLess ? Self.loss(at: budget.allowance) : Self.gain(after: before)
-        return "\(step): \(budget.figures)" + (isLess ? budget.pause.map(Self.next) ?? "" : "")
+        let change = isLess ? Self.givenUp(at: budget.allowance) : Self.takenBack(after: before)
+        return "\(change): \(budget.figures)" + (isLess ? budget.pause.map(Self.next) ?? "" : "")
     }
 
     /// The reason as `status` and the collector have it.
@@ -81,7 +81,7 @@ struct BudgetWatch {
 
     // MARK: In the log
 
-    private static func loss(at allowance: Allowance) -> String {
+    private static func givenUp(at allowance: Allowance) -> String {
         switch allowance {
         case .everything, .withoutDetails: "No details of requests are kept"
         case .countsOnly: "Requests are counted without phases, trace headers and spans"
@@ -89,7 +89,7 @@ struct BudgetWatch {
         }
     }
 
-    private static func gain(after allowance: Allowance) -> String {
+    private static func takenBack(after allowance: Allowance) -> String {
         switch allowance {
         case .everything, .withoutDetails: "Details of requests are kept again"
         case .countsOnly: "Requests have phases, trace headers and spans again"

@@ -42,5 +42,5 @@ extension MartletAgent {
     /// The requests that an agent in memory has captured, in the order in which they ended; empty for any other agent. A
     /// request is here before its caller has its answer, so a test need not wait for it. Past 100,000 requests the oldest are
     /// removed.
-    public var requests: [MartletRequest] { core.recorder.memory?.requests ?? [] }
+    public var requests: [MartletRequest] { core.recorder.recordedRequests?.all ?? [] }
 }

@@ -49,12 +49,12 @@ public final class MartletAgent: Service {
     /// holds it as well, and a warning is logged unless that agent is in memory. The agent ends when all values that hold it
     /// were shut down.
     public static func start(_ configuration: MartletConfiguration) -> MartletAgent {
-        start(configuration, installing: CaptureState.install)
+        start(configuration, installing: EffectiveCapture.install)
     }
 
     /// - Parameter install: installs capture and returns the state that it reached.
     static func start(
-        _ configuration: MartletConfiguration, installing install: (MartletConfiguration.Capture) -> CaptureState
+        _ configuration: MartletConfiguration, installing install: (MartletConfiguration.Capture) -> EffectiveCapture
     ) -> MartletAgent {
         let (core, isNew) = RunningAgents.hold { AgentCore(configuration, installing: install) }
         let log = AgentLog(configuration)
@@ -83,7 +83,7 @@ public final class MartletAgent: Service {
         let core = core
         let recorder = core.recorder
         let shipping = core.thread?.status ?? ShippingStatus()
-        let capture = core.capture.now(keeping: recorder)
+        let capture = core.capture.now(restrictedBy: recorder)
         let (inFlight, oldest) = URLSessionCapture.inFlight(in: core.scope)
         return MartletStatus(
             captureMode: capture.mode, captureReason: capture.reason, captureLimits: capture.limits,

@@ -76,7 +76,7 @@ enum RunningAgents {
 
     /// Returns the agent that stands for `core` in this process: `core` itself or, in a forked child, the child's own.
     static func current(for core: AgentCore) -> AgentCore {
-        ForkedChild.begin()
+        ForkedChild.restartIfForked()
         return core.process == martlet_process() ? core : replacement(of: core)
     }
 

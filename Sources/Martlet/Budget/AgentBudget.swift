@@ -18,7 +18,7 @@ struct AgentBudget: Sendable {
     private let maxCPU: Double
     private let maxMemory: Int
     private let terms: BudgetTerms
-    private var windowStart: Cost
+    private var periodStart: Cost
     /// The pauses of all steps, in the order of the steps.
     private var pauses: [StepPause]
     /// The time of the last step because of memory, in nanoseconds of the monotonic clock; `nil` before the first.
@@ -33,25 +33,25 @@ struct AgentBudget: Sendable {
         self.maxCPU = maxCPU
         self.maxMemory = maxMemory
         self.terms = terms
-        windowStart = start
+        periodStart = start
         pauses = Allowance.allCases.dropFirst().map { _ in StepPause(terms) }
     }
 
     /// The pause of the last step that was given up; `nil` if none is.
     var pause: StepPause? { allowance == .everything ? nil : pauses[Int(allowance.rawValue) - 1] }
 
-    /// Judges CPU time once a window, and memory at every call, but not within a window of memory's last step: a step needs
+    /// Judges CPU time once a period, and memory at every call, but not within a period of memory's last step: a step needs
     /// its time to take effect, however often a flush is requested.
     mutating func judge(_ cost: Cost) {
-        let window = terms.window.nanoseconds
-        let isWindowOver = cost.time - min(cost.time, windowStart.time) >= window
+        let period = terms.period.nanoseconds
+        let isPeriodOver = cost.time - min(cost.time, periodStart.time) >= period
         if cost.memoryBytes > maxMemory {
-            if let memoryStep, cost.time - min(cost.time, memoryStep) < window { return }
+            if let memoryStep, cost.time - min(cost.time, memoryStep) < period { return }
             memoryStep = cost.time
             figures = "\(cost.memoryBytes) bytes of memory exceed MARTLET_MAX_MEMORY (\(maxMemory))"
             giveUp(at: cost)
-        } else if isWindowOver {
-            judgeWindow(until: cost)
+        } else if isPeriodOver {
+            judgePeriod(until: cost)
         }
     }
 
@@ -62,8 +62,8 @@ struct AgentBudget: Sendable {
 
     // MARK: -
 
-    private mutating func judgeWindow(until cost: Cost) {
-        let use = CPUUse(from: windowStart, to: cost)
+    private mutating func judgePeriod(until cost: Cost) {
+        let use = CPUUse(from: periodStart, to: cost)
         let excess = use.agent / max(1, maxCPU * use.process, terms.freeCore * use.elapsed)
         figures = "\(use) \(excess > 1 ? "exceeds" : "is within") MARTLET_MAX_CPU (\(Self.percent(maxCPU)))"
         if isTooMuch(excess, at: cost) {
@@ -71,7 +71,7 @@ struct AgentBudget: Sendable {
         } else if excess <= 1 || allowance == .nothing, pause?.isOver(at: cost.time) == true {
             takeBack(at: cost)
         }
-        windowStart = cost
+        periodStart = cost
     }
 
     /// Returns whether a step is to be given up: counting only after it has cost four times the budget for a minute.
@@ -80,13 +80,13 @@ struct AgentBudget: Sendable {
             costlySince = nil
             return allowance.traces && excess > 1
         }
-        let since = costlySince ?? windowStart.time
+        let since = costlySince ?? periodStart.time
         costlySince = since
         return cost.time - min(cost.time, since) >= terms.costlyTime.nanoseconds
     }
 
     private mutating func giveUp(at cost: Cost) {
-        windowStart = cost
+        periodStart = cost
         costlySince = nil
         guard let less = allowance.less else { return }
         pauses[Int(allowance.rawValue)].begin(at: cost.time, because: figures)

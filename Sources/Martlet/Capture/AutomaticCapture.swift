@@ -29,7 +29,7 @@ enum AutomaticCapture {
 
     /// A sentence that names the hooks that are no longer in their slots; `nil` where all are. Another library that
     /// replaced a hook may call it or not. Thread-safe.
-    static var loss: String? {
+    static var missingHooks: String? {
         let methods = [
             (MARTLET_HOOK_START_LOADING, "URLProtocol.startLoading"),
             (MARTLET_HOOK_STOP_LOADING, "URLProtocol.stopLoading"), (MARTLET_HOOK_RESUME, "URLSessionTask.resume"),

@@ -47,7 +47,7 @@ enum InFlightRequests {
         let (known, continues) = shard(of: key).requests.withLock { requests -> (RequestObservation?, Bool) in
             let known = requests[key]
             if let known, !known.isResumed, !known.isLeftOver(at: task) { return (known, true) }
-            if known != nil || reserveSlot() { requests[key] = new }
+            if known != nil || reserveEntry() { requests[key] = new }
             return (known, false)
         }
         if continues { known?.noteResumed() }
@@ -60,13 +60,13 @@ enum InFlightRequests {
         return shard(of: key).requests.withLock { requests in
             if let known = requests[key] { return known }
             let new = RequestObservation()
-            if reserveSlot() { requests[key] = new }
+            if reserveEntry() { requests[key] = new }
             return new
         }
     }
 
-    /// Counts one more request. Returns `false` and counts nothing if the limit is reached.
-    private static func reserveSlot() -> Bool {
+    /// Counts one more entry. Returns `false` and counts nothing if the limit is reached.
+    private static func reserveEntry() -> Bool {
         let isReserved = count.wrappingAdd(1, ordering: .relaxed).oldValue < limit
         if !isReserved { count.wrappingSubtract(1, ordering: .relaxed) }
         return isReserved

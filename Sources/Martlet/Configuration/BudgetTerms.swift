@@ -1,6 +1,6 @@
 /// The figures of the budget that are not settings. Tests pass others.
 struct BudgetTerms: Sendable {
-    var window = MartletLimits.budgetWindow
+    var period = MartletLimits.budgetPeriod
     var freeCore = MartletLimits.freeCore
     var costlyTime = MartletLimits.costlyTime
     var firstPause = MartletLimits.firstPause

@@ -50,7 +50,7 @@ enum MartletLimits {
     /// The largest `MARTLET_BODY_LIMIT`, in bytes: a body is held in memory until its request has ended.
     static let bodyLimit = 1 << 20
     /// The time over which the agent's CPU time is judged: at its start it needs more for a moment.
-    static let budgetWindow = Duration.seconds(10)
+    static let budgetPeriod = Duration.seconds(10)
     /// The share of a core that the agent may always take, because an idle service's CPU time leaves too small a share.
     static let freeCore = 0.01
     /// The multiple of the CPU budget above which counting is given up…
@@ -81,7 +81,7 @@ enum MartletLimits {
     /// The time after which the buffer's files are measured anew; in between the agent adds and subtracts its own.
     static let bufferMeasure = Duration.seconds(60)
     /// The time that an upload waits for the network before the agent's thread looks at other work.
-    static let uploadStep = Duration.milliseconds(20)
+    static let uploadWait = Duration.milliseconds(20)
     /// Characters of the collector's message that are logged and shown.
     static let reasonLength = 300
     /// The first wait after a failed upload; it doubles with each further failure.
@@ -114,7 +114,7 @@ enum MartletLimits {
     /// room.
     static let roomGrowth = 1.0 / 64
     /// The intervals that batches are merged into; each is a whole multiple of the one before.
-    static let mergeWindows: [Duration] = [.seconds(60), .seconds(600), .seconds(3600)]
+    static let mergeResolutions: [Duration] = [.seconds(60), .seconds(600), .seconds(3600)]
     /// CPU time for merging in one interval, while batches fit without it: half a percent of the default interval.
     static let mergeTime = Duration.milliseconds(50)
     /// Bytes of the files that are merged into one, together, so that merging needs little memory.

@@ -47,9 +47,9 @@ final class Journal: @unchecked Sendable {
         var index = current.load(ordering: .acquiring)
         while true {
             switch segments[index].reserve(record.length) {
-            case .room(let room, let seed):
-                record.write(request, to: room)
-                JournalLane.publish(room, seed: seed)
+            case .reserved(let bytes, let seed):
+                record.write(request, to: bytes)
+                JournalLane.publish(bytes, seed: seed)
                 return true
             case .full, .closed:
                 let now = current.load(ordering: .acquiring)

@@ -1,5 +1,5 @@
 /// Tells a whole record from a torn one, and from the remains of an earlier interval. Every step is a bijection of its input,
-/// so that a single wrong word always changes the 128 bits that are folded in the end. Two lanes keep the multiplier busy. It
+/// so that a single wrong word always changes the 128 bits that are folded in the end. Two states keep the multiplier busy. It
 /// is no protection against forgery: a writer of the file can write a record.
 enum JournalChecksum {
     /// Returns the checksum of all but the first word, which the checksum goes into.

@@ -21,14 +21,14 @@ struct JournalHeader: Equatable {
         self.start = start
     }
 
-    enum Reading: Equatable {
+    enum ReadResult: Equatable {
         case header(JournalHeader)
         /// No interval was begun in the segment.
         case blank
         case damaged
     }
 
-    static func read(_ bytes: UnsafeRawBufferPointer) -> Reading {
+    static func read(_ bytes: UnsafeRawBufferPointer) -> ReadResult {
         guard bytes.count >= JournalFormat.headerBytes else { return bytes.isEmpty ? .blank : .damaged }
         let words = (0..<6).map { bytes.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self) }
         if words[0] == 0 { return .blank }

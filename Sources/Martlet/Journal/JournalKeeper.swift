@@ -100,7 +100,7 @@ final class JournalKeeper {
     /// Makes the segment after the one in use ready.
     ///
     /// - Returns: whether the bank is nearly used up.
-    func makeRoom() -> Bool {
+    func prepareNextSegment() -> Bool {
         guard let inUse else { return false }
         let next = journal.slotInUse + 1
         // A segment with memory is open, and threads may write to it already.

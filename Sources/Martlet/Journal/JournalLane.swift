@@ -65,7 +65,7 @@ struct JournalLane: ~Copyable {
     /// The result of a reservation.
     enum Reservation {
         /// Bytes for the record, which no other thread writes to. The lane is not used again before the record is published.
-        case room(UnsafeMutableRawBufferPointer, seed: UInt64)
+        case reserved(UnsafeMutableRawBufferPointer, seed: UInt64)
         case full
         case closed
     }
@@ -85,8 +85,8 @@ struct JournalLane: ~Copyable {
             if offset <= capacity { full.store(reserved.word, ordering: .releasing) }
             return reserved.isClosed ? .closed : .full
         }
-        let room = UnsafeMutableRawBufferPointer(rebasing: memory.pointee.records[offset..<offset + length])
-        return .room(room, seed: memory.pointee.seed &+ UInt64(offset))
+        let record = UnsafeMutableRawBufferPointer(rebasing: memory.pointee.records[offset..<offset + length])
+        return .reserved(record, seed: memory.pointee.seed &+ UInt64(offset))
     }
 
     /// Makes the bytes written into a reservation a record.

@@ -164,10 +164,10 @@ extension JournalRecord {
     /// Returns the figures of a record at least as long as its fixed part.
     static func figures(_ bytes: UnsafeRawBufferPointer) -> Figures {
         func number(_ field: Int) -> UInt64 { bytes.loadUnaligned(fromByteOffset: field, as: UInt64.self) }
-        var lanes = SIMD8<UInt64>(repeating: .max)
-        for lane in 0..<(Field.port - Field.phases) / 8 { lanes[lane] = number(Field.phases + lane * 8) }
+        var phases = SIMD8<UInt64>(repeating: .max)
+        for index in 0..<(Field.port - Field.phases) / 8 { phases[index] = number(Field.phases + index * 8) }
         return Figures(
             start: number(Field.start), duration: number(Field.duration), bytesSent: number(Field.bytesSent),
-            bytesReceived: number(Field.bytesReceived), phases: PhaseDurations(lanes: lanes))
+            bytesReceived: number(Field.bytesReceived), phases: PhaseDurations(lanes: phases))
     }
 }

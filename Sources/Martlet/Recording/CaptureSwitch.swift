@@ -24,19 +24,19 @@ enum CaptureSwitch {
     /// The scope of the current Swift task; `nil` outside any.
     static var scope: CaptureScope? {
         guard openScopes.load(ordering: .relaxed) > 0 else { return nil }
-        ForkedChild.begin()
+        ForkedChild.restartIfForked()
         return openScopes.load(ordering: .relaxed) > 0 ? CaptureScope.current : nil
     }
 
     /// Whether an agent may capture requests: the process's, or one in memory.
     static var isActive: Bool {
-        ForkedChild.begin()
+        ForkedChild.restartIfForked()
         return isOn.load(ordering: .relaxed) || openScopes.load(ordering: .relaxed) > 0
     }
 
     /// The recorder of the process's agent; `nil` while no agent runs, or capture is off.
     static var recorder: Recorder? {
-        ForkedChild.begin()
+        ForkedChild.restartIfForked()
         return isOn.load(ordering: .relaxed) ? connected.withLock { $0 } : nil
     }
 
@@ -107,7 +107,7 @@ enum CaptureSwitch {
             isOn.store(state.isOn, ordering: .releasing)
             isOffByService.store(state == .off, ordering: .relaxed)
             // An agent in memory does not account for its time.
-            guard let recorder = connected.withLock({ $0 }), recorder.memory == nil else { return }
+            guard let recorder = connected.withLock({ $0 }), recorder.recordedRequests == nil else { return }
             if state.isOn { recorder.unwatched.end() } else { recorder.unwatched.begin() }
         }
     }

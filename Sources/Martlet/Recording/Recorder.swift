@@ -9,12 +9,12 @@ import Synchronization
 /// and counts the requests. No code under either lock waits for anything.
 final class Recorder: Sendable {
     /// The settings that instruments need.
-    let settings: CaptureSettings
+    let settings: InstrumentSettings
     /// The time from which the recorder counts, by the wall clock.
     let start = Clock.wall()
     let journal: Journal
     /// The requests of an agent in memory, which keeps no details; `nil` for any other agent.
-    let memory: RequestMemory?
+    let recordedRequests: RecordedRequests?
     /// The work that capture may do, by the agent's own decision. Instruments read it before each step of work for a
     /// request.
     private let allowed = Atomic<Allowance>(.everything)
@@ -23,7 +23,7 @@ final class Recorder: Sendable {
     /// The number of details that were not kept because ``allowance`` did not permit them.
     private let refused = Atomic<UInt64>(0)
     /// The time for which capture was off.
-    let unwatched = UnwatchedTime()
+    let unwatched = UnwatchedStopwatch()
     /// The memory that details may take, in bytes: a quarter of the agent's, because they exist three times while they
     /// become a batch.
     private let maxDetailBytes: Int
@@ -56,11 +56,11 @@ final class Recorder: Sendable {
     }
 
     init(
-        _ configuration: MartletConfiguration, memory: RequestMemory? = nil,
+        _ configuration: MartletConfiguration, keeping recordedRequests: RecordedRequests? = nil,
         onFullSegment: @escaping @Sendable () -> Void = {}
     ) {
-        self.memory = memory
-        settings = CaptureSettings(configuration)
+        self.recordedRequests = recordedRequests
+        settings = InstrumentSettings(configuration)
         let share = configuration.bufferMax / 64 / JournalFormat.headerBytes * JournalFormat.headerBytes
         journal = Journal(
             capacity: min(max(share, MartletLimits.smallestSegment), MartletLimits.segment), onFull: onFullSegment)
@@ -72,7 +72,7 @@ final class Recorder: Sendable {
 
     /// Reserves the details of a request within the interval's limits. Returns whether they are kept.
     func reserveDetails(isSampled: Bool, isFailure: Bool, nanoseconds: UInt64) -> Bool {
-        guard memory == nil,
+        guard recordedRequests == nil,
             unlimitedSampler.wants(isSampled: isSampled, isFailure: isFailure, nanoseconds: nanoseconds)
         else { return false }
         guard allowance.keepsDetails else {
@@ -107,7 +107,7 @@ final class Recorder: Sendable {
     func record(_ request: borrowing CapturedRequest) {
         guard process == martlet_process() else { return }
         if request.makeSpan != nil { keep(copy request) }
-        memory?.add(copy request)
+        recordedRequests?.add(copy request)
         if !journal.append(request) { count(copy request) }
     }
 

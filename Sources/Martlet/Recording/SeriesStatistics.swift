@@ -4,7 +4,7 @@ import MartletTelemetry
 struct SeriesStatistics: Sendable {
     private let namer: EndpointNamer
     private var endpoints: EndpointBudget
-    private var errors = ErrorBudget()
+    private var errorTypes = ErrorTypeBudget()
     private var start: UnixNanoseconds
     /// The latest end among the interval's requests from the journal; 0 if there were none.
     private var lastEnd: UnixNanoseconds = 0
@@ -89,7 +89,7 @@ struct SeriesStatistics: Sendable {
             kind: identity.kind, method: identity.method, host: target.host, port: target.port,
             endpoint: identity.route ?? namer.endpoint(ofPath: target.path), status: identity.status,
             error: identity.error)
-        return indices[dimensions] == nil ? errors.admit(endpoints.admit(dimensions, at: start)) : dimensions
+        return indices[dimensions] == nil ? errorTypes.admit(endpoints.admit(dimensions, at: start)) : dimensions
     }
 
     /// Takes out the interval and begins the next one.

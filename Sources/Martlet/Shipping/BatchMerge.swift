@@ -2,10 +2,10 @@ import Foundation
 import MartletOTLP
 import MartletTelemetry
 
-/// Folds an outbox's batches of metrics into coarser intervals, the oldest first. Every count stays, and resolution in time
+/// Merges an outbox's batches of metrics into coarser intervals, the oldest first. Every count stays, and resolution in time
 /// is lost. It takes only batches that were never sent, follow one another without a gap and have one resource.
 struct BatchMerge {
-    /// Neighbours that cannot be folded with each other, so that they are not read again.
+    /// Neighbours that cannot be merged with each other, so that they are not read again.
     private var refused: Set<Pair> = []
 
     struct Pair: Hashable {
@@ -13,24 +13,26 @@ struct BatchMerge {
         let second: BatchFile
     }
 
-    mutating func run(_ window: Duration, in outbox: inout Outbox, _ usage: inout BufferRoom.Usage) {
+    mutating func run(_ resolution: Duration, in outbox: inout Outbox, _ usage: inout BufferRoom.Usage) {
         guard usage.mayMerge, let batches = outbox.batches() else { return }
-        for run in Self.runs(in: batches, window: window.nanoseconds, apart: refused) {
+        for run in Self.runs(in: batches, resolution: resolution.nanoseconds, apart: refused) {
             guard usage.mayMerge else { return }
             usage.size -= merge(run, in: &outbox)
         }
     }
 
-    /// Returns the runs of batches that become one: neighbours whose intervals ended in the same window.
+    /// Returns the runs of batches that become one: neighbours whose intervals ended in the same coarser interval.
+    ///
+    /// - Parameter resolution: the length of the coarser interval, in nanoseconds.
     static func runs(
-        in batches: [StoredBatch], window: UInt64, apart: Set<Pair> = []
+        in batches: [StoredBatch], resolution: UInt64, apart: Set<Pair> = []
     ) -> [ArraySlice<StoredBatch>] {
         var runs: [ArraySlice<StoredBatch>] = []
         let metrics = batches.filter { $0.file.signal == .metrics }
         var run = metrics[..<0]
         var bytes = 0
         for (index, batch) in metrics.enumerated() {
-            if let first = run.first, let last = run.last, batch.follows(last, in: window),
+            if let first = run.first, let last = run.last, batch.follows(last, within: resolution),
                 batch.file.sequence - first.file.first < BatchID.maxIntervals,
                 bytes + batch.size <= MartletLimits.mergeBytes,
                 !apart.contains(Pair(first: last.file, second: batch.file))
@@ -62,20 +64,20 @@ struct BatchMerge {
         return freed + Self.replace(group, in: &outbox)
     }
 
-    /// Batches and their fold, which replaces them as soon as it is written.
+    /// Batches and their merged metrics, which replace them as soon as they are written.
     private struct Group {
         private(set) var batches: [StoredBatch] = []
-        private(set) var fold: MetricsFold?
+        private(set) var metrics: MergedMetrics?
 
         init() {}
 
         init(_ batch: StoredBatch, _ body: [UInt8]?) {
             batches = [batch]
-            fold = body.flatMap(MetricsFold.init)
+            metrics = body.flatMap(MergedMetrics.init)
         }
 
         mutating func add(_ batch: StoredBatch, _ body: [UInt8]?) -> Bool {
-            guard let body, fold?.add(body) == true else { return false }
+            guard let body, metrics?.add(body) == true else { return false }
             batches.append(batch)
             return true
         }
@@ -83,11 +85,11 @@ struct BatchMerge {
 
     private static func replace(_ group: Group, in outbox: inout Outbox) -> Int {
         guard group.batches.count > 1, let first = group.batches.first?.file, let last = group.batches.last?.file,
-            let message = try? group.fold?.otlp(),
+            let message = try? group.metrics?.otlp(),
             let merged = try? EncodedBatch(
                 message, sequence: last.sequence, first: first.first, signal: .metrics,
                 requests: group.batches.reduce(0) { $0 &+ $1.file.requests }, isCompressed: last.isCompressed),
-            (try? outbox.fold(group.batches, into: merged)) != nil
+            (try? outbox.merge(group.batches, into: merged)) != nil
         else { return 0 }
         return group.batches.reduce(0) { $0 + $1.size } - merged.body.count
     }
@@ -99,10 +101,12 @@ struct BatchMerge {
 }
 
 extension StoredBatch {
-    /// Returns whether the batch follows the other without a gap in the same window, and both may be changed.
-    fileprivate func follows(_ other: StoredBatch, in window: UInt64) -> Bool {
+    /// Returns whether the batch follows the other without a gap in the same coarser interval, and both may be changed.
+    ///
+    /// - Parameter resolution: the length of the coarser interval, in nanoseconds.
+    fileprivate func follows(_ other: StoredBatch, within resolution: UInt64) -> Bool {
         canMerge && other.canMerge && other.file.sequence &+ 1 == file.first
-            && other.modified / window == modified / window
+            && other.modified / resolution == modified / resolution
     }
 
     private var canMerge: Bool { !file.mayHaveArrived && file.part.isEmpty }

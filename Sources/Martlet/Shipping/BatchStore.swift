@@ -1,5 +1,3 @@
-import MartletTelemetry
-
 /// A store in which an instance's batches wait for the collector: its directory (``Outbox``), or memory if no directory takes
 /// them (``MemoryOutbox``). For one thread.
 protocol BatchStore: ~Copyable {
@@ -27,11 +25,4 @@ protocol BatchStore: ~Copyable {
     /// Replaces a batch with parts that stand for the same requests. Throws, and nothing has changed, if they cannot be
     /// stored.
     mutating func replace(_ file: BatchFile, with parts: [EncodedBatch]) throws
-}
-
-/// The end of a batch.
-enum Settlement: Equatable {
-    /// - Parameter rejected: requests of the batch that the collector did not take.
-    case delivered(rejected: UInt64)
-    case dropped(DropReason)
 }

@@ -37,9 +37,9 @@ struct BufferRoom {
         guard bytes <= limit else { return false }
         var usage = Usage(size: size + bytes, limit: limit)
         forEachOutbox(&own) { outbox in Self.removeDetails(of: &outbox, &usage) }
-        for window in MartletLimits.mergeWindows where usage.mayMerge {
+        for resolution in MartletLimits.mergeResolutions where usage.mayMerge {
             var merge = merge
-            forEachOutbox(&own) { outbox in merge.run(window, in: &outbox, &usage) }
+            forEachOutbox(&own) { outbox in merge.run(resolution, in: &outbox, &usage) }
             self.merge = merge
         }
         threshold = usage.nextThreshold

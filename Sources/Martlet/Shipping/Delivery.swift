@@ -196,14 +196,14 @@ struct Delivery {
         // A batch that cannot be read or marked now may be later, and one that is gone is not in the next list.
         guard let body = outbox.read(batch.file), let file = outbox.mark(batch.file) else { return [] }
         let marked = StoredBatch(file: file, size: batch.size, modified: batch.modified)
-        ShippingStep.marked.reach()
+        ShippingMilestone.marked.reach()
         uploader.start(
             body, batch: file.id(of: outbox.instance), isCompressed: file.isCompressed, to: route.address)
         guard let outcome = awaitOutcome(of: route) else {
             postpone(route, .costly, "no answer in time")
             return []
         }
-        ShippingStep.answered.reach()
+        ShippingMilestone.answered.reach()
         switch outcome {
         case .delivered(let refusal):
             succeed(route)
@@ -264,7 +264,7 @@ struct Delivery {
         // libcurl has the same time-out. This one covers an end that libcurl does not notice, and a shutdown.
         let deadline = Clock.monotonic() &+ timeout &+ timeout / 4
         while true {
-            if let outcome = uploader.proceed(for: MartletLimits.uploadStep) { return outcome }
+            if let outcome = uploader.proceed(for: MartletLimits.uploadWait) { return outcome }
             let now = Clock.monotonic()
             if now >= deadline || now >= requests.stopBy ?? .max {
                 return UploadOutcome(transportError: "no answer in time")

@@ -21,12 +21,12 @@ final class LibcurlTransport: UploadTransport {
     func use(_ files: UploadTLS) {
         if let authorities = files.authorities {
             martlet_uploader_set_file(uploader, MARTLET_AUTHORITIES, authorities.path)
-            // The system's folder would add its authorities to these.
-            martlet_uploader_set_file(uploader, MARTLET_AUTHORITIES_FOLDER, nil)
+            // The system's directory would add its authorities to these.
+            martlet_uploader_set_file(uploader, MARTLET_AUTHORITIES_DIRECTORY, nil)
         } else {
             if let file = files.systemFile { martlet_uploader_set_file(uploader, MARTLET_AUTHORITIES, file) }
-            if let folder = files.systemFolder {
-                martlet_uploader_set_file(uploader, MARTLET_AUTHORITIES_FOLDER, folder)
+            if let directory = files.systemDirectory {
+                martlet_uploader_set_file(uploader, MARTLET_AUTHORITIES_DIRECTORY, directory)
             }
         }
         guard let certificate = files.clientCertificate else { return }

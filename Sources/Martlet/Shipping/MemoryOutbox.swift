@@ -49,10 +49,10 @@ struct MemoryOutbox: BatchStore {
     mutating func settle(_ file: BatchFile, as settlement: Settlement) {
         account.settle(file, as: settlement)
         if file.signal == .metrics { account.noteSettled(file.sequence) }
-        ShippingStep.settled.reach()
+        ShippingMilestone.settled.reach()
         release(file)
         remove(file)
-        ShippingStep.removed.reach()
+        ShippingMilestone.removed.reach()
     }
 
     /// Replaces a batch with parts. They are in memory alone, and the journal lets go of the interval: after a kill it would

@@ -53,7 +53,7 @@ extension Outbox {
 
     /// Replaces several batches with one that stands for the same requests. Throws, and nothing has changed, if it cannot be
     /// stored.
-    mutating func fold(_ files: [StoredBatch], into merged: EncodedBatch) throws {
+    mutating func merge(_ files: [StoredBatch], into merged: EncodedBatch) throws {
         try WholeFile.write(merged.body, to: path(of: merged.file), in: directory.path)
         // The next listing removes files that are left. Until then neither they nor the merged file are sent.
         for batch in files { unlink(path(of: batch.file)) }
@@ -123,14 +123,14 @@ extension Outbox {
             account.settled.insert(file.name)
             saveAccount()
         }
-        ShippingStep.settled.reach()
+        ShippingMilestone.settled.reach()
         if !isWhole, saving == .saved { quarantine.take(path(of: file), as: file.name) }
         if !account.settled.contains(file.name), unlink(path(of: file)) != 0, errno != ENOENT {
             account.settled.insert(file.name)
             saving = .due
         }
         removeSettled()
-        ShippingStep.removed.reach()
+        ShippingMilestone.removed.reach()
     }
 
     /// Removes the settled files once the account is saved. On a full disk it removes them first, because only that makes

@@ -6,14 +6,14 @@ struct RecoveredSegment {
     let header: JournalHeader
     private let bytes: Data
 
-    enum Reading {
+    enum ReadResult {
         case segment(RecoveredSegment)
         case blank
         case damaged
     }
 
     /// Returns the segment of a file; `nil` if the file cannot be read now.
-    static func read(_ path: String) -> Reading? {
+    static func read(_ path: String) -> ReadResult? {
         guard let bytes = FileManager.default.contents(atPath: path) else { return nil }
         return switch bytes.withUnsafeBytes({ JournalHeader.read($0) }) {
         case .header(let header): .segment(RecoveredSegment(path: path, header: header, bytes: bytes))

@@ -8,7 +8,7 @@ struct Sealer: ~Copyable {
     private let configuration: MartletConfiguration
     private let identity: TelemetryResource
     private let owner: OutboxOwner
-    private let capture: CaptureState
+    private let capture: EffectiveCapture
     private var lastReason: String?
     private let recorder: Recorder
     private let log: AgentLog
@@ -31,7 +31,8 @@ struct Sealer: ~Copyable {
     private var problems: [URL: String] = [:]
 
     init(
-        _ configuration: MartletConfiguration, resource: TelemetryResource, capture: CaptureState, recorder: Recorder,
+        _ configuration: MartletConfiguration, resource: TelemetryResource, capture: EffectiveCapture,
+        recorder: Recorder,
         log: AgentLog, board: StatusBoard, keeper: JournalKeeper
     ) {
         self.configuration = configuration
@@ -94,7 +95,7 @@ struct Sealer: ~Copyable {
     mutating func seal(isCallerWaiting: Bool, isLast: Bool = false) -> SealedInterval? {
         if pending == nil {
             let isNew =
-                !recorder.isEmpty || capture.now(keeping: recorder).reason != lastReason
+                !recorder.isEmpty || capture.now(restrictedBy: recorder).reason != lastReason
                 || isUnwatchedNew(isCallerWaiting)
                 || (isLast && hasUnreportedLoss)
             guard isNew || isHeartbeatDue(isCallerWaiting: isCallerWaiting), takeInterval() else { return nil }
@@ -124,12 +125,12 @@ struct Sealer: ~Copyable {
     private mutating func takeInterval() -> Bool {
         if keeper.closedSequence == nil { guard recorder.closeSegments({ keeper.close() }) else { return false } }
         guard let sequence = keeper.closedSequence, let lanes = awaitWritten() else { return false }
-        ShippingStep.closed.reach()
+        ShippingMilestone.closed.reach()
         for lane in lanes { recorder.fold(lane) }
         wasWatching = !recorder.unwatched.isCounting
         let (interval, captured) = recorder.drain()
         lastUnwatched = interval.unwatched
-        let capture = capture.now(keeping: recorder)
+        let capture = capture.now(restrictedBy: recorder)
         var resource = identity
         resource.captureMode = capture.mode.rawValue
         resource.captureReason = capture.reason
@@ -203,7 +204,7 @@ struct Sealer: ~Copyable {
         } else {
             outbox.drop(file.requests, .bufferFull, sequence: file.sequence)
         }
-        ShippingStep.stored.reach()
+        ShippingMilestone.stored.reach()
         storeDetails(of: interval, in: &outbox)
         keeper.recycle()
         finish(interval)
@@ -226,7 +227,7 @@ struct Sealer: ~Copyable {
         let before = memory.bytes
         let isStored = memory.store(interval.metrics.body, as: interval.metrics.file)
         if !isStored { memory.drop(interval.metrics.file) }
-        ShippingStep.stored.reach()
+        ShippingMilestone.stored.reach()
         if interval.detailCount > 0, interval.details.map({ memory.store($0.body, as: $0.file) }) != true {
             recorder.countDroppedDetails(interval.detailCount)
         }
@@ -259,7 +260,7 @@ struct Sealer: ~Copyable {
         board.noteEncoding(0)
         reportedLosses = interval.dropped
         noteJournal()
-        ShippingStep.released.reach()
+        ShippingMilestone.released.reach()
         lastSeal = Clock.monotonic()
     }
 

@@ -3,7 +3,7 @@ import Foundation
 /// The destination of a process's batches, as it is written beside them: the collector's address, and a digest of the
 /// credentials. The digest tells the same credentials from others and does not reveal them.
 ///
-/// Two services may share a name and a folder without knowing of each other. So batches that were recorded for one
+/// Two services may share a name and a directory without knowing of each other. So batches that were recorded for one
 /// destination are sent to no other, unless `MARTLET_BUFFER_ADOPT` says that both are the same.
 struct UploadDestination: Codable, Equatable, Sendable {
     /// The collector's address, without user and password.

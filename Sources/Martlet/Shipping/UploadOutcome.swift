@@ -1,18 +1,6 @@
 import MartletOTLP
 import MartletTelemetry
 
-/// The time when a batch is sent again.
-enum RetryTime: Equatable {
-    /// After a delay that grows with each failure.
-    case backOff
-    /// Not before the time that the collector asked for.
-    case notBefore(Duration)
-    /// After the longest delay, because a person has to change a setting first.
-    case longest
-    /// After a delay that grows faster and longer: each attempt keeps a core busy.
-    case costly
-}
-
 /// The outcome of an attempt to upload a batch.
 enum UploadOutcome: Equatable {
     /// - Parameter refusal: the part that the collector did not take, and that is not sent again; `nil` if it took the whole.

@@ -9,7 +9,7 @@ struct UploadTLS {
     let clientKey: URL?
     /// `SSL_CERT_FILE` and `SSL_CERT_DIR`, which replace the system's, as in OpenSSL and curl.
     let systemFile: String?
-    let systemFolder: String?
+    let systemDirectory: String?
 
     /// Takes the files from the configuration and the environment, or none for an endpoint without TLS.
     init(
@@ -21,7 +21,7 @@ struct UploadTLS {
         clientKey = isNeeded ? configuration.clientKey : nil
         let variable = { (name: String) in isNeeded ? environment[name].flatMap { $0.isEmpty ? nil : $0 } : nil }
         systemFile = variable("SSL_CERT_FILE")
-        systemFolder = variable("SSL_CERT_DIR")
+        systemDirectory = variable("SSL_CERT_DIR")
     }
 
     /// The variables that ask for something that `URLSession` on Linux cannot do.
@@ -29,7 +29,7 @@ struct UploadTLS {
         let given: [(String, Bool)] = [
             ("MARTLET_CERTIFICATE", authorities != nil), ("MARTLET_CLIENT_CERTIFICATE", clientCertificate != nil),
             ("SSL_CERT_FILE", authorities == nil && systemFile != nil),
-            ("SSL_CERT_DIR", authorities == nil && systemFolder != nil),
+            ("SSL_CERT_DIR", authorities == nil && systemDirectory != nil),
         ]
         return given.filter(\.1).map(\.0)
     }
@@ -50,8 +50,8 @@ struct UploadTLS {
         return complaints.compactMap(\.self)
     }
 
-    private func complaint(_ variable: String, _ file: URL?, needs: PEMFile.Content) -> String? {
-        guard let file, let fault = PEMFile.fault(of: file, needs: needs) else { return nil }
+    private func complaint(_ variable: String, _ file: URL?, needs: PEMCheck.Content) -> String? {
+        guard let file, let fault = PEMCheck.fault(of: file, needs: needs) else { return nil }
         return
             "\(variable): \(file.path) \(fault); if the collector needs it, batches wait in the buffer until it is fixed"
     }

@@ -12,19 +12,3 @@ protocol UploadTransport: AnyObject {
     /// Lets go of connections and other means that only the next upload needs.
     func rest()
 }
-
-/// A batch on its way to the collector.
-struct Upload: Sendable {
-    let url: String
-    let headers: [(name: String, value: String)]
-    let body: [UInt8]
-    let timeout: Duration
-}
-
-/// The end of an upload.
-enum UploadEnd: Equatable {
-    case answered(UploadAnswer)
-    case failed(reason: String)
-    /// No answer came in time, and waiting for it has kept a core busy.
-    case timedOut(reason: String)
-}

@@ -22,25 +22,25 @@ enum ForkedChild {
 
     /// The last process in which ``restart`` has run; at first 0, the number of the process that first started an
     /// agent.
-    private static let done = Atomic<UInt32>(0)
-    private static let isDone = ProcessLock(false)
+    private static let restartedProcess = Atomic<UInt32>(0)
+    private static let hasRestarted = ProcessLock(false)
 
-    /// Makes sure that the process is done with its parent's agent. To be called ahead of all work that an agent does for its
-    /// service. Costs a few loads in a process that was not forked.
+    /// Runs ``restart`` once in a forked process. To be called ahead of all work that an agent does for its service.
+    /// Costs a few loads in a process that was not forked.
     @inline(__always)
-    static func begin() {
-        if done.load(ordering: .acquiring) != martlet_process() { beginOnce() }
+    static func restartIfForked() {
+        if restartedProcess.load(ordering: .acquiring) != martlet_process() { restartOnce() }
     }
 
-    /// Logs nothing, because the service's log handler may call ``begin()`` again.
+    /// Logs nothing, because the service's log handler may call ``restartIfForked()`` again.
     @inline(never)
-    private static func beginOnce() {
+    private static func restartOnce() {
         guard let restart = restart.load() else { return }
-        isDone.withLock { isDone in
-            guard !isDone else { return }
+        hasRestarted.withLock { hasRestarted in
+            guard !hasRestarted else { return }
             restart.run()
-            isDone = true
-            done.store(martlet_process(), ordering: .releasing)
+            hasRestarted = true
+            restartedProcess.store(martlet_process(), ordering: .releasing)
         }
     }
 }

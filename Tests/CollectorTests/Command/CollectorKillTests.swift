@@ -35,7 +35,7 @@ import Testing
         let answer = try await reader.statistics(StatisticsQuery(window: Samples.everything, by: []))
         #expect(answer.groups.map(\.count) == [senders.reduce(0) { $0 + $1.acknowledgedRequests }])
         #expect(answer.account.completeness == 1)
-        #expect(try await reader.agents().allSatisfy { $0.arrivals == BatchArrivals(missing: 0, overlapping: 0) })
+        #expect(try await reader.agents().allSatisfy { $0.gaps == BatchGaps(missing: 0, overlapping: 0) })
     }
 
     /// Kills the collector up to 3 ms after `acknowledged` batches were acknowledged, in the midst of other batches.

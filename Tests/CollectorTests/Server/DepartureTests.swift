@@ -28,7 +28,7 @@ import Testing
                 #expect(try await client.get("/api/v1/agents").status == .serviceUnavailable)
             }
             _ = await ends.first { true }
-            // The room is free shortly after.
+            // The slot is free shortly after.
             while try await client.get("/api/v1/agents").status != .ok {}
         }
     }
@@ -50,17 +50,17 @@ import Testing
     }
 
     @Test func aCancelledReaderLeavesTheQueueAndAPatientOneEnters() async throws {
-        let room = ReadRoom(limits(waiting: 1))
-        var slot = try await room.enter()
+        let limiter = ReadLimiter(limits(waiting: 1))
+        var slot = try await limiter.enter()
         #expect(slot != nil)
         for isPatient in [false, true] {
             try await withThrowingTaskGroup(of: Bool.self) { group in
                 group.addTask {
                     // The check `isLineFull` occupies the queue for a moment too.
-                    while try await room.enter() == nil {}
+                    while try await limiter.enter() == nil {}
                     return true
                 }
-                while await !isLineFull(of: room) {}
+                while await !isLineFull(of: limiter) {}
                 if isPatient {
                     slot = nil
                     let isIn = try await group.next()
@@ -69,18 +69,18 @@ import Testing
                     group.cancelAll()
                     let end = await group.nextResult()
                     #expect(throws: CancellationError.self) { try end?.get() }
-                    #expect(await isLineFull(of: room) == false)
+                    #expect(await isLineFull(of: limiter) == false)
                 }
             }
         }
-        #expect(try await room.enter() != nil)
+        #expect(try await limiter.enter() != nil)
     }
 
-    /// Checks the queue without waiting, because a cancelled task leaves it at once. The room must be full.
-    private func isLineFull(of room: ReadRoom) async -> Bool {
+    /// Checks the queue without waiting, because a cancelled task leaves it at once. All slots must be taken.
+    private func isLineFull(of limiter: ReadLimiter) async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
             group.cancelAll()
-            group.addTask { do { return try await room.enter() == nil } catch { return false } }
+            group.addTask { do { return try await limiter.enter() == nil } catch { return false } }
             return await group.next() ?? false
         }
     }

@@ -12,23 +12,24 @@ extension AgentTests {
     @Suite struct RefusalTests {
         @Test(arguments: [AutomaticCapture.Failure.noStartLoading, .noStopLoading, .noResume, .notWritten, .notCalled])
         func aHookThatCannotBeInstalledMakesCaptureExplicitAndSaysWhy(failure: AutomaticCapture.Failure) {
-            let state = CaptureState.install(.automatic) { () throws(AutomaticCapture.Failure) in throw failure }
-            #expect(state.mode == .explicit)
-            #expect(state.reason?.hasPrefix(failure.rawValue) == true)
+            let effective = EffectiveCapture.install(.automatic) { () throws(AutomaticCapture.Failure) in throw failure
+            }
+            #expect(effective.mode == .explicit)
+            #expect(effective.reason?.hasPrefix(failure.rawValue) == true)
         }
 
         @Test func captureIsOffWithoutFoundationsLoader() {
-            let state = CaptureState.install(.automatic, loader: nil) { () throws(AutomaticCapture.Failure) in }
-            #expect(state.mode == .off)
-            #expect(state.reason == AutomaticCapture.Failure.noNativeLoader.rawValue)
+            let effective = EffectiveCapture.install(.automatic, loader: nil) { () throws(AutomaticCapture.Failure) in }
+            #expect(effective.mode == .off)
+            #expect(effective.reason == AutomaticCapture.Failure.noNativeLoader.rawValue)
         }
 
         @Test func eachShortcomingOfLibcurlIsALimit() {
             let (all, tooOld, noHandle, noLibcurl) = (
-                CaptureState.limits(findsLibcurl: true, findsHandle: true, callsBeforeRequest: true),
-                CaptureState.limits(findsLibcurl: true, findsHandle: true, callsBeforeRequest: false),
-                CaptureState.limits(findsLibcurl: true, findsHandle: false, callsBeforeRequest: false),
-                CaptureState.limits(findsLibcurl: false, findsHandle: true, callsBeforeRequest: false)
+                EffectiveCapture.limits(findsLibcurl: true, findsHandle: true, callsBeforeRequest: true),
+                EffectiveCapture.limits(findsLibcurl: true, findsHandle: true, callsBeforeRequest: false),
+                EffectiveCapture.limits(findsLibcurl: true, findsHandle: false, callsBeforeRequest: false),
+                EffectiveCapture.limits(findsLibcurl: false, findsHandle: true, callsBeforeRequest: false)
             )
             #expect(all == [])
             #expect(tooOld.first?.contains("7.80") == true)
@@ -41,7 +42,7 @@ extension AgentTests {
             try await withAgent(
                 { $0.logger = Logger(label: "test", factory: { _ in log }) },
                 installing: { capture in
-                    CaptureState.install(capture) { () throws(AutomaticCapture.Failure) in throw .noResume }
+                    EffectiveCapture.install(capture) { () throws(AutomaticCapture.Failure) in throw .noResume }
                 }
             ) { agent, collector, base in
                 #expect(agent.status.captureMode == .explicit)
@@ -66,7 +67,7 @@ extension AgentTests {
             try await withAgent(
                 { $0.logger = Logger(label: "test", factory: { _ in StartingHandler() }) },
                 installing: { capture in
-                    CaptureState.install(capture) { () throws(AutomaticCapture.Failure) in throw .noResume }
+                    EffectiveCapture.install(capture) { () throws(AutomaticCapture.Failure) in throw .noResume }
                 }
             ) { agent, _, _ in
                 #expect(agent.status.captureMode == .explicit)
@@ -82,7 +83,7 @@ extension AgentTests {
             try await withAgent(
                 { $0.logger = Logger(label: "test", factory: { _ in log }) },
                 installing: { capture in
-                    CaptureState.install(capture, loader: nil) { () throws(AutomaticCapture.Failure) in }
+                    EffectiveCapture.install(capture, loader: nil) { () throws(AutomaticCapture.Failure) in }
                 }
             ) { agent, collector, _ in
                 let reason = AutomaticCapture.Failure.noNativeLoader.rawValue
@@ -100,13 +101,13 @@ extension AgentTests {
 
         @Test func theLimitsOfCaptureAreInStatusAndLog() async throws {
             let log = InMemoryLogHandler()
-            let limits = CaptureState.limits(findsLibcurl: false, findsHandle: true, callsBeforeRequest: false)
+            let limits = EffectiveCapture.limits(findsLibcurl: false, findsHandle: true, callsBeforeRequest: false)
             try await withAgent(
                 { $0.logger = Logger(label: "test", factory: { _ in log }) },
                 installing: { capture in
-                    var state = CaptureState.install(capture)
-                    state.limits = limits
-                    return state
+                    var effective = EffectiveCapture.install(capture)
+                    effective.limits = limits
+                    return effective
                 }
             ) { agent, _, _ in
                 #expect(agent.status.captureMode == .automatic)

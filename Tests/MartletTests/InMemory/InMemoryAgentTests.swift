@@ -211,14 +211,14 @@ extension AgentTests {
         }
 
         @Test func theNewestOfVeryManyRequestsAreKept() {
-            let memory = RequestMemory(MartletConfiguration())
+            let recorded = RecordedRequests(MartletConfiguration())
             for number in 1...MartletLimits.requestsInMemory + 1 {
-                memory.add(
+                recorded.add(
                     CapturedRequest(
                         method: "GET", destination: .target(RequestTarget(host: "h", port: 1, path: "/x")),
                         status: number, start: 1, durationNanoseconds: 1))
             }
-            let statuses = memory.requests.map(\.status)
+            let statuses = recorded.all.map(\.status)
             #expect(statuses.count <= MartletLimits.requestsInMemory)
             #expect(statuses.last == MartletLimits.requestsInMemory + 1)
         }

@@ -51,7 +51,7 @@ import Testing
         for offset in 0..<48 {
             var damaged = bytes
             damaged[offset] ^= 0x10
-            #expect(recordsRead(damaged).reading == .damaged)
+            #expect(recordsRead(damaged).header == .damaged)
         }
     }
 

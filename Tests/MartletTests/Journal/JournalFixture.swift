@@ -36,7 +36,7 @@ final class JournalFixture {
 
     func close() -> Bool { recorder.closeSegments { keeper.close() } }
 
-    @discardableResult func makeRoom() -> Bool { keeper.makeRoom() }
+    @discardableResult func prepareNextSegment() -> Bool { keeper.prepareNextSegment() }
 
     func finish() { for memory in keeper.closeForGood().empty { memory.remove() } }
 
@@ -49,18 +49,18 @@ final class JournalFixture {
 }
 
 /// Reads a segment. Returns its header, and the statistics of its requests.
-func recordsRead(_ bytes: [UInt8]) -> (reading: JournalHeader.Reading, statistics: SeriesStatistics) {
+func recordsRead(_ bytes: [UInt8]) -> (header: JournalHeader.ReadResult, statistics: SeriesStatistics) {
     var statistics = SeriesStatistics(MartletConfiguration(), start: 1)
-    let reading = bytes.withUnsafeBytes { bytes in
-        let reading = JournalHeader.read(bytes)
-        if case .header(let header) = reading {
+    let read = bytes.withUnsafeBytes { bytes in
+        let read = JournalHeader.read(bytes)
+        if case .header(let header) = read {
             var reader = JournalReader(
                 UnsafeRawBufferPointer(rebasing: bytes[JournalFormat.headerBytes...]), seed: header.seed)
             while let record = reader.next() { statistics.count(record) }
         }
-        return reading
+        return read
     }
-    return (reading, statistics)
+    return (read, statistics)
 }
 
 extension RecordedInterval {

@@ -76,7 +76,7 @@ import Testing
         for writer in writers { writer.start() }
         var counted: UInt64 = 0
         while writers.contains(where: { !$0.isFinished }) {
-            fixture.makeRoom()
+            fixture.prepareNextSegment()
             counted += try fixture.endInterval().requests
             await Task.yield()
         }
@@ -96,7 +96,7 @@ import Testing
         #expect(try fixture.endInterval().requests == 5_000)
         for _ in 0..<20_000 {
             fixture.recorder.record(request)
-            fixture.makeRoom()
+            fixture.prepareNextSegment()
         }
         #expect(fixture.recorder.captured == 25_000)
         #expect(try fixture.endInterval().requests == 20_000)

@@ -37,14 +37,14 @@ import Testing
         }
     }
 
-    @Test(arguments: [ShippingStep.settled, .removed])
-    func aBatchThatIsAccountedForIsNotCountedAgain(diedAt step: ShippingStep) throws {
+    @Test(arguments: [ShippingMilestone.settled, .removed])
+    func aBatchThatIsAccountedForIsNotCountedAgain(diedAt milestone: ShippingMilestone) throws {
         try open { outbox in
             try outbox.store([1], as: Self.file(1, requests: 10))
             outbox.settle(Self.file(1, requests: 10), as: .delivered(rejected: 0))
         }
-        // Between the two steps the account knows of the batch, and the file still exists.
-        if step == .settled { try Data([1]).write(to: url(Self.file(1, requests: 10).name)) }
+        // Between the two milestones the account knows of the batch, and the file still exists.
+        if milestone == .settled { try Data([1]).write(to: url(Self.file(1, requests: 10).name)) }
         try open { outbox in
             #expect(sequences(of: &outbox) == [])
             #expect(outbox.ledger(unsealed: 0) == .init(captured: 10, delivered: 10))
@@ -230,7 +230,7 @@ import Testing
             let batches = [Self.file(2, requests: 10), Self.file(3, requests: 10)].map {
                 StoredBatch(file: $0, size: 1, modified: 1_000_000_000)
             }
-            try outbox.fold(batches, into: EncodedBatch(file: merged, body: [7]))
+            try outbox.merge(batches, into: EncodedBatch(file: merged, body: [7]))
             #expect(sequences(of: &outbox) == [])
             #expect(outbox.ledger(unsealed: 0) == .init(captured: 20, waiting: 20))
             try FileManager.default.removeItem(at: url(Self.file(2, requests: 10).name))

@@ -29,8 +29,8 @@ extension StorageContractTests {
             return outcomes
         }
 
-        private func arrivals() async throws -> BatchArrivals? {
-            try await storage.agents().first?.arrivals
+        private func gaps() async throws -> BatchGaps? {
+            try await storage.agents().first?.gaps
         }
 
         // MARK: Parts
@@ -56,43 +56,43 @@ extension StorageContractTests {
 
         @Test func aBatchIsMissingOnceALaterOneHasArrived() async throws {
             try await store("1", "2")
-            #expect(try await arrivals() == BatchArrivals(missing: 0, overlapping: 0))
+            #expect(try await gaps() == BatchGaps(missing: 0, overlapping: 0))
             try await store("5", "9-12")
-            #expect(try await arrivals() == BatchArrivals(missing: 5, overlapping: 0))
+            #expect(try await gaps() == BatchGaps(missing: 5, overlapping: 0))
         }
 
         @Test func aBatchThatComesLaterClosesItsGap() async throws {
             try await store("1", "9", "3-8")
-            #expect(try await arrivals()?.missing == 1)
+            #expect(try await gaps()?.missing == 1)
             try await store("2")
-            #expect(try await arrivals()?.missing == 0)
+            #expect(try await gaps()?.missing == 0)
         }
 
         @Test func aBatchIsMissingUntilAllItsPartsArrived() async throws {
             try await store("1", "2.0")
-            #expect(try await arrivals()?.missing == 1)
+            #expect(try await gaps()?.missing == 1)
             try await store("2.10", "3")
-            #expect(try await arrivals()?.missing == 1)
+            #expect(try await gaps()?.missing == 1)
             try await store("2.11")
-            #expect(try await arrivals()?.missing == 0)
+            #expect(try await gaps()?.missing == 0)
         }
 
         @Test func detailsMayBeAbsent() async throws {
             try await store("1", "2", "3")
             try await store("3", signal: .traces)
-            #expect(try await arrivals()?.missing == 0)
+            #expect(try await gaps()?.missing == 0)
         }
 
         @Test func aSenderWithoutBatchNumbersHasNoArrivals() async throws {
             _ = try await storage.store([Samples.metrics(end: 10)], of: nil)
-            #expect(try await arrivals() == nil)
+            #expect(try await gaps() == nil)
         }
 
         // MARK: Overlaps
 
         @Test func aMergedBatchThatArrivedInPartIsStoredAsOverlapping() async throws {
             #expect(try await store("5", "5-12", "5-12", "6") == [.stored, .overlapping, .duplicate, .duplicate])
-            #expect(try await arrivals() == BatchArrivals(missing: 4, overlapping: 1))
+            #expect(try await gaps() == BatchGaps(missing: 4, overlapping: 1))
         }
 
         @Test func aWholeBatchThatArrivedInPartIsStoredAsOverlapping() async throws {
@@ -117,7 +117,7 @@ extension StorageContractTests {
                 arrived.formUnion(range)
             }
             let highest = try #require(arrived.max())
-            #expect(try await arrivals()?.missing == highest - UInt64(arrived.count))
+            #expect(try await gaps()?.missing == highest - UInt64(arrived.count))
         }
 
         /// Compares with the set of the arrived eighths of each batch.
@@ -137,7 +137,7 @@ extension StorageContractTests {
                 arrived[sequence, default: []].formUnion(eighths)
             }
             let highest = try #require(arrived.keys.max())
-            #expect(try await arrivals()?.missing == highest - UInt64(arrived.values.count { $0.count == 8 }))
+            #expect(try await gaps()?.missing == highest - UInt64(arrived.values.count { $0.count == 8 }))
         }
     }
 }

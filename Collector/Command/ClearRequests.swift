@@ -1,0 +1,25 @@
+import ArgumentParser
+import MartletReports
+
+struct ClearRequests: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "clear",
+        abstract: "Deletes all kept requests and spans of the collector. The counts stay.")
+
+    @OptionGroup var source: CollectorOptions
+
+    @Flag(help: "Delete without asking.")
+    var yes = false
+
+    func run() async throws {
+        guard try yes || isConfirmed() else { return }
+        let removal: RemovalReport = try await reportingFailure { try await source.client().delete("api/v1/requests") }
+        Output.line("deleted \(removal.removed) kept requests and spans")
+    }
+
+    /// Asks the person at the terminal.
+    private func isConfirmed() throws -> Bool {
+        Output.line("This deletes all kept requests and spans at \(source.collector). Type yes to go on:")
+        return readLine() == "yes"
+    }
+}

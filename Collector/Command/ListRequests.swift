@@ -1,0 +1,70 @@
+import ArgumentParser
+import MartletReports
+import MartletSQLiteStorage
+
+struct ListRequests: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Lists kept requests, the latest first.",
+        discussion: """
+            TIME is RFC 3339, such as 2026-11-21T09:00:00Z, or a length of time ago, such as 90s, 30m, 1h or 7d.
+            """)
+
+    @OptionGroup var source: SourceOptions
+
+    @OptionGroup var selection: SelectionOptions
+
+    @Flag(help: "Only requests that failed.")
+    var failed = false
+
+    @Option(help: "Only requests that took longer than this, such as 500ms.")
+    var slowerThan: String?
+
+    @Option(help: "Only requests with this text in their address, error, headers, bodies or another kept field.")
+    var search: String?
+
+    @Option(help: "Figure to sort by: time or duration. (default: time)")
+    var sort: String?
+
+    @Flag(help: "Show the earliest, or the fastest, first.")
+    var ascending = false
+
+    @Option(help: "The id of a request; the list continues after it.")
+    var before: String?
+
+    @Option(help: "The greatest number of requests to show, up to 1000. (default: \(RequestsParameter.defaultLimit))")
+    var limit: String?
+
+    @Option(help: "table or json")
+    var format = OutputFormat.table
+
+    func run() async throws {
+        let report = try await reportingFailure { try await fetch() }
+        switch format {
+        case .table: try Output.answer(RequestsTable.text(of: report))
+        case .json: try Output.answer(ReportJSON.text(of: report))
+        }
+    }
+
+    private func fetch() async throws -> RequestsReport {
+        let parameters = parameters
+        let query = try parameters.query(now: SQLiteStorage.systemClock())
+        if let store = try source.openStore() {
+            return RequestsReport(try await store.requests(query), for: query)
+        }
+        return try await source.client().get("api/v1/requests", parameters.query)
+    }
+
+    private var parameters: RequestsParameters {
+        var parameters = RequestsParameters()
+        selection.add(to: &parameters)
+        parameters.add(.failed, failed ? "true" : nil)
+        parameters.add(.slowerThan, slowerThan)
+        parameters.add(.search, search)
+        parameters.add(.sort, sort)
+        parameters.add(.ascending, ascending ? "true" : nil)
+        parameters.add(.before, before)
+        parameters.add(.limit, limit)
+        return parameters
+    }
+}

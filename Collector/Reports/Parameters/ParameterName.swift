@@ -1,0 +1,14 @@
+import MartletStorage
+
+/// The names of a command's flags, which are those of a query's parameters.
+package protocol ParameterName: RawRepresentable<String>, CaseIterable, Equatable, Sendable {
+    /// Whether the parameter may be given more than once.
+    var isRepeatable: Bool { get }
+}
+
+extension ParameterName {
+    /// The dimension that the parameter filters by, which has its name; `nil` if it is no filter.
+    var filteredDimension: Dimension? { Dimension(rawValue: rawValue) }
+
+    package var isRepeatable: Bool { filteredDimension != nil }
+}

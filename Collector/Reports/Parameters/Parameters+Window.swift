@@ -1,0 +1,18 @@
+import MartletStorage
+import MartletTelemetry
+
+extension Parameters where Name: WindowParameterName {
+    /// Days of a window at most: twice as many as hours are kept by default. The cost of an answer grows with the data in its
+    /// window.
+    private static var longestDays: UInt64 { 800 }
+
+    func window(now: UnixNanoseconds) throws(ParameterError) -> TimeWindow {
+        let from = try time(.since, default: Name.defaultSince, now: now)
+        let to = try time(.until, default: "0s", now: now)
+        guard from < to else { throw ParameterError("since must be before until") }
+        guard to - from <= Self.longestDays * 86_400_000_000_000 else {
+            throw ParameterError("since and until must be at most \(Self.longestDays) days apart")
+        }
+        return TimeWindow(from: from, to: to)
+    }
+}

@@ -1,0 +1,12 @@
+import MartletStorage
+
+/// The names of the flags of a report.
+package enum ReportParameter: String, WindowParameterName {
+    case since, until
+    case service, environment, kind, method, host, endpoint, status, error, version, instance
+    case by, sort, ascending, top, step
+
+    package static let defaultBy: [Dimension] = [.service, .kind, .method, .host, .endpoint]
+
+    package var isRepeatable: Bool { self == .by || filteredDimension != nil }
+}

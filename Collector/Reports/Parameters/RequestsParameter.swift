@@ -1,0 +1,13 @@
+import MartletStorage
+
+/// The names of the flags of the list of kept requests.
+package enum RequestsParameter: String, WindowParameterName {
+    case since, until
+    case service, environment, kind, method, host, endpoint, status, error, version, instance
+    case failed
+    case slowerThan = "slower-than"
+    case search, sort, ascending, before, limit
+
+    package static let defaultLimit = 20
+    static let maxLimit = 1000
+}

@@ -1,0 +1,103 @@
+import GRDB
+import MartletStorage
+import MartletTelemetry
+
+/// Finds the group of a query that a sender's series counts to. Senders that the query does not tell apart are one class, so
+/// the series of a service are looked up once instead of for each of its processes.
+struct TargetLookup {
+    /// The number of a class of senders, from ``senderClass(ofResource:in:)``. The order keeps the classes of one service
+    /// together.
+    struct SenderClass: Comparable {
+        fileprivate var service: Int
+        fileprivate var index: Int
+
+        static func < (one: SenderClass, other: SenderClass) -> Bool {
+            (one.service, one.index) < (other.service, other.index)
+        }
+    }
+
+    private struct Class {
+        let resource: TelemetryResource
+        var targets = SeriesTargets()
+    }
+
+    private let dimensions: [Dimension]
+    private let filter: RequestFilter
+    private var classes: [Class] = []
+    /// The class of each resource; `nil` for senders that the filter leaves out.
+    private var classOfResource: [Int64: SenderClass?] = [:]
+    private var services: [String: Int] = [:]
+    private var classOfValues: [[String?]: SenderClass] = [:]
+    /// The class that was asked for last: chunks of one class are read one after the other.
+    private var current: Int?
+    /// The series of the current class's service.
+    private var series: ServiceSeries?
+    /// The group of each of the series' names; `nil` until it is asked for, and `.some(nil)` if it is left out.
+    private var groups: [Int??] = []
+
+    /// - Parameter dimensions: the dimensions that groups are told apart by.
+    init(by dimensions: [Dimension], _ filter: RequestFilter) {
+        self.dimensions = dimensions
+        self.filter = filter
+    }
+
+    /// Returns `nil` if the query leaves out this sender.
+    mutating func senderClass(ofResource id: Int64, in db: Database) throws -> SenderClass? {
+        if let known = classOfResource[id] { return known }
+        let found = try ResourceRows.find(id, in: db).flatMap { senderClass(of: $0) }
+        classOfResource[id] = .some(found)
+        return found
+    }
+
+    /// Returns `nil` for a series that was not asked for yet, and `.some(nil)` for one that is left out.
+    mutating func target(ofSeries series: Int64, sender: SenderClass) -> SeriesTarget?? {
+        classes[sender.index].targets.find(series)
+    }
+
+    mutating func remember(_ target: SeriesTarget?, ofSeries series: Int64, sender: SenderClass) {
+        classes[sender.index].targets.insert(target, of: series)
+    }
+
+    /// Returns the group in `index` that counts the series' requests; `nil` if the filter leaves the series out or it has
+    /// been deleted.
+    mutating func readTarget(
+        ofSeries series: Int64, sender: SenderClass, in index: inout GroupIndex, _ db: Database
+    ) throws -> SeriesTarget? {
+        let ofService = try seriesOfService(of: sender, in: db)
+        if let entry = ofService[series] {
+            guard let entry else { return nil }
+            let group = try groups[entry.name] ?? index.index(of: values(of: ofService.names[entry.name], sender))
+            groups[entry.name] = .some(group)
+            return group.map { SeriesTarget(group: $0, requests: entry.requests) }
+        }
+        // Swift takes some names for equal that have different bytes, which SQLite tells apart.
+        guard let dimensions = try SeriesRows.find(series, in: db), filter.matches(dimensions) else { return nil }
+        return try index.index(of: values(of: dimensions, sender))
+            .map { SeriesTarget(group: $0, requests: RequestClass(dimensions)) }
+    }
+
+    private mutating func seriesOfService(of sender: SenderClass, in db: Database) throws -> ServiceSeries {
+        if let series, current == sender.index { return series }
+        let resource = classes[sender.index].resource
+        let known = series.flatMap { $0.service == resource.service ? $0 : nil }
+        let read = try known ?? ServiceSeries(of: resource.service, by: dimensions, filter, in: db)
+        (current, series, groups) = (sender.index, read, Array(repeating: nil, count: read.names.count))
+        return read
+    }
+
+    private func values(of request: RequestDimensions, _ sender: SenderClass) -> [String?] {
+        dimensions.map { $0.value(of: request, from: classes[sender.index].resource) }
+    }
+
+    private mutating func senderClass(of resource: TelemetryResource) -> SenderClass? {
+        guard filter.matches(resource) else { return nil }
+        let values = [resource.service] + dimensions.map { $0.value(of: resource) }
+        if let known = classOfValues[values] { return known }
+        let service = services[resource.service] ?? services.count
+        services[resource.service] = service
+        let sender = SenderClass(service: service, index: classes.count)
+        classOfValues[values] = sender
+        classes.append(Class(resource: resource))
+        return sender
+    }
+}

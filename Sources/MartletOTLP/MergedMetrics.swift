@@ -1,0 +1,145 @@
+import MartletTelemetry
+import SwiftProtobuf
+
+/// The merged bodies of `POST /v1/metrics` that one instance made of consecutive intervals: one body for the whole time.
+/// Points of the same metric and attributes become one: counts, sums and distributions merge without any error. The
+/// agent's own metrics of the last body are kept. Only the resolution in time is lost.
+///
+/// Memory holds one point for each series, however many bodies are added.
+package struct MergedMetrics {
+    private let resource: OTLPResource
+    private let scope: OTLPInstrumentationScope
+    private var metrics: [MergedMetric] = []
+    private var start = UInt64.max
+    private var end: UInt64 = 0
+    /// The agent's own metrics by name. They count from the instance's start, so each keeps its own interval.
+    private var agentMetrics: [String: OTLPMetric] = [:]
+
+    /// `nil` if the body is not one that ``MetricsBatch`` makes.
+    package init?(_ body: [UInt8]) {
+        guard let part = OTLPResourceMetrics(onlyOneIn: body) else { return nil }
+        resource = part.resource
+        scope = part.scopeMetrics[0].scope
+        guard take(part.scopeMetrics[0].metrics) else { return nil }
+    }
+
+    /// Adds a body. Returns `false` and changes nothing if the body is of another resource or holds a metric that cannot
+    /// be merged.
+    package mutating func add(_ body: [UInt8]) -> Bool {
+        guard let part = OTLPResourceMetrics(onlyOneIn: body), part.resource == resource else { return false }
+        return take(part.scopeMetrics[0].metrics)
+    }
+
+    package func otlp() throws -> [UInt8] {
+        var scope = OTLPScopeMetrics()
+        scope.scope = self.scope
+        scope.metrics = metrics.map { $0.message(start: start, end: end) }
+        scope.metrics += agentMetrics.values.sorted { $0.name < $1.name }
+        var part = OTLPResourceMetrics()
+        part.resource = resource
+        part.scopeMetrics = [scope]
+        var request = OTLPExportMetricsServiceRequest()
+        request.resourceMetrics = [part]
+        return try request.serializedBytes()
+    }
+
+    /// Takes all metrics, or none if one cannot be merged. Returns whether it took them.
+    private mutating func take(_ added: [OTLPMetric]) -> Bool {
+        var mergeable: [MergeableMetric] = []
+        for metric in added where !MetricName.agentMetrics.contains(metric.name) {
+            guard let metric = MergeableMetric(metric) else { return false }
+            mergeable.append(metric)
+        }
+        for metric in mergeable {
+            let index = metrics.firstIndex { $0.withoutPoints == metric.withoutPoints } ?? metrics.endIndex
+            if index == metrics.endIndex { metrics.append(MergedMetric(metric.withoutPoints)) }
+            metrics[index].add(metric)
+            start = min(start, metric.start)
+            end = max(end, metric.end)
+        }
+        for metric in added where MetricName.agentMetrics.contains(metric.name) { agentMetrics[metric.name] = metric }
+        return true
+    }
+}
+
+/// The points of one metric, all of which can be merged.
+private struct MergeableMetric {
+    /// The metric without its points.
+    var withoutPoints: OTLPMetric
+    var start = UInt64.max
+    var end: UInt64 = 0
+    var distributions: [(attributes: [OTLPKeyValue], values: ExponentialHistogram)] = []
+    var totals: [(attributes: [OTLPKeyValue], count: UInt64, sum: Double)] = []
+
+    init?(_ metric: OTLPMetric) {
+        withoutPoints = metric
+        switch metric.data {
+        case .exponentialHistogram(let histogram):
+            withoutPoints.exponentialHistogram.dataPoints = []
+            guard histogram.aggregationTemporality == .delta else { return nil }
+            for point in histogram.dataPoints {
+                guard let values = ExponentialHistogram(point) else { return nil }
+                distributions.append((point.attributes, values))
+                cover(point.startTimeUnixNano, point.timeUnixNano)
+            }
+        case .histogram(let histogram):
+            withoutPoints.histogram.dataPoints = []
+            guard histogram.aggregationTemporality == .delta else { return nil }
+            for point in histogram.dataPoints {
+                guard point.bucketCounts.isEmpty else { return nil }
+                totals.append((point.attributes, point.count, point.sum))
+                cover(point.startTimeUnixNano, point.timeUnixNano)
+            }
+        default: return nil
+        }
+    }
+
+    private mutating func cover(_ from: UInt64, _ to: UInt64) {
+        start = min(start, from)
+        end = max(end, to)
+    }
+}
+
+/// A metric to which points are added.
+private struct MergedMetric {
+    /// The metric without its points.
+    let withoutPoints: OTLPMetric
+    private var distributions: [[OTLPKeyValue]: ExponentialHistogram] = [:]
+    private var totals: [[OTLPKeyValue]: (count: UInt64, sum: Double)] = [:]
+
+    init(_ withoutPoints: OTLPMetric) { self.withoutPoints = withoutPoints }
+
+    mutating func add(_ metric: MergeableMetric) {
+        for (attributes, values) in metric.distributions {
+            distributions[attributes, default: ExponentialHistogram(scale: values.scale)].merge(values)
+        }
+        for (attributes, count, sum) in metric.totals {
+            let present = totals[attributes] ?? (0, 0)
+            totals[attributes] = (present.count &+ count, present.sum + sum)
+        }
+    }
+
+    func message(start: UInt64, end: UInt64) -> OTLPMetric {
+        var result = withoutPoints
+        if case .exponentialHistogram? = withoutPoints.data {
+            result.exponentialHistogram.dataPoints = distributions.map { attributes, values in
+                var point = OTLPExponentialHistogramDataPoint(values)
+                point.attributes = attributes
+                point.startTimeUnixNano = start
+                point.timeUnixNano = end
+                return point
+            }
+        } else {
+            result.histogram.dataPoints = totals.map { attributes, total in
+                var point = OTLPHistogramDataPoint()
+                point.attributes = attributes
+                point.startTimeUnixNano = start
+                point.timeUnixNano = end
+                point.count = total.count
+                point.sum = total.sum
+                return point
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,111 @@
+import GRDB
+import HummingbirdTesting
+import MartletOTLP
+import MartletServer
+import MartletTelemetry
+import Testing
+
+/// The limits of reads in work and of reads that wait.
+@Suite(.timeLimit(.minutes(3))) struct ReadLimiterTests {
+    private static let report = "/api/v1/report?since=1h"
+
+    private func limits(reads: Int, waiting: Int) -> ServerLimits {
+        var limits = ServerLimits()
+        (limits.maxReads, limits.maxWaitingReads) = (reads, waiting)
+        return limits
+    }
+
+    @Test func moreReportsThanThereIsRoomForWaitAndMoreThanMayWaitAre503() async throws {
+        let gate = Gate()
+        try await withServer(
+            serverLimits: limits(reads: 1, waiting: 1), storage: { HeldReads(storage: $0, gate: gate) }
+        ) { client in
+            #expect(try await client.post(try Samples.body()).status == .ok)
+            try await withThrowingTaskGroup(of: RawConnection.Answer?.self) { group in
+                let port = client.port
+                group.addTask { try await RawConnection.get(Self.report, port: port) }
+                await gate.arrived()
+                for _ in 0..<2 { group.addTask { try await RawConnection.get(Self.report, port: port) } }
+                let refused = try #require(try await group.next() ?? nil)
+                #expect(refused.status == 503)
+                #expect(refused.headers["retry-after"] == "1")
+                #expect(refused.headers["content-type"] == "application/json; charset=utf-8")
+                // A list of senders counts as a read. The paths below are no reads, or have a limiter of their own.
+                #expect(try await client.get("/api/v1/agents").status == .serviceUnavailable)
+                for path in ["/readyz", "/healthz", "/metrics"] {
+                    let response = try await client.get(path)
+                    #expect(response.status == .ok)
+                }
+                await gate.open()
+                for try await answer in group { #expect(answer?.status == 200) }
+            }
+            #expect(try await client.count() == 5)
+        }
+    }
+
+    @Test func waitingReadersAreAnsweredBeforeTheCollectorStops() async throws {
+        let gate = Gate()
+        let (servers, server) = AsyncStream.makeStream(of: CollectorServer.self)
+        try await withServer(
+            serverLimits: limits(reads: 1, waiting: 1), storage: { HeldReads(storage: $0, gate: gate) },
+            prepare: { server.yield($0) }
+        ) { client in
+            let requests = try #require(await servers.first { _ in true }).requests
+            try await withThrowingTaskGroup(of: Int?.self) { group in
+                let port = client.port
+                group.addTask { try await RawConnection.get(Self.report, port: port)?.status }
+                await gate.arrived()
+                for _ in 0..<2 { group.addTask { try await RawConnection.get(Self.report, port: port)?.status } }
+                #expect(try await group.next() == 503)
+                async let drained: Void = requests.drain()
+                while try await client.get("/readyz").status == .ok {}
+                await gate.open()
+                for try await status in group { #expect(status == 200) }
+                await drained
+            }
+        }
+    }
+
+    @Test func aReaderThatDoesNotTakeItsAnswerKeepsItsRoom() async throws {
+        let series = (0..<8000).map { (Samples.dimensions(endpoint: "/\($0)"), Samples.statistics([1])) }
+        let batch = MetricsBatch(
+            resource: Samples.resource(), start: Samples.time(0), end: Samples.time(10),
+            series: Dictionary(uniqueKeysWithValues: series), ledger: Ledger(captured: 8000, waiting: 8000))
+        let gate = Gate()
+        try await withServer(
+            serverLimits: limits(reads: 1, waiting: 0), storage: { HeldReads(storage: $0, gate: gate) }
+        ) { client in
+            #expect(try await client.post(try batch.otlp()).status == .ok)
+            try await RawConnection.open(port: client.port, receiveBuffer: 65_536) { slow in
+                try await slow.send("GET \(Self.report) HTTP/1.1\r\nHost: test\r\n\r\n")
+                await gate.arrived()
+                await gate.open()
+                // The answer exceeds the 4 MB that sockets hold.
+                for _ in 0..<20 {
+                    let response = try await client.get("/api/v1/agents")
+                    #expect(response.status == .serviceUnavailable)
+                }
+                let answer = try #require(try await slow.answer())
+                #expect(answer.body.count > 5_000_000)
+            }
+            while try await client.get("/api/v1/agents").status != .ok {}
+        }
+    }
+
+    @Test func eightPanelsThatAskAtOnceAreAllAnswered() async throws {
+        try await withServer { client in
+            #expect(try await client.post(try Samples.body()).status == .ok)
+            try await withThrowingTaskGroup(of: Int?.self) { group in
+                let port = client.port
+                for path in [Self.report, "/metrics"] {
+                    for _ in 0..<8 { group.addTask { try await RawConnection.get(path, port: port)?.status } }
+                }
+                for try await status in group { #expect(status == 200) }
+            }
+        }
+    }
+
+    @Test func theStoreHasAReaderForReadinessAndOneForMaintenance() {
+        #expect(Configuration().maximumReaderCount >= ServerLimits().maxReads + 2)
+    }
+}

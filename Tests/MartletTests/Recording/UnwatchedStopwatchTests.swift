@@ -1,0 +1,94 @@
+import Foundation
+import FoundationNetworking
+import Testing
+
+@testable import Martlet
+
+@Suite struct UnwatchedStopwatchTests {
+    private let stopwatch = UnwatchedStopwatch()
+
+    @Test func theTotalIncludesTheTimeThatGoesOn() {
+        stopwatch.begin(at: 10)
+        #expect(stopwatch.nanoseconds(at: 15) == 5)
+        stopwatch.end(at: 20)
+        #expect(stopwatch.nanoseconds(at: 100) == 10)
+        stopwatch.begin(at: 100)
+        #expect(stopwatch.nanoseconds(at: 103) == 13)
+    }
+
+    @Test func aTimeThatGoesOnDoesNotBeginAgain() {
+        stopwatch.begin(at: 10)
+        stopwatch.begin(at: 15)
+        stopwatch.end(at: 20)
+        stopwatch.end(at: 30)
+        #expect(stopwatch.nanoseconds(at: 40) == 10)
+    }
+}
+
+extension AgentTests {
+    @Suite struct UnwatchedTests {
+        @Test func theCollectorIsToldSoonThatCaptureWasSwitchedOffAndOn() async throws {
+            try await withAgent { agent, collector, base in
+                await agent.flush()
+                #expect(agent.status.unwatched == .zero)
+                agent.isCapturing = false
+                await collector.awaitPosts(1)
+                let first = agent.status.unwatched
+                #expect(first > .zero)
+                _ = try await URLSession.shared.data(from: base / "hello/unseen")
+                agent.isCapturing = true
+                await collector.awaitPosts(2)
+                let whole = agent.status.unwatched
+                #expect(whole > first)
+                _ = try await URLSession.shared.data(from: base / "hello/seen")
+                await agent.flush()
+                #expect(agent.status.unwatched == whole)
+                let (told, counts) = (try collector.unwatched(), try collector.counts())
+                #expect(told.count == 3)
+                #expect(told[0] > 0 && told[0] <= first.seconds)
+                #expect(abs(told[1] - whole.seconds) < 1e-6)
+                #expect(told[2] == told[1])
+                #expect(counts == ["/hello/seen": 1])
+            }
+        }
+
+        @Test func aFlushTellsOfTheTimeUntilThen() async throws {
+            try await withAgent { agent, collector, _ in
+                agent.isCapturing = false
+                await collector.awaitPosts(1)
+                let before = agent.status.unwatched
+                await agent.flush()
+                let told = try collector.unwatched()
+                #expect(told[1] >= before.seconds)
+            }
+        }
+
+        @Test func internalErrorsAreATimeWithoutCaptureToo() async throws {
+            try await withAgent { agent, collector, _ in
+                for _ in 0..<MartletLimits.faults { CaptureSwitch.note(.noHandle) }
+                await agent.flush()
+                let told = try collector.unwatched()
+                #expect(told[0] > 0)
+            }
+        }
+
+        @Test func anAgentInMemoryHasNoUnwatchedTime() async {
+            let agent = MartletAgent.inMemory()
+            agent.isCapturing = false
+            #expect(agent.status.unwatched == .zero)
+            await agent.shutdown()
+        }
+
+        @Test func anAgentInMemoryAddsNoUnwatchedTimeToTheAgentThatItReplaces() async throws {
+            try await withAgent { agent, _, _ in
+                agent.isCapturing = false
+                let test = MartletAgent.inMemory()
+                let before = agent.status.unwatched
+                #expect(before > .zero)
+                #expect(agent.status.unwatched == before)
+                await test.shutdown()
+                #expect(agent.status.unwatched == before)
+            }
+        }
+    }
+}
