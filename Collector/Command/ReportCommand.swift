@@ -46,14 +46,34 @@ struct ReportCommand: AsyncParsableCommand {
     @Option(help: "Rows at most.")
     var top: String?
 
-    @Option(help: "table or json")
-    var format = OutputFormat.table
+    @Flag(help: "The means of the requests' phases, such as dns, connect and first byte.")
+    var phases = false
+
+    @Option(help: "table, json, csv or markdown; docs/reports.md describes each.")
+    var format = ReportFormat.table
+
+    @OptionGroup var color: ColorOption
 
     func run() async throws {
         let report = try await reportingFailure { try await fetch() }
-        switch format {
-        case .table: try Output.answer(ReportTable.text(of: report))
-        case .json: try Output.answer(ReportJSON.text(of: report))
+        try Output.answer(try text(of: report))
+    }
+
+    private func text(of report: Report) throws -> String {
+        var context = ReportContext()
+        context.flags =
+            parameters.values.map { name, value in
+                CommandFlag(name.rawValue, name == .ascending ? nil : value)
+            } + source.flags
+        context.showsPhases = phases
+        let device = color.device
+        // A file has the same text whenever it is written.
+        if device.isTerminal { context.now = SQLiteStorage.systemClock() }
+        return switch format {
+        case .table: ReportTable.text(of: report, context, on: device)
+        case .json: try ReportJSON.text(of: report)
+        case .csv: ReportCSV.text(of: report)
+        case .markdown: ReportMarkdown.text(of: report, context)
         }
     }
 

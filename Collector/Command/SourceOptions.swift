@@ -5,8 +5,10 @@ import MartletSQLiteStorage
 
 /// The source of an answer: a collector, or a store's file.
 struct SourceOptions: ParsableArguments {
+    private static let defaultCollector = "http://127.0.0.1:4318"
+
     @Option(help: "The collector to ask.")
-    var collector = "http://127.0.0.1:4318"
+    var collector = Self.defaultCollector
 
     @Option(help: "sqlite:PATH, to read a store's file instead of asking a collector.")
     var store: String?
@@ -15,6 +17,16 @@ struct SourceOptions: ParsableArguments {
     var readToken: String?
 
     @OptionGroup var tls: CollectorTLS
+
+    /// The flags that were given, for a command to copy; never the token.
+    var flags: [CommandFlag] {
+        let given = [
+            ("collector", collector == Self.defaultCollector ? nil : collector), ("store", store),
+            ("certificate", tls.authorities), ("client-certificate", tls.clientCertificate),
+            ("client-key", tls.clientKey),
+        ]
+        return given.compactMap { name, value in value.map { CommandFlag(name, $0) } }
+    }
 
     /// Returns `nil` if a collector is to be asked.
     func openStore() throws -> SQLiteStorage? {
@@ -31,9 +43,4 @@ struct SourceOptions: ParsableArguments {
             url: url, token: readToken ?? CollectorEnvironment(variables)["READ_TOKEN"],
             tls: scheme == "https" ? try tls.configuration(variables) : nil)
     }
-}
-
-enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
-    case table
-    case json
 }

@@ -1,0 +1,26 @@
+import MartletTelemetry
+
+/// The facts that a table shows beside the figures of its report.
+package struct ReportContext: Sendable {
+    /// The flags that asked for the report and for its source, by their names without dashes. None of them is a secret.
+    package var flags: [CommandFlag] = []
+    /// The time at which the report is read; `nil` writes times in full, as a file keeps them.
+    package var now: UnixNanoseconds?
+    /// The end of the latest interval that the collector has points of.
+    package var latest: UnixNanoseconds?
+    /// Requests of each slot of the window, for each row of the report in its order; `nil` for a slot that is not known.
+    /// Empty if they were not asked for.
+    package var trends: [[Double?]] = []
+    /// The end of the latest interval with requests of each row. Empty if they were not asked for.
+    package var lastSeen: [UnixNanoseconds] = []
+    /// Whether the phases of requests have columns.
+    package var showsPhases = false
+    /// The facts that explain a report without rows.
+    package var history = EmptyAnswer.History.unknown
+    /// The names that the store has, for each filter that was given.
+    package var names: [EmptyAnswer.Names] = []
+
+    package init() {}
+
+    func flag(_ name: String) -> String? { flags.first { $0.name == name }?.value }
+}

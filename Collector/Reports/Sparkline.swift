@@ -1,0 +1,32 @@
+/// Figures over time as a line of blocks, from 0 to the largest.
+enum Sparkline {
+    private static let blocks = Array("▁▂▃▄▅▆▇█")
+    /// The largest figure that is told from larger ones. The sum of means cannot overflow.
+    private static let most = 1e300
+    /// Figures that make a trend.
+    private static let fewest = 3
+
+    /// Returns `width` blocks at most; neighbours share one where there are more figures. A figure that is missing leaves a
+    /// blank.
+    static func text(_ figures: [Double?], width: Int = 8) -> String {
+        let known = figures.map { figure in figure.flatMap { $0.isFinite ? min(max(0, $0), most) : nil } }
+        guard known.count(where: { $0 != nil }) >= fewest else { return "too few" }
+        let means = means(known, width: width)
+        let largest = means.reduce(0) { max($0, $1 ?? 0) }
+        return String(means.map { $0.map { block($0, of: largest) } ?? " " })
+    }
+
+    private static func block(_ figure: Double, of largest: Double) -> Character {
+        guard largest > 0 else { return blocks[0] }
+        return blocks[Int((figure / largest * Double(blocks.count - 1)).rounded())]
+    }
+
+    /// Returns the means of neighbours over the known ones among them.
+    private static func means(_ figures: [Double?], width: Int) -> [Double?] {
+        guard figures.count > width else { return figures }
+        return (0..<width).map { slot in
+            let part = figures[slot * figures.count / width..<(slot + 1) * figures.count / width].compactMap { $0 }
+            return part.isEmpty ? nil : part.reduce(0) { $0 + $1 / Double(part.count) }
+        }
+    }
+}
