@@ -36,6 +36,7 @@ struct KindTotal {
         let p95 = measures.latency.p95
         return Self.requests(measures.count) + ", \(FigureText.percent(measures.failures.rate)) % failed"
             + (p95.isFinite ? ", p95 \(FigureText.figure(p95)) ms" : "")
+            + measures.failures.notes.map { ", " + $0 }.joined()
     }
 }
 

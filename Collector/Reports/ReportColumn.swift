@@ -45,6 +45,7 @@ struct ReportColumn: Sendable {
             FigureText.figure($0.phases[phase.rawValue] ?? .nan)
         }
     }
+    static let phaseTitles = phases.map(\.column.title)
     private static let received = figure("received KiB", .received) {
         FigureText.figure(Double($0.bytes.received) / 1024)
     }
@@ -61,9 +62,7 @@ struct ReportColumn: Sendable {
     }
     /// Requests that a terminal tells of only where there are any.
     private static let notes = ReportColumn(column: TextTable.Column(title: "", rank: Rank.notes.rawValue)) {
-        let failures = $0.measures.failures
-        let notes = [(failures.hung, "hung"), (failures.cancelled, "cancelled")].filter { $0.0 > 0 }
-        return TextTable.Cell(notes.map { "\(FigureText.grouped($0)) \($1)" }.joined(separator: ", "), .yellow)
+        TextTable.Cell($0.measures.failures.notes.joined(separator: ", "), .yellow)
     }
 
     private static func failureBar(full: Double) -> ReportColumn {
@@ -83,5 +82,12 @@ struct ReportColumn: Sendable {
     /// The order in which a narrow terminal loses columns, the first one first.
     private enum Rank: Int {
         case received, apdex, impact, max, notes, seen, p50, p99, trend, perSecond, phase
+    }
+}
+
+extension RequestMeasures.Failures {
+    /// The numbers that are rare enough to be told only where they are not 0.
+    var notes: [String] {
+        [(hung, "hung"), (cancelled, "cancelled")].filter { $0.0 > 0 }.map { "\(FigureText.grouped($0)) \($1)" }
     }
 }

@@ -28,13 +28,16 @@ struct ReportHeading {
 
     private var answer: String? {
         guard report.totals.measures.count > 0 else { return nil }
-        return totals.map(share).joined(separator: " and ") + " failed" + worst + "."
+        let shares = totals.enumerated().map { share($1, isFirst: $0 == 0) }
+        return shares.joined(separator: " and ") + " failed" + worst + "."
     }
 
-    private func share(_ total: KindTotal) -> String {
+    private func share(_ total: KindTotal, isFirst: Bool) -> String {
         let (failed, count) = (total.measures.failures.count, total.measures.count)
+        let none = isFirst ? "None" : "none"
         let kind = total.kind.map { " " + KindTotal.title($0).lowercased() } ?? ""
-        return "\(failed == 0 ? "None" : FigureText.grouped(failed)) of \(KindTotal.requests(count))\(kind)"
+        return (failed == 0 ? none : FigureText.grouped(failed))
+            + " of \(isFirst ? KindTotal.requests(count) : FigureText.grouped(count))\(kind)"
     }
 
     /// The row with the most failures, where all rows are known and it is not the only one.

@@ -17,7 +17,8 @@ package enum ReportMarkdown {
         var text = line(names + figures.map(\.column.title))
         text += line(names.map { _ in "---" } + figures.map { _ in "---:" })
         for row in table.fileLines {
-            text += line(row.names.map(MarkdownText.escaped) + figures.map { $0.cell(row.figures).text })
+            text += line(
+                row.names.map(MarkdownText.escaped) + figures.map { MarkdownText.escaped($0.cell(row.figures).text) })
         }
         return text
     }

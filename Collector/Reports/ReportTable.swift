@@ -64,7 +64,9 @@ package struct ReportTable {
     }
 
     private func name(of row: ReportRow, _ dimension: Dimension) -> String {
-        (row.dimensions[dimension] ?? nil) ?? "–"
+        let name = (row.dimensions[dimension] ?? nil) ?? "–"
+        // The usual port says nothing, and a terminal has little room.
+        return device.isTerminal && dimension == .host && name.hasSuffix(":443") ? String(name.dropLast(4)) : name
     }
 
     // MARK: A terminal
@@ -84,7 +86,14 @@ package struct ReportTable {
                     names.map { TextTable.Cell(name(of: report.rows[row], $0)) } + figures.map { $0.cell(line) })
             }
         }
-        return table.text(on: device)
+        return table.text(on: device) + hint(at: table.leftOut(on: device))
+    }
+
+    /// Returns a line about phases that were asked for and have no room.
+    private func hint(at leftOut: [String]) -> String {
+        let phases = leftOut.filter(ReportColumn.phaseTitles.contains)
+        guard !phases.isEmpty else { return "" }
+        return device.paint("No room for \(phases.joined(separator: ", ")). A pipe has every column.", .dim) + "\n"
     }
 
     private var kinds: [(kind: RequestKind?, rows: [Int])] {
@@ -110,8 +119,14 @@ package struct ReportTable {
         return line
     }
 
+    /// Requests of a row whose failure rate sets the scale of bars. One failure of two would dwarf all others.
+    private static let fewestForScale: UInt64 = 30
+
     /// The failure rate with a full bar: the highest one, and 1 % at least, so that a rare failure has a small bar.
-    private var fullBar: Double { report.rows.reduce(0.01) { max($0, $1.measures.failures.rate) } }
+    private var fullBar: Double {
+        report.rows.lazy.map(\.measures).filter { $0.count >= Self.fewestForScale }
+            .reduce(0.01) { max($0, $1.failures.rate) }
+    }
 
     private func title(_ kind: RequestKind?) -> String {
         var title = KindTotal.title(kind)

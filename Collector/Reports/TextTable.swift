@@ -70,10 +70,19 @@ struct TextTable {
         columns[column].alignment == .figure ? cell.fraction : 0
     }
 
-    func text(on device: OutputDevice) -> String {
+    private func widths(on device: OutputDevice) -> [Int?] {
         let contents = columns.indices.map { heads[$0] + fractions[$0] }
-        let widths = TableFit(columns: columns, contents: contents, titles: titles.map(\.width))
-            .widths(on: device)
+        return TableFit(columns: columns, contents: contents, titles: titles.map(\.width)).widths(on: device)
+    }
+
+    /// Returns the titles of columns with content that the terminal has no room for.
+    func leftOut(on device: OutputDevice) -> [String] {
+        let widths = widths(on: device)
+        return columns.indices.filter { widths[$0] == nil && heads[$0] > 0 }.map { columns[$0].title }
+    }
+
+    func text(on device: OutputDevice) -> String {
+        let widths = widths(on: device)
         var text = ""
         for line in lines {
             switch line {

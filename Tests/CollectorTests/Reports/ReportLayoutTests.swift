@@ -43,7 +43,7 @@ import Testing
         #expect(terminal.contains("Made by shop: 400 requests, 2.50 % failed"))
         #expect(terminal.contains("Served by shop: 50 requests, 10.00 % failed"))
         #expect(
-            terminal[0].hasPrefix("10 of 400 requests made and 5 of 50 requests served failed, 10 of them in /pay."))
+            terminal[0].hasPrefix("10 of 400 requests made and 5 of 50 served failed, 10 of them in /pay."))
         let file = lines(report, columns: nil)
         let totals = file.filter { $0.hasPrefix("total") }
         #expect(totals.count == 2)
@@ -162,6 +162,26 @@ import Testing
             context.showsPhases = true
             #expect(lines(SampleReport.report, context, columns: columns).contains { $0.contains("first byte ms") })
         }
+    }
+
+    @Test func aRowOfFewRequestsDoesNotSetTheScaleOfBars() {
+        let report = report([.endpoint], [(["/a"], 100, 10), (["/b"], 100, 5), (["/c"], 2, 2)])
+        let bars = lines(report, columns: 100).filter { $0.hasPrefix("/") }.map { line in line.filter { $0 > "▀" } }
+        #expect(bars == ["███", "█▌", "███"])
+    }
+
+    @Test func theUsualPortIsLeftOutOnATerminal() {
+        let report = report([.host, .endpoint], [(["a:443", "/"], 1, 0), (["a:80", "/"], 1, 0)])
+        #expect(lines(report, columns: 80).contains { $0.hasPrefix("a     /") })
+        #expect(lines(report, columns: 80).contains { $0.hasPrefix("a:80  /") })
+        #expect(lines(report, columns: nil).contains { $0.hasPrefix("a:443  /") })
+    }
+
+    @Test func phasesWithoutRoomAreTold() {
+        var context = SampleReport.context
+        context.showsPhases = true
+        #expect(lines(SampleReport.report, context, columns: 120).contains { $0.hasPrefix("No room for queue ms") })
+        #expect(!lines(SampleReport.report, context, columns: 250).contains { $0.hasPrefix("No room") })
     }
 
     @Test func aDayBesidesTodayHasItsDate() {
