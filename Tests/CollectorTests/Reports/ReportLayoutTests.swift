@@ -122,7 +122,9 @@ import Testing
     }
 
     @Test func hungAndCancelledAreToldWhereThereAreAny() {
-        let wide = lines(SampleReport.report, SampleReport.context, columns: 200)
+        let text = lines(SampleReport.report, SampleReport.context, columns: 200)
+        #expect(text.contains { $0.hasPrefix("Made: ") && $0.hasSuffix(", 1 hung, 3 cancelled") })
+        let wide = text.filter { !$0.hasPrefix("Made: ") }
         #expect(wide.filter { $0.hasSuffix("1 hung") }.count == 1)
         #expect(wide.filter { $0.hasSuffix("3 cancelled") }.count == 1)
     }
