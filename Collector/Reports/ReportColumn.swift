@@ -79,9 +79,10 @@ struct ReportColumn: Sendable {
         }
     }
 
-    /// The order in which a narrow terminal loses columns, the first one first.
+    /// The order in which a narrow terminal loses columns, the first one first; those below 0 make room for long names.
     private enum Rank: Int {
-        case received, apdex, impact, max, notes, seen, p50, p99, trend, perSecond, phase
+        case received = -4
+        case apdex, impact, max, notes, seen, p50, p99, trend, perSecond, phase
     }
 }
 

@@ -1,9 +1,11 @@
 /// The decision about what a table shows on a terminal: which columns, and how much of its names.
 ///
-/// Columns go first, by their rank, as long as names have not the room of a short name. Then names are cut, the widest
+/// Columns go first, by their rank, as long as names have not the room that they are worth. Then names are cut, the widest
 /// first. A file has every column, as wide as its widest cell.
 struct TableFit {
-    /// Characters of a name that columns make room for.
+    /// Characters of a name that less important columns make room for.
+    static let longName = 32
+    /// Characters of a name that all columns make room for.
     static let shortName = 16
     /// Characters of a name in a line of text, which is not fitted.
     static let longestTitle = 40
@@ -26,11 +28,16 @@ struct TableFit {
         }
         let dropped = columns.indices.filter { columns[$0].rank != nil }
             .sorted { (columns[$0].rank ?? 0) < (columns[$1].rank ?? 0) }
-        for column in dropped where total(widths, namesUpTo: Self.shortName) > room { widths[column] = nil }
+        for column in dropped where total(widths, namesUpTo: nameRoom(column)) > room { widths[column] = nil }
         while total(widths) > room, let widest = widestName(widths) {
             widths[widest] = widths[widest].map { $0 - 1 }
         }
         return widths
+    }
+
+    /// Returns the characters of a name that are more worth than a column.
+    private func nameRoom(_ column: Int) -> Int {
+        (columns[column].rank ?? 0) < 0 ? Self.longName : Self.shortName
     }
 
     private func total(_ widths: [Int?], namesUpTo limit: Int = .max) -> Int {

@@ -11,7 +11,8 @@ struct TextTable {
         var alignment = Alignment.left
         /// Whether its cells are names, which a narrow terminal cuts.
         var isName = false
-        /// A narrow terminal loses the column with the lowest rank first; `nil` stays.
+        /// A narrow terminal loses the column with the lowest rank first, and one below 0 before a long name is cut; `nil`
+        /// stays.
         var rank: Int?
         /// Spaces before the column.
         var gap = 2
