@@ -153,7 +153,8 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
-            ]),
+            ],
+            exclude: ["Golden"]),
         // These tests run real processes: a service with the agent in it, the collector, its command.
         .executableTarget(name: "ProbeService", dependencies: ["Martlet"], path: "Tests/ProbeService"),
         .executableTarget(

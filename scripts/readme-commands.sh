@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 set -m
 
 # The demo makes 3,000 visits, and four in ten make two requests.
-demo_requests=4200
+demo_requests=4,200
 
 log=$(mktemp)
 demo=

@@ -19,10 +19,12 @@ struct Agents: AsyncParsableCommand {
     @Option(help: "table or json")
     var format = OutputFormat.table
 
+    @OptionGroup var color: ColorOption
+
     func run() async throws {
         let report = try await reportingFailure { try await fetch() }
         switch format {
-        case .table: try Output.answer(AgentsTable.text(of: report))
+        case .table: try Output.answer(AgentsTable.text(of: report, on: color.device))
         case .json: try Output.answer(ReportJSON.text(of: report))
         }
     }

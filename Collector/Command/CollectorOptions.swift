@@ -1,15 +1,28 @@
 import ArgumentParser
 import Foundation
+import MartletReports
 
 /// The collector to ask.
 struct CollectorOptions: ParsableArguments {
+    private static let defaultCollector = "http://127.0.0.1:4318"
+
     @Option(help: "The URL of the collector to ask.")
-    var collector = "http://127.0.0.1:4318"
+    var collector = Self.defaultCollector
 
     @Option(help: "The collector's read token; safer as the variable MARTLET_COLLECTOR_READ_TOKEN.")
     var readToken: String?
 
     @OptionGroup var tls: CollectorTLS
+
+    /// The flags that were given, for a command to copy; never the token.
+    var flags: [CommandFlag] {
+        let given = [
+            ("collector", collector == Self.defaultCollector ? nil : collector),
+            ("certificate", tls.authorities), ("client-certificate", tls.clientCertificate),
+            ("client-key", tls.clientKey),
+        ]
+        return given.compactMap { name, value in value.map { CommandFlag(name, $0) } }
+    }
 
     func client() throws -> CollectorClient {
         guard let url = URL(string: collector), let scheme = url.scheme, ["http", "https"].contains(scheme),

@@ -6,9 +6,7 @@ struct ListRequests: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "Lists kept requests, the latest first.",
-        discussion: """
-            TIME is RFC 3339, such as 2026-11-21T09:00:00Z, or a length of time ago, such as 90s, 30m, 1h or 7d.
-            """)
+        discussion: TimeExpression.help)
 
     @OptionGroup var source: SourceOptions
 
@@ -38,10 +36,12 @@ struct ListRequests: AsyncParsableCommand {
     @Option(help: "table or json")
     var format = OutputFormat.table
 
+    @OptionGroup var color: ColorOption
+
     func run() async throws {
         let report = try await reportingFailure { try await fetch() }
         switch format {
-        case .table: try Output.answer(RequestsTable.text(of: report))
+        case .table: try Output.answer(RequestsTable.text(of: report, on: color.device))
         case .json: try Output.answer(ReportJSON.text(of: report))
         }
     }

@@ -6,9 +6,7 @@ struct ReportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "report",
         abstract: "Reports counts, failures and latency of requests.",
-        discussion: """
-            TIME is RFC 3339, such as 2026-11-21T09:00:00Z, or a length of time ago, such as 90s, 30m, 1h or 7d.
-            """)
+        discussion: TimeExpression.help)
 
     @OptionGroup var source: SourceOptions
 
@@ -30,14 +28,45 @@ struct ReportCommand: AsyncParsableCommand {
     @Option(help: "The greatest number of rows to show. (default: all)")
     var top: String?
 
-    @Option(help: "table or json")
-    var format = OutputFormat.table
+    @Flag(help: "The means of the requests' phases, such as dns, connect and first byte.")
+    var phases = false
+
+    @Option(help: "table, json, csv or markdown; docs/reports.md describes each.")
+    var format = ReportFormat.table
+
+    @OptionGroup var color: ColorOption
 
     func run() async throws {
-        let report = try await reportingFailure { try await fetch() }
-        switch format {
-        case .table: try Output.answer(ReportTable.text(of: report))
-        case .json: try Output.answer(ReportJSON.text(of: report))
+        let answer = try await reportingFailure {
+            let report = try await fetch()
+            return try text(of: report, try await context(of: report))
+        }
+        try Output.answer(answer)
+    }
+
+    private func context(of report: Report) async throws -> ReportContext {
+        var context = ReportContext()
+        context.flags =
+            parameters.values.filter { $0.name != .step }.map { name, value in
+                CommandFlag(name.rawValue, name == .ascending ? nil : value)
+            } + source.flags
+        context.showsPhases = phases
+        // A file has the same text whenever it is written.
+        if color.device.isTerminal { context.now = SQLiteStorage.systemClock() }
+        if report.rows.isEmpty, [.table, .markdown].contains(format) {
+            context.history = try await source.history()
+            context.names = try await source.names(wanted: selection.given)
+        }
+        return context
+    }
+
+    private func text(of report: Report, _ context: ReportContext) throws -> String {
+        let device = color.device
+        return switch format {
+        case .table: ReportTable.text(of: report, context, on: device)
+        case .json: try ReportJSON.text(of: report)
+        case .csv: ReportCSV.text(of: report)
+        case .markdown: ReportMarkdown.text(of: report, context)
         }
     }
 
@@ -50,6 +79,14 @@ struct ReportCommand: AsyncParsableCommand {
         return try await source.client().get("api/v1/report", parameters.query)
     }
 
+    /// The length of the slots of a trend, as a parameter has it; `nil` if the window cannot be read.
+    private var trendStep: String? {
+        var parameters = ReportParameters()
+        selection.add(to: &parameters)
+        let query = try? parameters.query(now: SQLiteStorage.systemClock())
+        return query.map { "\(TrendStep.fitting($0.window, slots: 16) / 1_000_000_000)s" }
+    }
+
     private var parameters: ReportParameters {
         var parameters = ReportParameters()
         selection.add(to: &parameters)
@@ -57,6 +94,8 @@ struct ReportCommand: AsyncParsableCommand {
         parameters.add(.sort, sort)
         parameters.add(.ascending, ascending ? "true" : nil)
         parameters.add(.top, top)
+        // Only a terminal's table shows the rows over time, which costs the collector another pass.
+        if format == .table, color.device.isTerminal { parameters.add(.step, trendStep) }
         return parameters
     }
 }

@@ -1,10 +1,12 @@
 import ArgumentParser
+import Foundation
 import MartletReports
+import MartletSQLiteStorage
 import MartletStorage
 
 /// The window and the filters of a command. A filter that is given twice selects either.
 struct SelectionOptions: ParsableArguments {
-    @Option(help: "TIME at which the window begins. (default: 1h)")
+    @Option(help: "TIME at which the window begins. (default: \(ReportParameter.defaultSince))")
     var since: String?
 
     @Option(help: "TIME at which the window ends. (default: now)")
@@ -40,16 +42,29 @@ struct SelectionOptions: ParsableArguments {
     @Option(help: "Only requests of this instance of a service.")
     var instance: [String] = []
 
+    /// Adds the flags that were given. A day or a time of day is one of the zone of this process, and becomes RFC 3339 for the
+    /// collector.
     func add<Name: WindowParameterName>(to parameters: inout Parameters<Name>) {
+        let (now, zone) = (SQLiteStorage.systemClock(), UTCOffset.environment(ProcessInfo.processInfo.environment))
+        let since = since.map { TimeExpression.absolute($0, now: now, in: zone) }
+        let from = since.flatMap { TimeText.parse($0, now: now) }
         parameters.add(.since, since)
-        parameters.add(.until, until)
-        for dimension in Dimension.allCases {
+        parameters.add(.until, until.map { TimeExpression.absolute($0, now: now, after: from, in: zone) })
+        for dimension in MartletStorage.Dimension.allCases {
             guard let name = Name(rawValue: dimension.rawValue) else { continue }
             for value in wanted(dimension) { parameters.add(name, value) }
         }
     }
 
-    private func wanted(_ dimension: Dimension) -> [String] {
+    /// The values that were given for dimensions whose names a person may have misspelt.
+    var given: [(dimension: MartletStorage.Dimension, value: String)] {
+        [MartletStorage.Dimension.service, .environment, .host, .endpoint, .version, .instance, .error].flatMap {
+            dimension in
+            wanted(dimension).map { (dimension, $0) }
+        }
+    }
+
+    private func wanted(_ dimension: MartletStorage.Dimension) -> [String] {
         switch dimension {
         case .service: service
         case .environment: environment

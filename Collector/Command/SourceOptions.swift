@@ -1,4 +1,5 @@
 import ArgumentParser
+import MartletReports
 import MartletSQLiteStorage
 
 /// The source of an answer: a collector, or a store's file.
@@ -7,6 +8,9 @@ struct SourceOptions: ParsableArguments {
 
     @Option(help: "Read the store sqlite:PATH instead of asking a collector.")
     var store: String?
+
+    /// The flags that were given, for a command to copy; never the token.
+    var flags: [CommandFlag] { options.flags + (store.map { [CommandFlag("store", $0)] } ?? []) }
 
     /// Returns `nil` if a collector is to be asked.
     func openStore() throws -> SQLiteStorage? {

@@ -1,16 +1,22 @@
 /// The senders as text for a person.
 package enum AgentsTable {
-    package static func text(of report: AgentsReport) -> String {
+    package static func text(of report: AgentsReport, on device: OutputDevice = .file) -> String {
         guard !report.agents.isEmpty else { return "No agent has sent anything since \(report.from).\n" }
         var table = TextTable(
-            ["service", "version", "instance", "host", "agent", "capture", "last seen"].map { ($0, .left) }
-                + ["captured", "delivered", "waiting", "dropped", "missing batches"].map { ($0, .right) })
+            ["service", "version", "instance", "host", "agent", "capture"].map {
+                TextTable.Column(title: $0, isName: true)
+            } + [TextTable.Column(title: "last seen")]
+                + ["captured", "delivered", "waiting", "dropped", "missing batches"].map {
+                    TextTable.Column(title: $0, alignment: .figure)
+                })
+        table.addTitles()
         for agent in report.agents {
             let names = [agent.service, agent.version, agent.instance, agent.host, agent.agent, agent.capture]
             let missing = agent.missingBatches.map(String.init) ?? ""
-            table.add(names.map { $0 ?? "" } + [agent.lastSeen] + figures(of: agent.ledger) + [missing])
+            let cells = names.map { $0 ?? "" } + [agent.lastSeen] + figures(of: agent.ledger) + [missing]
+            table.add(cells.map { TextTable.Cell($0) })
         }
-        return table.text + notes(on: report)
+        return table.text(on: device) + notes(on: report)
     }
 
     private static func figures(of ledger: AgentsReport.Account?) -> [String] {

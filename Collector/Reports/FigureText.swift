@@ -1,13 +1,36 @@
 import Foundation
 
-/// Figures for a person: three or four digits and a unit.
+/// Figures for a person. A figure in a column has no unit: the column's title has it.
 enum FigureText {
-    static func milliseconds(_ value: Double) -> String {
+    /// Returns three digits or more: `0.778`, `9.61`, `88.5`, `1,614`. A value that is not 0 never reads as 0. A value that
+    /// is not known is a dash.
+    static func figure(_ value: Double) -> String {
+        guard value.isFinite else { return "–" }
         switch value {
-        case ..<1: fixed(value, 3) + " ms"
-        case ..<100: fixed(value, 1) + " ms"
-        case ..<10_000: fixed(value, 0) + " ms"
-        default: fixed(value / 1000, 1) + " s"
+        case ...0: return "0"
+        case ..<0.0005: return "<0.001"
+        case ..<1: return fixed(value, 3)
+        case ..<10: return fixed(value, 2)
+        case ..<100: return fixed(value, 1)
+        case ..<1e15: return grouped(UInt64(value.rounded()))
+        default: return String(format: "%.0e", value)
+        }
+    }
+
+    /// Returns a count with a comma between thousands.
+    static func grouped(_ count: UInt64) -> String {
+        guard count >= 1000 else { return String(count) }
+        let (thousands, rest) = count.quotientAndRemainder(dividingBy: 1000)
+        // The 1 in front keeps the leading zeros.
+        return grouped(thousands) + "," + String(1000 + rest).dropFirst()
+    }
+
+    /// Returns a share in per cent, without the sign. Only none reads as 0.00, and only all as 100.00.
+    static func percent(_ share: Double) -> String {
+        switch fixed(share * 100, 2) {
+        case "0.00" where share > 0: "<0.01"
+        case "100.00" where share < 1: ">99.99"
+        case let text: text
         }
     }
 
@@ -19,8 +42,17 @@ enum FigureText {
         }
     }
 
-    static func percent(_ share: Double) -> String {
-        fixed(share * 100, 2) + " %"
+    /// Returns a length of time in its largest unit, and in the next one unless `isShort`: `19 s`, `3 h 12 min`, `3 h`.
+    static func age(_ seconds: UInt64, isShort: Bool = false) -> String {
+        let units: [(String, UInt64)] = [("d", 86_400), ("h", 3600), ("min", 60), ("s", 1)]
+        let first = units.firstIndex { seconds >= $0.1 } ?? 3
+        var parts = ["\(seconds / units[first].1) \(units[first].0)"]
+        if !isShort, first < 2 {
+            let (unit, length) = units[first + 1]
+            let rest = seconds % units[first].1 / length
+            if rest > 0 { parts.append("\(rest) \(unit)") }
+        }
+        return parts.joined(separator: " ")
     }
 
     /// Rounds down, so that an incomplete share never reads as 100 %. For a share such as 0.57 the multiplication may return
@@ -28,19 +60,6 @@ enum FigureText {
     static func completeness(_ share: Double) -> String {
         let hundredths = share < 1 ? min((share * 10_000).nextUp.rounded(.down), 9_999) : 10_000
         return fixed(hundredths / 100, 2) + " %"
-    }
-
-    static func perSecond(_ value: Double) -> String {
-        fixed(value, value < 10 ? 3 : 1) + "/s"
-    }
-
-    static func bytes(_ count: UInt64) -> String {
-        var value = Double(count)
-        for unit in ["B", "KiB", "MiB", "GiB"] {
-            if value < 1024 { return fixed(value, unit == "B" ? 0 : 1) + " " + unit }
-            value /= 1024
-        }
-        return fixed(value, 1) + " TiB"
     }
 
     /// Returns the text that `printf` writes, ten times as fast: a table has tens of thousands of figures.

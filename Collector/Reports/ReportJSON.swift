@@ -5,7 +5,20 @@ package enum ReportJSON {
     package static func text(of value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(value), as: UTF8.self) + "\n"
+        return visible(String(decoding: try encoder.encode(value), as: UTF8.self)) + "\n"
+    }
+
+    /// Writes characters that would steer a terminal as escapes of JSON. They occur in strings alone, so the value is the
+    /// same.
+    private static func visible(_ json: String) -> String {
+        if json.utf8.allSatisfy({ (0x20..<0x7f).contains($0) || $0 == UInt8(ascii: "\n") }) { return json }
+        return json.unicodeScalars.reduce(into: "") { text, scalar in
+            if scalar == "\n" || TerminalText.isPlain(scalar) {
+                text.unicodeScalars.append(scalar)
+            } else {
+                for unit in String(scalar).utf16 { text += "\\u" + String(0x10000 + Int(unit), radix: 16).dropFirst() }
+            }
+        }
     }
 
     package static func value<Value: Decodable>(of type: Value.Type, in bytes: Data) throws -> Value {

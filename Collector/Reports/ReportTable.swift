@@ -1,42 +1,147 @@
 import MartletStorage
+import MartletTelemetry
 
 /// A report as text for a person.
-package enum ReportTable {
-    package static func text(of report: Report) -> String {
-        var table = TextTable(report.by.map { ($0.rawValue, .left) } + figureColumns)
-        for row in report.rows.indices {
-            table.add(report.by.map { report.rows[row].text(of: $0) } + figures(of: report.rows[row].measures))
-        }
-        let labels = report.by.indices.map { $0 == 0 ? "total" : "" }
-        table.add(labels + figures(of: report.totals.measures))
-        return heading(of: report) + "\n" + table.text
+package struct ReportTable {
+    let report: Report
+    let context: ReportContext
+    let device: OutputDevice
+    let totals: [KindTotal]
+    /// The dimensions with the same value in all rows, which the heading tells on a terminal.
+    private let common: [Dimension]
+
+    /// Returns a text with a line's end at its end.
+    ///
+    /// A file or a pipe gets the same columns for every report. A terminal gets those that matter there.
+    package static func text(
+        of report: Report, _ context: ReportContext = ReportContext(), on device: OutputDevice = .file
+    ) -> String {
+        let table = ReportTable(report, context, device)
+        let heading = ReportHeading(table).lines.map { $0 + "\n" }.joined()
+        guard !report.rows.isEmpty else { return heading + EmptyAnswer.sentence(of: report, context) }
+        let next = device.paint("See them:", .dim) + "  " + NextCommand.text(for: report, context) + "\n"
+        return heading + "\n" + (device.isTerminal ? table.sections : table.file) + "\n" + next
     }
 
-    private static func heading(of report: Report) -> String {
-        let completeness = report.completeness.map(FigureText.completeness) ?? "unknown"
-        var text = "\(report.from) to \(report.to), completeness \(completeness)\n"
-        if let unwatched = report.unwatched { text += unwatched.sentence + "\n" }
-        if let damaged = report.damagedPoints {
-            text += "\(damaged) points were damaged on disk and are missing from these figures\n"
-        }
-        if let spans = report.totals.measures.fromSpans {
-            text += "\(spans) requests are counted from spans only; requests that were not sampled are missing\n"
-        }
-        if report.rows.isEmpty { text += "No requests in this time.\n" }
-        return text
+    init(_ report: Report, _ context: ReportContext, _ device: OutputDevice) {
+        (self.report, self.context, self.device) = (report, context, device)
+        totals = KindTotal.all(of: report, only: context.flag("kind").flatMap(RequestKind.init))
+        common = device.isTerminal ? Self.common(of: report) : []
     }
 
-    private static let figureColumns: [(title: String, alignment: TextTable.Alignment)] = [
-        "count", "rate", "failed", "p50", "p95", "p99", "max", "received", "apdex", "impact",
-    ].map { ($0, .right) }
+    /// Returns the dimensions with one value; the last dimension is never among them, so that each row has a name.
+    private static func common(of report: Report) -> [Dimension] {
+        guard let first = report.rows.first else { return [] }
+        return report.by.dropLast().filter { dimension in
+            report.rows.allSatisfy { $0.dimensions[dimension] == first.dimensions[dimension] }
+        }
+    }
 
-    private static func figures(of measures: RequestMeasures) -> [String] {
-        [
-            String(measures.count), FigureText.perSecond(measures.perSecond),
-            FigureText.percent(measures.failures.rate), FigureText.milliseconds(measures.latency.p50),
-            FigureText.milliseconds(measures.latency.p95), FigureText.milliseconds(measures.latency.p99),
-            FigureText.milliseconds(measures.latency.max), FigureText.bytes(measures.bytes.received),
-            FigureText.fixed(measures.apdex, 2), FigureText.percent(measures.impact),
-        ]
+    // MARK: A file
+
+    private var file: String {
+        let figures = ReportColumn.file(phases: context.showsPhases)
+        let names = report.by.map { TextTable.Column(title: $0.rawValue, isName: true) }
+        var table = TextTable(names + figures.map(\.column))
+        table.addTitles()
+        for line in fileLines {
+            table.add(line.names.map { TextTable.Cell($0) } + figures.map { $0.cell(line.figures) })
+        }
+        return table.text(on: device)
+    }
+
+    /// The rows and the totals.
+    var fileLines: [(names: [String], figures: ReportLine)] {
+        let rows = report.rows.map { row in
+            (names: report.by.map { name(of: row, $0) }, figures: ReportLine(measures: row.measures))
+        }
+        let totals = totals.map { total in
+            let label = self.totals.count > 1 ? "total \(total.kind?.rawValue ?? "")" : "total"
+            let names = report.by.indices.map { $0 == 0 ? label : "" }
+            return (names: names, figures: ReportLine(measures: total.measures))
+        }
+        return rows + totals
+    }
+
+    private func name(of row: ReportRow, _ dimension: Dimension) -> String {
+        let name = (row.dimensions[dimension] ?? nil) ?? "–"
+        // The usual port says nothing, and a terminal has little room.
+        return device.isTerminal && dimension == .host && name.hasSuffix(":443") ? String(name.dropLast(4)) : name
+    }
+
+    // MARK: A terminal
+
+    /// Requests that were made, and requests that were served, each below a title with its totals.
+    private var sections: String {
+        let figures = ReportColumn.terminal(phases: context.showsPhases, fullBar: fullBar)
+        let names = report.by.filter { !common.contains($0) && !($0 == .kind && report.by.count > 1) }
+        var table = TextTable(names.map(column) + figures.map(\.column))
+        for (index, (kind, rows)) in kinds.enumerated() {
+            if index > 0 { table.add(text: "") }
+            table.add(text: title(kind))
+            table.addTitles()
+            for row in rows {
+                let line = line(row)
+                table.add(
+                    names.map { TextTable.Cell(name(of: report.rows[row], $0)) } + figures.map { $0.cell(line) })
+            }
+        }
+        return table.text(on: device) + hint(at: table.leftOut(on: device))
+    }
+
+    /// Returns a line about phases that were asked for and have no room.
+    private func hint(at leftOut: [String]) -> String {
+        let phases = leftOut.filter(ReportColumn.phaseTitles.contains)
+        guard !phases.isEmpty else { return "" }
+        return device.paint("No room for \(phases.joined(separator: ", ")). A pipe has every column.", .dim) + "\n"
+    }
+
+    private var kinds: [(kind: RequestKind?, rows: [Int])] {
+        guard report.by.contains(.kind) else {
+            return [(totals.count == 1 ? totals[0].kind : nil, Array(report.rows.indices))]
+        }
+        return RequestKind.allCases.compactMap { kind in
+            let rows = report.rows.indices.filter { report.rows[$0].kind == kind }
+            return rows.isEmpty ? nil : (kind, rows)
+        }
+    }
+
+    private func column(_ dimension: Dimension) -> TextTable.Column {
+        // A method says by itself that it is one.
+        let title = dimension == .method && report.by.count > 1 ? "" : dimension.rawValue
+        return TextTable.Column(title: title, isName: true)
+    }
+
+    private func line(_ row: Int) -> ReportLine {
+        let row = report.rows[row]
+        var line = ReportLine(measures: row.measures)
+        line.trend = row.trend.map { $0.count.map(Double.init) }
+        if let seen = row.lastSeen.flatMap({ TimeText.parse($0, now: 0) }), let now = context.now {
+            line.age = (max(now, seen) - seen) / 1_000_000_000
+        }
+        return line
+    }
+
+    /// Requests of a row whose failure rate sets the scale of bars. One failure of two would dwarf all others.
+    private static let fewestForScale: UInt64 = 30
+
+    /// The failure rate with a full bar: the highest one, and 1 % at least, so that a rare failure has a small bar.
+    private var fullBar: Double {
+        report.rows.lazy.map(\.measures).filter { $0.count >= Self.fewestForScale }
+            .reduce(0.01) { max($0, $1.failures.rate) }
+    }
+
+    private func title(_ kind: RequestKind?) -> String {
+        var title = KindTotal.title(kind)
+        if common.contains(.service) { title += " by \(commonValue(.service))" }
+        let others = common.filter { $0 != .kind && $0 != .service }.map { "\($0.rawValue) \(commonValue($0))" }
+        if !others.isEmpty { title += " (" + others.joined(separator: ", ") + ")" }
+        let total = totals.first { $0.kind == kind }
+        return device.paint(title, .bold) + (total.map { ": " + $0.summary } ?? "")
+    }
+
+    private func commonValue(_ dimension: Dimension) -> String {
+        let value = report.rows.first.map { name(of: $0, dimension) } ?? ""
+        return TextWidth.cut(TerminalText.plain(value), to: TableFit.longestTitle)
     }
 }

@@ -6,7 +6,7 @@ package enum RequestText {
         let request = report.summary
         var lines = [
             "\(request.method) \(plain(request.url ?? "\(request.host)\(request.endpoint)"))",
-            "\(plain(RequestsTable.outcome(of: request))) after \(FigureText.milliseconds(request.duration)), \(request.time)",
+            "\(plain(RequestsTable.outcome(of: request))) after \(milliseconds(request.duration)), \(request.time)",
             sender(of: request), "",
         ]
         lines += phases(of: request) + fields(of: report) + trace(of: report)
@@ -24,8 +24,8 @@ package enum RequestText {
     private static func phases(of request: RequestSummary) -> [String] {
         guard !request.phases.isEmpty else { return [] }
         let lines = RequestPhase.allCases.compactMap { phase in
-            request.phases[phase.rawValue].map { milliseconds in
-                field(phase.rawValue.replacing("_", with: " "), FigureText.milliseconds(milliseconds))
+            request.phases[phase.rawValue].map { time in
+                field(phase.rawValue.replacing("_", with: " "), milliseconds(time))
             }
         }
         return lines + [
@@ -61,12 +61,14 @@ package enum RequestText {
             let outcome = span.error ?? span.status.map(String.init) ?? (span.isError ? "error" : "")
             let name = String(repeating: "  ", count: depth) + "\(span.service) \(span.kind) \(span.name)"
             lines.append(
-                "\(mark)+\(FigureText.milliseconds(span.offset))  \(FigureText.milliseconds(span.duration))  \(plain(name))  \(plain(outcome))"
+                "\(mark)+\(milliseconds(span.offset))  \(milliseconds(span.duration))  \(plain(name))  \(plain(outcome))"
             )
         }
         if let more = report.moreSpans { lines.append("  and \(more) more spans") }
         return lines
     }
+
+    private static func milliseconds(_ value: Double) -> String { FigureText.figure(value) + " ms" }
 
     private static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 

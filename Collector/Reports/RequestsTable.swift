@@ -2,23 +2,27 @@ import MartletTelemetry
 
 /// A page of kept requests as text for a person.
 package enum RequestsTable {
-    package static func text(of report: RequestsReport) -> String {
+    package static func text(of report: RequestsReport, on device: OutputDevice = .file) -> String {
         guard !report.requests.isEmpty else {
             return "No kept request between \(report.from) and \(report.to) matches.\n"
         }
         var table = TextTable([
-            ("time (UTC)", .left), ("service", .left), ("request", .left), ("status", .right), ("ms", .right),
-            ("where the time went", .left), ("trace", .left), ("id", .left),
+            TextTable.Column(title: "time (UTC)"), TextTable.Column(title: "service", isName: true),
+            TextTable.Column(title: "request", isName: true), TextTable.Column(title: "status", isName: true),
+            TextTable.Column(title: "ms", alignment: .figure), TextTable.Column(title: "where the time went", rank: 1),
+            TextTable.Column(title: "trace", rank: 0), TextTable.Column(title: "id"),
         ])
+        table.addTitles()
         for request in report.requests {
-            table.add([
+            let cells = [
                 time(of: request, in: report), request.service, "\(request.method) \(request.host) \(request.endpoint)",
-                outcome(of: request), FigureText.fixed(request.duration, request.duration < 10 ? 1 : 0),
+                outcome(of: request), FigureText.figure(request.duration),
                 PhaseBar.text(request.phases, duration: request.duration), String(request.traceID.prefix(8)),
                 request.id,
-            ])
+            ]
+            table.add(cells.map { TextTable.Cell($0) })
         }
-        return "\(heading(of: report))\n\(table.text)\n\(PhaseBar.legend)\n\(nextSteps(after: report))"
+        return "\(heading(of: report))\n\(table.text(on: device))\n\(PhaseBar.legend)\n\(nextSteps(after: report))"
     }
 
     private static func heading(of report: RequestsReport) -> String {

@@ -1,5 +1,5 @@
-/// Makes text safe to print. Senders choose their names, so characters that would steer a terminal or turn text around are
-/// written out.
+/// Makes text safe to print. Senders choose their names, so characters that would steer a terminal, turn text around or hide
+/// in it are written out.
 enum TerminalText {
     static func plain(_ text: String) -> String {
         // Nearly all text is plain ASCII; other text is checked character by character.
@@ -13,10 +13,14 @@ enum TerminalText {
         }
     }
 
-    private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+    static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar == " " { return true }
         switch scalar.properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
-        default: true
+        case .control, .format, .lineSeparator, .paragraphSeparator, .spaceSeparator, .surrogate, .privateUse,
+            .unassigned:
+            return false
+        // Fillers and selectors of variants have no width, whatever their category is.
+        default: return !scalar.properties.isDefaultIgnorableCodePoint
         }
     }
 }

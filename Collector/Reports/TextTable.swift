@@ -1,65 +1,122 @@
-/// Cells in aligned columns, two spaces between them.
+/// Cells in aligned columns. On a terminal the table is fitted to its width (``TableFit``).
 struct TextTable {
-    enum Alignment {
+    enum Alignment: Sendable {
         case left
-        case right
+        /// At the right, with decimal points under each other.
+        case figure
     }
 
-    /// Characters of a cell at most; a longer text is cut and ends with an ellipsis.
-    static let maxCellWidth = 40
+    struct Column: Sendable {
+        var title: String
+        var alignment = Alignment.left
+        /// Whether its cells are names, which a narrow terminal cuts.
+        var isName = false
+        /// A narrow terminal loses the column with the lowest rank first, and one below 0 before a long name is cut; `nil`
+        /// stays.
+        var rank: Int?
+        /// Spaces before the column.
+        var gap = 2
+    }
 
-    private struct Cell {
+    struct Cell: Sendable {
         let text: String
         let width: Int
+        let tone: Tone?
+        /// The width from the decimal point on; 0 for text without one.
+        let fraction: Int
 
-        init(_ text: String) {
-            let plain = TerminalText.plain(text)
-            // A byte of ASCII is a character here: CR and LF, which would join into one, have been written out.
-            let width = plain.utf8.allSatisfy { $0 < 0x80 } ? plain.utf8.count : plain.count
-            let isTooLong = width > maxCellWidth
-            self.text = isTooLong ? plain.prefix(maxCellWidth - 1) + "…" : plain
-            self.width = isTooLong ? maxCellWidth : width
+        init(_ text: String, _ tone: Tone? = nil) {
+            self.text = TerminalText.plain(text)
+            self.tone = tone
+            width = TextWidth.of(self.text)
+            let bytes = self.text.utf8
+            fraction = bytes.lastIndex(of: UInt8(ascii: ".")).map { bytes.distance(from: $0, to: bytes.endIndex) } ?? 0
         }
     }
 
-    private let alignments: [Alignment]
-    private var lines: [[Cell]] = []
-    private var widths: [Int]
-
-    init(_ columns: [(title: String, alignment: Alignment)]) {
-        alignments = columns.map(\.alignment)
-        widths = columns.map { _ in 0 }
-        add(columns.map(\.title))
+    private enum Line {
+        case text(String)
+        case titles
+        case cells([Cell])
     }
+
+    private let columns: [Column]
+    private let titles: [Cell]
+    private var lines: [Line] = []
+    /// The widest part of a column's figures before the decimal point, and from it on; of other cells, the widest cell.
+    private var (heads, fractions): ([Int], [Int])
+
+    init(_ columns: [Column]) {
+        self.columns = columns
+        titles = columns.map { Cell($0.title, .dim) }
+        (heads, fractions) = (columns.map { _ in 0 }, columns.map { _ in 0 })
+    }
+
+    /// Adds a line of its own between the others.
+    mutating func add(text: String) { lines.append(.text(text)) }
+
+    mutating func addTitles() { lines.append(.titles) }
 
     /// Adds a line with as many cells as the table has columns.
-    mutating func add(_ cells: [String]) {
-        let line = cells.map(Cell.init)
-        for (column, cell) in line.enumerated() { widths[column] = max(widths[column], cell.width) }
-        lines.append(line)
+    mutating func add(_ cells: [Cell]) {
+        for (column, cell) in cells.enumerated() {
+            let fraction = fraction(of: cell, in: column)
+            heads[column] = max(heads[column], cell.width - fraction)
+            fractions[column] = max(fractions[column], fraction)
+        }
+        lines.append(.cells(cells))
     }
 
-    var text: String {
-        var bytes: [UInt8] = []
-        for line in lines { append(line, to: &bytes) }
-        return String(decoding: bytes, as: UTF8.self)
+    private func fraction(of cell: Cell, in column: Int) -> Int {
+        columns[column].alignment == .figure ? cell.fraction : 0
+    }
+
+    private func widths(on device: OutputDevice) -> [Int?] {
+        let contents = columns.indices.map { heads[$0] + fractions[$0] }
+        return TableFit(columns: columns, contents: contents, titles: titles.map(\.width)).widths(on: device)
+    }
+
+    /// Returns the titles of columns with content that the terminal has no room for.
+    func leftOut(on device: OutputDevice) -> [String] {
+        let widths = widths(on: device)
+        return columns.indices.filter { widths[$0] == nil && heads[$0] > 0 }.map { columns[$0].title }
+    }
+
+    func text(on device: OutputDevice) -> String {
+        let widths = widths(on: device)
+        var text = ""
+        for line in lines {
+            switch line {
+            case .text(let line): text += line
+            case .titles: append(titles, areTitles: true, widths, device, to: &text)
+            case .cells(let cells): append(cells, areTitles: false, widths, device, to: &text)
+            }
+            text += "\n"
+        }
+        return text
     }
 
     /// Leaves out the padding at the end of a line.
-    private func append(_ line: [Cell], to bytes: inout [UInt8]) {
-        var spaces = 0
-        for column in line.indices {
-            let width = line[column].width
-            let padding = widths[column] - width
-            if alignments[column] == .right { spaces += padding }
-            if width > 0 {
-                bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: spaces))
-                bytes.append(contentsOf: line[column].text.utf8)
+    private func append(
+        _ cells: [Cell], areTitles: Bool, _ widths: [Int?], _ device: OutputDevice, to text: inout String
+    ) {
+        var (spaces, isFirst) = (0, true)
+        for column in cells.indices {
+            guard let width = widths[column] else { continue }
+            let cell = cells[column]
+            if !isFirst { spaces += columns[column].gap }
+            isFirst = false
+            let isFigure = columns[column].alignment == .figure
+            let after = isFigure && !areTitles ? fractions[column] - cell.fraction : 0
+            let padding = max(0, width - cell.width - after)
+            if isFigure { spaces += padding }
+            if cell.width > 0 {
+                text += String(repeating: " ", count: spaces)
+                let shown = cell.width > width ? TextWidth.cut(cell.text, to: width) : cell.text
+                text += device.paint(shown, cell.tone)
                 spaces = 0
             }
-            if alignments[column] == .left { spaces += padding }
-            spaces += 2
+            spaces += isFigure ? after : padding
         }
-        bytes.append(UInt8(ascii: "\n"))
     }
 }

@@ -5,16 +5,14 @@ import MartletTelemetry
 package enum TrendStep {
     /// The shortest slot, in nanoseconds: an agent's interval.
     package static let shortest: UInt64 = 10_000_000_000
-    /// Slots of a window at most.
-    private static let maxSlots: UInt64 = 60
     /// The lengths to choose from, in seconds. Each divides the hour or the day, so that stored slots fit.
     private static let seconds: [UInt64] = [10, 30, 60, 300, 600, 1800, 3600, 10_800, 21_600, 43_200, 86_400]
 
-    /// Returns the shortest length that cuts the window into at most 60 whole slots, in nanoseconds; a multiple of a day for
-    /// windows of more than 60 days.
-    package static func fitting(_ window: TimeWindow) -> UInt64 {
+    /// Returns the shortest length that cuts the window into at most `slots` whole slots, in nanoseconds; a multiple of a day
+    /// if no shorter one does.
+    package static func fitting(_ window: TimeWindow, slots: UInt64 = 60) -> UInt64 {
         let length = window.to > window.from ? window.to - window.from : 0
-        let wanted = (length + maxSlots - 1) / maxSlots
+        let wanted = (length + slots - 1) / slots
         let day: UInt64 = 86_400_000_000_000
         return seconds.lazy.map { $0 * 1_000_000_000 }.first { $0 >= wanted } ?? (wanted + day - 1) / day * day
     }

@@ -8,7 +8,7 @@ extension Parameters where Name: WindowParameterName {
 
     func window(now: UnixNanoseconds) throws(ParameterError) -> TimeWindow {
         let from = try time(.since, default: Name.defaultSince, now: now)
-        let to = try time(.until, default: "0s", now: now)
+        let to = try time(.until, default: "0s", now: now, after: from)
         guard from < to else { throw ParameterError("since must be before until") }
         guard to - from <= Self.longestDays * 86_400_000_000_000 else {
             throw ParameterError("since and until must be at most \(Self.longestDays) days apart")

@@ -41,10 +41,16 @@ package struct Parameters<Name: ParameterName>: Sendable {
         values.first { $0.name == name }?.value
     }
 
-    func time(_ name: Name, default text: String, now: UnixNanoseconds) throws(ParameterError) -> UnixNanoseconds {
-        guard let time = TimeText.parse(self[name] ?? text, now: now) else {
+    /// - Parameter after: the beginning of a window, if the parameter is its end (``TimeExpression``).
+    func time(
+        _ name: Name, default text: String, now: UnixNanoseconds, after: UnixNanoseconds? = nil
+    ) throws(ParameterError) -> UnixNanoseconds {
+        guard let time = TimeExpression.parse(self[name] ?? text, now: now, after: after) else {
             throw ParameterError(
-                "\(name.rawValue) must be a time, such as 2026-11-21T09:00:00Z, or a length of time ago, such as 90s or 1h"
+                """
+                \(name.rawValue) must be a time, such as 2026-11-21T09:00:00Z, 14:00 or yesterday, or a length of time ago, such \
+                as 90s or 1h
+                """
             )
         }
         return time

@@ -64,11 +64,16 @@ import Testing
             let asked = try await run(flags + ["--collector", collector.address])
             let read = try await run(flags + ["--store", "sqlite:" + store])
             #expect(asked.status == 0)
-            #expect(asked.output == read.output)
+            // The last line of a table names the source that was asked.
+            #expect(figures(asked.output) == figures(read.output))
             #expect(asked.output.contains("/users/{id}"))
         }
         let agents = try await run(["agents", "--collector", collector.address])
         #expect(agents.output.contains("checkout"))
+    }
+
+    private func figures(_ output: String) -> [Substring] {
+        output.split(separator: "\n").filter { !$0.hasPrefix("See them:") }
     }
 
     @Test func agentsOfTheLastDayAreListedUnlessMoreAreAskedFor() async throws {
@@ -153,7 +158,7 @@ import Testing
     }
 
     @Test func aFlagThatCannotBeUnderstoodIsReportedInASentence() async throws {
-        for flags in [["--sort", "colour"], ["--since", "yesterday"], ["--top", "0"], ["--store", "oracle:x"]] {
+        for flags in [["--sort", "colour"], ["--since", "someday"], ["--top", "0"], ["--store", "oracle:x"]] {
             let result = try await run(["report"] + flags)
             #expect(result.status == 64)
             #expect(!result.errors.isEmpty)

@@ -30,4 +30,39 @@ import Testing
         #expect(FigureText.completeness(1.nextDown) == "99.99 %")
         #expect(FigureText.completeness(0.56996) == "56.99 %")
     }
+
+    @Test(arguments: [
+        (0, "0"), (0.0004, "<0.001"), (0.0005, "0.001"), (0.778, "0.778"), (1, "1.00"), (9.61, "9.61"), (10.9, "10.9"),
+        (99.9, "99.9"), (811.4, "811"), (1614, "1,614"), (1_234_567.4, "1,234,567"), (1e15, "1e+15"),
+        (.greatestFiniteMagnitude, "2e+308"), (.nan, "–"), (.infinity, "–"),
+    ])
+    func aFigureHasThreeDigitsOrMore(value: Double, text: String) {
+        #expect(FigureText.figure(value) == text)
+    }
+
+    @Test func onlyNoneAndAllAreWholeInPerCent() {
+        #expect(FigureText.percent(0) == "0.00")
+        #expect(FigureText.percent(1) == "100.00")
+        #expect(FigureText.percent(1e-9) == "<0.01")
+        #expect(FigureText.percent(1.nextDown) == ">99.99")
+        #expect(FigureText.percent(0.0832) == "8.32")
+    }
+
+    @Test(
+        arguments: [
+            (0, "0 s", "0 s"), (59, "59 s", "59 s"), (60, "1 min", "1 min"), (3599, "59 min", "59 min"),
+            (3600, "1 h", "1 h"),
+            (11_520, "3 h 12 min", "3 h"), (86_400, "1 d", "1 d"), (180_000, "2 d 2 h", "2 d"),
+        ] as [(UInt64, String, String)])
+    func anAgeHasItsLargestUnits(seconds: UInt64, text: String, short: String) {
+        #expect(FigureText.age(seconds) == text)
+        #expect(FigureText.age(seconds, isShort: true) == short)
+    }
+
+    @Test func thousandsAreGrouped() {
+        #expect(FigureText.grouped(999) == "999")
+        #expect(FigureText.grouped(1000) == "1,000")
+        #expect(FigureText.grouped(1_002_003) == "1,002,003")
+        #expect(FigureText.grouped(.max) == "18,446,744,073,709,551,615")
+    }
 }

@@ -28,7 +28,7 @@ import Testing
             RequestText.text(of: try report()).hasSuffix(
                 """
 
-                curl --globoff -X 'GET' 'https://api.example.com/users/7' -H 'authorization: [redacted]' \
+                curl --globoff -X GET https://api.example.com/users/7 -H 'authorization: [redacted]' \
                 -H 'content-type: application/json' --data-raw '{"it'\\''s":"é"}'
 
                 """))

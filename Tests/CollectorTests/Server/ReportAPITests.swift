@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "since=yesterday", "by=colour", "sort=colour", "top=0", "top=x", "colour=red", "since=1h&since=2h",
+        "since=someday", "by=colour", "sort=colour", "top=0", "top=x", "colour=red", "since=1h&since=2h",
         "since=20000d",
     ])
     func aBadParameterIs400WithASentence(query: String) async throws {
@@ -195,7 +195,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["since=yesterday", "since=2199-01-01T00:00:00Z", "since=1h&since=2h", "limit=7"])
+    @Test(arguments: ["since=someday", "since=2199-01-01T00:00:00Z", "since=1h&since=2h", "limit=7"])
     func aBadParameterOfAgentsIs400WithASentence(query: String) async throws {
         try await withServer { client in
             let response = try await client.get("/api/v1/agents?\(query)")

@@ -1,0 +1,51 @@
+/// A flag of a command and its value; a switch has none.
+package struct CommandFlag: Sendable, Equatable {
+    /// The name without dashes.
+    package var name: String
+    package var value: String?
+
+    package init(_ name: String, _ value: String? = nil) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// A command for a person to copy into a shell.
+enum CommandText {
+    static func text(_ subcommand: String, _ flags: [CommandFlag]) -> String {
+        (["martlet-collector", subcommand] + flags.map(words)).joined(separator: " ")
+    }
+
+    private static func words(_ flag: CommandFlag) -> String {
+        guard let value = flag.value else { return "--\(flag.name)" }
+        // A value that begins with a dash would be read as a flag of its own.
+        return "--\(flag.name)" + (value.hasPrefix("-") ? "=" : " ") + ShellWord.quoted(value)
+    }
+}
+
+/// Text as one word of a shell (POSIX.1-2024, Shell Command Language, section 2.2).
+///
+/// It goes by Unicode scalars: a quote that a combining mark follows is another character, and still a quote for the shell.
+enum ShellWord {
+    static func quoted(_ text: String) -> String {
+        guard TerminalText.plain(text) == text else { return "$'" + text.unicodeScalars.map(escaped).joined() + "'" }
+        if !text.isEmpty, text.utf8.allSatisfy(isPlain) { return text }
+        return "'" + text.unicodeScalars.map { $0 == "'" ? #"'\''"# : String($0) }.joined() + "'"
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "_@%+=:,./-".utf8.contains(byte)
+        }
+    }
+
+    /// A character between `$'` and `'`, which bash, ksh and zsh read (POSIX.1-2024, 2.2.4).
+    private static func escaped(_ scalar: Unicode.Scalar) -> String {
+        if scalar == "'" || scalar == "\\" { return "\\\(scalar)" }
+        if TerminalText.isPlain(scalar) { return String(scalar) }
+        return String(scalar).utf8.map { "\\x" + String(0x100 + Int($0), radix: 16).dropFirst() }.joined()
+    }
+}

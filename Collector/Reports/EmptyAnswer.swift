@@ -1,0 +1,117 @@
+import MartletTelemetry
+
+/// The explanation of a report without rows, and the command that helps next.
+package struct EmptyAnswer {
+    /// The latest data that the collector has.
+    package enum History: Sendable, Equatable {
+        /// Nobody looked.
+        case unknown
+        case nobodyEverSent
+        /// The end of the latest interval with requests, and the service or instance that they are of.
+        case latest(UnixNanoseconds, sender: String)
+    }
+
+    /// The names of a dimension that the store has, and the one that a filter asked for.
+    package struct Names: Sendable, Equatable {
+        /// The flag's name without dashes, such as `service`.
+        package var flag: String
+        package var wanted: String
+        package var known: [String]
+
+        package init(flag: String, wanted: String, known: [String]) {
+            (self.flag, self.wanted, self.known) = (flag, wanted, known)
+        }
+    }
+
+    /// The window that is tried next, long enough for most data that is kept.
+    private static let wide = "7d"
+    /// Names that a sentence lists.
+    private static let listed = 5
+
+    private let report: Report
+    private let context: ReportContext
+
+    /// Returns one or two lines: why there is nothing, and a command to copy.
+    package static func sentence(of report: Report, _ context: ReportContext) -> String {
+        let answer = EmptyAnswer(report: report, context: context)
+        if context.history == .nobodyEverSent { return answer.nobody }
+        if let names = context.names.first(where: { !$0.known.contains($0.wanted) }) { return answer.unknown(names) }
+        if case .latest(let time, let sender) = context.history, answer.isBefore(time) {
+            return answer.earlier(time, sender)
+        }
+        return answer.nothing
+    }
+
+    private var nobody: String {
+        "Nobody ever sent anything to this collector. A service sends to the address in MARTLET_ENDPOINT.\n"
+            + command("agents", source)
+    }
+
+    private func unknown(_ names: Names) -> String {
+        let wanted = TerminalText.plain(names.wanted)
+        guard !names.known.isEmpty else {
+            return "No \(names.flag) is called \(wanted), and none is known.\n"
+        }
+        var text = "No \(names.flag) is called \(wanted). \(list(names.known))"
+        guard let nearest = NearestName.of(names.wanted, among: names.known) else { return text + ".\n" }
+        text += "; nearest: \(TerminalText.plain(nearest))\n"
+        let flags = context.flags.map { $0.name == names.flag ? CommandFlag($0.name, nearest) : $0 }
+        return text + command("report", flags)
+    }
+
+    private func list(_ names: [String]) -> String {
+        let shown = names.sorted().prefix(Self.listed).map(TerminalText.plain)
+        let more = names.count - shown.count
+        guard more == 0 else { return "There are \(shown.joined(separator: ", ")) and \(more) more" }
+        guard shown.count > 1 else { return "There is \(shown[0])" }
+        return "There are \(shown.dropLast().joined(separator: ", ")) and \(shown[shown.count - 1])"
+    }
+
+    private func isBefore(_ time: UnixNanoseconds) -> Bool {
+        TimeText.parse(report.from, now: 0).map { time <= $0 } ?? false
+    }
+
+    /// Suggests five minutes up to the latest data.
+    private func earlier(_ time: UnixNanoseconds, _ sender: String) -> String {
+        let minute: UInt64 = 60_000_000_000
+        let until = (time / minute + 1) * minute
+        let (since, to) = (TimeText.format(until - 5 * minute), TimeText.format(until))
+        let age = context.now.map { ", \(FigureText.age((max($0, time) - time) / 1_000_000_000)) ago" } ?? ""
+        let moment = context.now.map { WindowText.moment(time, now: $0) + " UTC" } ?? TimeText.format(time)
+        return "Nothing came \(window). The latest is from \(moment)\(age), from \(TerminalText.plain(sender)):\n"
+            + command("report", [CommandFlag("since", since), CommandFlag("until", to)] + others(["since", "until"]))
+    }
+
+    private var nothing: String {
+        let filters = NextCommand.selecting(others(["since", "until"])).filter { !source.contains($0) }
+        guard filters.isEmpty else {
+            let given = filters.map { "--\($0.name) \(ShellWord.quoted($0.value ?? ""))" }.joined(separator: " ")
+            let rest = context.flags.filter { !filters.contains($0) }
+            return "No request matches \(given) \(window). Without the filter:\n" + command("report", rest)
+        }
+        guard context.flag("since") != Self.wide else {
+            return "No requests \(window). The senders that were heard of:\n" + command("agents", source)
+        }
+        return "No requests \(window). A longer time:\n"
+            + command("report", [CommandFlag("since", Self.wide)] + others(["since", "until"]))
+    }
+
+    private var source: [CommandFlag] {
+        let names: Set = ["collector", "store", "certificate", "client-certificate", "client-key"]
+        return context.flags.filter { names.contains($0.name) }
+    }
+
+    private func others(_ names: [String]) -> [CommandFlag] { context.flags.filter { !names.contains($0.name) } }
+
+    private var window: String {
+        let since = context.flag("since") ?? ReportParameter.defaultSince
+        if context.flag("until") == nil, let length = TimeText.nanoseconds(since) {
+            return "in the last \(FigureText.age(length / 1_000_000_000))"
+        }
+        return "from \(WindowText.sentence(of: report, now: context.now))"
+    }
+
+    private func command(_ subcommand: String, _ flags: [CommandFlag]) -> String {
+        "  " + CommandText.text(subcommand, flags) + "\n"
+    }
+}

@@ -1,0 +1,86 @@
+import MartletStorage
+import MartletTelemetry
+
+/// A report as CSV (RFC 4180): a line of names, and a line for each row. The names and their order are a fixed format.
+package enum ReportCSV {
+    package static func text(of report: Report) -> String {
+        let names = ["from", "to", "completeness"] + report.by.map(\.rawValue) + figures.map(\.name)
+        let window = [CSVCell.text(report.from), CSVCell.text(report.to), CSVCell.number(report.completeness)]
+        var text = line(names)
+        for row in report.rows {
+            let values = report.by.map { CSVCell.text(row.text(of: $0)) }
+            text += line(window + values + figures.map { $0.value(row.measures) })
+        }
+        return text
+    }
+
+    private static func line(_ cells: [String]) -> String { cells.joined(separator: ",") + "\r\n" }
+
+    private typealias Figure = (name: String, value: @Sendable (RequestMeasures) -> String)
+
+    private static let figures: [Figure] = counts + latency + phases + others
+
+    private static let counts: [Figure] = [
+        ("count", { String($0.count) }),
+        ("per_second", { CSVCell.number($0.perSecond) }),
+        ("failures", { String($0.failures.count) }),
+        ("failure_rate", { CSVCell.number($0.failures.rate) }),
+        ("transport", { String($0.failures.transport) }),
+        ("http_4xx", { String($0.failures.http4xx) }),
+        ("http_5xx", { String($0.failures.http5xx) }),
+        ("hung", { String($0.failures.hung) }),
+        ("cancelled", { String($0.failures.cancelled) }),
+    ]
+
+    private static let latency: [Figure] = [
+        ("mean_ms", { CSVCell.number($0.latency.mean) }),
+        ("p50_ms", { CSVCell.number($0.latency.p50) }),
+        ("p75_ms", { CSVCell.number($0.latency.p75) }),
+        ("p90_ms", { CSVCell.number($0.latency.p90) }),
+        ("p95_ms", { CSVCell.number($0.latency.p95) }),
+        ("p99_ms", { CSVCell.number($0.latency.p99) }),
+        ("max_ms", { CSVCell.number($0.latency.max) }),
+    ]
+
+    private static let phases: [Figure] = RequestPhase.allCases.map { phase in
+        (phase.rawValue + "_ms", { CSVCell.number($0.phases[phase.rawValue]) })
+    }
+
+    private static let others: [Figure] = [
+        ("bytes_sent", { String($0.bytes.sent) }),
+        ("bytes_received", { String($0.bytes.received) }),
+        ("apdex", { CSVCell.number($0.apdex) }),
+        ("impact", { CSVCell.number($0.impact) }),
+        ("from_spans", { $0.fromSpans.map { String($0) } ?? "" }),
+    ]
+}
+
+/// A cell of CSV.
+enum CSVCell {
+    /// Returns a number with all its digits; empty if it is not known.
+    static func number(_ value: Double?) -> String { value.map { "\($0)" } ?? "" }
+
+    /// Returns a text that no spreadsheet takes for a formula. Characters that would steer a terminal are written out.
+    static func text(_ text: String) -> String {
+        let plain = TerminalText.plain(text)
+        let isFormula = text.unicodeScalars.first.map { "=+-@\t\r\n".unicodeScalars.contains($0) } ?? false
+        guard isFormula || !plain.utf8.allSatisfy(isSafe) else { return plain }
+        return "\"" + (isFormula ? "'" : "") + doubled(plain) + "\""
+    }
+
+    /// Returns the text with each quote doubled (RFC 4180, section 2). It goes by Unicode scalars: a quote that a combining mark
+    /// follows is another character, and still a quote.
+    private static func doubled(_ text: String) -> String {
+        text.unicodeScalars.map { $0 == "\"" ? "\"\"" : String($0) }.joined()
+    }
+
+    /// Whether a text of such characters is one cell for every program, whatever its separators are.
+    private static func isSafe(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "._-/:{}[]*".utf8.contains(byte)
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import MartletTelemetry
+
+/// The facts of a line that its figures are made of.
+struct ReportLine {
+    var measures: RequestMeasures
+    /// The requests in each slot of the window; `nil` if they were not asked for.
+    var trend: [Double]?
+    /// The seconds since its latest request.
+    var age: UInt64?
+}
+
+/// A column of figures: its title, which has the unit, and its cell of a line.
+struct ReportColumn: Sendable {
+    let column: TextTable.Column
+    let cell: @Sendable (ReportLine) -> TextTable.Cell
+
+    /// The columns of a file, which are the same for every report.
+    static func file(phases: Bool) -> [ReportColumn] {
+        [.count, .perSecond, .failed, .failureRate, .hung, .cancelled] + latency
+            + (phases ? self.phases : []) + [.received, .apdex, .impact]
+    }
+
+    /// The columns of a terminal that is wide enough.
+    ///
+    /// - Parameter fullBar: the failure rate with a full bar.
+    static func terminal(phases: Bool, fullBar: Double) -> [ReportColumn] {
+        [.count, .perSecond, .trend, .failureRate, .failureBar(full: fullBar)] + latency
+            + (phases ? self.phases : []) + [.received, .apdex, .impact, .seen, .notes]
+    }
+
+    private static let count = figure("count") { FigureText.grouped($0.count) }
+    private static let perSecond = figure("per s", .perSecond) { FigureText.figure($0.perSecond) }
+    private static let failed = figure("failed") { FigureText.grouped($0.failures.count) }
+    private static let failureRate = figure("failed %") { FigureText.percent($0.failures.rate) }
+    private static let hung = figure("hung") { FigureText.grouped($0.failures.hung) }
+    private static let cancelled = figure("cancelled") { FigureText.grouped($0.failures.cancelled) }
+    private static let latency = [
+        figure("p50 ms", .p50) { FigureText.figure($0.latency.p50) },
+        figure("p95 ms") { FigureText.figure($0.latency.p95) },
+        figure("p99 ms", .p99) { FigureText.figure($0.latency.p99) },
+        figure("max ms", .max) { FigureText.figure($0.latency.max) },
+    ]
+    private static let phases = RequestPhase.allCases.map { phase in
+        figure(phase.rawValue.replacing("_", with: " ") + " ms", .phase) {
+            FigureText.figure($0.phases[phase.rawValue] ?? .nan)
+        }
+    }
+    static let phaseTitles = phases.map(\.column.title)
+    private static let received = figure("received KiB", .received) {
+        FigureText.figure(Double($0.bytes.received) / 1024)
+    }
+    private static let apdex = figure("apdex", .apdex) { FigureText.fixed($0.apdex, 2) }
+    private static let impact = figure("impact %", .impact) { FigureText.percent($0.impact) }
+
+    private static let trend = ReportColumn(column: TextTable.Column(title: "trend", rank: Rank.trend.rawValue)) {
+        TextTable.Cell($0.trend.map { Sparkline.text($0) } ?? "")
+    }
+    private static let seen = ReportColumn(
+        column: TextTable.Column(title: "seen", alignment: .figure, rank: Rank.seen.rawValue)
+    ) {
+        TextTable.Cell($0.age.map { FigureText.age($0, isShort: true) } ?? "")
+    }
+    /// Requests that a terminal tells of only where there are any.
+    private static let notes = ReportColumn(column: TextTable.Column(title: "", rank: Rank.notes.rawValue)) {
+        TextTable.Cell($0.measures.failures.notes.joined(separator: ", "), .yellow)
+    }
+
+    private static func failureBar(full: Double) -> ReportColumn {
+        ReportColumn(column: TextTable.Column(title: "", gap: 1)) {
+            TextTable.Cell(ShareBar.text($0.measures.failures.rate, full: full), .red)
+        }
+    }
+
+    private static func figure(
+        _ title: String, _ rank: Rank? = nil, _ text: @escaping @Sendable (RequestMeasures) -> String
+    ) -> ReportColumn {
+        ReportColumn(column: TextTable.Column(title: title, alignment: .figure, rank: rank?.rawValue)) {
+            TextTable.Cell(text($0.measures))
+        }
+    }
+
+    /// The order in which a narrow terminal loses columns, the first one first; those below 0 make room for long names.
+    private enum Rank: Int {
+        case received = -4
+        case apdex, impact, max, notes, seen, p50, p99, trend, perSecond, phase
+    }
+}
+
+extension RequestMeasures.Failures {
+    /// The numbers that are rare enough to be told only where they are not 0.
+    var notes: [String] {
+        [(hung, "hung"), (cancelled, "cancelled")].filter { $0.0 > 0 }.map { "\(FigureText.grouped($0)) \($1)" }
+    }
+}

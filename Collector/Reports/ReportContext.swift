@@ -1,0 +1,19 @@
+import MartletTelemetry
+
+/// The facts that a table shows beside the figures of its report.
+package struct ReportContext: Sendable {
+    /// The flags that asked for the report and for its source, by their names without dashes. None of them is a secret.
+    package var flags: [CommandFlag] = []
+    /// The time at which the report is read; `nil` writes times in full, as a file keeps them.
+    package var now: UnixNanoseconds?
+    /// Whether the phases of requests have columns.
+    package var showsPhases = false
+    /// The facts that explain a report without rows.
+    package var history = EmptyAnswer.History.unknown
+    /// The names that the store has, for each filter that was given.
+    package var names: [EmptyAnswer.Names] = []
+
+    package init() {}
+
+    func flag(_ name: String) -> String? { flags.first { $0.name == name }?.value }
+}

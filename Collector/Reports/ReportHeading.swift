@@ -1,0 +1,106 @@
+import MartletStorage
+
+/// The lines above a table: the answer in a sentence, what it is about, and what is missing from it.
+struct ReportHeading {
+    private let report: Report
+    private let context: ReportContext
+    private let device: OutputDevice
+    private let totals: [KindTotal]
+
+    init(_ table: ReportTable) {
+        (report, context, device, totals) = (table.report, table.context, table.device, table.totals)
+    }
+
+    var lines: [String] { first + notes }
+
+    /// The answer, and its circumstances at the right of a terminal that has the room for both.
+    private var first: [String] {
+        let parts = circumstances
+        let painted = parts.map { device.paint($0.text, $0.tone) }.joined(separator: ", ")
+        guard let answer else { return [painted] }
+        let taken = TextWidth.of(answer) + TextWidth.of(parts.map(\.text).joined(separator: ", "))
+        let room = (device.columns ?? 0) - taken
+        let shown = device.paint(answer, .bold)
+        return room < 4 ? [shown, painted] : [shown + String(repeating: " ", count: room) + painted]
+    }
+
+    // MARK: The answer
+
+    private var answer: String? {
+        guard report.totals.measures.count > 0 else { return nil }
+        let shares = totals.enumerated().map { share($1, isFirst: $0 == 0) }
+        return shares.joined(separator: " and ") + " failed" + worst + "."
+    }
+
+    private func share(_ total: KindTotal, isFirst: Bool) -> String {
+        let (failed, count) = (total.measures.failures.count, total.measures.count)
+        let none = isFirst ? "None" : "none"
+        let kind = total.kind.map { " " + KindTotal.title($0).lowercased() } ?? ""
+        return (failed == 0 ? none : FigureText.grouped(failed))
+            + " of \(isFirst ? KindTotal.requests(count) : FigureText.grouped(count))\(kind)"
+    }
+
+    /// The row with the most failures, where all rows are known and it is not the only one.
+    private var worst: String {
+        guard !report.isCut, report.rows.count > 1, let row = report.worstRow else { return "" }
+        let named = report.by.filter { [.method, .endpoint].contains($0) }
+        let name = (named.isEmpty ? report.by.suffix(1) : named[...]).map { row.text(of: $0) }
+            .filter { !$0.isEmpty }.joined(separator: " ")
+        guard !name.isEmpty else { return "" }
+        let count = FigureText.grouped(row.measures.failures.count)
+        return ", \(count) of them in \(shown(name))"
+    }
+
+    private func shown(_ name: String) -> String {
+        let plain = TerminalText.plain(name)
+        return device.isTerminal ? TextWidth.cut(plain, to: TableFit.longestTitle) : plain
+    }
+
+    // MARK: The circumstances
+
+    private var circumstances: [(text: String, tone: Tone?)] {
+        var parts: [(text: String, tone: Tone?)] = []
+        if let environment = context.flag("environment") { parts.append((TerminalText.plain(environment), .dim)) }
+        parts.append((WindowText.sentence(of: report, now: context.now), .dim))
+        parts.append(completeness)
+        if let latest = report.totals.lastSeen.flatMap({ TimeText.parse($0, now: 0) }) {
+            let isOff = context.now.map { WindowText.isOff(latest: latest, now: $0) } ?? false
+            parts.append((WindowText.freshness(latest: latest, now: context.now), isOff ? .yellow : .dim))
+        }
+        return parts
+    }
+
+    private var completeness: (text: String, tone: Tone?) {
+        guard let share = report.completeness else { return ("completeness unknown", .yellow) }
+        guard share < 1 else { return ("complete (100 %)", .green) }
+        return ("incomplete (\(FigureText.completeness(share)))", .yellow)
+    }
+
+    // MARK: What is missing
+
+    private var notes: [String] {
+        var notes: [String] = []
+        if let unwatched = report.unwatched { notes.append(unwatched.sentence) }
+        if let damaged = report.damagedPoints {
+            notes.append("\(damaged) points were damaged on disk and are missing from these figures")
+        }
+        if let spans = report.totals.measures.fromSpans {
+            notes.append("\(spans) requests are counted from spans only; requests that were not sampled are missing")
+        }
+        if !report.rows.isEmpty, report.isCut {
+            let (shown, all) = (
+                FigureText.grouped(UInt64(report.rows.count)), FigureText.grouped(UInt64(report.rowCount))
+            )
+            notes.append("the first \(shown) of \(all) rows; totals are of all rows")
+        }
+        return notes
+    }
+}
+
+extension Report {
+    /// The row with the most failures; `nil` if nothing failed.
+    var worstRow: ReportRow? {
+        let worst = rows.max { $0.measures.failures.count < $1.measures.failures.count }
+        return worst.flatMap { $0.measures.failures.count > 0 ? $0 : nil }
+    }
+}

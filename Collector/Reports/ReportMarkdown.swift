@@ -1,0 +1,49 @@
+import MartletStorage
+
+/// A report as a table of Markdown (GitHub's dialect), with the columns of a table in a file.
+package enum ReportMarkdown {
+    package static func text(of report: Report, _ context: ReportContext = ReportContext()) -> String {
+        let table = ReportTable(report, context, .file)
+        var paragraphs = ReportHeading(table).lines
+        if report.rows.isEmpty {
+            paragraphs += EmptyAnswer.sentence(of: report, context).split(separator: "\n").map(String.init)
+        }
+        return paragraphs.map { MarkdownText.escaped($0) + "\n\n" }.joined() + rows(of: table)
+    }
+
+    private static func rows(of table: ReportTable) -> String {
+        let names = table.report.by.map(\.rawValue)
+        let figures = ReportColumn.file(phases: table.context.showsPhases)
+        var text = line(names + figures.map(\.column.title))
+        text += line(names.map { _ in "---" } + figures.map { _ in "---:" })
+        for row in table.fileLines {
+            text += line(
+                row.names.map(MarkdownText.escaped) + figures.map { MarkdownText.escaped($0.cell(row.figures).text) })
+        }
+        return text
+    }
+
+    private static func line(_ cells: [String]) -> String { "| " + cells.joined(separator: " | ") + " |\n" }
+}
+
+/// Text that Markdown shows as it is: no markup, no link, no mention.
+enum MarkdownText {
+    /// An invisible character (word joiner) that ends what would become a link or a mention.
+    private static let joiner = "&#8288;"
+
+    static func escaped(_ text: String) -> String {
+        TerminalText.plain(text).unicodeScalars.map(escaped).joined()
+            .replacing("://", with: ":\(joiner)//").replacing("www.", with: "www\(joiner).")
+    }
+
+    private static func escaped(_ scalar: Unicode.Scalar) -> String {
+        switch scalar {
+        case "<": "&lt;"
+        case ">": "&gt;"
+        case "&": "&amp;"
+        case "@": "@" + joiner
+        case "\\", "`", "|", "*", "_", "[", "]", "~", "$", "#", "!": "\\\(scalar)"
+        default: String(scalar)
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+@testable import MartletReports
+
+@Suite struct EmptyAnswerTests {
+    private let report = Report(
+        from: "2026-11-21T16:49:00Z", to: "2026-11-21T16:54:00Z", by: [.endpoint], rowCount: 0, rows: [],
+        totals: SampleReport.report.totals, totalsByKind: [:])
+
+    private func context(_ flags: [CommandFlag]) -> ReportContext {
+        var context = ReportContext()
+        context.flags = flags
+        context.now = TimeText.parse("2026-11-21T16:54:12Z", now: 0)
+        return context
+    }
+
+    private func sentence(_ flags: [CommandFlag], _ change: (inout ReportContext) -> Void = { _ in }) -> String {
+        var context = context(flags)
+        change(&context)
+        return EmptyAnswer.sentence(of: report, context)
+    }
+
+    @Test func aLongerTimeIsSuggested() throws {
+        #expect(
+            sentence([CommandFlag("since", "5m"), CommandFlag("store", "sqlite:a b")]) == """
+                No requests in the last 5 min. A longer time:
+                  martlet-collector report --since 7d --store 'sqlite:a b'
+
+                """)
+        #expect(sentence([CommandFlag("since", "7d")]).hasSuffix("heard of:\n  martlet-collector agents\n"))
+    }
+
+    @Test func aWindowWithAnEndIsTold() throws {
+        let text = sentence([CommandFlag("since", "10m"), CommandFlag("until", "5m")])
+        #expect(text.hasPrefix("No requests from 16:49 to 16:54 UTC."))
+    }
+
+    @Test func aFilterIsLeftOutOfTheNextCommand() throws {
+        let flags = [CommandFlag("since", "1h"), CommandFlag("status", "5xx"), CommandFlag("by", "endpoint")]
+        #expect(
+            sentence(flags) == """
+                No request matches --status 5xx in the last 1 h. Without the filter:
+                  martlet-collector report --since 1h --by endpoint
+
+                """)
+    }
+
+    @Test func anUnknownNameIsToldWithTheNearestOne() throws {
+        let text = sentence([CommandFlag("service", "storfront")]) {
+            $0.names = [.init(flag: "service", wanted: "storfront", known: ["storefront", "payments", "catalog"])]
+        }
+        #expect(
+            text == """
+                No service is called storfront. There are catalog, payments and storefront; nearest: storefront
+                  martlet-collector report --service storefront
+
+                """)
+    }
+
+    @Test func aNameThatIsLikeNoOtherHasNoNearest() throws {
+        func text(_ known: [String]) throws -> String {
+            sentence([CommandFlag("service", "nobody")]) {
+                $0.names = [.init(flag: "service", wanted: "nobody", known: known)]
+            }
+        }
+        #expect(try text(["catalog"]) == "No service is called nobody. There is catalog.\n")
+        #expect(try text([]) == "No service is called nobody, and none is known.\n")
+        let many = try text((1...7).map { "service-\($0)" })
+        #expect(many.hasSuffix("There are service-1, service-2, service-3, service-4, service-5 and 2 more.\n"))
+    }
+
+    @Test func theLatestDataIsTold() throws {
+        let latest = try #require(TimeText.parse("2026-11-21T13:42:10Z", now: 0))
+        let text = sentence([CommandFlag("since", "5m"), CommandFlag("environment", "test")]) {
+            $0.history = .latest(latest, sender: "storefront-2")
+        }
+        #expect(
+            text == """
+                Nothing came in the last 5 min. The latest is from 13:42:10 UTC, 3 h 12 min ago, from storefront-2:
+                  martlet-collector report --since 2026-11-21T13:38:00Z --until 2026-11-21T13:43:00Z --environment test
+
+                """)
+    }
+
+    @Test func dataWithinTheWindowMeansThatTheFilterIsToBlame() throws {
+        let latest = try #require(TimeText.parse("2026-11-21T16:53:10Z", now: 0))
+        let text = sentence([CommandFlag("since", "5m"), CommandFlag("status", "404")]) {
+            $0.history = .latest(latest, sender: "storefront-2")
+        }
+        #expect(text.hasPrefix("No request matches --status 404 in the last 5 min."))
+    }
+
+    @Test func aNewCollectorIsTold() throws {
+        let text = sentence([]) { $0.history = .nobodyEverSent }
+        #expect(text.hasPrefix("Nobody ever sent anything to this collector."))
+    }
+
+    @Test func hostileNamesAreWrittenOut() throws {
+        let hostile = "\u{1b}[2J\u{202e}"
+        let text = sentence([CommandFlag("service", hostile)]) {
+            $0.names = [.init(flag: "service", wanted: hostile, known: [hostile + "x"])]
+            $0.history = .latest(0, sender: hostile)
+        }
+        #expect(text.unicodeScalars.allSatisfy { $0 == "\n" || TerminalText.isPlain($0) })
+    }
+
+    @Test(
+        arguments: [
+            ("storfront", "storefront"), ("STOREFRONT", "storefront"), ("storefront2", "storefront"),
+            ("paymets", "payments"),
+            ("a", nil), ("warehouse", nil), ("", nil),
+        ] as [(String, String?)])
+    func theNearestNameHasFewEdits(name: String, nearest: String?) {
+        #expect(NearestName.of(name, among: ["catalog", "payments", "storefront"]) == nearest)
+    }
+}

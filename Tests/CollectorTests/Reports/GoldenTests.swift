@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+
+@testable import MartletReports
+
+/// Every output of one report, compared with a file. `MARTLET_GOLDEN=write` writes the files instead; look at the difference
+/// before you commit it.
+@Suite struct GoldenTests {
+    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("Golden")
+
+    private func expect(_ text: String, in file: String) throws {
+        let url = Self.folder.appendingPathComponent(file)
+        if ProcessInfo.processInfo.environment["MARTLET_GOLDEN"] == "write" {
+            try Data(text.utf8).write(to: url)
+        }
+        #expect(try String(contentsOf: url, encoding: .utf8) == text, "\(file)")
+    }
+
+    @Test(arguments: [80, 120, 200])
+    func aTerminalShowsWhatItHasRoomFor(columns: Int) throws {
+        for isColored in [false, true] {
+            let device = OutputDevice(columns: columns, isColored: isColored)
+            let text = ReportTable.text(of: SampleReport.report, SampleReport.context, on: device)
+            try expect(text, in: "table-\(columns)\(isColored ? "-color" : "").txt")
+        }
+        var phases = SampleReport.context
+        phases.showsPhases = true
+        let text = ReportTable.text(of: SampleReport.report, phases, on: OutputDevice(columns: columns))
+        try expect(text, in: "phases-\(columns).txt")
+    }
+
+    @Test(arguments: [20, 40, 60, 80, 100, 120, 160, 200])
+    func noLineOfATableIsLongerThanTheTerminal(columns: Int) {
+        let text = ReportTable.text(
+            of: SampleReport.report, SampleReport.context, on: OutputDevice(columns: columns))
+        let table = text.split(separator: "\n", omittingEmptySubsequences: false).drop { !$0.isEmpty }.dropLast(3)
+        for line in table where !line.hasPrefix("Made") && !line.hasPrefix("Served") {
+            #expect(TextWidth.of(String(line)) <= max(columns, 66), "\(line)")
+        }
+    }
+
+    @Test func aFileHasEveryColumnUncut() throws {
+        var context = SampleReport.context
+        context.now = nil
+        let text = ReportTable.text(of: SampleReport.report, context)
+        try expect(text, in: "table-file.txt")
+        #expect(!text.contains("…"))
+        #expect(!text.unicodeScalars.contains { ("▁"..."▏").contains($0) })
+    }
+
+    @Test func programsGetAFixedForm() throws {
+        try expect(ReportCSV.text(of: SampleReport.report), in: "report.csv")
+        try expect(ReportMarkdown.text(of: SampleReport.report), in: "report.md")
+        try expect(try ReportJSON.text(of: SampleReport.report), in: "report.json")
+    }
+
+    @Test func noOutputHasACharacterThatSteersATerminal() throws {
+        let outputs = [
+            ReportTable.text(of: SampleReport.report), ReportCSV.text(of: SampleReport.report),
+            ReportMarkdown.text(of: SampleReport.report), try ReportJSON.text(of: SampleReport.report),
+        ]
+        for output in outputs {
+            let steering = output.unicodeScalars.filter { $0 != "\r" && $0 != "\n" && !TerminalText.isPlain($0) }
+            #expect(steering.isEmpty)
+        }
+    }
+
+    @Test func theJSONHasTheValueThatItWasMadeOf() throws {
+        let json = try ReportJSON.text(of: SampleReport.report)
+        #expect(try ReportJSON.value(of: Report.self, in: Data(json.utf8)) == SampleReport.report)
+    }
+}

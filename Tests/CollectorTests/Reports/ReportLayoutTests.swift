@@ -1,0 +1,214 @@
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+@testable import MartletReports
+
+/// The parts of a report that a terminal shows, and their positions.
+@Suite struct ReportLayoutTests {
+    private func report(_ by: [Dimension], _ rows: [([String?], count: UInt64, failed: UInt64)]) -> Report {
+        let lines = rows.map { row in
+            ReportRow(
+                dimensions: Dictionary(uniqueKeysWithValues: zip(by, row.0)),
+                measures: measures(row.count, failed: row.failed))
+        }
+        let total = measures(rows.reduce(0) { $0 + $1.count }, failed: rows.reduce(0) { $0 + $1.failed })
+        return Report(
+            from: "2026-11-21T09:00:00Z", to: "2026-11-21T10:00:00Z", by: by, completeness: 1, rowCount: lines.count,
+            rows: lines, totals: ReportRow(dimensions: [:], measures: total), totalsByKind: totals(by, rows))
+    }
+
+    /// Rows without a kind are of clients.
+    private func totals(
+        _ by: [Dimension], _ rows: [([String?], count: UInt64, failed: UInt64)]
+    ) -> [RequestKind: ReportRow] {
+        var sums: [RequestKind: (count: UInt64, failed: UInt64)] = [:]
+        for row in rows {
+            let kind = by.firstIndex(of: .kind).flatMap { row.0[$0] }.flatMap(RequestKind.init) ?? .client
+            let sum = sums[kind] ?? (0, 0)
+            sums[kind] = (sum.count + row.count, sum.failed + row.failed)
+        }
+        return sums.mapValues { ReportRow(dimensions: [:], measures: measures($0.count, failed: $0.failed)) }
+    }
+
+    private func measures(_ count: UInt64, failed: UInt64) -> RequestMeasures {
+        RequestMeasures(
+            count: count, perSecond: Double(count) / 3600,
+            failures: .init(
+                count: failed, rate: Double(failed) / Double(max(1, count)), transport: 0, http4xx: 0, http5xx: failed,
+                hung: 0, cancelled: 0),
+            latency: .init(mean: 5, p50: 4, p75: 5, p90: 6, p95: 7, p99: 8, max: 9), phases: [:],
+            bytes: .init(sent: 0, received: 0), apdex: 1, impact: 0)
+    }
+
+    private func lines(_ report: Report, _ context: ReportContext = ReportContext(), columns: Int?) -> [String] {
+        ReportTable.text(of: report, context, on: OutputDevice(columns: columns))
+            .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    private let twoKinds: [([String?], count: UInt64, failed: UInt64)] = [
+        (["shop", "client", "/pay"], 100, 10), (["shop", "server", "/buy"], 50, 5),
+        (["shop", "client", "/see"], 300, 0),
+    ]
+
+    @Test func clientsAndServersAreNeverAddedUp() {
+        let report = report([.service, .kind, .endpoint], twoKinds)
+        let terminal = lines(report, columns: 120)
+        #expect(terminal.contains("Made by shop: 400 requests, 2.50 % failed, p95 7.00 ms"))
+        #expect(terminal.contains("Served by shop: 50 requests, 10.00 % failed, p95 7.00 ms"))
+        #expect(
+            terminal[0].hasPrefix("10 of 400 requests made and 5 of 50 served failed, 10 of them in /pay."))
+        let file = lines(report, columns: nil)
+        let totals = file.filter { $0.hasPrefix("total") }
+        #expect(totals.count == 2)
+        #expect(totals[0].hasPrefix("total client"))
+        #expect(totals[0].contains(" 400 "))
+        #expect(totals[1].hasPrefix("total server"))
+        #expect(!(terminal + file).contains { $0.contains("450") })
+    }
+
+    @Test func rowsOfBothKindsHaveTwoTotals() {
+        var mixed = report([.endpoint], [(["/pay"], 10, 1), (["/buy"], 10, 1)])
+        let half = ReportRow(dimensions: [:], measures: measures(10, failed: 1))
+        mixed.totalsByKind = [.client: half, .server: half]
+        #expect(lines(mixed, columns: nil).filter { $0.hasPrefix("total ") }.count == 2)
+        let terminal = lines(mixed, columns: 100)
+        #expect(terminal[0].hasPrefix("1 of 10 requests made and 1 of 10 served failed"))
+        #expect(terminal.contains("Made and served"))
+    }
+
+    @Test func rowsThatWereCutAreTold() {
+        var cut = report([.service, .kind, .endpoint], twoKinds)
+        cut.rows.removeLast()
+        let lines = lines(cut, columns: nil)
+        #expect(lines.contains("the first 2 of 3 rows; totals are of all rows"))
+        #expect(lines.filter { $0.hasPrefix("total ") }.count == 2)
+        #expect(lines[0] == "10 of 400 requests made and 5 of 50 served failed.")
+    }
+
+    @Test func valuesThatRepeatMoveIntoTheHeading() {
+        let by: [Dimension] = [.service, .kind, .method, .host, .endpoint]
+        let report = report(
+            by, [(["shop", "client", "GET", "a:80", "/x"], 2, 0), (["shop", "client", "POST", "a:80", "/x"], 1, 0)])
+        let terminal = lines(report, columns: 80)
+        #expect(terminal.contains { $0.hasPrefix("Made by shop (host a:80): 3 requests") })
+        #expect(terminal.contains { $0.hasPrefix("      endpoint  count") })
+        #expect(terminal.contains { $0.hasPrefix("GET   /x") })
+        #expect(lines(report, columns: nil).contains { $0.hasPrefix("shop     client  GET     a:80  /x") })
+    }
+
+    @Test func aNarrowTerminalLosesColumnsInTheirOrder() {
+        let name = String(repeating: "n", count: 30)
+        var report = report([.service, .endpoint], [([name, "/a"], 1000, 10), (["b", name], 10, 0)])
+        for row in report.rows.indices {
+            report.rows[row].trend = ReportRow.Trend(count: [1, 2, 3], failed: [0, 0, 0])
+            report.rows[row].lastSeen = "1970-01-01T00:00:00Z"
+        }
+        var context = ReportContext()
+        context.now = 5_000_000_000
+        var before: Set<String> = []
+        var lost: [String] = []
+        for columns in stride(from: 200, through: 40, by: -1) {
+            let titles = lines(report, context, columns: columns).first { $0.hasPrefix("service") } ?? ""
+            let shown = ["received KiB", "apdex", "impact %", "max ms", "seen", "p50 ms", "p99 ms", "trend", "per s"]
+                .filter { titles.contains($0) }
+            lost += before.subtracting(shown).sorted()
+            before = Set(shown)
+            #expect(["count", "failed %", "p95 ms"].allSatisfy { titles.contains($0) }, "\(columns)")
+        }
+        #expect(
+            lost == ["received KiB", "apdex", "impact %", "max ms", "seen", "p50 ms", "p99 ms", "trend", "per s"])
+    }
+
+    @Test func decimalPointsAreUnderEachOther() {
+        var table = TextTable([TextTable.Column(title: "p95 ms", alignment: .figure)])
+        table.addTitles()
+        for figure in ["67.6", "1,614", "0.219", "–", "<0.001"] { table.add([TextTable.Cell(figure)]) }
+        #expect(
+            table.text(on: .file) == """
+                   p95 ms
+                   67.6
+                1,614
+                    0.219
+                    –
+                   <0.001
+
+                """)
+    }
+
+    @Test func hungAndCancelledAreToldWhereThereAreAny() {
+        let text = lines(SampleReport.report, SampleReport.context, columns: 200)
+        #expect(text.contains { $0.hasPrefix("Made: ") && $0.hasSuffix(", 1 hung, 3 cancelled") })
+        let wide = text.filter { !$0.hasPrefix("Made: ") }
+        #expect(wide.filter { $0.hasSuffix("1 hung") }.count == 1)
+        #expect(wide.filter { $0.hasSuffix("3 cancelled") }.count == 1)
+    }
+
+    @Test func staleDataAndAClockThatIsAheadAreTold() throws {
+        var report = SampleReport.report
+        report.totals.lastSeen = "2026-11-21T09:48:00Z"
+        #expect(lines(report, SampleReport.context, columns: 100).contains { $0.hasSuffix("latest 12 min ago") })
+        report.totals.lastSeen = "2026-11-21T10:05:02Z"
+        #expect(
+            lines(report, SampleReport.context, columns: 100).contains {
+                $0.hasSuffix("latest 5 min ahead: a clock is off")
+            })
+    }
+
+    @Test func theLastLineHasTheSameFilters() {
+        var context = ReportContext()
+        context.flags = [
+            CommandFlag("since", "1h"), CommandFlag("service", "my shop"), CommandFlag("by", "endpoint"),
+            CommandFlag("sort", "p95"), CommandFlag("top", "3"), CommandFlag("ascending"),
+            CommandFlag("collector", "http://127.0.0.1:4319"),
+        ]
+        let failing = report([.endpoint], [(["/a b"], 9, 1), (["/c"], 9, 2)])
+        #expect(
+            lines(failing, context, columns: nil).suffix(2).first
+                == "See them:  martlet-collector requests --since 1h --service 'my shop' --collector http://127.0.0.1:4319"
+                + " --endpoint /c --failed")
+        let fine = report([.endpoint], [(["/a b"], 9, 0)])
+        #expect(lines(fine, context, columns: nil).suffix(2).first?.hasSuffix("4319") == true)
+    }
+
+    @Test func phasesAreColumnsWhenAskedFor() {
+        var context = ReportContext()
+        for columns in [nil, 250] {
+            context.showsPhases = false
+            #expect(!lines(SampleReport.report, context, columns: columns).contains { $0.contains("first byte ms") })
+            context.showsPhases = true
+            #expect(lines(SampleReport.report, context, columns: columns).contains { $0.contains("first byte ms") })
+        }
+    }
+
+    @Test func aRowOfFewRequestsDoesNotSetTheScaleOfBars() {
+        let report = report([.endpoint], [(["/a"], 100, 10), (["/b"], 100, 5), (["/c"], 2, 2)])
+        let bars = lines(report, columns: 100).filter { $0.hasPrefix("/") }.map { line in line.filter { $0 > "▀" } }
+        #expect(bars == ["███", "█▌", "███"])
+    }
+
+    @Test func theUsualPortIsLeftOutOnATerminal() {
+        let report = report([.host, .endpoint], [(["a:443", "/"], 1, 0), (["a:80", "/"], 1, 0)])
+        #expect(lines(report, columns: 80).contains { $0.hasPrefix("a     /") })
+        #expect(lines(report, columns: 80).contains { $0.hasPrefix("a:80  /") })
+        #expect(lines(report, columns: nil).contains { $0.hasPrefix("a:443  /") })
+    }
+
+    @Test func phasesWithoutRoomAreTold() {
+        var context = SampleReport.context
+        context.showsPhases = true
+        #expect(lines(SampleReport.report, context, columns: 120).contains { $0.hasPrefix("No room for queue ms") })
+        #expect(!lines(SampleReport.report, context, columns: 250).contains { $0.hasPrefix("No room") })
+    }
+
+    @Test func aDayBesidesTodayHasItsDate() {
+        let report = report([.endpoint], [(["/"], 1, 0)])
+        var context = ReportContext()
+        context.now = TimeText.parse("2026-11-22T00:00:00Z", now: 0)
+        #expect(
+            lines(report, context, columns: 80).contains { $0.contains("2026-11-21 09:00 to 2026-11-21 10:00 UTC") })
+        context.now = TimeText.parse("2026-11-21T23:59:59Z", now: 0)
+        #expect(
+            lines(report, context, columns: 80).contains { $0.contains("09:00 to 10:00 UTC") && !$0.contains("2026") })
+    }
+}
