@@ -9,7 +9,7 @@ enum SampleReport {
         completeness: 1, rowCount: 8, rows: rows.indices.map(row),
         totals: total(26_470, failed: 1102, p50: 23.9, p95: 121),
         totalsByKind: [
-            .client: total(19_635, failed: 549, p50: 14.2, p95: 96),
+            .client: total(19_635, failed: 549, hung: 1, cancelled: 3, p50: 14.2, p95: 96),
             .server: total(6835, failed: 553, p50: 97, p95: 950),
         ])
 
@@ -32,9 +32,12 @@ enum SampleReport {
         return row
     }
 
-    private static func total(_ count: UInt64, failed: UInt64, p50: Double, p95: Double) -> ReportRow {
+    private static func total(
+        _ count: UInt64, failed: UInt64, hung: UInt64 = 0, cancelled: UInt64 = 0, p50: Double, p95: Double
+    ) -> ReportRow {
         ReportRow(
-            dimensions: [:], measures: measures(count, failed: failed, p50: p50, p95: p95),
+            dimensions: [:],
+            measures: measures(count, failed: failed, hung: hung, cancelled: cancelled, p50: p50, p95: p95),
             lastSeen: "2026-11-21T10:00:00Z")
     }
 
