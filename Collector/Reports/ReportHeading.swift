@@ -1,6 +1,6 @@
 import MartletStorage
 
-/// The lines above a table: the answer in a sentence, what it is about, and what is missing from it.
+/// The lines above a table: the answer in a sentence, the window and its data, and the gaps in the figures.
 struct ReportHeading {
     private let report: Report
     private let context: ReportContext
@@ -76,7 +76,7 @@ struct ReportHeading {
         return ("incomplete (\(FigureText.completeness(share)))", .yellow)
     }
 
-    // MARK: What is missing
+    // MARK: Gaps
 
     private var notes: [String] {
         var notes: [String] = []

@@ -28,7 +28,7 @@ package enum ReportMarkdown {
 
 /// Text that Markdown shows as it is: no markup, no link, no mention.
 enum MarkdownText {
-    /// An invisible character (word joiner) that ends what would become a link or a mention.
+    /// An invisible character (word joiner) that ends a would-be link or mention.
     private static let joiner = "&#8288;"
 
     static func escaped(_ text: String) -> String {

@@ -1,4 +1,4 @@
-/// The decision about what a table shows on a terminal: which columns, and how much of its names.
+/// The columns that a table shows on a terminal, and the widths of its names.
 ///
 /// Columns go first, by their rank, as long as names have not the room that they are worth. Then names are cut, the widest
 /// first. A file has every column, as wide as its widest cell.
