@@ -7,9 +7,8 @@ extension SQLiteStorage {
     package func requests(_ query: RequestsQuery) async throws -> RequestsAnswer {
         try await health.watching {
             try await pool.read { db in
-                let selection = RequestSelection(query)
-                let count = SQLRequest<Int>(literal: "SELECT count(*) FROM detail WHERE \(selection.condition)")
-                let page = try SQLRequest<Row>(literal: try selection.page(in: db)).fetchAll(db)
+                let count = SQLRequest<Int>(literal: "SELECT count(*) FROM detail WHERE \(query.condition)")
+                let page = try SQLRequest<Row>(literal: try query.page(in: db)).fetchAll(db)
                 return RequestsAnswer(
                     requests: try StoredSpans.decode(page.prefix(query.limit), in: db),
                     count: try count.fetchOne(db) ?? 0, isThereMore: page.count > query.limit)

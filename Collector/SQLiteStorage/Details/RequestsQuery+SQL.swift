@@ -2,46 +2,43 @@ import Foundation
 import GRDB
 import MartletStorage
 
-/// The SQL of a question about kept requests.
-struct RequestSelection {
-    private let query: RequestsQuery
-
-    init(_ query: RequestsQuery) {
-        self.query = query
-    }
-
+/// The SQL of the question.
+extension RequestsQuery {
     /// The condition on the rows of all pages.
     var condition: SQL {
         var parts: [SQL] = [
-            "kind != ''", "start_time > \(Int64(clamping: query.window.from))",
-            "start_time <= \(Int64(clamping: query.window.to))", query.filter.requestCondition,
+            "kind != ''", "start_time > \(Int64(clamping: window.from))",
+            "start_time <= \(Int64(clamping: window.to))", filter.requestCondition,
         ]
-        if query.filter.selectsSenders {
-            parts.append("resource_id IN (SELECT id FROM resource WHERE \(query.filter.senderCondition))")
+        if filter.selectsSenders {
+            parts.append("resource_id IN (SELECT id FROM resource WHERE \(filter.senderCondition))")
         }
-        if query.onlyFailed { parts.append("failed") }
-        if let duration = query.slowerThan { parts.append("duration > \(Int64(clamping: duration))") }
-        if let text = query.text { parts.append(Self.condition(text)) }
+        if onlyFailed { parts.append("failed") }
+        if let duration = slowerThan { parts.append("duration > \(Int64(clamping: duration))") }
+        if let text { parts.append(Self.condition(text)) }
         return "\(parts.joined(operator: .and))"
     }
 
     /// Returns the statement that reads a page and one row after it.
     func page(in db: Database) throws -> SQL {
-        let key: SQL = query.order.key == .time ? "start_time" : "duration"
-        let direction: SQL = query.order.ascending ? "ASC" : "DESC"
+        let key: SQL = order.key == .time ? "start_time" : "duration"
+        let direction: SQL = order.ascending ? "ASC" : "DESC"
         return """
             SELECT * FROM detail WHERE \(condition) AND \(try isAfterPageBefore(key, in: db))
-            ORDER BY \(key) \(direction), id \(direction) LIMIT \(query.limit + 1)
+            ORDER BY \(key) \(direction), id \(direction) LIMIT \(limit + 1)
             """
     }
 
+    /// The condition that a row comes after the last one of the page before.
+    ///
+    /// - Parameter key: the column of the order.
     private func isAfterPageBefore(_ key: SQL, in db: Database) throws -> SQL {
-        guard let id = query.before else { return "TRUE" }
+        guard let id = before else { return "TRUE" }
         let last = try DetailID(id).flatMap {
             try SQLRequest<Int64>(literal: "SELECT \(key) FROM detail WHERE id = \($0.row)").fetchOne(db)
         }
         guard let last, let row = DetailID(id)?.row else { throw UnknownRequest(id: id) }
-        return query.order.ascending ? "(\(key), id) > (\(last), \(row))" : "(\(key), id) < (\(last), \(row))"
+        return order.ascending ? "(\(key), id) > (\(last), \(row))" : "(\(key), id) < (\(last), \(row))"
     }
 
     /// The condition that a kept field contains a text.
