@@ -19,7 +19,8 @@ package struct RequestGroup: Sendable, Equatable {
         self.values = values
     }
 
-    package var count: UInt64 { unfailed.requests &+ failed.requests }
+    // Reading `requests` of another module would copy the statistics, buckets and all, for each entry of a chunk.
+    package var count: UInt64 { unfailed.duration.count &+ failed.duration.count }
 
     /// The statistics of all requests, failed or not.
     package var statistics: RequestStatistics {
