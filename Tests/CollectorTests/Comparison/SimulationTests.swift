@@ -1,5 +1,6 @@
 import Fixtures
 import Foundation
+import MartletTelemetry
 import Testing
 
 @testable import MartletReports
@@ -62,6 +63,20 @@ import Testing
         #expect((0.8...0.97).contains(failing.share(failing.found.failures)))
         let slower = Self.compare("p95 +\(p95)") { $0.slowdown += p95 }
         #expect((0.8...0.99).contains(slower.share(slower.found.p95)))
+    }
+
+    @Test func anIntervalHoldsTheTrueQuantile() throws {
+        var random = SeededGenerator(seed: 9)
+        let windows = (0..<100).map { _ in Self.usual.blocks(using: &random) }
+        let all = ExponentialHistogram(mergedFrom: windows.flatMap { $0 })
+        for share in [0.5, 0.95, 0.99] {
+            let truth = try #require(all.quantile(share))
+            let holding = windows.count { window in
+                let counts = WindowCounts(window, in: SharedBuckets(all))
+                return Verdict.Quantile(share, of: counts).interval.contains(truth)
+            }
+            #expect((88...99).contains(holding))
+        }
     }
 
     private static func compare(_ name: String, change: (inout SimulatedTraffic) -> Void) -> Simulation {
