@@ -10,7 +10,7 @@ package enum Comparison {
     /// Returns a verdict for each row, in order.
     ///
     /// Of the changes of failures that are found, one in a hundred is false on average, and so of those of durations. The two
-    /// are different questions, so that many tests of the one do not make the other harder to answer.
+    /// are different questions, and many tests of the one must not make the other harder to answer.
     ///
     /// - Parameter rows: all rows of a report, and not those alone that look changed. They are judged together, because among
     ///   many rows some look changed by chance.

@@ -21,7 +21,7 @@ package struct ComparisonBlocks: Sendable, Equatable {
         let shortest = (Self.minLength - 1) / slot + 1
         let count = Self.count(slots: slots, shortest: shortest)
         let length = max(count > 0 ? slots / count : 0, shortest)
-        step = length.multipliedReportingOverflow(by: slot).partialValue
+        step = length * slot
         windows = (0..<count).reversed().map { later in
             let end = last - later * length
             return TimeWindow(from: (end - length) * slot, to: end * slot)

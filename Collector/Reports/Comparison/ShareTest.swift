@@ -18,7 +18,9 @@ struct ShareTest: Sendable {
         self.before = before
         self.after = after
         pooled = (before.sum + after.sum) / (before.size + after.size)
-        designEffect = max(1, (before.designEffect + after.designEffect) / 2)
+        // Each window's effect weighs as much as its part of the variance; if the windows are equal, this is the mean.
+        let (one, other) = (1 / before.size, 1 / after.size)
+        designEffect = max(1, (before.designEffect * one + after.designEffect * other) / (one + other))
     }
 
     /// The probability of a difference at least this large if nothing has changed. `nil` if all requests have the property, or

@@ -2,7 +2,7 @@ import MartletTelemetry
 
 extension Verdict.SmallestChange {
     /// The part of the cases in which a change of this size is not found, if the standard error is exact. It is an estimate from
-    /// ten blocks, so the measured part is 0.11 to 0.17 (docs/comparison.md).
+    /// ten blocks, so the measured part is 0.09 to 0.17 (docs/comparison.md).
     private static let missed = 0.1
 
     /// Works out the smallest changes that are found: their figure is far enough above what counts, and above what is worth a
@@ -37,7 +37,7 @@ extension Verdict.SmallestChange {
         return max(seen, byChance * ChangeGate.minQuantileFactor) - 1
     }
 
-    /// Returns the smallest value that is seen, if all larger ones are; `nil` if the largest is not.
+    /// Returns the smallest value that is seen, where all larger ones are seen as well; `nil` if not even the largest is.
     private static func smallest(upTo largest: Double, isSeen: (Double) -> Bool) -> Double? {
         guard isSeen(largest) else { return nil }
         var (low, high) = (0.0, largest)

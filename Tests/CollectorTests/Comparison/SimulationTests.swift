@@ -19,6 +19,16 @@ import Testing
         #expect(simulation.share(simulation.naive) > 0.3)
     }
 
+    /// One window has ten times the requests of the other.
+    @Test func anUnchangedRowOfUnequalWindowsIsRarelyFoundChanged() {
+        var quiet = Self.usual
+        quiet.requestsPerMinute = 20
+        let shrunk = Self.compare("none, a tenth of the requests", Self.usual, quiet)
+        #expect(shrunk.share(shrunk.found.any) <= 0.03)
+        let grown = Self.compare("none, ten times the requests", quiet, Self.usual)
+        #expect(grown.share(grown.found.any) <= 0.03)
+    }
+
     @Test func minutesThatResembleEachOtherStronglyCostMoreFalseFindings() {
         let traffic = SimulatedTraffic(autocorrelation: 0.8)
         let simulation = Self.compare("none, autocorrelation 0.8", traffic, traffic)
@@ -88,7 +98,7 @@ import Testing
     private static func compare(_ name: String, _ before: SimulatedTraffic, _ after: SimulatedTraffic) -> Simulation {
         let scenario = Simulation.Scenario(name: name, before: before, after: after)
         let simulation = Simulation(scenario, trials: isFull ? 400 : 100, seed: 7)
-        print(name.padding(toLength: 28, withPad: " ", startingAt: 0) + simulation.line)
+        print(name.padding(toLength: 32, withPad: " ", startingAt: 0) + simulation.line)
         return simulation
     }
 
