@@ -1,0 +1,16 @@
+import MartletStorage
+
+/// The requests of one row of a report in two windows, a group for each block of ``ComparisonBlocks``. The windows may
+/// differ in length and in the number of their blocks.
+package struct ComparedRow: Sendable {
+    package var before: [RequestGroup]
+    package var after: [RequestGroup]
+
+    /// - Parameters:
+    ///   - before: the blocks of the earlier window; a block without requests is empty or left out.
+    ///   - after: the blocks of the later window, likewise.
+    package init(before: [RequestGroup], after: [RequestGroup]) {
+        self.before = before
+        self.after = after
+    }
+}
