@@ -23,7 +23,6 @@ extension SQLiteStorage {
                         detail, resource: resource, service: one.resource.service, at: now, in: db)
                     new.details.append(detail)
                 }
-                try DetailPruning.add(new.details.count, to: one.resource.service, in: db)
                 let points = new.points
                 try StatisticsCoverRows.extend(by: points, of: resource, in: db)
                 _ = try series.withLock { index in

@@ -10,8 +10,8 @@ package protocol Storage: Sendable {
     /// figures, are not stored a second time.
     func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome
 
-    /// Stores the details of requests in the same way. The oldest of the service with the most details make room for them. If a sender reports its requests in
-    /// details alone, they are counted too (``DetailsBatch/points``).
+    /// Stores the details of requests in the same way. The oldest of the service with the most details make room for them. If
+    /// a sender reports its requests in details alone, they are counted too (``DetailsBatch/points``).
     func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome
 
     /// Returns figures that are all of one moment. Throws ``TooManyGroups`` if the answer would be too large.

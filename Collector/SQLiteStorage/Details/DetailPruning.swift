@@ -4,17 +4,6 @@ import MartletTelemetry
 /// The deletion of kept spans that are too old or too many. If there are too many, the service with the most of them gives up
 /// its oldest, so that a noisy service does not push out those of others.
 enum DetailPruning {
-    /// Adds to the number of rows of a service.
-    static func add(_ count: Int, to service: String, in db: Database) throws {
-        guard count > 0 else { return }
-        let statement = try db.cachedStatement(
-            sql: """
-                INSERT INTO detail_share (service, count) VALUES (?, ?)
-                ON CONFLICT (service) DO UPDATE SET count = count + excluded.count
-                """)
-        try statement.execute(arguments: [service, count])
-    }
-
     /// Deletes rows that are past the limits, at most `rows`, and returns the number deleted.
     static func prune(atMost rows: Int, at now: UnixNanoseconds, _ limits: SQLiteLimits, in db: Database) throws -> Int
     {
@@ -47,15 +36,8 @@ enum DetailPruning {
     }
 
     private static func delete(_ condition: String, _ arguments: StatementArguments, in db: Database) throws -> Int {
-        let statement = try db.cachedStatement(
-            sql: "DELETE FROM detail WHERE id IN (SELECT id FROM detail WHERE \(condition)) RETURNING service")
-        let deleted = try String.fetchAll(statement, arguments: arguments)
-        let counts = deleted.reduce(into: [:]) { $0[$1, default: 0] += 1 }
-        for (service, count) in counts {
-            let subtract = try db.cachedStatement(sql: "UPDATE detail_share SET count = count - ? WHERE service = ?")
-            try subtract.execute(arguments: [count, service])
-        }
-        try db.cachedStatement(sql: "DELETE FROM detail_share WHERE count <= 0").execute()
-        return deleted.count
+        try db.cachedStatement(sql: "DELETE FROM detail WHERE id IN (SELECT id FROM detail WHERE \(condition))")
+            .execute(arguments: arguments)
+        return db.changesCount
     }
 }

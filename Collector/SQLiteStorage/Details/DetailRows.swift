@@ -42,7 +42,8 @@ enum DetailRows {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT EXISTS (
-                    SELECT 1 FROM detail INDEXED BY detail_by_trace WHERE trace_id = ? AND span_id = ? AND resource_id = ? AND span_kind = ?)
+                    SELECT 1 FROM detail INDEXED BY detail_by_trace
+                    WHERE trace_id = ? AND span_id = ? AND resource_id = ? AND span_kind = ?)
                 """)
         let arguments: StatementArguments = [
             detail.traceID.blob, detail.spanID.blob, resource, detail.kind.rawValue,

@@ -2,8 +2,9 @@ import GRDB
 
 /// All tables of a store, and the mark of its file.
 ///
-/// The tables are one migration. A released migration is never changed: a later change of a table is another migration after
-/// it, which GRDB runs once in each store.
+/// The tables are one migration until the first release. A change of them gives it a new name, so that a store with other
+/// tables is refused. A released migration is never changed: a later change of a table is another migration after it, which
+/// GRDB runs once in each store.
 ///
 /// Times are nanoseconds since 1970. Text columns hold `''` and number columns 0 if a value is absent: SQLite's UNIQUE takes
 /// two NULLs for different.
@@ -13,7 +14,7 @@ enum Schema {
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("tables of the first release") { db in
+        migrator.registerMigration("tables of 2026-11-23") { db in
             try db.execute(sql: senders + series + chunks + batches + cumulativeSeries + details)
         }
         return migrator
@@ -193,6 +194,13 @@ enum Schema {
 
         -- The number of rows of each service: counting them would take longer than storing a batch.
         CREATE TABLE detail_share (service TEXT PRIMARY KEY, count INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+        CREATE TRIGGER detail_added AFTER INSERT ON detail BEGIN
+            INSERT INTO detail_share VALUES (NEW.service, 1) ON CONFLICT (service) DO UPDATE SET count = count + 1;
+        END;
+        CREATE TRIGGER detail_deleted AFTER DELETE ON detail BEGIN
+            UPDATE detail_share SET count = count - 1 WHERE service = OLD.service;
+            DELETE FROM detail_share WHERE service = OLD.service AND count = 0;
+        END;
 
         """
 }

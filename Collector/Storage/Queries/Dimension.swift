@@ -14,9 +14,6 @@ package enum Dimension: String, Sendable, Hashable, CaseIterable {
     case version
     case instance
 
-    /// The dimensions that the sender alone decides.
-    package static let ofSenders: [Dimension] = allCases.filter(\.isOfSender)
-
     /// Whether the sender alone decides the value.
     package var isOfSender: Bool {
         switch self {

@@ -117,6 +117,20 @@ import Testing
         #expect(try await shares() == [])
     }
 
+    /// Swift takes the two spellings for equal, and the store keeps them apart.
+    @Test func servicesWhoseNamesLookAlikeAreCountedApart() async throws {
+        let spellings = ["caf\u{e9}", "cafe\u{301}"]
+        for number in 1...20 as ClosedRange<UInt8> {
+            let service = spellings[Int(number) % 2]
+            _ = try await storage.store(
+                [DetailsBatch(resource: Samples.resource(service), details: [Samples.detail(number)])], of: nil)
+        }
+        #expect(try await storedNumbers().count == 3)
+        _ = try await storage.removeDetails()
+        try await store([21, 22, 23, 24])
+        #expect(try await storedNumbers() == [22, 23, 24])
+    }
+
     /// A sender without numbered batches may send a span again, so each new span is looked up. Every other index would go
     /// through all spans of the sender.
     @Test func aKnownSpanIsLookedUpByItsTrace() async throws {
