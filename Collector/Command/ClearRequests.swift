@@ -12,7 +12,7 @@ struct ClearRequests: AsyncParsableCommand {
     var yes = false
 
     func run() async throws {
-        guard try yes || isConfirmed() else { return }
+        guard try yes || isConfirmed() else { return Output.line("Nothing was deleted.") }
         let removal: RemovalReport = try await reportingFailure { try await source.client().delete("api/v1/requests") }
         Output.line("deleted \(removal.removed) kept requests and spans")
     }

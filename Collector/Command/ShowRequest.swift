@@ -1,6 +1,5 @@
 import ArgumentParser
 import MartletReports
-import MartletStorage
 
 struct ShowRequest: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -27,10 +26,6 @@ struct ShowRequest: AsyncParsableCommand {
         guard let store = try source.openStore() else {
             return try await source.client().get("api/v1/requests/\(id)")
         }
-        guard let kept = try await store.request(id),
-            let report = RequestReport(
-                kept, trace: try await store.spans(ofTrace: kept.span.traceID, limit: RequestReport.maxSpans))
-        else { throw UnknownRequest(id: id) }
-        return report
+        return try await RequestReport(id: id, in: store)
     }
 }

@@ -30,6 +30,16 @@ package struct RequestReport: Sendable, Equatable, Codable {
         case moreSpans = "more_spans"
     }
 
+    /// Reads a kept request and its trace.
+    ///
+    /// - Throws: ``UnknownRequest``, or the store's error.
+    package init(id: String, in storage: some Storage) async throws {
+        guard let kept = try await storage.request(id) else { throw UnknownRequest(id: id) }
+        let trace = try await storage.spans(ofTrace: kept.span.traceID, limit: Self.maxSpans)
+        guard let report = Self(kept, trace: trace) else { throw UnknownRequest(id: id) }
+        self = report
+    }
+
     /// Returns `nil` for a span that is no request.
     package init?(_ stored: StoredSpan, trace answer: TraceAnswer) {
         guard let summary = RequestSummary(stored) else { return nil }

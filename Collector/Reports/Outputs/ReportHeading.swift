@@ -28,16 +28,18 @@ struct ReportHeading {
 
     private var answer: String? {
         guard report.totals.measures.count > 0 else { return nil }
-        let shares = totals.enumerated().map { share($1, isFirst: $0 == 0) }
-        return shares.joined(separator: " and ") + " failed" + worst + "."
+        let shares = totals.map(share).joined(separator: " and ")
+        return shares.prefix(1).uppercased() + shares.dropFirst() + " failed" + worst + "."
     }
 
-    private func share(_ total: KindTotal, isFirst: Bool) -> String {
+    /// The failed requests of a kind: `418 of 4,200 requests`, or `10 of 400 made` and `5 of 50 served requests` beside another.
+    private func share(_ total: KindTotal) -> String {
         let (failed, count) = (total.measures.failures.count, total.measures.count)
-        let none = isFirst ? "None" : "none"
-        let kind = total.kind.map { " " + KindTotal.title($0).lowercased() } ?? ""
-        return (failed == 0 ? none : FigureText.grouped(failed))
-            + " of \(isFirst ? KindTotal.requests(count) : FigureText.grouped(count))\(kind)"
+        let share = (failed == 0 ? "none" : FigureText.grouped(failed)) + " of "
+        guard totals.count > 1 else { return share + KindTotal.requests(count) }
+        let isLast = total.kind == totals.last?.kind
+        return share + "\(FigureText.grouped(count)) \(KindTotal.title(total.kind).lowercased())"
+            + (isLast ? " requests" : "")
     }
 
     /// The row with the most failures, where all rows are known and it is not the only one.

@@ -3,7 +3,7 @@ import MartletTelemetry
 
 /// A request's time as a bar: the part that its own service spent, the way to the server and back, and the server.
 enum PhaseBar {
-    /// Whose time a phase is.
+    /// The side that a phase's time belongs to.
     private enum Side: Character, CaseIterable {
         case ours = "░"
         case way = "▒"

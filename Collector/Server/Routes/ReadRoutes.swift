@@ -33,7 +33,9 @@ struct ReadRoutes: Sendable {
                 try await answer { try await context.whileClientIsThere { try await read(request, context) } }
             }
         }
-        group.delete("requests") { request, _ in try await answer { try await removeRequests(request) } }
+        group.delete("requests") { request, _ in
+            try await answer("the kept requests could not be deleted") { try await removeRequests(request) }
+        }
     }
 
     private typealias Read = @Sendable (Request, CollectorRequestContext) async throws -> Response
@@ -57,12 +59,8 @@ struct ReadRoutes: Sendable {
     }
 
     private func request(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
-        let id = try context.parameters.require("id")
-        guard let kept = try await storage.request(id),
-            let report = RequestReport(
-                kept, trace: try await storage.spans(ofTrace: kept.span.traceID, limit: RequestReport.maxSpans))
-        else { throw UnknownRequest(id: id) }
-        return try Response.json(report)
+        try Response.json(
+            try await RequestReport(id: try context.parameters.require("id"), in: storage))
     }
 
     private func values(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
@@ -88,7 +86,10 @@ struct ReadRoutes: Sendable {
         return try Response.json(AgentsReport(answer, since: since))
     }
 
-    private func answer(_ work: () async throws -> Response) async throws -> Response {
+    /// - Parameter failure: the sentence for a store that fails.
+    private func answer(
+        _ failure: String = "the store could not be read", _ work: () async throws -> Response
+    ) async throws -> Response {
         do {
             return try await work()
         } catch let error as ParameterError {
@@ -102,8 +103,8 @@ struct ReadRoutes: Sendable {
         } catch let error as CancellationError {
             throw error
         } catch {
-            logger.error("the store could not be read", metadata: ["error": "\(error)"])
-            return try Response.json(Problem(error: "the store could not be read"), status: .serviceUnavailable)
+            logger.error("\(failure)", metadata: ["error": "\(error)"])
+            return try Response.json(Problem(error: failure), status: .serviceUnavailable)
         }
     }
 }

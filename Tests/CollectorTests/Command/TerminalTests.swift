@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("csv", "from,to,completeness,service,"), ("markdown", "4 of 4 requests made failed"), ("json", "{\n"),
+        ("csv", "from,to,completeness,service,"), ("markdown", "4 of 4 requests failed"), ("json", "{\n"),
     ])
     func aFormatForProgramsIsTheSameEverywhere(format: String, start: String) async throws {
         let flags = ["--format", format, "--since", "2h", "--until", "0s", "--by", "service,endpoint"]

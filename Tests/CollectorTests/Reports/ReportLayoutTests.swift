@@ -57,7 +57,7 @@ import Testing
         #expect(terminal.contains("Made by shop: 400 requests, 2.50 % failed, p95 7.00 ms"))
         #expect(terminal.contains("Served by shop: 50 requests, 10.00 % failed, p95 7.00 ms"))
         #expect(
-            terminal[0].hasPrefix("10 of 400 requests made and 5 of 50 served failed, 10 of them in /pay."))
+            terminal[0].hasPrefix("10 of 400 made and 5 of 50 served requests failed, 10 of them in /pay."))
         let file = lines(report, columns: nil)
         let totals = file.filter { $0.hasPrefix("total") }
         #expect(totals.count == 2)
@@ -73,7 +73,7 @@ import Testing
         mixed.totalsByKind = [.client: half, .server: half]
         #expect(lines(mixed, columns: nil).filter { $0.hasPrefix("total ") }.count == 2)
         let terminal = lines(mixed, columns: 100)
-        #expect(terminal[0].hasPrefix("1 of 10 requests made and 1 of 10 served failed"))
+        #expect(terminal[0].hasPrefix("1 of 10 made and 1 of 10 served requests failed"))
         #expect(terminal.contains("Made and served"))
     }
 
@@ -83,7 +83,7 @@ import Testing
         let lines = lines(cut, columns: nil)
         #expect(lines.contains("the first 2 of 3 rows; totals are of all rows"))
         #expect(lines.filter { $0.hasPrefix("total ") }.count == 2)
-        #expect(lines[0] == "10 of 400 requests made and 5 of 50 served failed.")
+        #expect(lines[0] == "10 of 400 made and 5 of 50 served requests failed.")
     }
 
     @Test func valuesThatRepeatMoveIntoTheHeading() {

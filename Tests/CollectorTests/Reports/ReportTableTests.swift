@@ -20,7 +20,7 @@ import Testing
     @Test func theTableShowsWindowCompletenessFiguresAndTotals() {
         #expect(
             table(endpoint: "/users/{id}") == """
-                None of 3 requests made failed.
+                None of 3 requests failed.
                 2026-09-21T14:13:20Z to 2026-09-21T14:14:20Z, incomplete (99.99 %)
 
                 service   endpoint     count  per s  failed  failed %  hung  cancelled  p50 ms  p95 ms  p99 ms  max ms  \
