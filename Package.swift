@@ -69,12 +69,16 @@ let package = Package(
             dependencies: ["MartletOTLP", "MartletPoints", "MartletStorage", "MartletTelemetry"],
             path: "Collector/Reports"),
         .target(
+            name: "MartletPage",
+            dependencies: ["MartletOTLP", "MartletReports", "MartletStorage", "MartletTelemetry"],
+            path: "Collector/Page", resources: [.embedInCode("Resources")]),
+        .target(
             name: "MartletPrometheus", dependencies: ["MartletPoints", "MartletStorage", "MartletTelemetry"],
             path: "Collector/Prometheus"),
         .target(
             name: "MartletServer",
             dependencies: [
-                "MartletIntake", "MartletOTLP", "MartletPoints", "MartletPrometheus", "MartletReports",
+                "MartletIntake", "MartletOTLP", "MartletPage", "MartletPoints", "MartletPrometheus", "MartletReports",
                 "MartletStorage", "MartletTelemetry",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -144,8 +148,8 @@ let package = Package(
         .testTarget(
             name: "CollectorTests",
             dependencies: [
-                "Fixtures", "MartletIntake", "MartletOTLP", "MartletPoints", "MartletPrometheus", "MartletReports",
-                "MartletServer", "MartletSQLiteStorage", "MartletStorage", "MartletTelemetry", "martlet-collector",
+                "Fixtures", "MartletIntake", "MartletOTLP", "MartletPage", "MartletPoints", "MartletPrometheus",
+                "MartletReports", "MartletServer", "MartletSQLiteStorage", "MartletStorage", "MartletTelemetry", "martlet-collector",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),

@@ -79,8 +79,3 @@ struct SelectionOptions: ParsableArguments {
         }
     }
 }
-
-extension Parameters {
-    /// The parameters as a query of the collector's API.
-    var query: [(String, String)] { values.map { ($0.name.rawValue, $0.value) } }
-}

@@ -26,6 +26,15 @@ extension SQLiteStorage {
         }
     }
 
+    package func account(in window: TimeWindow, _ filter: RequestFilter) async throws -> WindowAccount {
+        try await health.watching {
+            try await pool.read { db in
+                let counted = WindowRanges(window, expired: try ExpiredRows.times(in: db))
+                return try Completeness.account(in: counted.window, filter, in: db)
+            }
+        }
+    }
+
     /// Goes through the points once more, because the answer's groups are known only after the first time.
     private static func slots(
         of groups: [RequestGroup], _ query: StatisticsQuery, in grid: SlotGrid, _ expired: ExpiredTimes, _ db: Database

@@ -17,6 +17,9 @@ package protocol Storage: Sendable {
     /// Returns figures that are all of one moment. Throws ``TooManyGroups`` if the answer would be too large.
     func statistics(_ query: StatisticsQuery) async throws -> StatisticsAnswer
 
+    /// Returns the account of the senders that a filter selects.
+    func account(in window: TimeWindow, _ filter: RequestFilter) async throws -> WindowAccount
+
     /// Returns the values of a dimension.
     func values(_ query: ValuesQuery) async throws -> ValuesAnswer
 

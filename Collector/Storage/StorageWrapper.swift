@@ -19,6 +19,10 @@ extension StorageWrapper {
         try await storage.statistics(query)
     }
 
+    package func account(in window: TimeWindow, _ filter: RequestFilter) async throws -> WindowAccount {
+        try await storage.account(in: window, filter)
+    }
+
     package func values(_ query: ValuesQuery) async throws -> ValuesAnswer { try await storage.values(query) }
 
     package func requests(_ query: RequestsQuery) async throws -> RequestsAnswer { try await storage.requests(query) }

@@ -35,7 +35,7 @@ extension ReportRow {
     }
 
     /// Returns the row's value of a dimension; empty if it has none.
-    func text(of dimension: Dimension) -> String {
+    package func text(of dimension: Dimension) -> String {
         (dimensions[dimension] ?? nil) ?? ""
     }
 }

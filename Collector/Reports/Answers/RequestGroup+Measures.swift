@@ -7,7 +7,7 @@ extension RequestGroup {
     /// Returns all measures but ``impact(among:)``, which depends on the other groups.
     ///
     /// - Parameter seconds: the length of the report's window.
-    func measures(seconds: Double) -> RequestMeasures {
+    package func measures(seconds: Double) -> RequestMeasures {
         let statistics = statistics
         return RequestMeasures(
             count: statistics.requests,
@@ -20,7 +20,7 @@ extension RequestGroup {
             impact: 0, fromSpans: fromSpans > 0 ? fromSpans : nil)
     }
 
-    func impact(among all: RequestGroup) -> Double { share(time, of: all.time) }
+    package func impact(among all: RequestGroup) -> Double { share(time, of: all.time) }
 
     private var failures: RequestMeasures.Failures {
         let failed = failed.requests

@@ -4,6 +4,8 @@ import MartletStorage
 package protocol ParameterName: RawRepresentable<String>, CaseIterable, Equatable, Sendable {
     /// Whether the parameter may be given more than once.
     var isRepeatable: Bool { get }
+    /// Whether a command takes it without a value.
+    var isSwitch: Bool { get }
 }
 
 extension ParameterName {
@@ -11,4 +13,6 @@ extension ParameterName {
     var filteredDimension: Dimension? { Dimension(rawValue: rawValue) }
 
     package var isRepeatable: Bool { filteredDimension != nil }
+
+    package var isSwitch: Bool { false }
 }

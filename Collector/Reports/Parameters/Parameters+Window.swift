@@ -6,7 +6,7 @@ extension Parameters where Name: WindowParameterName {
     /// window.
     private static var longestDays: UInt64 { 800 }
 
-    func window(now: UnixNanoseconds) throws(ParameterError) -> TimeWindow {
+    package func window(now: UnixNanoseconds) throws(ParameterError) -> TimeWindow {
         let from = try time(.since, default: Name.defaultSince, now: now)
         let to = try time(.until, default: "0s", now: now, after: from)
         guard from < to else { throw ParameterError("since must be before until") }

@@ -37,8 +37,21 @@ package struct Parameters<Name: ParameterName>: Sendable {
     }
 
     /// The parameter's first value; `nil` if it was not given.
-    subscript(_ name: Name) -> String? {
+    package subscript(_ name: Name) -> String? {
         values.first { $0.name == name }?.value
+    }
+
+    /// All values of a parameter, in order.
+    package func all(_ name: Name) -> [String] {
+        values.filter { $0.name == name }.map(\.value)
+    }
+
+    /// The parameters as those of a query.
+    package var query: [(String, String)] { values.map { ($0.name.rawValue, $0.value) } }
+
+    /// The parameters as flags of a command.
+    package var commandFlags: [CommandFlag] {
+        values.map { name, value in CommandFlag(name.rawValue, name.isSwitch ? nil : value) }
     }
 
     /// - Parameter after: the beginning of a window, if the parameter is its end (``TimeExpression``).
@@ -56,7 +69,7 @@ package struct Parameters<Name: ParameterName>: Sendable {
         return time
     }
 
-    func choice<Choice: RawRepresentable<String> & CaseIterable>(
+    package func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ name: Name
     ) throws(ParameterError) -> Choice? {
         guard let text = self[name] else { return nil }
@@ -67,7 +80,7 @@ package struct Parameters<Name: ParameterName>: Sendable {
     }
 
     /// Returns `false` for a parameter that was not given.
-    func flag(_ name: Name) throws(ParameterError) -> Bool {
+    package func flag(_ name: Name) throws(ParameterError) -> Bool {
         switch self[name] {
         case nil, "false"?: return false
         case "true"?, ""?: return true
@@ -76,7 +89,7 @@ package struct Parameters<Name: ParameterName>: Sendable {
     }
 
     /// Returns a number from 1 to `limit`; `nil` if the parameter was not given.
-    func number(_ name: Name, of things: String, upTo limit: Int = .max) throws(ParameterError) -> Int? {
+    package func number(_ name: Name, of things: String, upTo limit: Int = .max) throws(ParameterError) -> Int? {
         guard let text = self[name] else { return nil }
         guard let number = Int(text), (1...limit).contains(number) else {
             let end = limit == .max ? "1 or more" : "from 1 to \(limit)"
@@ -86,7 +99,7 @@ package struct Parameters<Name: ParameterName>: Sendable {
     }
 
     /// Returns a length of time in nanoseconds; `nil` if the parameter was not given.
-    func length(_ name: Name) throws(ParameterError) -> UInt64? {
+    package func length(_ name: Name) throws(ParameterError) -> UInt64? {
         guard let text = self[name] else { return nil }
         guard let length = TimeText.nanoseconds(text) else {
             throw ParameterError("\(name.rawValue) must be a length of time, such as 500ms, 90s or 1h")
@@ -95,7 +108,7 @@ package struct Parameters<Name: ParameterName>: Sendable {
     }
 
     /// Returns the wanted values of all dimensions that a parameter names.
-    func filter() throws(ParameterError) -> RequestFilter {
+    package func filter() throws(ParameterError) -> RequestFilter {
         var filter = RequestFilter()
         for (name, value) in values {
             guard let dimension = name.filteredDimension else { continue }

@@ -8,5 +8,7 @@ package enum ReportParameter: String, WindowParameterName {
 
     package static let defaultBy: [Dimension] = [.service, .kind, .method, .host, .endpoint]
 
+    package var isSwitch: Bool { self == .ascending }
+
     package var isRepeatable: Bool { self == .by || filteredDimension != nil }
 }

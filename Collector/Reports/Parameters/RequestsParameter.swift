@@ -8,6 +8,8 @@ package enum RequestsParameter: String, WindowParameterName {
     case slowerThan = "slower-than"
     case search, sort, ascending, before, limit
 
+    package var isSwitch: Bool { [.failed, .ascending].contains(self) }
+
     package static let defaultLimit = 20
     static let maxLimit = 1000
 }

@@ -11,8 +11,8 @@ package struct CommandFlag: Sendable, Equatable {
 }
 
 /// A command for a person to copy into a shell.
-enum CommandText {
-    static func text(_ subcommand: String, _ flags: [CommandFlag]) -> String {
+package enum CommandText {
+    package static func text(_ subcommand: String, _ flags: [CommandFlag]) -> String {
         (["martlet-collector", subcommand] + flags.map(words)).joined(separator: " ")
     }
 

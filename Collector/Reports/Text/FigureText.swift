@@ -1,10 +1,10 @@
 import Foundation
 
 /// Figures for a person. A figure in a column has no unit: the column's title has it.
-enum FigureText {
+package enum FigureText {
     /// Returns three digits or more: `0.778`, `9.61`, `88.5`, `1,614`. A value that is not 0 never reads as 0. A value that
     /// is not known is a dash.
-    static func figure(_ value: Double) -> String {
+    package static func figure(_ value: Double) -> String {
         guard value.isFinite else { return "–" }
         switch value {
         case ...0: return "0"
@@ -18,7 +18,7 @@ enum FigureText {
     }
 
     /// Returns a count with a comma between thousands.
-    static func grouped(_ count: UInt64) -> String {
+    package static func grouped(_ count: UInt64) -> String {
         guard count >= 1000 else { return String(count) }
         let (thousands, rest) = count.quotientAndRemainder(dividingBy: 1000)
         // The 1 in front keeps the leading zeros.
@@ -26,7 +26,7 @@ enum FigureText {
     }
 
     /// Returns a share in per cent, without the sign. Only none reads as 0.00, and only all as 100.00.
-    static func percent(_ share: Double) -> String {
+    package static func percent(_ share: Double) -> String {
         switch fixed(share * 100, 2) {
         case "0.00" where share > 0: "<0.01"
         case "100.00" where share < 1: ">99.99"
@@ -34,7 +34,7 @@ enum FigureText {
         }
     }
 
-    static func seconds(_ value: Double) -> String {
+    package static func seconds(_ value: Double) -> String {
         switch value {
         case ..<120: fixed(value, 1) + " s"
         case ..<7200: fixed(value / 60, 1) + " min"
@@ -43,7 +43,7 @@ enum FigureText {
     }
 
     /// Returns a length of time in its largest unit, and in the next one unless `isShort`: `19 s`, `3 h 12 min`, `3 h`.
-    static func age(_ seconds: UInt64, isShort: Bool = false) -> String {
+    package static func age(_ seconds: UInt64, isShort: Bool = false) -> String {
         let units: [(String, UInt64)] = [("d", 86_400), ("h", 3600), ("min", 60), ("s", 1)]
         let first = units.firstIndex { seconds >= $0.1 } ?? 3
         var parts = ["\(seconds / units[first].1) \(units[first].0)"]
@@ -57,13 +57,13 @@ enum FigureText {
 
     /// Rounds down, so that an incomplete share never reads as 100 %. For a share such as 0.57 the multiplication may return
     /// slightly less than the whole number.
-    static func completeness(_ share: Double) -> String {
+    package static func completeness(_ share: Double) -> String {
         let hundredths = share < 1 ? min((share * 10_000).nextUp.rounded(.down), 9_999) : 10_000
         return fixed(hundredths / 100, 2) + " %"
     }
 
     /// Returns the text that `printf` writes, ten times as fast: a table has tens of thousands of figures.
-    static func fixed(_ value: Double, _ digits: Int) -> String {
+    package static func fixed(_ value: Double, _ digits: Int) -> String {
         let power = (0..<digits).reduce(1.0) { power, _ in power * 10 }
         let scaled = value * power
         guard value.sign == .plus, scaled < 0x1p53 else { return String(format: "%.\(digits)f", value) }

@@ -1,7 +1,7 @@
 /// Makes text safe to print. Senders choose their names, so characters that would steer a terminal, turn text around or hide
 /// in it are written out.
-enum TerminalText {
-    static func plain(_ text: String) -> String {
+package enum TerminalText {
+    package static func plain(_ text: String) -> String {
         // Nearly all text is plain ASCII; other text is checked character by character.
         if text.utf8.allSatisfy({ (0x20..<0x7f).contains($0) }) { return text }
         return text.unicodeScalars.reduce(into: "") { plain, scalar in
@@ -13,7 +13,7 @@ enum TerminalText {
         }
     }
 
-    static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+    package static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
         if scalar == " " { return true }
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .spaceSeparator, .surrogate, .privateUse,

@@ -9,7 +9,6 @@ struct HealthRoutes: Sendable {
     let logger: Logger
 
     func add(to router: Router<CollectorRequestContext>) {
-        router.get("/") { _, _ in "Martlet collector. The report is at /api/v1/report.\n" }
         // The process answers.
         router.get("healthz") { _, _ in try Response.json(Health(status: "ok")) }
         // The store answers as well, and the collector is not about to stop.

@@ -1,5 +1,4 @@
 import Hummingbird
-import HummingbirdCore
 import Logging
 import MartletReports
 import MartletStorage
@@ -41,12 +40,12 @@ struct ReadRoutes: Sendable {
     private typealias Read = @Sendable (Request, CollectorRequestContext) async throws -> Response
 
     private func report(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
-        let query = try ReportParameters(request.parameters).query(now: now())
+        let query = try ReportParameters(request.queryPairs).query(now: now())
         return try Response.json(Report(try await storage.statistics(query), for: query))
     }
 
     private func series(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
-        let query = try ReportParameters(request.parameters).seriesQuery(now: now())
+        let query = try ReportParameters(request.queryPairs).seriesQuery(now: now())
         guard let report = SeriesReport(try await storage.statistics(query), for: query) else {
             throw StorageFailure("the store answered without slots")
         }
@@ -54,7 +53,7 @@ struct ReadRoutes: Sendable {
     }
 
     private func requests(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
-        let query = try RequestsParameters(request.parameters).query(now: now())
+        let query = try RequestsParameters(request.queryPairs).query(now: now())
         return try Response.json(RequestsReport(try await storage.requests(query), for: query))
     }
 
@@ -67,7 +66,7 @@ struct ReadRoutes: Sendable {
         guard let dimension = Dimension(rawValue: try context.parameters.require("dimension")) else {
             throw HTTPError(.notFound)
         }
-        let query = try ValuesParameters(request.parameters).query(of: dimension, now: now())
+        let query = try ValuesParameters(request.queryPairs).query(of: dimension, now: now())
         return try Response.json(ValuesReport(try await storage.values(query), of: dimension))
     }
 
@@ -81,7 +80,7 @@ struct ReadRoutes: Sendable {
     }
 
     private func agents(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
-        let since = try AgentsParameters(request.parameters).since(now: now())
+        let since = try AgentsParameters(request.queryPairs).since(now: now())
         let answer = try await storage.agents(seenSince: since, limit: AgentsReport.maxAgents)
         return try Response.json(AgentsReport(answer, since: since))
     }
@@ -105,18 +104,6 @@ struct ReadRoutes: Sendable {
         } catch {
             logger.error("\(failure)", metadata: ["error": "\(error)"])
             return try Response.json(Problem(error: failure), status: .serviceUnavailable)
-        }
-    }
-}
-
-extension Request {
-    /// The parameters of the query. A `+` is a blank, as forms and most libraries write it, except in a time, which has
-    /// no blanks and may have a zone.
-    fileprivate var parameters: [(String, String)] {
-        let query = URI("/?" + (uri.query ?? "").replacing("+", with: "%20"))
-        let times = [ReportParameter.since, .until].map(\.rawValue)
-        return query.queryParameters.map { name, value in
-            (String(name), String(times.contains(String(name)) ? value.replacing(" ", with: "+") : value))
         }
     }
 }

@@ -19,6 +19,11 @@ package struct RequestFilter: Sendable, Equatable {
         wanted[dimension, default: []].insert(dimension == .status ? value.lowercased() : value)
     }
 
+    /// Leaves a dimension open.
+    package mutating func removeAll(_ dimension: Dimension) {
+        wanted[dimension] = nil
+    }
+
     /// Whether the sender's own dimensions are wanted. The requests of another sender are all left out.
     package func matches(_ resource: TelemetryResource) -> Bool {
         wanted.allSatisfy { dimension, values in

@@ -1,0 +1,46 @@
+/// Parts of pictures. Only the files beside this one make SVG. Colours and strokes are classes of the style sheet, because the
+/// page's security policy ignores styles in attributes.
+enum SVG {
+    /// Returns a number as an attribute has it: four digits at most, and 0 for a value that is no number.
+    static func number(_ value: Double) -> String {
+        guard value.isFinite, abs(value) < 1e6 else { return "0" }
+        let rounded = (value * 100).rounded() / 100
+        return rounded == rounded.rounded() ? String(Int(rounded)) : String(rounded)
+    }
+
+    static func percent(_ share: Double) -> String { number(share * 100) + "%" }
+
+    /// Returns a picture that is as wide as the place it stands in.
+    static func wide(
+        _ name: String, height: Double, _ attributes: Attribute..., @HTMLBuilder content: () -> HTML
+    ) -> HTML {
+        element(
+            "svg", [.class(name), Attribute("width", "100%"), Attribute("height", number(height))] + attributes,
+            content: content)
+    }
+
+    /// A bar. `x` and `width` are shares of the picture's width, `y` and `height` are pixels.
+    static func rect(
+        _ name: String, x: Double = 0, y: Double = 0, width: Double, height: Double, radius: Double = 0
+    ) -> HTML {
+        var attributes: [Attribute] = [.class(name)]
+        if x != 0 { attributes.append(Attribute("x", percent(x))) }
+        if y != 0 { attributes.append(Attribute("y", number(y))) }
+        attributes += [Attribute("width", percent(width)), Attribute("height", number(height))]
+        if radius > 0 { attributes.append(Attribute("rx", number(radius))) }
+        return element("rect", attributes) {}
+    }
+
+    /// A line through points. `x` is a share of the picture's width times 100, `y` is in pixels. Its stroke keeps its width
+    /// where the picture is stretched.
+    static func line(_ points: [(x: Double, y: Double)], class name: String? = nil, dash: String? = nil) -> HTML {
+        var attributes = [
+            Attribute("points", points.map { number($0.x) + "," + number($0.y) }.joined(separator: " ")),
+            Attribute("fill", "none"), Attribute("stroke", "currentColor"), Attribute("stroke-width", "1.5"),
+            Attribute("vector-effect", "non-scaling-stroke"),
+        ]
+        if let name { attributes.insert(.class(name), at: 0) }
+        if let dash { attributes.append(Attribute("stroke-dasharray", dash)) }
+        return element("polyline", attributes) {}
+    }
+}

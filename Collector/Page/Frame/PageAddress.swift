@@ -1,0 +1,72 @@
+import MartletReports
+
+/// The address of a view or of an answer of the API: a path of this server, and parameters. It is all the state of a page, so
+/// that a copied address shows the same.
+package struct PageAddress: Sendable, Equatable {
+    private var path: String
+    private var parameters: [(name: String, value: String)]
+
+    package static let overview = PageAddress("/")
+
+    init(_ path: StaticString, _ parameters: [(name: String, value: String)] = []) {
+        self.path = "\(path)"
+        self.parameters = parameters
+    }
+
+    /// Creates the address of one thing, such as `/requests/k3v9`.
+    init(_ folder: StaticString, id: String) {
+        path = "\(folder)" + PercentEncoding.encode(id)
+        parameters = []
+    }
+
+    package static func == (one: PageAddress, other: PageAddress) -> Bool { one.text == other.text }
+
+    /// Returns the address with a parameter, in the place of all that have its name. `nil` removes them.
+    func with(_ name: PageParameter, _ value: String?) -> PageAddress {
+        var address = self
+        address.parameters.removeAll { $0.name == name.rawValue }
+        if let value { address.parameters.append((name.rawValue, value)) }
+        return address
+    }
+
+    /// Returns the address with another parameter, beside those that have its name.
+    func adding(_ name: PageParameter, _ value: String) -> PageAddress { adding(name.rawValue, value) }
+
+    func adding(_ name: String, _ value: String) -> PageAddress {
+        var address = self
+        address.parameters.append((name, value))
+        return address
+    }
+
+    func with(_ flags: [(PageParameter, String?)]) -> PageAddress {
+        flags.reduce(self) { $0.with($1.0, $1.1) }
+    }
+
+    /// The path and the query, percent-encoded (RFC 3986, sections 3.3 and 3.4).
+    package var text: String {
+        guard !parameters.isEmpty else { return path }
+        let query = parameters.map { PercentEncoding.encode($0.name) + "=" + PercentEncoding.encode($0.value) }
+        return path + "?" + query.joined(separator: "&")
+    }
+}
+
+private enum PercentEncoding {
+    /// Encodes all bytes but the unreserved characters (RFC 3986, section 2.3).
+    static func encode(_ text: String) -> String {
+        String(decoding: text.utf8.flatMap(encode), as: UTF8.self)
+    }
+
+    private static func encode(_ byte: UInt8) -> [UInt8] {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"):
+            [byte]
+        default: [UInt8(ascii: "%"), digit(byte >> 4), digit(byte & 15)]
+        }
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
+    }
+}

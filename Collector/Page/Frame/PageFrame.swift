@@ -1,0 +1,101 @@
+import MartletOTLP
+import MartletReports
+import MartletStorage
+import MartletTelemetry
+
+/// The document around a view: its head, the links to the other views, the window and the senders, and the foot.
+struct PageFrame {
+    /// The time between two refreshes, in seconds: an agent's interval.
+    private static let refreshSeconds = 10
+
+    let visit: Visit
+    let facts: PageFacts
+
+    /// - Parameters:
+    ///   - title: the view and what it shows, for the window's title.
+    ///   - view: the view that is marked in the links.
+    ///   - hasScope: whether the window and the senders can be chosen.
+    func document(
+        _ title: String, view: Visit.View?, hasScope: Bool = true, @HTMLBuilder main: () -> HTML
+    ) -> HTML {
+        let content = main()
+        return PageDocument.html(title, refresh: visit.isLive ? Self.refreshSeconds : nil) {
+            top(view)
+            if hasScope { ScopeBar(visit: visit, facts: facts).html }
+            element("main", .id("main"), Attribute("tabindex", "-1")) { content }
+            foot
+        }
+    }
+
+    private func top(_ current: Visit.View?) -> HTML {
+        element("header", .class("top")) {
+            link(visit.address(of: .overview), .class("brand")) {
+                Icon.mark
+                "Martlet"
+            }
+            element("nav", .class("views"), .label("Views")) {
+                for view in Visit.View.allCases {
+                    HTML(
+                        "a",
+                        [.href(visit.address(of: view))]
+                            + (view == current ? [Attribute("aria-current", "page")] : []),
+                        content: HTML(view.title))
+                }
+            }
+            element("div", .class("health")) {
+                completeness
+                fresh
+                refresh
+            }
+        }
+    }
+
+    private var completeness: HTML {
+        let (name, icon): (String, Icon) = (facts.completeness ?? 0) < 1 ? ("state warn", .part) : ("state good", .good)
+        return link(visit.address(of: .agents), .class(name)) {
+            icon.html
+            element("span") {
+                if let share = facts.completeness {
+                    element("b") { share < 1 ? FigureText.completeness(share) : "100 %" }
+                    element("span", .class("wide")) { " of what agents captured has arrived" }
+                    element("span", .class("slim")) { " arrived" }
+                } else {
+                    "completeness unknown"
+                }
+            }
+        }
+    }
+
+    private var fresh: HTML {
+        element("span", .class(facts.isOld(at: visit.now) ? "fresh warntext" : "fresh")) {
+            if let latest = facts.latest {
+                if facts.isOld(at: visit.now) { Icon.part.html }
+                "latest "
+                element("b") { FigureText.age((max(visit.now, latest) - latest) / 1_000_000_000) }
+                " ago"
+            } else {
+                "nothing has arrived"
+            }
+        }
+    }
+
+    /// A window that has ended has nothing to refresh.
+    private var refresh: HTML {
+        guard visit.parameters[.until] == nil else { return .none }
+        return link(
+            visit.here.with(.refresh, visit.isLive ? "off" : nil), .class("quiet"), Attribute("data-pause")
+        ) {
+            element("span") {
+                visit.isLive ? "Pause" : "Resume"
+                element("span", .class("wide")) { " refresh" }
+            }
+        }
+    }
+
+    private var foot: HTML {
+        element("footer", .class("foot")) {
+            element("span") { "Martlet collector \(OTLPScope.version)" }
+            element("span") { "All times UTC; page made \(TimeText.format(visit.now).dropFirst(11).dropLast())" }
+        }
+    }
+}

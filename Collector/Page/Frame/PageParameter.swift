@@ -1,0 +1,21 @@
+import MartletReports
+import MartletStorage
+
+/// The names of the parameters of views. Those that a report or a list of requests has as well mean the same there.
+package enum PageParameter: String, WindowParameterName {
+    case since, until
+    case service, environment, kind, method, host, endpoint, status, error, version, instance
+    case compare
+    case sort, ascending, top
+    case failed
+    case slowerThan = "slower-than"
+    case search, before, limit
+    /// `off` keeps the page from asking again by itself.
+    case refresh
+
+    /// The parameters that a view hands on to the next: the window, and the senders that a person looks at.
+    static let scope: [PageParameter] = [.since, .until, .environment, .service, .refresh]
+}
+
+/// The parameters of a view.
+package typealias PageParameters = Parameters<PageParameter>

@@ -1,0 +1,78 @@
+import MartletReports
+import MartletTelemetry
+
+/// The window and the senders of a view: links and forms that change its address.
+struct ScopeBar {
+    private static let windows = [("15m", "15 m"), ("1h", "1 h"), ("6h", "6 h"), ("24h", "24 h"), ("7d", "7 d")]
+
+    let visit: Visit
+    let facts: PageFacts
+
+    var html: HTML {
+        element("div", .class("scope")) {
+            windows
+            custom
+            filters
+            period
+        }
+    }
+
+    private var windows: HTML {
+        element("nav", .class("windows"), .label("Window")) {
+            for (length, title) in Self.windows {
+                let isCurrent =
+                    (visit.parameters[.since] ?? PageParameter.defaultSince) == length
+                    && visit.parameters[.until] == nil
+                HTML(
+                    "a",
+                    [.href(visit.here.with([(.since, length), (.until, nil), (.before, nil)]))]
+                        + (isCurrent ? [Attribute("aria-current", "true")] : []),
+                    content: HTML(title))
+            }
+        }
+    }
+
+    private var custom: HTML {
+        element("details", .class("custom")) {
+            element("summary") { "Custom" }
+            Form.get(visit.base, keeping: visit.parameters, leavingOut: [.since, .until, .before]) {
+                Form.field("From", .since, TimeText.format(visit.window.from))
+                Form.field("To", .until, TimeText.format(visit.window.to))
+                element("p", .class("hint")) {
+                    "A time, or a length of time ago: "
+                    element("code") { "90m" }
+                    ", "
+                    element("code") { "2d" }
+                }
+                element("button") { "Show" }
+            }
+        }
+    }
+
+    private var filters: HTML {
+        Form.get(
+            visit.base, .class("filters"), keeping: visit.parameters, leavingOut: [.environment, .service, .before]
+        ) {
+            Form.choice("Environment", .environment, facts.environments, visit.parameters.all(.environment))
+            Form.choice("Service", .service, facts.services, visit.parameters.all(.service))
+            element("button") { "Apply" }
+        }
+    }
+
+    private var period: HTML {
+        element("p", .class("period")) {
+            time(visit.window.from, after: nil)
+            " – "
+            time(visit.window.to, after: visit.window.from)
+        }
+    }
+
+    /// A time with its date, unless it is of the same day as the time before it.
+    private func time(_ time: UnixNanoseconds, after other: UnixNanoseconds?) -> HTML {
+        let text = TimeText.format(time)
+        let isSameDay = other.map { TimeText.format($0).prefix(10) == text.prefix(10) } ?? false
+        return element("time", Attribute("datetime", text)) {
+            (isSameDay ? "" : "\(text.prefix(10)) ") + text.dropFirst(11).dropLast()
+        }
+    }
+}

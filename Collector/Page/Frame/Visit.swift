@@ -1,0 +1,82 @@
+import MartletReports
+import MartletStorage
+import MartletTelemetry
+
+/// A request for a view, read.
+package struct Visit: Sendable {
+    /// The views in the order of their links.
+    package enum View: String, CaseIterable, Sendable {
+        case overview = "/"
+        case requests = "/requests"
+        case map = "/map"
+        case agents = "/agents"
+
+        var title: String {
+            switch self {
+            case .overview: "Overview"
+            case .requests: "Requests"
+            case .map: "Map"
+            case .agents: "Agents"
+            }
+        }
+
+        var address: PageAddress {
+            switch self {
+            case .overview: PageAddress("/")
+            case .requests: PageAddress("/requests")
+            case .map: PageAddress("/map")
+            case .agents: PageAddress("/agents")
+            }
+        }
+    }
+
+    /// The view's address without parameters.
+    let base: PageAddress
+    let parameters: PageParameters
+    package let now: UnixNanoseconds
+    package let window: TimeWindow
+    package let filter: RequestFilter
+
+    /// - Parameters:
+    ///   - base: the view's address without parameters.
+    ///   - pairs: the parameters of the query. Those without a value are left out, as a form sends the fields that a person
+    ///     left empty.
+    package init(
+        _ base: PageAddress, _ pairs: [(String, String)], now: UnixNanoseconds
+    ) throws(ParameterError) {
+        self.base = base
+        self.now = now
+        parameters = try PageParameters(pairs.filter { !$0.1.isEmpty })
+        window = try parameters.window(now: now)
+        filter = try parameters.filter()
+    }
+
+    /// The view's own address with all its parameters.
+    var here: PageAddress {
+        parameters.values.reduce(base) { $0.adding($1.name, $1.value) }
+    }
+
+    /// Returns the address of another view, with the same window and senders.
+    func address(of view: View) -> PageAddress { scoped(view.address) }
+
+    /// Returns an address with this view's window and senders.
+    func scoped(_ address: PageAddress) -> PageAddress {
+        parameters.values.filter { PageParameter.scope.contains($0.name) }.reduce(address) {
+            $0.adding($1.name, $1.value)
+        }
+    }
+
+    /// Whether the page asks again by itself: a window that has ended does not change.
+    var isLive: Bool { parameters[.until] == nil && parameters[.refresh] != "off" }
+
+    /// The same parameters for a report or a list of requests, as far as it has them.
+    func parameters<Name: ParameterName>(
+        for type: Name.Type, leavingOut names: Set<PageParameter> = []
+    ) -> Parameters<Name> {
+        var result = Parameters<Name>()
+        for (name, value) in parameters.values where !names.contains(name) {
+            if let name = Name(rawValue: name.rawValue) { result.add(name, value) }
+        }
+        return result
+    }
+}

@@ -1,0 +1,24 @@
+import MartletReports
+
+/// Figures as cells of tables show them, with the same texts as a terminal's.
+enum Figure {
+    /// Milliseconds in a column, with whole numbers moved to where the decimal point of the others is.
+    static func milliseconds(_ value: Double) -> HTML {
+        let text = FigureText.figure(value)
+        return HTML.joined([HTML(text), text.utf8.contains(UInt8(ascii: ".")) ? .none : pad])
+    }
+
+    /// The room of a decimal point and one digit; the style sheet has the spaces.
+    private static var pad: HTML { element("span", .class("pad")) {} }
+
+    static func count(_ count: UInt64) -> HTML { HTML(FigureText.grouped(count)) }
+
+    /// A number of requests that should be 0.
+    static func fault(_ count: UInt64) -> HTML {
+        guard count > 0 else { return element("span", .class("zero")) { "0" } }
+        return element("span", .class("st bad")) {
+            Icon.failed.html
+            FigureText.grouped(count)
+        }
+    }
+}

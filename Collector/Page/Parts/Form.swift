@@ -1,0 +1,78 @@
+import MartletReports
+
+/// Forms that ask for an address: they change nothing.
+enum Form {
+    /// - Parameters:
+    ///   - keeping: the parameters that the form hands on.
+    ///   - names: the parameters that the form's own fields have.
+    static func get(
+        _ address: PageAddress, _ attributes: Attribute..., keeping parameters: PageParameters,
+        leavingOut names: Set<PageParameter>, @HTMLBuilder content: () -> HTML
+    ) -> HTML {
+        let fields = content()
+        return HTML(
+            "form", attributes + [Attribute("method", "get"), Attribute("action", address.text)],
+            content: HTML.joined(
+                parameters.values.filter { !names.contains($0.name) }.map { name, value in
+                    emptyElement(
+                        "input", Attribute("type", "hidden"), Attribute("name", name.rawValue),
+                        Attribute("value", value))
+                } + [fields]))
+    }
+
+    static func field(
+        _ title: String, _ name: PageParameter, _ value: String?, type: String = "text", placeholder: String? = nil,
+        class names: String? = nil
+    ) -> HTML {
+        HTML(
+            "label", names.map { [.class($0)] } ?? [],
+            content: HTML.joined([
+                element("span") { title },
+                HTML(
+                    "input",
+                    [
+                        Attribute("type", type), Attribute("name", name.rawValue), Attribute("value", value ?? ""),
+                    ] + (placeholder.map { [Attribute("placeholder", $0)] } ?? []), content: nil),
+            ]))
+    }
+
+    /// A choice of one value, or of all. Values that are chosen and not known, or more than one, stay as they are.
+    static func choice(_ title: String, _ name: PageParameter, _ known: [String], _ chosen: [String]) -> HTML {
+        guard chosen.count < 2 else {
+            return HTML.joined(
+                chosen.map {
+                    emptyElement(
+                        "input", Attribute("type", "hidden"), Attribute("name", name.rawValue), Attribute("value", $0))
+                })
+        }
+        let names = known + chosen.filter { !known.contains($0) }
+        return select(title, name, [("", "all")] + names.map { ($0, $0) }, chosen.first ?? "")
+    }
+
+    /// - Parameter options: values and their names.
+    static func select(
+        _ title: String, _ name: PageParameter, _ options: [(value: String, title: String)], _ chosen: String
+    ) -> HTML {
+        element("label") {
+            element("span") { title }
+            element("select", Attribute("name", name.rawValue)) {
+                for option in options {
+                    HTML(
+                        "option",
+                        [Attribute("value", option.value)] + (option.value == chosen ? [Attribute("selected")] : []),
+                        content: HTML(option.title))
+                }
+            }
+        }
+    }
+
+    static func check(_ title: String, _ name: PageParameter, isOn: Bool) -> HTML {
+        element("label", .class("check")) {
+            HTML(
+                "input",
+                [Attribute("type", "checkbox"), Attribute("name", name.rawValue), Attribute("value", "true")]
+                    + (isOn ? [Attribute("checked")] : []), content: nil)
+            element("span") { title }
+        }
+    }
+}

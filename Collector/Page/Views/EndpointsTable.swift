@@ -1,0 +1,193 @@
+import MartletReports
+import MartletStorage
+import MartletTelemetry
+
+/// The endpoints of the overview. The store sorts them over all rows.
+struct EndpointsTable {
+    private static let columns: [(title: String, key: GroupOrder.Measure)] = [
+        ("Impact %", .impact), ("Count", .count), ("Failed %", .failureRate), ("p50 ms", .p50), ("p95 ms", .p95),
+        ("p99 ms", .p99), ("Max ms", .max),
+    ]
+
+    let overview: Overview
+    private var visit: Visit { overview.visit }
+    private var report: Report { overview.endpoints }
+
+    var html: HTML {
+        element("section", Attribute("aria-labelledby", "h-endpoints")) {
+            head
+            DataTable.html("grid cards endpoints", heading: "h-endpoints") {
+                DataTable.head {
+                    DataTable.title("first", "Endpoint")
+                    for (title, key) in Self.columns { self.title(title, key) }
+                    DataTable.title("num", "Hung")
+                    DataTable.title("trend", "p95 trend")
+                    DataTable.title("num", "Last seen")
+                }
+                DataTable.body { for index in report.rows.indices { row(index) } }
+                DataTable.foot { total }
+            }
+            more
+            CommandLine(report: overview.parameters).html
+        }
+    }
+
+    private var head: HTML {
+        element("div", .class("bar-head")) {
+            element("h2", .id("h-endpoints")) {
+                "Endpoints "
+                element("span", .class("count")) { FigureText.grouped(UInt64(report.rowCount)) }
+            }
+            element("nav", .class("tabs"), .label("Side of the requests")) {
+                tab("Made", .client)
+                tab("Served", .server)
+            }
+            element("p", .class("aside")) { "Every number opens its requests." }
+            sortForm
+        }
+    }
+
+    private func tab(_ title: String, _ kind: RequestKind) -> HTML {
+        HTML(
+            "a",
+            (kind == overview.kind ? [Attribute("aria-current", "true")] : [])
+                + [.href(visit.here.with(.kind, kind.rawValue))], content: HTML(title))
+    }
+
+    /// The order of cards, which have no titles of columns.
+    private var sortForm: HTML {
+        Form.get(
+            visit.base, .class("sortby"), keeping: visit.parameters, leavingOut: [.sort, .ascending]
+        ) {
+            Form.select(
+                "Sort by", .sort, Self.columns.map { ($0.key.rawValue, $0.title) }, visit.parameters[.sort] ?? "impact")
+            Form.check("ascending", .ascending, isOn: visit.parameters[.ascending] == "true")
+            element("button") { "Sort" }
+        }
+    }
+
+    /// A title that sorts by its column, and the other way if it is the order already.
+    private func title(_ text: String, _ key: GroupOrder.Measure) -> HTML {
+        let isCurrent = (visit.parameters[.sort] ?? GroupOrder.Measure.impact.rawValue) == key.rawValue
+        let isAscending = visit.parameters[.ascending] == "true"
+        let address = visit.here.with([
+            (.sort, key.rawValue), (.ascending, isCurrent && !isAscending ? "true" : nil),
+        ])
+        let order = isCurrent ? [Attribute("aria-sort", isAscending ? "ascending" : "descending")] : []
+        return HTML(
+            "th", [Attribute("scope", "col"), .role("columnheader"), .class("num")] + order,
+            content: link(address) {
+                text
+                if isCurrent { (isAscending ? Icon.up : .down).html }
+            })
+    }
+
+    private func row(_ index: Int) -> HTML {
+        let row = report.rows[index]
+        let measures = row.measures
+        let requests = address(PageAddress("/requests"), of: row)
+        return DataTable.row {
+            name(of: row)
+            DataTable.cell("impact %", "num barred") {
+                element("span") { FigureText.fixed(measures.impact * 100, 1) }
+                ShareBar.html(measures.impact / greatest(\.impact))
+            }
+            count(of: measures, requests)
+            DataTable.cell("failed %", "num barred") {
+                link(requests.with(.failed, "true")) { FigureText.percent(measures.failures.rate) }
+                ShareBar.html(measures.failures.rate / greatest(\.failures.rate))
+            }
+            quantiles(of: measures, requests.with(.sort, "duration"))
+            DataTable.cell("hung", "num") {
+                if measures.failures.hung > 0 {
+                    link(requests.with(.error, "hung")) { Figure.fault(measures.failures.hung) }
+                } else {
+                    Figure.fault(0)
+                }
+            }
+            DataTable.cell("p95 trend", "trend") {
+                TrendLine.html(
+                    index < overview.endpointTrends.count ? overview.endpointTrends[index] : [], height: 22,
+                    label: "p95 of \(row.text(of: .method)) \(row.text(of: .endpoint)) over time")
+            }
+            DataTable.cell("last seen", "num") { age(of: row.lastSeen) }
+        }
+    }
+
+    private func name(of row: ReportRow) -> HTML {
+        DataTable.name {
+            link(address(PageAddress("/endpoint"), of: row), .class("name")) {
+                element("span", .class("method")) { row.text(of: .method) }
+                element("span", .class("tpl")) { row.text(of: .endpoint) }
+            }
+            element("span", .class("sub")) {
+                let (service, host) = (row.text(of: .service), row.text(of: .host))
+                overview.kind == .client ? "\(service) → \(host)" : host.isEmpty ? service : "\(service), at \(host)"
+            }
+        }
+    }
+
+    private func count(of measures: RequestMeasures, _ requests: PageAddress) -> HTML {
+        DataTable.cell("count", "num") {
+            link(requests) { FigureText.grouped(measures.count) }
+            element("span", .class("sub num")) { "\(FigureText.figure(measures.perSecond))/s" }
+        }
+    }
+
+    private func quantiles(of measures: RequestMeasures, _ requests: PageAddress) -> HTML {
+        let latency = measures.latency
+        let figures = [
+            ("p50 ms", latency.p50), ("p95 ms", latency.p95), ("p99 ms", latency.p99), ("max ms", latency.max),
+        ]
+        return HTML.joined(
+            figures.map { title, value in
+                DataTable.cell(title, "num") { link(requests) { Figure.milliseconds(value) } }
+            })
+    }
+
+    private var total: HTML {
+        let measures = report.totals.measures
+        let requests = visit.scoped(PageAddress("/requests")).with(.kind, overview.kind.rawValue)
+        return DataTable.row {
+            DataTable.name {
+                report.rowCount == 1 ? "The endpoint" : "All \(FigureText.grouped(UInt64(report.rowCount))) endpoints"
+            }
+            DataTable.cell("impact %", "num") { "100.0" }
+            count(of: measures, requests)
+            DataTable.cell("failed %", "num") {
+                link(requests.with(.failed, "true")) { FigureText.percent(measures.failures.rate) }
+                element("span", .class("sub num")) { FigureText.grouped(measures.failures.count) }
+            }
+            quantiles(of: measures, requests.with(.sort, "duration"))
+            DataTable.cell("hung", "num") { Figure.fault(measures.failures.hung) }
+            DataTable.cell("p95 trend", "trend") {
+                TrendLine.html(overview.totals.slots.map { $0?.latency.p95 }, height: 22, label: "p95 of all over time")
+            }
+            DataTable.cell("last seen", "num") { age(of: report.totals.lastSeen) }
+        }
+    }
+
+    private var more: HTML {
+        guard report.rows.count < report.rowCount else { return .none }
+        return element("p", .class("hint")) {
+            "The first \(FigureText.grouped(UInt64(report.rows.count))) of \(FigureText.grouped(UInt64(report.rowCount))); the totals are of all. "
+            link(visit.here.with(.top, String(report.rowCount))) { "Show all" }
+        }
+    }
+
+    private func address(_ base: PageAddress, of row: ReportRow) -> PageAddress {
+        visit.scoped(base).with([
+            (.service, row.text(of: .service)), (.kind, overview.kind.rawValue), (.method, row.text(of: .method)),
+            (.host, row.text(of: .host)), (.endpoint, row.text(of: .endpoint)),
+        ])
+    }
+
+    private func greatest(_ figure: (RequestMeasures) -> Double) -> Double {
+        report.rows.map { figure($0.measures) }.max() ?? 0
+    }
+
+    private func age(of time: String?) -> String {
+        guard let time = time.flatMap({ TimeText.parse($0, now: 0) }) else { return "" }
+        return FigureText.age((max(visit.now, time) - time) / 1_000_000_000, isShort: true)
+    }
+}

@@ -1,0 +1,66 @@
+import MartletReports
+
+/// Six figures with their lines over time. Each opens its requests.
+struct TotalsStrip {
+    let totals: OverviewTotals
+    let requests: PageAddress
+
+    var html: HTML {
+        element("ul", .class("totals")) {
+            if let measures = totals.measures {
+                item("Requests", FigureText.grouped(measures.count), "", over: \.perSecond)
+                item("Rate", FigureText.figure(measures.perSecond), " /s", note: busiest, over: \.perSecond)
+                item(
+                    "Failed", FigureText.percent(measures.failures.rate), " %",
+                    note: "\(FigureText.grouped(measures.failures.count)) requests",
+                    isBad: measures.failures.count > 0, address: requests.with(.failed, "true"),
+                    over: { $0.failures.rate * 100 })
+                quantile("p50", measures.latency.p50, over: \.latency.p50)
+                quantile("p95", measures.latency.p95, over: \.latency.p95)
+                quantile("p99", measures.latency.p99, over: \.latency.p99)
+            } else {
+                element("li") {
+                    element("span", .class("k")) { "Requests" }
+                    element("span", .class("v")) { "0" }
+                }
+            }
+        }
+    }
+
+    private func quantile(
+        _ title: String, _ value: Double, over figure: (RequestMeasures) -> Double
+    ) -> HTML {
+        let (number, unit) = value < 1000 ? (FigureText.figure(value), " ms") : (FigureText.figure(value / 1000), " s")
+        return item(title, number, unit, address: requests.with(.sort, "duration"), over: figure)
+    }
+
+    private func item(
+        _ title: String, _ value: String, _ unit: String, note: String? = nil, isBad: Bool = false,
+        address: PageAddress? = nil, over figure: (RequestMeasures) -> Double
+    ) -> HTML {
+        let figures = totals.slots.map { $0.map(figure) }
+        return element("li", isBad ? [.class("bad")] : []) {
+            link(address ?? requests) {
+                element("span", .class("k")) { title }
+                element("span", .class("v")) {
+                    value
+                    element("small") { unit }
+                }
+            }
+            TrendLine.html(figures, height: 26, label: "\(title) over time" + range(figures, unit))
+            if let note { element("span", .class("was")) { note } }
+        }
+    }
+
+    private func range(_ figures: [Double?], _ unit: String) -> String {
+        let known = figures.compactMap { $0 }
+        guard let least = known.min(), let most = known.max() else { return "" }
+        return ", from \(FigureText.figure(least)) to \(FigureText.figure(most))\(unit == " s" ? " ms" : unit)"
+    }
+
+    private var busiest: String? {
+        let rates = zip(totals.slots, totals.starts).compactMap { slot, start in slot.map { ($0.perSecond, start) } }
+        guard rates.count > 1, let most = rates.max(by: { $0.0 < $1.0 }) else { return nil }
+        return "most \(FigureText.figure(most.0)) /s at \(TimeText.format(most.1).dropFirst(11).prefix(5))"
+    }
+}

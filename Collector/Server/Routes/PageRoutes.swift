@@ -1,0 +1,82 @@
+import Hummingbird
+import Logging
+import MartletPage
+import MartletReports
+import MartletStorage
+import MartletTelemetry
+
+/// The page at `/` and its views.
+struct PageRoutes: Sendable {
+    let storage: any Storage
+    let limiter: ReadLimiter
+    let now: @Sendable () -> UnixNanoseconds
+    let logger: Logger
+
+    func add(to router: Router<CollectorRequestContext>) {
+        for file in PageAssets.all {
+            router.get(RouterPath(file.path)) { _, _ in Response(file) }
+        }
+        let group = router.group()
+        group.add(middleware: LongWorkMiddleware())
+        group.add(middleware: ReadLimiterMiddleware(limiter: limiter))
+        view("/", of: group) { request, _ in
+            try await Overview(try visit(.overview, request), in: storage).html
+        }
+    }
+
+    private typealias View = @Sendable (Request, CollectorRequestContext) async throws -> HTML
+
+    private func view(_ path: RouterPath, of group: RouterGroup<CollectorRequestContext>, _ view: @escaping View) {
+        group.get(path) { request, context in try await answer(context) { try await view(request, context) } }
+    }
+
+    private func visit(_ address: PageAddress, _ request: Request) throws -> Visit {
+        try Visit(address, request.queryPairs, now: now())
+    }
+
+    private func answer(
+        _ context: CollectorRequestContext, _ work: @escaping @Sendable () async throws -> HTML
+    ) async throws -> Response {
+        do {
+            return Response(page: try await context.whileClientIsThere(work))
+        } catch let error as ParameterError {
+            return Response(
+                page: RefusalPage.html("The address cannot be read", error.description), status: .badRequest)
+        } catch let error as TooManyGroups {
+            return Response(page: RefusalPage.html("There is too much to show", error.description), status: .badRequest)
+        } catch let error as UnknownRequest {
+            return Response(page: RefusalPage.html("Nothing is kept here", error.description), status: .notFound)
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            logger.error("the store could not be read", metadata: ["error": "\(error)"])
+            return Response(
+                page: RefusalPage.html(
+                    "The store could not be read", "Try again in a moment; the collector's log has the cause."),
+                status: .serviceUnavailable)
+        }
+    }
+}
+
+extension Response {
+    /// The page loads its own files alone, runs no script but its own, and is shown in no frame (CSP Level 3).
+    private static let policy = """
+        default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; \
+        base-uri 'none'; frame-ancestors 'none'
+        """
+
+    init(page: HTML, status: HTTPResponse.Status = .ok) {
+        self.init(
+            status: status,
+            headers: [.contentType: "text/html; charset=utf-8", .contentSecurityPolicy: Self.policy],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: page.bytes)))
+    }
+
+    /// The address of a file differs for each content, so a browser may keep it for a year.
+    fileprivate init(_ file: PageAssets.File) {
+        self.init(
+            status: .ok,
+            headers: [.contentType: file.contentType, .cacheControl: "public, max-age=31536000, immutable"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: file.bytes)))
+    }
+}
