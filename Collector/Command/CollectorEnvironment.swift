@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 
 /// The variables `MARTLET_COLLECTOR_…`; empty means unset.
 struct CollectorEnvironment {
@@ -17,6 +18,11 @@ struct CollectorEnvironment {
         guard let text = self[name] else { return nil }
         guard let value = Int(text) else { throw ValidationError("\(Self.prefix)\(name) must be a whole number") }
         return value
+    }
+
+    /// Returns the parts between commas.
+    func list(_ name: String) -> [String] {
+        (self[name] ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     }
 
     /// Returns `false` if the variable is unset.

@@ -33,6 +33,13 @@ struct Serve: AsyncParsableCommand {
     )
     var readToken: String?
 
+    @Option(
+        help: """
+            A name that browsers and readers may reach the collector by, besides addresses and names without a dot; may be \
+            repeated. It matters without a read token alone.
+            """)
+    var allowedHost: [String] = []
+
     @Option(help: "The length of time that points of each resolution are kept. (default: 10s=6h,1m=7d,1h=400d)")
     var retention: String?
 
@@ -61,6 +68,7 @@ struct Serve: AsyncParsableCommand {
         let logger = Logger(label: "martlet-collector")
         let server = CollectorServer(
             storage: storage, activity: activity, tokens: settings.tokens, tls: settings.tls,
+            allowedHosts: AllowedHosts(settings.allowedHosts),
             now: SQLiteStorage.systemClock, logger: logger)
         let application = try server.application(at: settings.address) { port in
             Output.line("martlet-collector: listening on \(settings.url(port: port))")
@@ -88,6 +96,7 @@ struct Serve: AsyncParsableCommand {
             store: store ?? environment["STORE"],
             ingestToken: ingestToken ?? environment["INGEST_TOKEN"],
             readToken: readToken ?? environment["READ_TOKEN"],
+            allowedHosts: allowedHost.isEmpty ? environment.list("ALLOWED_HOST") : allowedHost,
             retention: retention ?? environment["RETENTION"],
             details: details ?? environment["DETAILS"],
             maxDetails: try maxDetails ?? environment.integer("MAX_DETAILS"),

@@ -10,9 +10,11 @@ struct ServeSettings {
     var limits: SQLiteLimits
     var tokens: ServerTokens
     var tls: ServerTLS?
+    var allowedHosts: [String]
 
     init(
-        host: String?, port: Int?, store: String?, ingestToken: String?, readToken: String?, retention: String?,
+        host: String?, port: Int?, store: String?, ingestToken: String?, readToken: String?, allowedHosts: [String],
+        retention: String?,
         details: String?, maxDetails: Int?, tlsCertificate: String?, tlsKey: String?, insecure: Bool
     ) throws {
         guard (0...65535).contains(port ?? 0) else { throw ValidationError("--port must be a number from 0 to 65535") }
@@ -25,6 +27,7 @@ struct ServeSettings {
         if let objection = tokens.objection(toListeningAt: address, insecure: insecure) {
             throw ValidationError(objection)
         }
+        self.allowedHosts = allowedHosts
         tls = try Self.tls(certificate: tlsCertificate, key: tlsKey)
     }
 

@@ -15,6 +15,8 @@ package struct CollectorServer: Sendable {
     package var limits = ServerLimits()
     /// The certificate and key; `nil` for HTTP without TLS.
     package var tls: ServerTLS?
+    /// The names that readers may reach the collector by, if they need no token.
+    package var allowedHosts = AllowedHosts()
     /// Returns the current time, from which `since` and `until` of a report are measured.
     package var now: @Sendable () -> UnixNanoseconds
     package var logger: Logger
@@ -25,6 +27,7 @@ package struct CollectorServer: Sendable {
     package init(
         storage: any Storage, activity: CollectorActivity = CollectorActivity(), intake: Intake = Intake(),
         tokens: ServerTokens = ServerTokens(), limits: ServerLimits = ServerLimits(), tls: ServerTLS? = nil,
+        allowedHosts: AllowedHosts = AllowedHosts(),
         now: @escaping @Sendable () -> UnixNanoseconds, logger: Logger
     ) {
         self.activity = activity
@@ -33,6 +36,7 @@ package struct CollectorServer: Sendable {
         self.tokens = tokens
         self.limits = limits
         self.tls = tls
+        self.allowedHosts = allowedHosts
         self.now = now
         self.logger = logger
     }
@@ -79,12 +83,21 @@ package struct CollectorServer: Sendable {
         router.add(middleware: DrainingMiddleware(requests: requests))
         IngestRoutes(storage: storage, intake: intake, room: IngestRoom(limits), activity: activity, logger: logger)
             .add(to: router, token: tokens.ingest)
-        ReadRoutes(storage: storage, limiter: ReadLimiter(limits), now: now, logger: logger)
-            .add(to: router, token: tokens.read)
-        PageRoutes(storage: storage, limiter: ReadLimiter(limits), now: now, logger: logger).add(to: router)
-        // The metrics have a limiter of their own, so that Prometheus does not wait for long reports.
-        MetricsRoute(storage: storage, limiter: ReadLimiter(limits), activity: activity).add(
-            to: router, token: tokens.read)
+        addReaders(to: router.group())
         return router
+    }
+
+    /// Adds the routes of people and programs that read.
+    private func addReaders(to group: RouterGroup<CollectorRequestContext>) {
+        let access = ReaderAccess(token: tokens.read, sessions: Sessions(now: now), isTLS: tls != nil)
+        // With a token nobody else reads, whatever name a browser was given.
+        if tokens.read == nil { group.add(middleware: AllowedHostMiddleware(hosts: allowedHosts)) }
+        ReadRoutes(storage: storage, limiter: ReadLimiter(limits), now: now, logger: logger)
+            .add(to: group, access: access)
+        PageRoutes(storage: storage, limiter: ReadLimiter(limits), now: now, logger: logger, access: access)
+            .add(to: group)
+        LoginRoutes(access: access, attempts: LoginAttempts(now: now)).add(to: group)
+        // The metrics have a limiter of their own, so that Prometheus does not wait for long reports.
+        MetricsRoute(storage: storage, limiter: ReadLimiter(limits), activity: activity).add(to: group, access: access)
     }
 }

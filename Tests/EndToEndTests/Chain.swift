@@ -66,7 +66,7 @@ struct Chain {
             .report(by.flatMap { ["--by", $0.rawValue] })
         return Dictionary(
             uniqueKeysWithValues: report.rows.map { row in
-                (by.map(row.text).joined(separator: " "), Int(row.measures.count))
+                (by.map(row.shown).joined(separator: " "), Int(row.measures.count))
             })
     }
 }

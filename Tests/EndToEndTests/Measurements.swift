@@ -15,7 +15,7 @@ struct Measurements {
     }
 
     func expect(in report: Report, _ histogram: PythonSDK.Histogram) throws {
-        let keys = report.rows.map { row in report.by.map { row.text($0) }.joined(separator: " ") }
+        let keys = report.rows.map { row in report.by.map { row.shown($0) }.joined(separator: " ") }
         #expect(Set(keys) == Set(series.keys))
         for (key, row) in zip(keys, report.rows) {
             guard let (seconds, bytes) = series[key] else { continue }

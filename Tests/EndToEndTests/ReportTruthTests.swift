@@ -25,8 +25,8 @@ import Testing
             #expect(result.delivered == 360)
             let report = try await probe.report(["--by", "method", "--by", "endpoint", "--by", "status"])
             var reported: [String: Int] = [:]
-            for row in report.rows where row.text(.endpoint) != "/nobody" {
-                let answer = "\(row.text(.method)) \(row.text(.endpoint)) \(row.text(.status))"
+            for row in report.rows where row.shown(.endpoint) != "/nobody" {
+                let answer = "\(row.shown(.method)) \(row.shown(.endpoint)) \(row.shown(.status))"
                 reported[answer] = Int(row.measures.count)
             }
             #expect(reported == shop.answered)
@@ -60,7 +60,7 @@ import Testing
     @Test func noQueryAndNoUploadOfTheAgentsOwnIsInTheStore() async throws {
         try await shop.run { server in
             _ = try await probe.finish(try probe.start(server, requests: 20))
-            let endpoints = Set(try await probe.report(["--by", "endpoint"]).rows.map { $0.text(.endpoint) })
+            let endpoints = Set(try await probe.report(["--by", "endpoint"]).rows.map { $0.shown(.endpoint) })
             #expect(
                 endpoints == [
                     "/users/{id}", "/orders/{id}/items", "/missing/{id}", "/broken", "/posted", "/nobody",
@@ -80,5 +80,5 @@ import Testing
 
 extension ReportRow {
     /// Returns the dimension's value, or `-` if the row has none.
-    func text(_ dimension: MartletStorage.Dimension) -> String { (dimensions[dimension] ?? nil) ?? "-" }
+    func shown(_ dimension: MartletStorage.Dimension) -> String { (dimensions[dimension] ?? nil) ?? "-" }
 }

@@ -95,6 +95,11 @@ struct PageFrame {
     private var foot: HTML {
         element("footer", .class("foot")) {
             element("span") { "Martlet collector \(OTLPScope.version)" }
+            if visit.isSignedIn {
+                element("form", Attribute("method", "post"), Attribute("action", "/logout")) {
+                    element("button") { "Sign out" }
+                }
+            }
             element("span") { "All times UTC; page made \(TimeText.format(visit.now).dropFirst(11).dropLast())" }
         }
     }

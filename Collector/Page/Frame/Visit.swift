@@ -34,6 +34,8 @@ package struct Visit: Sendable {
     let base: PageAddress
     let parameters: PageParameters
     package let now: UnixNanoseconds
+    /// Whether the visitor signed in, and so can sign out.
+    package var isSignedIn = false
     package let window: TimeWindow
     package let filter: RequestFilter
 

@@ -8,4 +8,13 @@ extension Response {
             status: status, headers: [.contentType: "application/json; charset=utf-8"],
             body: ResponseBody(byteBuffer: ByteBuffer(string: try ReportJSON.text(of: value))))
     }
+
+    /// The answer to a reader without the token.
+    static var readTokenMissing: Response {
+        get throws {
+            try json(
+                Problem(error: "the read token is missing or wrong; use --read-token or a Bearer header"),
+                status: .unauthorized)
+        }
+    }
 }

@@ -11,6 +11,9 @@ struct CollectorRequestContext: RequestContext {
         channel = source.channel
     }
 
+    /// The client's address without its port, as the connection has it.
+    var remoteAddress: String { channel.remoteAddress?.ipAddress ?? "" }
+
     /// See ``ClientWatch/whileClientIsThere(_:)``.
     func whileClientIsThere<Value: Sendable>(
         _ work: @escaping @Sendable () async throws -> Value

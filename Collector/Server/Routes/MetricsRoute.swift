@@ -13,17 +13,10 @@ struct MetricsRoute: Sendable {
     /// Bytes of text that are collected before they are sent.
     private static let chunk = 64 * 1024
 
-    func add(to router: Router<CollectorRequestContext>, token: String?) {
+    func add(to router: RouterGroup<CollectorRequestContext>, access: ReaderAccess) {
         let group = router.group("metrics")
         group.add(middleware: LongWorkMiddleware())
-        if let token {
-            group.add(
-                middleware: BearerTokenMiddleware(token: token) { _ in
-                    try Response.json(
-                        Problem(error: "the read token is missing or wrong; use --read-token or a Bearer header"),
-                        status: .unauthorized)
-                })
-        }
+        group.add(middleware: ReaderMiddleware(access: access) { _ in try Response.readTokenMissing })
         group.add(middleware: ReadLimiterMiddleware(limiter: limiter))
         group.get { request, _ in await page(isSent: request.method == .get) }
     }

@@ -11,13 +11,15 @@ struct PageRoutes: Sendable {
     let limiter: ReadLimiter
     let now: @Sendable () -> UnixNanoseconds
     let logger: Logger
+    let access: ReaderAccess
 
-    func add(to router: Router<CollectorRequestContext>) {
+    func add(to router: RouterGroup<CollectorRequestContext>) {
         for file in PageAssets.all {
             router.get(RouterPath(file.path)) { _, _ in Response(file) }
         }
         let group = router.group()
         group.add(middleware: LongWorkMiddleware())
+        group.add(middleware: ReaderMiddleware(access: access) { LoginRoutes.form($0) })
         group.add(middleware: ReadLimiterMiddleware(limiter: limiter))
         view("/", of: group) { request, _ in
             try await Overview(try visit(.overview, request), in: storage).html
@@ -31,7 +33,9 @@ struct PageRoutes: Sendable {
     }
 
     private func visit(_ address: PageAddress, _ request: Request) throws -> Visit {
-        try Visit(address, request.queryPairs, now: now())
+        var visit = try Visit(address, request.queryPairs, now: now())
+        visit.isSignedIn = access.session(of: request) != nil
+        return visit
     }
 
     private func answer(

@@ -11,17 +11,10 @@ struct ReadRoutes: Sendable {
     let now: @Sendable () -> UnixNanoseconds
     let logger: Logger
 
-    func add(to router: Router<CollectorRequestContext>, token: String?) {
+    func add(to router: RouterGroup<CollectorRequestContext>, access: ReaderAccess) {
         let group = router.group("api/v1")
         group.add(middleware: LongWorkMiddleware())
-        if let token {
-            group.add(
-                middleware: BearerTokenMiddleware(token: token) { _ in
-                    try Response.json(
-                        Problem(error: "the read token is missing or wrong; use --read-token or a Bearer header"),
-                        status: .unauthorized)
-                })
-        }
+        group.add(middleware: ReaderMiddleware(access: access) { _ in try Response.readTokenMissing })
         group.add(middleware: ReadLimiterMiddleware(limiter: limiter))
         let reads: [(RouterPath, Read)] = [
             ("report", report), ("series", series), ("requests", requests), ("requests/:id", request),

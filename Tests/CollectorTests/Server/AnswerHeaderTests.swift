@@ -8,7 +8,7 @@ import Testing
     @Test func everyAnswerTellsABrowserToDoNothingWithIt() async throws {
         try await withServer(tokens: ServerTokens(ingest: "a", read: "b")) { client in
             for response in [
-                try await client.get("/"), try await client.get("/healthz"),
+                try await client.get("/healthz"),
                 try await client.get("/api/v1/report", token: "b"), try await client.get("/api/v1/report"),
                 try await client.get("/api/v1/report?top=x", token: "b"), try await client.get("/nothing"),
                 try await client.post(try Samples.body(), token: "a"), try await client.post([0xff], token: "a"),
@@ -38,7 +38,7 @@ import Testing
         try await withServer(tokens: ServerTokens(ingest: "a", read: "b")) { client in
             try await RawConnection.open(port: client.port) { connection in
                 for (path, status) in [
-                    ("/", 200), ("/healthz", 200), ("/readyz", 200), ("/api/v1/report", 401), ("/metrics", 401),
+                    ("/", 401), ("/healthz", 200), ("/readyz", 200), ("/api/v1/report", 401), ("/metrics", 401),
                     ("/nothing", 404), ("/v1/profiles", 404), ("/v1/metrics", 405),
                 ] {
                     try await connection.expectSameOfHeadAndGet(path, status)

@@ -60,6 +60,8 @@ extension TestClientProtocol {
 }
 
 extension TestResponse {
+    var text: String { String(buffer: body) }
+
     /// The message of the google.rpc.Status in the body.
     var reason: String {
         get throws { try RPCStatus(serializedBytes: [UInt8](buffer: body)).message }

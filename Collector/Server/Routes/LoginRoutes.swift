@@ -1,0 +1,67 @@
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import MartletPage
+
+/// The login to the page, for a collector with a read token.
+struct LoginRoutes: Sendable {
+    /// Bytes of a form at most.
+    private static let maxFormBytes = 8192
+
+    let access: ReaderAccess
+    let attempts: LoginAttempts
+
+    func add(to router: some RouterMethods<CollectorRequestContext>) {
+        router.post("login") { request, context in try await logIn(request, context) }
+        router.post("logout") { request, _ in
+            if let id = access.session(of: request) { access.sessions.end(id) }
+            return Response(status: .seeOther, headers: [.location: "/", .setCookie: access.endedCookie])
+        }
+    }
+
+    /// The form at the address that was asked for, so that the address stays.
+    static func form(_ request: Request) -> Response {
+        Response(page: LoginPage.html(next: destination(request.uri.string)), status: .unauthorized)
+    }
+
+    private func logIn(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
+        let address = context.remoteAddress
+        guard attempts.admits(address) else {
+            var response = Response(
+                page: LoginPage.html(next: "/", problem: "Too many tokens were wrong. Try again in a minute."),
+                status: .tooManyRequests)
+            response.headers[.retryAfter] = "60"
+            return response
+        }
+        let body = try await request.body.collect(upTo: Self.maxFormBytes)
+        let form = FormFields(String(buffer: body))
+        let next = Self.destination(form["next"] ?? "/")
+        guard let token = access.token, SecretText.isEqual(form["token"] ?? "", to: token) else {
+            attempts.noteRefusal(of: address)
+            return Response(
+                page: LoginPage.html(next: next, problem: "This is not the read token."), status: .unauthorized)
+        }
+        return Response(
+            status: .seeOther, headers: [.location: next, .setCookie: access.cookie(access.sessions.begin())])
+    }
+
+    /// Returns an address of this server; the overview if the text is none. A browser takes `//` and `/\` for another host.
+    static func destination(_ text: String) -> String {
+        let bytes = Array(text.utf8)
+        guard bytes.first == UInt8(ascii: "/"), bytes.allSatisfy({ (0x21..<0x7f).contains($0) }),
+            bytes.count < 2 || ![UInt8(ascii: "/"), UInt8(ascii: "\\")].contains(bytes[1])
+        else { return "/" }
+        return text
+    }
+}
+
+/// The fields of a form (URL Standard, application/x-www-form-urlencoded).
+private struct FormFields {
+    private let pairs: [(Substring, Substring)]
+
+    init(_ text: String) {
+        pairs = URI("/?" + text.replacing("+", with: "%20")).queryParameters.map { ($0.key, $0.value) }
+    }
+
+    subscript(_ name: String) -> String? { pairs.first { $0.0 == name }.map { String($0.1) } }
+}

@@ -1,0 +1,57 @@
+import Testing
+
+@testable import MartletPage
+
+@Suite struct HTMLTests {
+    private func markup(_ html: HTML) -> String { String(decoding: html.bytes, as: UTF8.self) }
+
+    @Test func textIsEscaped() {
+        let html = element("td", .class("num")) { #"<script>alert("1" & '2')</script>"# }
+        #expect(
+            markup(html)
+                == #"<td class="num">&lt;script&gt;alert(&quot;1&quot; &amp; &#39;2&#39;)&lt;/script&gt;</td>"#)
+    }
+
+    /// Swift takes a character and the joiner after it for one character, which is no `<`; a browser reads a `<`.
+    @Test(arguments: ["\u{301}", "\u{200d}", "\u{600}", "\u{fe0f}", "\u{20dd}", "\u{e0100}"])
+    func markupThatIsJoinedToAnotherCharacterIsEscaped(joiner: String) {
+        for hostile in [
+            "<\(joiner)script>", "\(joiner)<script>", "\"\(joiner) onload=x", "'\(joiner)", "&\(joiner)lt;",
+        ] {
+            let html = element("td", Attribute("title", hostile)) { hostile }
+            let bytes = Array(markup(html).utf8)
+            // The tags of the cell, and of the codes that this file makes, are all there are.
+            let tags = ["<td title=", "</td>", "<span class=", "</span>"]
+            let opening = bytes.indices.filter { bytes[$0] == UInt8(ascii: "<") }
+            #expect(opening.allSatisfy { start in tags.contains { bytes[start...].starts(with: $0.utf8) } })
+            #expect(bytes.count { $0 == UInt8(ascii: "'") } == 0)
+            #expect(bytes.count { $0 == UInt8(ascii: "\"") } % 2 == 0)
+        }
+    }
+
+    @Test func charactersThatAreNotSeenAreShownAsCodes() {
+        #expect(markup(HTML("a\u{202e}\u{202d}b")) == #"a<span class="code">\u{202e}\u{202d}</span>b"#)
+        #expect(markup(HTML("line\nline\tend")) == "line\nline\tend")
+        #expect(markup(element("p", .label("a\u{202e}")) {}) == #"<p aria-label="a\u{202e}"></p>"#)
+    }
+
+    @Test func anAddressIsPercentEncoded() {
+        let address = PageAddress("/endpoint").adding("endpoint", "/a b?c=\"<&'é").adding("host", "[::1]:80")
+        #expect(address.text == "/endpoint?endpoint=%2Fa%20b%3Fc%3D%22%3C%26%27%C3%A9&host=%5B%3A%3A1%5D%3A80")
+        #expect(PageAddress("/requests/", id: "../x?y").text == "/requests/..%2Fx%3Fy")
+    }
+
+    @Test func aParameterTakesThePlaceOfThoseWithItsName() {
+        let address = PageAddress("/").adding("service", "a").adding("service", "b").adding("since", "1h")
+        #expect(address.with(.service, "c").text == "/?since=1h&service=c")
+        #expect(address.with(.service, nil).text == "/?since=1h")
+    }
+
+    @Test(arguments: [Double.nan, .infinity, -.infinity, 1e300])
+    func aFigureThatIsNoNumberBreaksNoPicture(figure: Double) {
+        #expect(SVG.number(figure) == "0")
+        let line = markup(TrendLine.html([1, figure, 2, nil, 3], height: 20, label: "p95"))
+        #expect(!line.contains("nan") && !line.contains("inf"))
+        #expect(!markup(ShareBar.html(figure)).contains("nan"))
+    }
+}

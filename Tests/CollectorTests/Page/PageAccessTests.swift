@@ -1,0 +1,171 @@
+import Fixtures
+import Hummingbird
+import HummingbirdTesting
+import Testing
+
+@testable import MartletServer
+
+/// The people whom the page lets in.
+@Suite struct PageAccessTests {
+    private let tokens = ServerTokens(ingest: "may-send", read: "may-read")
+
+    private func form(_ client: any TestClientProtocol, _ body: String) async throws -> TestResponse {
+        try await client.executeRequest(
+            uri: "/login", method: .post, headers: [.contentType: "application/x-www-form-urlencoded"],
+            body: ByteBuffer(string: body))
+    }
+
+    private func get(_ client: any TestClientProtocol, _ uri: String, cookie: String) async throws -> TestResponse {
+        try await client.executeRequest(uri: uri, method: .get, headers: [.cookie: cookie], body: nil)
+    }
+
+    private func session(_ response: TestResponse) throws -> String {
+        let cookie = try #require(response.headers[.setCookie])
+        return String(try #require(cookie.split(separator: ";").first))
+    }
+
+    @Test func theReadTokenOpensASessionThatReadsThePageAndTheAPI() async throws {
+        try await withServer(tokens: tokens) { client in
+            let asked = try await client.get("/?since=6h")
+            #expect(asked.status == .unauthorized)
+            #expect(asked.text.contains("Read token"))
+            #expect(asked.text.contains(#"name="next" value="/?since=6h""#))
+            #expect(asked.headers[.wwwAuthenticate] == nil)
+
+            let answer = try await form(client, "token=may-read&next=%2F%3Fsince%3D6h")
+            #expect(answer.status == .seeOther)
+            #expect(answer.headers[.location] == "/?since=6h")
+            let cookie = try #require(answer.headers[.setCookie])
+            #expect(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax") && cookie.contains("Path=/"))
+            #expect(!cookie.contains("may-read"))
+
+            let session = try session(answer)
+            for path in ["/", "/api/v1/report", "/metrics"] {
+                #expect(try await get(client, path, cookie: "other=1; " + session).status == .ok)
+            }
+            #expect(try await get(client, "/", cookie: session).text.contains("Sign out"))
+        }
+    }
+
+    @Test func aSessionDeletesNothingThroughTheAPI() async throws {
+        try await withServer(tokens: tokens) { client in
+            let session = try session(try await form(client, "token=may-read"))
+            let refused = try await client.executeRequest(
+                uri: "/api/v1/requests", method: .delete, headers: [.cookie: session], body: nil)
+            #expect(refused.status == .unauthorized)
+        }
+    }
+
+    @Test func signingOutEndsTheSession() async throws {
+        try await withServer(tokens: tokens) { client in
+            let session = try session(try await form(client, "token=may-read"))
+            let answer = try await client.executeRequest(
+                uri: "/logout", method: .post, headers: [.cookie: session], body: nil)
+            #expect(answer.status == .seeOther)
+            #expect(try #require(answer.headers[.setCookie]).contains("Max-Age=0"))
+            #expect(try await get(client, "/", cookie: session).status == .unauthorized)
+        }
+    }
+
+    @Test(arguments: ["", "token=", "token=may-rea", "token=may-send", "token=may-read2", "next=%2F"])
+    func anotherTokenIsRefusedWithASentence(body: String) async throws {
+        try await withServer(tokens: tokens) { client in
+            let refused = try await form(client, body)
+            #expect(refused.status == .unauthorized)
+            #expect(refused.text.contains("This is not the read token."))
+            #expect(refused.headers[.setCookie] == nil)
+        }
+    }
+
+    @Test(arguments: ["", "martlet_session=", "martlet_session=1-2-3-4", "martlet_session=may-read"])
+    func aMadeUpSessionIsNone(cookie: String) async throws {
+        try await withServer(tokens: tokens) { client in
+            #expect(try await get(client, "/", cookie: cookie).status == .unauthorized)
+        }
+    }
+
+    @Test func manyWrongTokensAreNotLookedAtForAMinute() async throws {
+        try await withServer(tokens: tokens) { client in
+            for _ in 0..<10 { #expect(try await form(client, "token=x").status == .unauthorized) }
+            let refused = try await form(client, "token=may-read")
+            #expect(refused.status == .tooManyRequests)
+            #expect(refused.headers[.retryAfter] == "60")
+            #expect(refused.headers[.setCookie] == nil)
+        }
+    }
+
+    @Test(arguments: [
+        "//evil.example", "/\\evil.example", "https://evil.example", "evil", "", "/a\r\nSet-Cookie: x=y", "/\u{e9}",
+    ])
+    func aLoginLeadsToNoOtherSite(next: String) async throws {
+        let encoded = next.utf8.map { "%" + String(0x100 + Int($0), radix: 16).dropFirst() }.joined()
+        try await withServer(tokens: tokens) { client in
+            #expect(try await form(client, "token=may-read&next=" + encoded).headers[.location] == "/")
+        }
+    }
+
+    @Test func aPageLoadsNothingFromElsewhere() async throws {
+        try await withServer { client in
+            let page = try await client.get("/")
+            #expect(page.headers[.contentType] == "text/html; charset=utf-8")
+            #expect(
+                page.headers[.contentSecurityPolicy]
+                    == "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+                    + "form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+            #expect(!page.text.contains(" style=") && !page.text.contains("://"))
+            for (start, type) in [("/martlet.css?v=", "text/css"), ("/martlet.js?v=", "text/javascript")] {
+                let address = try #require(page.text.split(separator: "\"").first { $0.hasPrefix(start) })
+                let file = try await client.get(String(address))
+                #expect(try #require(file.headers[.contentType]).hasPrefix(type))
+                #expect(try #require(file.headers[.cacheControl]).contains("immutable"))
+            }
+        }
+    }
+}
+
+/// The names that a browser may reach the collector by.
+@Suite struct AllowedHostTests {
+    @Test(arguments: [
+        "127.0.0.1:4318", "[::1]:4318", "[::1]", "10.1.2.3", "localhost:4318", "LOCALHOST", "shop.localhost",
+        "collector:4318",
+    ])
+    func addressesAndLocalNamesAreAnswered(host: String) async throws {
+        #expect(AllowedHosts().allow(host))
+    }
+
+    @Test(arguments: [
+        "evil.example", "evil.example:4318", "127.0.0.1.evil.example", "10.1.2.3.4", "[evil.example]:80", "a.b",
+    ])
+    func otherNamesAreRefusedUnlessTheyAreAllowed(host: String) {
+        #expect(!AllowedHosts().allow(host))
+        #expect(!AllowedHosts(["metrics.example"]).allow(host))
+        #expect(AllowedHosts([AllowedHosts.host(of: host).uppercased()]).allow(host))
+    }
+
+    /// A page of evil.example that gave its name the address 127.0.0.1 reads nothing.
+    @Test func aReaderByAnotherSitesNameIsRefusedWithTheFlagThatAllowsIt() async throws {
+        try await withServer { client in
+            try await RawConnection.open(port: client.port) { connection in
+                for path in ["/", "/api/v1/report", "/metrics", "/martlet.css"] {
+                    try await connection.send("GET \(path) HTTP/1.1\r\nHost: evil.example:4318\r\n\r\n")
+                    let answer = try #require(try await connection.answer())
+                    #expect(answer.status == 421)
+                    #expect(answer.text.contains("--allowed-host evil.example"))
+                }
+                try await connection.send("GET /healthz HTTP/1.1\r\nHost: evil.example:4318\r\n\r\n")
+                #expect(try await connection.answer()?.status == 200)
+            }
+        }
+    }
+
+    /// The page of another site has no token to give.
+    @Test func aReadersTokenIsEnoughUnderEveryName() async throws {
+        try await withServer(tokens: ServerTokens(read: "may-read")) { client in
+            try await RawConnection.open(port: client.port) { connection in
+                try await connection.send(
+                    "GET /api/v1/report HTTP/1.1\r\nHost: apm.example\r\nAuthorization: Bearer may-read\r\n\r\n")
+                #expect(try await connection.answer()?.status == 200)
+            }
+        }
+    }
+}
