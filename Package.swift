@@ -89,7 +89,7 @@ let package = Package(
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
-            path: "Collector/Server"),
+            path: "Collector/Server", resources: [.embedInCode("Resources")]),
         .executableTarget(
             name: "martlet-collector",
             dependencies: [

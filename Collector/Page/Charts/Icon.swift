@@ -12,7 +12,9 @@ enum Icon: String, CaseIterable {
     /// The shapes of all signs, once in each page.
     static var sprite: HTML {
         element("svg", .class("sprite"), Attribute("width", "0"), Attribute("height", "0"), .hidden) {
-            element("symbol", .id("mark"), Attribute("viewBox", "0 0 24 24")) { path(martlet) }
+            element("symbol", .id("mark"), Attribute("viewBox", "0 0 24 24")) {
+                element("path", Attribute("fill-rule", "evenodd"), Attribute("d", martlet)) {}
+            }
             for icon in allCases {
                 element("symbol", .id(icon.rawValue), Attribute("viewBox", "0 0 12 12")) { path(icon.shape) }
             }
@@ -35,9 +37,12 @@ enum Icon: String, CaseIterable {
 
     private static func path(_ shape: String) -> HTML { element("path", Attribute("d", shape)) {} }
 
-    /// A martlet: a bird in flight, from its head at the left to its forked tail.
-    private static let martlet =
-        "M2 10 5 8.500C6 6 8.500 5 11 6.500L21.500 2.500C20.500 7 18.500 10 15.500 12L21 16 15.500 15.500 17 21 12 16.500C8 17 5.500 14.500 5.500 10.500Z"
+    /// A martlet, a bird without feet: the same as the icon's.
+    private static let martlet = """
+        M.6 9 4 7.6C4.6 5 6.500 3.400 9 3.500c2.300.1 3.800 1.400 4.800 3.200 1.300 2.300 3.300 3.900 9.600 8.400l-4.500.2 \
+        2.300 4.800-6.300-3.500-1.100 3.600-2-2.900-1.700 3.100-1.600-3.600C5.800 15.500 3.900 13.300 4 10.200Zm7.200-2.500a1 1 \
+        0 1 0 .1 0ZM9.200 9.300c.2 3.600 2.900 5.600 7.700 5.100-3.600-.8-6.100-2.400-7.700-5.100Z
+        """
 
     private var shape: String {
         switch self {

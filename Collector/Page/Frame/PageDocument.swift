@@ -26,7 +26,7 @@ enum PageDocument {
             emptyElement(
                 "link", Attribute("rel", "icon"), .href(PageAssets.icon.address), Attribute("type", "image/svg+xml"))
             emptyElement("link", Attribute("rel", "stylesheet"), .href(PageAssets.style.address))
-            element("script", Attribute("src", PageAssets.script.address.text), Attribute("defer")) {}
+            element("script", Attribute("type", "module"), Attribute("src", PageAssets.script.address.text)) {}
         }
     }
 }

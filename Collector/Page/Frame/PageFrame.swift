@@ -67,9 +67,8 @@ struct PageFrame {
     }
 
     private var fresh: HTML {
-        element("span", .class(facts.isOld(at: visit.now) ? "fresh warntext" : "fresh")) {
+        element("span", .class(facts.isOld(at: visit.now) ? "fresh stale" : "fresh")) {
             if let latest = facts.latest {
-                if facts.isOld(at: visit.now) { Icon.part.html }
                 "latest "
                 element("b") { FigureText.age((max(visit.now, latest) - latest) / 1_000_000_000) }
                 " ago"
@@ -85,10 +84,8 @@ struct PageFrame {
         return link(
             visit.here.with(.refresh, visit.isLive ? "off" : nil), .class("quiet"), Attribute("data-pause")
         ) {
-            element("span") {
-                visit.isLive ? "Pause" : "Resume"
-                element("span", .class("wide")) { " refresh" }
-            }
+            visit.isLive ? "Pause" : "Resume"
+            element("span", .class("wide")) { " refresh" }
         }
     }
 

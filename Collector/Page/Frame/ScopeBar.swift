@@ -1,4 +1,5 @@
 import MartletReports
+import MartletStorage
 import MartletTelemetry
 
 /// The window and the senders of a view: links and forms that change its address.
@@ -64,7 +65,20 @@ struct ScopeBar {
             time(visit.window.from, after: nil)
             " – "
             time(visit.window.to, after: visit.window.from)
+            neighbour("Earlier", "prev", visit.window.before)
+            if visit.parameters[.until] != nil, visit.window.to < visit.now {
+                neighbour("Later", "next", visit.window.after)
+            }
         }
+    }
+
+    /// A link to the window before or after this one.
+    private func neighbour(_ title: String, _ relation: String, _ window: TimeWindow) -> HTML {
+        link(
+            visit.here.with([
+                (.since, TimeText.format(window.from)), (.until, TimeText.format(window.to)), (.before, nil),
+            ]), Attribute("rel", relation), .class("quiet"), .label("\(title) window")
+        ) { title }
     }
 
     /// A time with its date, unless it is of the same day as the time before it.
@@ -75,4 +89,14 @@ struct ScopeBar {
             (isSameDay ? "" : "\(text.prefix(10)) ") + text.dropFirst(11).dropLast()
         }
     }
+}
+
+extension TimeWindow {
+    private var length: UInt64 { to - from }
+
+    /// The window of the same length that ends where this one begins.
+    fileprivate var before: TimeWindow { TimeWindow(from: from - min(from, length), to: from) }
+
+    /// The window of the same length that begins where this one ends.
+    fileprivate var after: TimeWindow { TimeWindow(from: to, to: to + length) }
 }

@@ -6,12 +6,12 @@ package enum LoginPage {
     package static func html(next: String, problem: String? = nil) -> HTML {
         PageDocument.html("Sign in") {
             element("main", .id("main"), .class("login"), Attribute("tabindex", "-1")) {
-                element("form", Attribute("method", "post"), Attribute("action", "/login")) {
+                element("form", .class("panel"), Attribute("method", "post"), Attribute("action", "/login")) {
                     element("h1") {
                         Icon.mark
                         "Martlet"
                     }
-                    if let problem { element("p", .class("problem"), .role("alert")) { problem } }
+                    if let problem { element("p", .class("st bad"), .role("alert")) { problem } }
                     element("label") {
                         element("span") { "Read token" }
                         emptyElement(

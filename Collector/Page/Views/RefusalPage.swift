@@ -8,7 +8,7 @@ package enum RefusalPage {
                     "Martlet"
                 }
             }
-            element("main", .id("main"), Attribute("tabindex", "-1")) {
+            element("main", .id("main"), .class("refusal"), Attribute("tabindex", "-1")) {
                 element("header", .class("title")) {
                     element("div") {
                         element("h1") { title }
