@@ -81,7 +81,10 @@ package struct CollectorServer: Sendable {
             .add(to: router, token: tokens.ingest)
         ReadRoutes(storage: storage, limiter: ReadLimiter(limits), now: now, logger: logger)
             .add(to: router, token: tokens.read)
-        PageRoutes(storage: storage, limiter: ReadLimiter(limits), now: now, logger: logger).add(to: router)
+        PageRoutes(
+            storage: storage, limiter: ReadLimiter(limits), scheme: tls == nil ? "http" : "https", now: now,
+            logger: logger
+        ).add(to: router)
         // The metrics have a limiter of their own, so that Prometheus does not wait for long reports.
         MetricsRoute(storage: storage, limiter: ReadLimiter(limits), activity: activity).add(
             to: router, token: tokens.read)
