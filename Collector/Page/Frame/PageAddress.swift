@@ -5,8 +5,11 @@ import MartletReports
 package struct PageAddress: Sendable, Equatable {
     private var path: String
     private var parameters: [(name: String, value: String)]
+    /// The id of an element of the view.
+    private var fragment: String?
 
     package static let overview = PageAddress("/")
+    package static let requests = PageAddress("/requests")
 
     init(_ path: StaticString, _ parameters: [(name: String, value: String)] = []) {
         self.path = "\(path)"
@@ -42,11 +45,18 @@ package struct PageAddress: Sendable, Equatable {
         flags.reduce(self) { $0.with($1.0, $1.1) }
     }
 
-    /// The path and the query, percent-encoded (RFC 3986, sections 3.3 and 3.4).
+    /// Returns the address of an element of the view.
+    func at(_ id: String) -> PageAddress {
+        var address = self
+        address.fragment = id
+        return address
+    }
+
+    /// The path, the query and the fragment, percent-encoded (RFC 3986, sections 3.3 to 3.5).
     package var text: String {
-        guard !parameters.isEmpty else { return path }
         let query = parameters.map { PercentEncoding.encode($0.name) + "=" + PercentEncoding.encode($0.value) }
-        return path + "?" + query.joined(separator: "&")
+        return path + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
+            + (fragment.map { "#" + PercentEncoding.encode($0) } ?? "")
     }
 }
 

@@ -1,12 +1,14 @@
 /// A whole document.
 enum PageDocument {
-    /// - Parameter refresh: the seconds until the page's script asks again; `nil` if it does not.
-    static func html(_ title: String, refresh: Int? = nil, @HTMLBuilder body: () -> HTML) -> HTML {
+    /// - Parameters:
+    ///   - refresh: the seconds until the page's script asks again; `nil` if it does not.
+    ///   - reload: the seconds until a browser that runs no script asks again; `nil` if it does not.
+    static func html(_ title: String, refresh: Int? = nil, reload: Int? = nil, @HTMLBuilder body: () -> HTML) -> HTML {
         let content = body()
         let attributes = refresh.map { [Attribute("data-refresh", String($0))] } ?? []
         return .document(
             element("html", Attribute("lang", "en")) {
-                head(title)
+                head(title, reload: reload)
                 HTML(
                     "body", attributes,
                     content: HTML.joined([
@@ -16,7 +18,7 @@ enum PageDocument {
             })
     }
 
-    private static func head(_ title: String) -> HTML {
+    private static func head(_ title: String, reload: Int?) -> HTML {
         element("head") {
             emptyElement("meta", Attribute("charset", "utf-8"))
             emptyElement(
@@ -26,6 +28,12 @@ enum PageDocument {
             emptyElement(
                 "link", Attribute("rel", "icon"), .href(PageAssets.icon.address), Attribute("type", "image/svg+xml"))
             emptyElement("link", Attribute("rel", "stylesheet"), .href(PageAssets.style.address))
+            if let reload {
+                element("noscript") {
+                    emptyElement(
+                        "meta", Attribute("http-equiv", "refresh"), Attribute("content", String(reload)))
+                }
+            }
             element("script", Attribute("type", "module"), Attribute("src", PageAssets.script.address.text)) {}
         }
     }

@@ -15,11 +15,12 @@ struct PageFrame {
     ///   - title: the view and what it shows, for the window's title.
     ///   - view: the view that is marked in the links.
     ///   - hasScope: whether the window and the senders can be chosen.
+    ///   - reload: the seconds until a browser that runs no script asks again; `nil` if it does not.
     func document(
-        _ title: String, view: Visit.View?, hasScope: Bool = true, @HTMLBuilder main: () -> HTML
+        _ title: String, view: Visit.View?, hasScope: Bool = true, reload: Int? = nil, @HTMLBuilder main: () -> HTML
     ) -> HTML {
         let content = main()
-        return PageDocument.html(title, refresh: visit.isLive ? Self.refreshSeconds : nil) {
+        return PageDocument.html(title, refresh: visit.isLive ? Self.refreshSeconds : nil, reload: reload) {
             top(view)
             if hasScope { ScopeBar(visit: visit, facts: facts).html }
             element("main", .id("main"), Attribute("tabindex", "-1")) { content }

@@ -10,6 +10,10 @@ package enum PageParameter: String, WindowParameterName {
     case failed
     case slowerThan = "slower-than"
     case search, before, limit
+    /// `on` for the live tail of the requests.
+    case live
+    /// The number of kept requests and spans that were deleted just now.
+    case cleared
     /// `off` keeps the page from asking again by itself.
     case refresh
 

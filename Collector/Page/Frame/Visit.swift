@@ -38,6 +38,9 @@ package struct Visit: Sendable {
     package var isSignedIn = false
     package let window: TimeWindow
     package let filter: RequestFilter
+    /// The number of kept requests and spans that were deleted just now; `nil` on any other visit. It is said once: no address
+    /// hands it on.
+    let cleared: UInt64?
 
     /// - Parameters:
     ///   - base: the view's address without parameters.
@@ -48,13 +51,15 @@ package struct Visit: Sendable {
     ) throws(ParameterError) {
         self.base = base
         self.now = now
-        parameters = try PageParameters(pairs.filter { !$0.1.isEmpty })
+        let given = try PageParameters(pairs.filter { !$0.1.isEmpty })
+        parameters = try PageParameters(given.query.filter { $0.0 != PageParameter.cleared.rawValue })
+        cleared = try given.cleared()
         window = try parameters.window(now: now)
         filter = try parameters.filter()
     }
 
     /// The view's own address with all its parameters.
-    var here: PageAddress {
+    package var here: PageAddress {
         parameters.values.reduce(base) { $0.adding($1.name, $1.value) }
     }
 
@@ -62,7 +67,7 @@ package struct Visit: Sendable {
     func address(of view: View) -> PageAddress { scoped(view.address) }
 
     /// Returns an address with this view's window and senders.
-    func scoped(_ address: PageAddress) -> PageAddress {
+    package func scoped(_ address: PageAddress) -> PageAddress {
         parameters.values.filter { PageParameter.scope.contains($0.name) }.reduce(address) {
             $0.adding($1.name, $1.value)
         }
@@ -80,5 +85,13 @@ package struct Visit: Sendable {
             if let name = Name(rawValue: name.rawValue) { result.add(name, value) }
         }
         return result
+    }
+}
+
+extension PageParameters {
+    fileprivate func cleared() throws(ParameterError) -> UInt64? {
+        guard let text = self[.cleared] else { return nil }
+        guard let number = UInt64(text) else { throw ParameterError("cleared must be a number of requests") }
+        return number
     }
 }

@@ -19,6 +19,11 @@ func link(
     HTML("a", [.href(address)] + attributes, content: content())
 }
 
+/// Returns a link to an element of the same page.
+func jump(to id: String, _ attributes: Attribute..., @HTMLBuilder content: () -> HTML) -> HTML {
+    HTML("a", [Attribute("href", "#" + id)] + attributes, content: content())
+}
+
 /// Puts pieces and texts one after the other.
 @resultBuilder enum HTMLBuilder {
     static func buildExpression(_ piece: HTML) -> HTML { piece }

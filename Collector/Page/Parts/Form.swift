@@ -1,7 +1,12 @@
 import MartletReports
 
-/// Forms that ask for an address: they change nothing.
+/// Forms. All but ``post(_:content:)`` ask for an address and change nothing.
 enum Form {
+    /// A form that changes something. Its parameters are those of the address.
+    static func post(_ address: PageAddress, @HTMLBuilder content: () -> HTML) -> HTML {
+        element("form", Attribute("method", "post"), Attribute("action", address.text), content: content)
+    }
+
     /// - Parameters:
     ///   - keeping: the parameters that the form hands on.
     ///   - names: the parameters that the form's own fields have.
@@ -22,7 +27,7 @@ enum Form {
 
     static func field(
         _ title: String, _ name: PageParameter, _ value: String?, type: String = "text", placeholder: String? = nil,
-        class names: String? = nil
+        characters: Int? = nil, class names: String? = nil
     ) -> HTML {
         HTML(
             "label", names.map { [.class($0)] } ?? [],
@@ -32,7 +37,8 @@ enum Form {
                     "input",
                     [
                         Attribute("type", type), Attribute("name", name.rawValue), Attribute("value", value ?? ""),
-                    ] + (placeholder.map { [Attribute("placeholder", $0)] } ?? []), content: nil),
+                    ] + (placeholder.map { [Attribute("placeholder", $0)] } ?? [])
+                        + (characters.map { [Attribute("size", String($0))] } ?? []), content: nil),
             ]))
     }
 

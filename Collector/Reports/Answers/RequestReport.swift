@@ -108,7 +108,7 @@ package struct TraceSpan: Sendable, Equatable, Codable {
     }
 
     /// - Parameter first: the start of the trace's first span.
-    init(_ stored: StoredSpan, after first: UnixNanoseconds) {
+    package init(_ stored: StoredSpan, after first: UnixNanoseconds) {
         let span = stored.span
         id = stored.id
         spanID = span.spanID.description

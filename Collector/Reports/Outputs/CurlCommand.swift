@@ -2,14 +2,14 @@ import MartletTelemetry
 
 /// A kept request as a command that sends it again. Redacted values stand in it as they were kept, so a person sees the gaps to
 /// fill.
-enum CurlCommand {
+package enum CurlCommand {
     /// Header fields that curl sets itself.
     private static let ownFields: Set<String> = [
         "content-length", "host", "accept-encoding", "traceparent", "tracestate",
     ]
 
     /// Returns `nil` if the address is not kept.
-    static func text(of report: RequestReport) -> String? {
+    package static func text(of report: RequestReport) -> String? {
         guard let url = report.summary.url else { return nil }
         var words = ["curl", "--globoff", "-X", ShellWord.quoted(report.summary.method), ShellWord.quoted(url)]
         for (name, values) in report.requestHeaders.sorted(by: { $0.key < $1.key }) where !ownFields.contains(name) {

@@ -32,14 +32,14 @@ package enum RequestsTable {
     }
 
     /// Returns the time of the day with milliseconds, after the date if the window has more than one.
-    private static func time(of request: RequestSummary, in report: RequestsReport) -> String {
+    package static func time(of request: RequestSummary, in report: RequestsReport) -> String {
         let isOneDay = report.from.prefix(10) == report.to.prefix(10)
         let text = request.time.dropLast()
         return isOneDay ? String(text.dropFirst(11)) : String(text.replacing("T", with: " "))
     }
 
     /// Returns the error if no status tells it.
-    static func outcome(of request: RequestSummary) -> String {
+    package static func outcome(of request: RequestSummary) -> String {
         let status = request.status.map(String.init)
         guard let error = request.error, error != status else { return status ?? "" }
         return status.map { "\($0) \(error)" } ?? error

@@ -11,9 +11,16 @@ struct LoginRoutes: Sendable {
     let access: ReaderAccess
     let attempts: LoginAttempts
 
-    func add(to router: some RouterMethods<CollectorRequestContext>) {
-        router.post("login") { request, context in try await logIn(request, context) }
-        router.post("logout") { request, _ in
+    func add(to router: RouterGroup<CollectorRequestContext>) {
+        let group = router.group()
+        group.add(
+            middleware: SameOriginMiddleware { _ in
+                Response(
+                    page: RefusalPage.html("Nothing has changed", "The request came from a page of another site."),
+                    status: .forbidden)
+            })
+        group.post("login") { request, context in try await logIn(request, context) }
+        group.post("logout") { request, _ in
             if let id = access.session(of: request) { access.sessions.end(id) }
             return Response(status: .seeOther, headers: [.location: "/", .setCookie: access.endedCookie])
         }

@@ -24,31 +24,75 @@ struct PageRoutes: Sendable {
         view("/", of: group) { request, _ in
             try await Overview(try visit(.overview, request), in: storage).html
         }
+        view("/requests", of: group) { request, _ in
+            try await RequestList(try visit(.requests, request), in: storage).html
+        }
+        view("/requests/:id", of: group) { request, context in
+            let id = try context.parameters.require("id")
+            let visit = signedIn(try RequestPage.visit(id, request.queryPairs, now: now()), by: request)
+            return try await RequestPage(id, visit, in: storage).html
+        }
+        view("/traces/:id", of: group) { request, context in
+            let id = try context.parameters.require("id")
+            let visit = signedIn(try TracePage.visit(id, request.queryPairs, now: now()), by: request)
+            return try await TracePage(id, visit, in: storage).html
+        }
+        view("/requests/clear", of: group) { request, _ in
+            try await ClearPage(try visit(ClearPage.address, request), in: storage).html
+        }
+        addClearing(to: group)
+    }
+
+    /// The one address of the page that changes something.
+    private func addClearing(to group: RouterGroup<CollectorRequestContext>) {
+        let guarded = group.group()
+        guarded.add(
+            middleware: SameOriginMiddleware { _ in
+                Response(
+                    page: RefusalPage.html(
+                        "Nothing was deleted", "The request came from a page of another site. Clear from this one."),
+                    status: .forbidden)
+            })
+        guarded.post("/requests/clear") { request, _ in
+            try await answer {
+                let visit = try visit(ClearPage.address, request)
+                let address = ClearPage.address(after: try await storage.removeDetails(), visit)
+                return Response(status: .seeOther, headers: [.location: address.text])
+            }
+        }
     }
 
     private typealias View = @Sendable (Request, CollectorRequestContext) async throws -> HTML
 
     private func view(_ path: RouterPath, of group: RouterGroup<CollectorRequestContext>, _ view: @escaping View) {
-        group.get(path) { request, context in try await answer(context) { try await view(request, context) } }
+        group.get(path) { request, context in
+            try await answer {
+                Response(page: try await context.whileClientIsThere { try await view(request, context) })
+            }
+        }
     }
 
     private func visit(_ address: PageAddress, _ request: Request) throws -> Visit {
-        var visit = try Visit(address, request.queryPairs, now: now())
+        signedIn(try Visit(address, request.queryPairs, now: now()), by: request)
+    }
+
+    private func signedIn(_ visit: Visit, by request: Request) -> Visit {
+        var visit = visit
         visit.isSignedIn = access.session(of: request) != nil
         return visit
     }
 
-    private func answer(
-        _ context: CollectorRequestContext, _ work: @escaping @Sendable () async throws -> HTML
-    ) async throws -> Response {
+    private func answer(_ work: () async throws -> Response) async throws -> Response {
         do {
-            return Response(page: try await context.whileClientIsThere(work))
+            return try await work()
         } catch let error as ParameterError {
             return Response(
                 page: RefusalPage.html("The address cannot be read", error.description), status: .badRequest)
         } catch let error as TooManyGroups {
             return Response(page: RefusalPage.html("There is too much to show", error.description), status: .badRequest)
         } catch let error as UnknownRequest {
+            return Response(page: RefusalPage.html("Nothing is kept here", error.description), status: .notFound)
+        } catch let error as UnknownTrace {
             return Response(page: RefusalPage.html("Nothing is kept here", error.description), status: .notFound)
         } catch let error as CancellationError {
             throw error

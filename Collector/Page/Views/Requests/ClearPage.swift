@@ -1,0 +1,61 @@
+import MartletReports
+import MartletStorage
+import MartletTelemetry
+
+/// The page that asks again before all kept requests are deleted. The store keeps no other choice: they go together.
+package struct ClearPage: Sendable {
+    package static let address = PageAddress("/requests/clear")
+
+    let visit: Visit
+    let facts: PageFacts
+    /// The kept requests of all times.
+    let count: UInt64
+
+    package init(_ visit: Visit, in storage: some Storage) async throws {
+        self.visit = visit
+        facts = try await PageFacts(visit, in: storage)
+        let all = RequestsQuery(window: TimeWindow(from: 0, to: .max), limit: 1)
+        count = UInt64(try await storage.requests(all).count)
+    }
+
+    /// Returns the address of the list after the deletion.
+    ///
+    /// - Parameter removed: the requests and spans that were deleted.
+    package static func address(after removed: Int, _ visit: Visit) -> PageAddress {
+        visit.address(of: .requests).with(.cleared, String(removed))
+    }
+
+    package var html: HTML {
+        PageFrame(visit: visit, facts: facts).document("Clear kept requests", view: .requests, hasScope: false) {
+            element("nav", .class("crumbs"), .label("Path")) {
+                link(visit.address(of: .requests)) { "Requests" }
+            }
+            element("section", .class("confirm panel")) {
+                element("h1") { question }
+                element("p") {
+                    """
+                    Addresses, headers, bodies, errors and traces of all services and all times go, and cannot be brought back. \
+                    Counts, failures and latencies stay as they are.
+                    """
+                }
+                Form.post(visit.scoped(Self.address)) {
+                    link(visit.address(of: .requests), .class("button")) { "Keep them" }
+                    element("button", .class("danger")) { "Clear \(requests)" }
+                }
+            }
+            CommandLine(command: "martlet-collector requests clear", formats: []).html
+        }
+    }
+
+    private var question: String {
+        count == 0 ? "No request is kept. Clear the spans of traces?" : "Clear the details of \(requests)?"
+    }
+
+    private var requests: String {
+        switch count {
+        case 0: "all spans"
+        case 1: "1 request"
+        default: "\(FigureText.grouped(count)) requests"
+        }
+    }
+}

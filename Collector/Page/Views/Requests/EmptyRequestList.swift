@@ -1,0 +1,101 @@
+import MartletReports
+
+/// The list without a row: which condition matched nothing, and what to leave out.
+struct EmptyRequestList {
+    let list: RequestList
+    private var visit: Visit { list.visit }
+
+    var html: HTML {
+        element("section", .class("panel"), Attribute("aria-labelledby", "h-empty")) {
+            element("h2", .id("h-empty")) { title }
+            if visit.parameters[.before] != nil {
+                element("p", .class("hint")) { "The list ends here." }
+            } else if list.filters.isEmpty {
+                reason
+            } else {
+                trials
+            }
+        }
+    }
+
+    private var title: String {
+        guard list.report.count == 0 else { return "No more requests" }
+        return list.filters.isEmpty
+            ? "No request is kept \(visit.period)" : "No kept request matches \(visit.period)"
+    }
+
+    private var trials: HTML {
+        HTML.joined([
+            element("dl", .class("pairs")) {
+                for trial in list.trials { pair(trial) }
+                element("div") {
+                    element("dt") { "all of them" }
+                    element("dd") {
+                        link(visit.windowOnly) { "Leave them out" }
+                        ": all kept requests"
+                    }
+                }
+            },
+            counted,
+        ])
+    }
+
+    private func pair(_ trial: RequestListTrial) -> HTML {
+        element("div") {
+            element("dt") { trial.filter.text }
+            element("dd") {
+                if list.trials.count > 1 { "matches \(Self.requests(trial.alone)) by itself. " }
+                link(trial.filter.address(without: visit)) { "Leave it out" }
+                ": \(Self.requests(trial.without))"
+            }
+        }
+    }
+
+    private static func requests(_ count: Int) -> String {
+        switch count {
+        case 0: "no request"
+        case 1: "1 request"
+        default: "\(FigureText.grouped(UInt64(count))) requests"
+        }
+    }
+
+    /// Requests were counted and are not kept, so no condition is to blame.
+    private var counted: HTML {
+        guard let counted = list.counted else { return .none }
+        let isOfFailures = list.filters.contains { $0.name == .failed }
+        return (isOfFailures ? counted.failed : counted.all) > 0 ? sampling : .none
+    }
+
+    private var reason: HTML {
+        guard list.counted.map({ $0.all > 0 }) ?? false else {
+            return element("p", .class("hint")) {
+                "No request was counted either. A longer time: "
+                link(visit.here.with([(.since, "24h"), (.until, nil)])) { "24 h" }
+                ", "
+                link(visit.here.with([(.since, "7d"), (.until, nil)])) { "7 d" }
+                ". "
+                link(visit.address(of: .agents)) { "The senders that were heard of" }
+            }
+        }
+        return sampling
+    }
+
+    private var sampling: HTML {
+        element("p", .class("hint")) {
+            "Agents count every request. They keep the details of a share of all traces ("
+            element("code") { "MARTLET_SAMPLE_RATE" }
+            "), and of failed and slow requests. The collector drops details before it drops counts ("
+            element("code") { "--details" }
+            ")."
+        }
+    }
+}
+
+extension Visit {
+    /// The first page of the list with no condition at all.
+    fileprivate var windowOnly: PageAddress {
+        parameters.values.filter { [.since, .until, .refresh].contains($0.name) }.reduce(base) {
+            $0.adding($1.name, $1.value)
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import MartletReports
+import MartletStorage
+
+/// A condition of the list that a person can leave out.
+struct RequestListFilter: Sendable, Equatable {
+    let name: PageParameter
+    let value: String
+
+    /// Returns the conditions in the order in which they were given.
+    static func all(in parameters: PageParameters) -> [RequestListFilter] {
+        parameters.values.compactMap { name, value in
+            switch name {
+            case .failed: value == "false" ? nil : RequestListFilter(name: name, value: value)
+            case .slowerThan, .search: RequestListFilter(name: name, value: value)
+            default: Dimension(rawValue: name.rawValue).map { _ in RequestListFilter(name: name, value: value) }
+            }
+        }
+    }
+
+    /// The condition as a name and a value; a name alone says all of a switch.
+    var words: (name: String, value: String) {
+        switch name {
+        case .failed: ("failed", "")
+        case .slowerThan: ("slower than", value)
+        case .search: ("with the text", value)
+        case .kind: value == "client" ? ("made", "") : ("served", "")
+        default: (name.rawValue, value)
+        }
+    }
+
+    var text: String { words.value.isEmpty ? words.name : "\(words.name) \(words.value)" }
+
+    /// Returns the first page of the list without the condition.
+    func address(without visit: Visit) -> PageAddress {
+        others(of: visit.parameters).reduce(visit.base) { $0.adding($1.name, $1.value) }
+    }
+
+    /// Returns the parameters without the condition, and without the place in the list.
+    func others(of parameters: PageParameters) -> [(name: PageParameter, value: String)] {
+        parameters.values.filter { ($0.name != name || $0.value != value) && $0.name != .before }
+    }
+}
