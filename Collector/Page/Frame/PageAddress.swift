@@ -7,6 +7,7 @@ package struct PageAddress: Sendable, Equatable {
     private var parameters: [(name: String, value: String)]
 
     package static let overview = PageAddress("/")
+    package static let endpoint = PageAddress("/endpoint")
 
     init(_ path: StaticString, _ parameters: [(name: String, value: String)] = []) {
         self.path = "\(path)"
