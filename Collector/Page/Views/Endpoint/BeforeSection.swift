@@ -14,16 +14,24 @@ struct BeforeSection {
             if let before = endpoint.measuresBefore {
                 table(before)
             } else {
-                element("p", .class("hint")) { "There were no requests in the \(WindowName.before(endpoint.window))." }
+                element("p", .class("hint")) { nothing }
             }
         }
+    }
+
+    private var nothing: String {
+        endpoint.before == nil
+            ? "The figures of the \(WindowName.before(endpoint.window)) are kept too coarsely to be compared."
+            : "There were no requests in the \(WindowName.before(endpoint.window))."
     }
 
     private func table(_ before: RequestMeasures) -> HTML {
         DataTable.html("grid cards compare", heading: "h-before") {
             DataTable.head {
                 DataTable.title("first", "Figure")
-                for title in ["Before", "Now", "Change"] { DataTable.title("num", title) }
+                for title in [WindowName.title(endpoint.window), "This window", "Change"] {
+                    DataTable.title("num", title)
+                }
             }
             DataTable.body {
                 row(
@@ -47,8 +55,8 @@ struct BeforeSection {
     private func row(_ name: String, _ before: String, _ now: String, _ unit: String, _ change: String) -> HTML {
         DataTable.row {
             DataTable.name { element("span", .class("tpl")) { name } }
-            DataTable.cell("before", "num") { before + unit }
-            DataTable.cell("now", "num") {
+            DataTable.cell(WindowName.before(endpoint.window), "num") { before + unit }
+            DataTable.cell("this window", "num") {
                 element("b") { now }
                 unit
             }

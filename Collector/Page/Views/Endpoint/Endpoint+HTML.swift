@@ -55,7 +55,7 @@ extension Endpoint {
 
     /// The figures of the window before; `nil` if it has no requests.
     var measuresBefore: RequestMeasures? {
-        before.isEmpty ? nil : before.measures(seconds: window.seconds)
+        before.flatMap { $0.isEmpty ? nil : $0.measures(seconds: window.seconds) }
     }
 }
 

@@ -26,7 +26,7 @@ extension Endpoint {
                             element("span", .class("tpl")) { text(of: .endpoint) }
                         }
                     }
-                    element("p", .class("sub")) { ends }
+                    if totals.measures != nil { element("p", .class("sub")) { ends } }
                     restriction
                     sides
                 }
@@ -112,19 +112,6 @@ extension Endpoint {
                     + "p95 \(Figure.duration(before.latency.p95)) → \(Figure.duration(measures.latency.p95))"
             }
             element("span", .class("why")) { "against the \(WindowName.before(window))" }
-        }
-    }
-}
-
-/// The window before, in words.
-enum WindowName {
-    /// Returns `hour before`, `15 min before`.
-    static func before(_ window: TimeWindow) -> String {
-        let seconds = UInt64(window.seconds.rounded())
-        switch seconds {
-        case 3600: return "hour before"
-        case 86_400: return "day before"
-        default: return FigureText.age(seconds) + " before"
         }
     }
 }

@@ -20,8 +20,8 @@ package struct Endpoint: Sendable {
     let totals: Totals
     /// All requests of the window.
     let requests: RequestGroup
-    /// All requests of the window before, which is as long.
-    let before: RequestGroup
+    /// All requests of the window before, which is as long; `nil` if the store has it too coarsely.
+    let before: RequestGroup?
     let failures: FailureList
     let versions: [EndpointVersion]
     /// The services at the other end.
@@ -42,15 +42,16 @@ package struct Endpoint: Sendable {
                 window: visit.window, filter: visit.filter, by: [.kind],
                 step: TrendStep.fitting(visit.window, slots: Self.slots)))
         let wanted: RequestKind? = try visit.parameters.choice(.kind)
-        kind = wanted ?? (overTime.totals[.client] != nil ? .client : .server)
+        let kind = wanted ?? (overTime.totals[.client] != nil ? .client : .server)
+        self.kind = kind
         hasBothKinds = overTime.totals.count > 1
         window = overTime.window
         totals = Totals(of: kind, in: overTime)
         requests = overTime.totals[kind] ?? RequestGroup(values: [])
 
         let questions = EndpointQuestions(visit: visit, kind: kind, window: window)
-        let earlier = try await storage.statistics(questions.before)
-        before = earlier.totals[kind] ?? RequestGroup(values: [])
+        let earlier = questions.comparable(try await storage.statistics(questions.before))
+        before = earlier.map { $0.totals[kind] ?? RequestGroup(values: []) }
         failures = FailureList(try await storage.statistics(questions.failures), before: earlier)
         let senders = try await storage.statistics(questions.senders)
         traits = FailureTrait.all(of: requests, senders: senders)

@@ -10,6 +10,8 @@ struct EndpointQuestions {
     let environment: RequestFilter
     /// The same requests as the other side counted them; `nil` unless the endpoint is known.
     private let peerFilter: RequestFilter?
+    /// The requests of the selection, of either kind.
+    private let selection: RequestFilter
     private let window: TimeWindow
 
     init(visit: Visit, kind: RequestKind, window: TimeWindow) {
@@ -20,6 +22,7 @@ struct EndpointQuestions {
         filter.removeAll(.kind)
         filter.select(.kind, kind.rawValue)
         self.filter = filter
+        selection = visit.filter
         self.window = window
         environment = only([.environment])
         var peers = only([.environment, .method, .host, .endpoint])
@@ -33,6 +36,12 @@ struct EndpointQuestions {
         return StatisticsQuery(
             window: TimeWindow(from: window.from - min(window.from, length), to: window.from), filter: filter,
             by: [.status, .error])
+    }
+
+    /// Returns the answer to ``before``; `nil` if the store has older figures too coarsely, so that the answer is about a longer
+    /// time.
+    func comparable(_ answer: StatisticsAnswer) -> StatisticsAnswer? {
+        answer.window.seconds <= window.seconds * 1.05 ? answer : nil
     }
 
     /// The kinds of failures over time, the most frequent first.
@@ -56,7 +65,7 @@ struct EndpointQuestions {
     var dayBefore: StatisticsQuery {
         let day: UInt64 = 86_400_000_000_000
         return StatisticsQuery(
-            window: TimeWindow(from: window.from - min(window.from, day), to: window.from), filter: filter, by: [])
+            window: TimeWindow(from: window.from - min(window.from, day), to: window.from), filter: selection, by: [])
     }
 
     /// The kept requests of the window.

@@ -31,7 +31,13 @@ struct FailureTrait: Sendable, Equatable {
     static func all(of requests: RequestGroup, senders: StatisticsAnswer) -> [FailureTrait] {
         guard requests.failed.requests >= fewest else { return [] }
         let all = [connected(requests), slow(requests)].compactMap { $0 } + versions(senders) + instances(senders)
-        return Array(all.filter { $0.ofFailed > $0.ofAll }.sorted(by: isBefore).prefix(most))
+        return Array(all.filter { $0.isOutstanding(among: requests.failed.requests) }.sorted(by: isBefore).prefix(most))
+    }
+
+    /// Whether the share of failed requests is larger than chance explains: by two standard errors of a sample of so many.
+    private func isOutstanding(among failed: UInt64) -> Bool {
+        let error = (ofAll * (1 - ofAll) / Double(failed)).squareRoot()
+        return ofFailed - ofAll > 2 * error
     }
 
     /// Equal ones are in the order of their names, so that they stay in their places when the page asks again.

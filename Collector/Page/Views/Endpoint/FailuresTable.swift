@@ -31,7 +31,9 @@ struct FailuresTable {
         DataTable.html("grid cards errors", heading: "h-errors") {
             DataTable.head {
                 DataTable.title("first", "Error")
-                for title in ["Requests", "Of failures %", "Before", "First seen", "Last seen"] {
+                for title in [
+                    "Requests", "Of failures %", WindowName.title(endpoint.window), "First seen", "Last seen",
+                ] {
                     DataTable.title("num", title)
                 }
             }
@@ -43,7 +45,9 @@ struct FailuresTable {
                         link(endpoint.requestsAddress.with(.failed, "true")) { FigureText.grouped(failed) }
                     }
                     DataTable.cell("of failures %", "num") { "100.0" }
-                    DataTable.cell("before", "num") { FigureText.grouped(list.failedBefore) }
+                    DataTable.cell(WindowName.before(endpoint.window), "num") {
+                        list.requestsBefore == nil ? "" : FigureText.grouped(list.failedBefore)
+                    }
                     DataTable.cell("first seen", "num") {}
                     DataTable.cell("last seen", "num") {}
                 }
@@ -69,14 +73,15 @@ struct FailuresTable {
                 element("span") { FigureText.fixed(share * 100, 1) }
                 ShareBar.html(share, isBad: true)
             }
-            DataTable.cell("before", "num") { before(row) }
+            DataTable.cell(WindowName.before(endpoint.window), "num") { before(row) }
             DataTable.cell("first seen", "num") { first(row) }
             DataTable.cell("last seen", "num") { ClockText.moment(row.last, in: endpoint.window) }
         }
     }
 
     private func before(_ row: FailureList.Row) -> String {
-        list.isNew(row) ? "0 of \(FigureText.grouped(list.requestsBefore))" : FigureText.grouped(row.before)
+        guard let requests = list.requestsBefore else { return "" }
+        return list.isNew(row) ? "0 of \(FigureText.grouped(requests))" : FigureText.grouped(row.before)
     }
 
     private func first(_ row: FailureList.Row) -> String {
@@ -96,9 +101,9 @@ struct FailuresTable {
                 "The \(list.rows.count) most frequent; at most \(FigureText.grouped(UInt64(list.more))) more are left out."
             }
         }
-        if list.rows.contains(where: list.isNew) {
+        if let requests = list.requestsBefore, list.rows.contains(where: list.isNew) {
             element("p", .class("hint")) {
-                "New: 0 of the \(Figure.requests(list.requestsBefore)) in the \(WindowName.before(endpoint.window)) "
+                "New: 0 of the \(Figure.requests(requests)) in the \(WindowName.before(endpoint.window)) "
                     + "failed in this way, so its rate then was below \(FigureText.percent(list.boundOfNew)) %."
             }
         }

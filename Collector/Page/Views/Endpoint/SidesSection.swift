@@ -14,7 +14,7 @@ struct SidesSection {
         guard let means else { return .none }
         return element("div", .class("two uneven")) {
             SidesChart(slots: endpoint.totals.slots, axis: endpoint.axis, requests: endpoint.requests(in:)).html
-            table(means, before: SideMeans(endpoint.before.statistics.phases))
+            table(means, before: endpoint.before.flatMap { SideMeans($0.statistics.phases) })
         }
     }
 
