@@ -21,9 +21,11 @@ enum SVG {
 
     /// A bar. `x` and `width` are shares of the picture's width, `y` and `height` are pixels.
     static func rect(
-        _ name: String, x: Double = 0, y: Double = 0, width: Double, height: Double, radius: Double = 0
+        _ name: String, x: Double = 0, y: Double = 0, width: Double, height: Double, radius: Double = 0,
+        fill: String? = nil
     ) -> HTML {
         var attributes: [Attribute] = [.class(name)]
+        if let fill { attributes.append(Attribute("fill", fill)) }
         if x != 0 { attributes.append(Attribute("x", percent(x))) }
         if y != 0 { attributes.append(Attribute("y", number(y))) }
         attributes += [Attribute("width", percent(width)), Attribute("height", number(height))]
@@ -33,14 +35,62 @@ enum SVG {
 
     /// A line through points. `x` is a share of the picture's width times 100, `y` is in pixels. Its stroke keeps its width
     /// where the picture is stretched.
-    static func line(_ points: [(x: Double, y: Double)], class name: String? = nil, dash: String? = nil) -> HTML {
+    static func line(
+        _ points: [(x: Double, y: Double)], class name: String? = nil, dash: String? = nil, width: String = "1.5"
+    ) -> HTML {
         var attributes = [
             Attribute("points", points.map { number($0.x) + "," + number($0.y) }.joined(separator: " ")),
-            Attribute("fill", "none"), Attribute("stroke", "currentColor"), Attribute("stroke-width", "1.5"),
+            Attribute("fill", "none"), Attribute("stroke", "currentColor"), Attribute("stroke-width", width),
             Attribute("vector-effect", "non-scaling-stroke"),
         ]
         if let name { attributes.insert(.class(name), at: 0) }
         if let dash { attributes.append(Attribute("stroke-dasharray", dash)) }
         return element("polyline", attributes) {}
     }
+
+    /// Text that keeps its size. `x` is a share of the picture's width.
+    static func text(
+        _ text: String, x: Double, y: Double, anchor: Anchor = .start, class name: String? = nil
+    ) -> HTML {
+        element(
+            "text",
+            (name.map { [.class($0)] } ?? []) + [
+                Attribute("x", percent(x)), Attribute("y", number(y)), Attribute("text-anchor", anchor.rawValue),
+            ]
+        ) { text }
+    }
+
+    /// The end of a text that stands at its place.
+    enum Anchor: String {
+        case start, middle, end
+    }
+
+    /// A line across the whole picture. `y` is in pixels.
+    static func across(_ name: String, y: Double) -> HTML {
+        element(
+            "line", .class(name), Attribute("x1", "0"), Attribute("x2", "100%"), Attribute("y1", number(y)),
+            Attribute("y2", number(y))
+        ) {}
+    }
+
+    /// A dashed line from top to bottom. `x` is a share of the picture's width.
+    static func upright(_ name: String, x: Double, height: Double) -> HTML {
+        element(
+            "line", .class(name), Attribute("x1", percent(x)), Attribute("x2", percent(x)), Attribute("y1", "0"),
+            Attribute("y2", number(height)), Attribute("stroke-dasharray", "3 3")
+        ) {}
+    }
+
+    /// The sign of a colour in a legend, `width` by 12 pixels.
+    static func swatch(_ name: String, width: Double, fill: String? = nil) -> HTML {
+        element(
+            "rect",
+            [.class(name)] + (fill.map { [Attribute("fill", $0)] } ?? []) + [
+                Attribute("width", number(width)), Attribute("height", "12"), Attribute("rx", "2"),
+            ]
+        ) {}
+    }
+
+    /// The text that a pointer shows over a part of the picture.
+    static func title(_ text: String) -> HTML { element("title") { text } }
 }

@@ -10,6 +10,7 @@ package struct PageAddress: Sendable, Equatable {
 
     package static let overview = PageAddress("/")
     package static let requests = PageAddress("/requests")
+    package static let endpoint = PageAddress("/endpoint")
 
     init(_ path: StaticString, _ parameters: [(name: String, value: String)] = []) {
         self.path = "\(path)"

@@ -21,4 +21,28 @@ enum Figure {
             FigureText.grouped(count)
         }
     }
+
+    /// Returns a duration with its unit: `88.5 ms`, `1.61 s`.
+    static func duration(_ milliseconds: Double) -> String {
+        milliseconds < 1000 ? "\(FigureText.figure(milliseconds)) ms" : "\(FigureText.figure(milliseconds / 1000)) s"
+    }
+
+    /// Returns `1 request`, `412 requests`.
+    static func requests(_ count: UInt64) -> String {
+        "\(FigureText.grouped(count)) \(count == 1 ? "request" : "requests")"
+    }
+
+    /// Returns a number beside an axis, without zeros at its end: `0.5`, `20`.
+    static func tick(_ value: Double) -> String {
+        if value >= 0, value < 1e15, value == value.rounded() { return FigureText.grouped(UInt64(value)) }
+        guard value > 0, value < 100 else { return FigureText.figure(value) }
+        var text = FigureText.fixed(value, 4)[...]
+        while text.hasSuffix("0") { text = text.dropLast() }
+        return text.hasSuffix(".") ? FigureText.figure(value) : String(text)
+    }
+
+    /// Returns a number of milliseconds beside an axis, and seconds from one second on: `50`, `2 s`.
+    static func tickOfTime(_ milliseconds: Double) -> String {
+        milliseconds < 1000 ? tick(milliseconds) : tick(milliseconds / 1000) + " s"
+    }
 }

@@ -116,7 +116,7 @@ struct EndpointsTable {
 
     private func name(of row: ReportRow) -> HTML {
         DataTable.name {
-            link(address(PageAddress("/endpoint"), of: row), .class("name")) {
+            link(address(.endpoint, of: row), .class("name")) {
                 element("span", .class("method")) { row.text(of: .method) }
                 element("span", .class("tpl")) { row.text(of: .endpoint) }
             }
@@ -161,7 +161,8 @@ struct EndpointsTable {
             quantiles(of: measures, requests.with(.sort, "duration"))
             DataTable.cell("hung", "num") { Figure.fault(measures.failures.hung) }
             DataTable.cell("p95 trend", "trend") {
-                TrendLine.html(overview.totals.slots.map { $0?.latency.p95 }, height: 22, label: "p95 of all over time")
+                TrendLine.html(
+                    overview.totals.slots.map { $0.measures?.latency.p95 }, height: 22, label: "p95 of all over time")
             }
             DataTable.cell("last seen", "num") { age(of: report.totals.lastSeen) }
         }

@@ -19,7 +19,7 @@ package struct Overview: Sendable {
     /// The p95 of each endpoint over time, in milliseconds, in the order of the rows.
     let endpointTrends: [[Double?]]
     let services: [OverviewService]
-    let totals: OverviewTotals
+    let totals: Totals
 
     /// - Throws: ``ParameterError``, ``TooManyGroups``, or the store's error.
     package init(_ visit: Visit, in storage: some Storage) async throws {
@@ -29,7 +29,7 @@ package struct Overview: Sendable {
         kind = try visit.parameters.choice(.kind) ?? (senders.totals[.client] != nil ? .client : .server)
         let agents = try await storage.agents(seenSince: visit.window.from, limit: AgentsReport.maxAgents)
         services = OverviewService.all(of: senders, agents)
-        totals = OverviewTotals(of: kind, senders)
+        totals = Totals(of: kind, in: senders)
         parameters = Self.endpoints(visit, kind)
         var query = try parameters.query(now: visit.now)
         query.limit = query.limit ?? Self.maxEndpoints
@@ -101,35 +101,9 @@ struct OverviewService: Sendable {
     private init(_ name: String, _ agents: [AgentRecord], _ window: TimeWindow) {
         self.name = name
         instances = Set(agents.map(\.resource.instance)).count
-        let first = Dictionary(agents.map { ($0.resource.version ?? "", $0.firstSeen) }, uniquingKeysWith: min)
-        let isAnyOld = first.values.contains { $0 <= window.from }
-        versions = first.filter { !$0.key.isEmpty }.sorted { $0.value < $1.value }.map { version, time in
-            (version, isAnyOld && time > window.from ? time : nil)
-        }
+        let seen = SeenVersions(agents)
+        versions = seen.versions(of: name).map { ($0.name, seen.firstSeen(name, $0.name, in: window)) }
         lastSeen = agents.map(\.lastSeen).max()
-    }
-}
-
-/// The figures above the tables.
-struct OverviewTotals: Sendable {
-    /// `nil` if there are no requests.
-    var measures: RequestMeasures?
-    /// The figures of each slot; `nil` for one without requests.
-    var slots: [RequestMeasures?] = []
-    /// The beginning of each slot.
-    var starts: [UnixNanoseconds] = []
-
-    /// - Parameter answer: groups by service and kind.
-    init(of kind: RequestKind, _ answer: StatisticsAnswer) {
-        measures = answer.totals[kind]?.measures(seconds: answer.window.seconds)
-        guard let slots = answer.slots else { return }
-        let rows = answer.groups.indices.filter { answer.groups[$0].values.last == kind.rawValue }
-        for slot in 0..<slots.grid.count {
-            let window = slots.grid.window(ofSlot: slot)
-            let sum = rows.reduce(into: RequestGroup(values: [])) { $0.merge(slots.groups[$1][slot]) }
-            self.slots.append(sum.isEmpty ? nil : sum.measures(seconds: window.seconds))
-            starts.append(window.from)
-        }
     }
 }
 

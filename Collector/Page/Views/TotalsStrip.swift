@@ -2,22 +2,30 @@ import MartletReports
 
 /// Six figures with their lines over time. Each opens its requests.
 struct TotalsStrip {
-    let totals: OverviewTotals
+    let totals: Totals
+    /// The figures of the window before; `nil` if they are not compared, or if there were no requests.
+    var before: RequestMeasures?
     let requests: PageAddress
 
     var html: HTML {
         element("ul", .class("totals")) {
             if let measures = totals.measures {
-                item("Requests", FigureText.grouped(measures.count), "", over: \.perSecond)
+                item(
+                    "Requests", FigureText.grouped(measures.count), "",
+                    note: before.map {
+                        "was \(FigureText.grouped($0.count)), \(ChangeText.ratio(measures.count, $0.count))"
+                    },
+                    over: \.perSecond)
                 item("Rate", FigureText.figure(measures.perSecond), " /s", note: busiest, over: \.perSecond)
                 item(
                     "Failed", FigureText.percent(measures.failures.rate), " %",
-                    note: "\(FigureText.grouped(measures.failures.count)) requests",
+                    note: Figure.requests(measures.failures.count)
+                        + (before.map { ", was \(FigureText.percent($0.failures.rate)) %" } ?? ""),
                     isBad: measures.failures.count > 0, address: requests.with(.failed, "true"),
                     over: { $0.failures.rate * 100 })
-                quantile("p50", measures.latency.p50, over: \.latency.p50)
-                quantile("p95", measures.latency.p95, over: \.latency.p95)
-                quantile("p99", measures.latency.p99, over: \.latency.p99)
+                quantile("p50", \.latency.p50, of: measures)
+                quantile("p95", \.latency.p95, of: measures)
+                quantile("p99", \.latency.p99, of: measures)
             } else {
                 element("li") {
                     element("span", .class("k")) { "Requests" }
@@ -28,17 +36,21 @@ struct TotalsStrip {
     }
 
     private func quantile(
-        _ title: String, _ value: Double, over figure: (RequestMeasures) -> Double
+        _ title: String, _ figure: (RequestMeasures) -> Double, of measures: RequestMeasures
     ) -> HTML {
+        let value = figure(measures)
         let (number, unit) = value < 1000 ? (FigureText.figure(value), " ms") : (FigureText.figure(value / 1000), " s")
-        return item(title, number, unit, address: requests.with(.sort, "duration"), over: figure)
+        return item(
+            title, number, unit,
+            note: before.map { "was \(Figure.duration(figure($0))), \(ChangeText.ratio(value, figure($0)))" },
+            address: requests.with(.sort, "duration"), over: figure)
     }
 
     private func item(
         _ title: String, _ value: String, _ unit: String, note: String? = nil, isBad: Bool = false,
         address: PageAddress? = nil, over figure: (RequestMeasures) -> Double
     ) -> HTML {
-        let figures = totals.slots.map { $0.map(figure) }
+        let figures = totals.slots.map { $0.measures.map(figure) }
         return element("li", isBad ? [.class("bad")] : []) {
             link(address ?? requests) {
                 element("span", .class("k")) { title }
@@ -59,8 +71,8 @@ struct TotalsStrip {
     }
 
     private var busiest: String? {
-        let rates = zip(totals.slots, totals.starts).compactMap { slot, start in slot.map { ($0.perSecond, start) } }
+        let rates = totals.slots.compactMap { slot in slot.measures.map { ($0.perSecond, slot.window.from) } }
         guard rates.count > 1, let most = rates.max(by: { $0.0 < $1.0 }) else { return nil }
-        return "most \(FigureText.figure(most.0)) /s at \(TimeText.format(most.1).dropFirst(11).prefix(5))"
+        return "most \(FigureText.figure(most.0)) /s at \(ClockText.time(most.1))"
     }
 }

@@ -10,7 +10,7 @@ package protocol ParameterName: RawRepresentable<String>, CaseIterable, Equatabl
 
 extension ParameterName {
     /// The dimension that the parameter filters by, which has its name; `nil` if it is no filter.
-    var filteredDimension: Dimension? { Dimension(rawValue: rawValue) }
+    package var filteredDimension: Dimension? { Dimension(rawValue: rawValue) }
 
     package var isRepeatable: Bool { filteredDimension != nil }
 

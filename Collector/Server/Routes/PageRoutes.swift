@@ -24,6 +24,9 @@ struct PageRoutes: Sendable {
         view("/", of: group) { request, _ in
             try await Overview(try visit(.overview, request), in: storage).html
         }
+        view("/endpoint", of: group) { request, _ in
+            try await Endpoint(try visit(.endpoint, request), in: storage).html
+        }
         view("/requests", of: group) { request, _ in
             try await RequestList(try visit(.requests, request), in: storage).html
         }

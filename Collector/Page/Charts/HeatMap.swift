@@ -1,0 +1,129 @@
+import Foundation
+import MartletReports
+import MartletTelemetry
+
+/// Requests by time and latency: a column for each slot of time, a row for each factor of two. Counts come from sketches, whose
+/// buckets are at most 0.6 % wide, so a request near a bound may count in the next row. Pure.
+struct HeatMap: Sendable, Equatable {
+    /// Rows at most. If durations span more factors of two, the rows with the most requests are shown, and the outermost take
+    /// the requests beyond them.
+    static let maxRows = 12
+    /// The steps of colour.
+    static let levels = 6
+    /// Bounds are powers of two of a millisecond: from a nanosecond to 36 years.
+    private static let exponents = -20...40
+
+    /// A range of durations.
+    struct Row: Sendable, Equatable {
+        /// The bounds in milliseconds; `nil` for a row without one. A duration equal to ``upper`` belongs to the row.
+        let lower: Double?
+        let upper: Double?
+
+        /// The range in words, such as `512–1,024 ms`.
+        var text: String {
+            switch (lower, upper) {
+            case (nil, let upper?): "up to \(HeatMap.figure(upper)) ms"
+            case (let lower?, nil): "more than \(HeatMap.figure(lower)) ms"
+            case (let lower?, let upper?): "\(HeatMap.figure(lower))–\(HeatMap.figure(upper)) ms"
+            case (nil, nil): "any duration"
+            }
+        }
+    }
+
+    /// The rows, the fastest first.
+    let rows: [Row]
+    /// The requests of each slot by row.
+    let counts: [[UInt64]]
+    /// The most requests of each step of colour. The root of a count decides about its step, so that few requests can be told
+    /// apart.
+    let bounds: [UInt64]
+
+    /// - Parameter slots: the durations in each slot, in seconds.
+    init(_ slots: [ExponentialHistogram]) {
+        guard let range = Self.range(of: slots) else {
+            (rows, counts, bounds) = ([], slots.map { _ in [] }, [])
+            return
+        }
+        let fine = slots.map { Self.counts(of: $0, in: range) }
+        let kept = Self.busiest((0..<range.count).map { row in fine.reduce(0) { $0 &+ $1[row] } })
+        let exponents = Array(range)
+        rows = kept.map { row in
+            Row(
+                lower: row == kept.lowerBound ? nil : pow(2, Double(exponents[row])),
+                upper: row == kept.upperBound - 1 && row < exponents.count - 1
+                    ? nil : pow(2, Double(exponents[row] + 1)))
+        }
+        counts = fine.map { counts in Self.joined(counts, in: kept) }
+        let most = counts.joined().max() ?? 0
+        bounds = (1...Self.levels).map { level in
+            level == Self.levels
+                ? most : UInt64((Double(most) * pow(Double(level) / Double(Self.levels), 2)).rounded(.down))
+        }
+    }
+
+    /// Returns the step of colour of a count, from 1 on; 0 for none.
+    func level(of count: UInt64) -> Int {
+        count == 0 ? 0 : (bounds.firstIndex { count <= $0 } ?? Self.levels - 1) + 1
+    }
+
+    /// The counts of each step of colour that a count can have.
+    var legend: [(level: Int, text: String)] {
+        bounds.enumerated().compactMap { index, upper in
+            let lower = index == 0 ? 1 : bounds[index - 1] + 1
+            guard lower <= upper else { return nil }
+            let text =
+                lower == upper ? FigureText.grouped(upper) : "\(FigureText.grouped(lower))–\(FigureText.grouped(upper))"
+            return (index + 1, text)
+        }
+    }
+
+    /// The bound of a row without its unit.
+    static func figure(_ bound: Double) -> String {
+        bound >= 1 && bound < 1e15 ? FigureText.grouped(UInt64(bound)) : FigureText.figure(bound)
+    }
+
+    /// The exponents of the rows' lower bounds from the shortest duration to the longest.
+    private static func range(of slots: [ExponentialHistogram]) -> Range<Int>? {
+        let known = slots.filter { $0.count > 0 }
+        guard let least = known.compactMap({ $0.quantile(0) }).min(),
+            let most = known.compactMap({ $0.quantile(1) }).max()
+        else { return nil }
+        let first = exponent(least * 1000)
+        return first..<max(first, exponent(most * 1000)) + 1
+    }
+
+    /// Returns the exponent of the lower bound of the row that a duration in milliseconds is in.
+    private static func exponent(_ milliseconds: Double) -> Int {
+        guard milliseconds > 0 else { return exponents.lowerBound }
+        let exponent = log2(milliseconds).rounded(.up) - 1
+        return Int(min(max(exponent, Double(exponents.lowerBound)), Double(exponents.upperBound)))
+    }
+
+    /// Returns the requests of each row. The first has the shorter ones as well, and the last the longer ones.
+    private static func counts(of histogram: ExponentialHistogram, in range: Range<Int>) -> [UInt64] {
+        var below: UInt64 = 0
+        return range.map { exponent in
+            let isLast = exponent == range.upperBound - 1
+            let upTo = isLast ? histogram.count : histogram.countOfValues(upTo: pow(2, Double(exponent + 1)) / 1000)
+            defer { below = max(below, upTo) }
+            return upTo - min(upTo, below)
+        }
+    }
+
+    /// Returns the rows next to each other that have the most requests; of equal ones the fastest.
+    private static func busiest(_ sums: [UInt64]) -> Range<Int> {
+        guard sums.count > maxRows else { return 0..<sums.count }
+        let starts = 0...sums.count - maxRows
+        let start = starts.max { one, other in
+            sums[one..<one + maxRows].reduce(0, &+) < sums[other..<other + maxRows].reduce(0, &+)
+        }
+        return (start ?? 0)..<(start ?? 0) + maxRows
+    }
+
+    private static func joined(_ counts: [UInt64], in kept: Range<Int>) -> [UInt64] {
+        var result = Array(counts[kept])
+        result[0] += counts[..<kept.lowerBound].reduce(0, &+)
+        result[result.count - 1] += counts[kept.upperBound...].reduce(0, &+)
+        return result
+    }
+}

@@ -1,0 +1,66 @@
+import MartletReports
+import MartletStorage
+
+/// The main figures of an endpoint beside those of the window before.
+struct BeforeSection {
+    let endpoint: Endpoint
+    let measures: RequestMeasures
+
+    var html: HTML {
+        element("section", Attribute("aria-labelledby", "h-before")) {
+            element("div", .class("bar-head")) {
+                element("h2", .id("h-before")) { "Against the \(WindowName.before(endpoint.window))" }
+            }
+            if let before = endpoint.measuresBefore {
+                table(before)
+            } else {
+                element("p", .class("hint")) { nothing }
+            }
+        }
+    }
+
+    private var nothing: String {
+        endpoint.before == nil
+            ? "The figures of the \(WindowName.before(endpoint.window)) are kept too coarsely to be compared."
+            : "There were no requests in the \(WindowName.before(endpoint.window))."
+    }
+
+    private func table(_ before: RequestMeasures) -> HTML {
+        DataTable.html("grid cards compare", heading: "h-before") {
+            DataTable.head {
+                DataTable.title("first", "Figure")
+                for title in [WindowName.title(endpoint.window), "This window", "Change"] {
+                    DataTable.title("num", title)
+                }
+            }
+            DataTable.body {
+                row(
+                    "Requests", FigureText.grouped(before.count), FigureText.grouped(measures.count), "",
+                    ChangeText.ratio(measures.count, before.count))
+                row(
+                    "Failed", FigureText.percent(before.failures.rate), FigureText.percent(measures.failures.rate),
+                    " %",
+                    ChangeText.points(measures.failures.rate, before.failures.rate))
+                quantile("p50", before.latency.p50, measures.latency.p50)
+                quantile("p95", before.latency.p95, measures.latency.p95)
+                quantile("p99", before.latency.p99, measures.latency.p99)
+            }
+        }
+    }
+
+    private func quantile(_ name: String, _ before: Double, _ now: Double) -> HTML {
+        row(name, FigureText.figure(before), FigureText.figure(now), " ms", ChangeText.ratio(now, before))
+    }
+
+    private func row(_ name: String, _ before: String, _ now: String, _ unit: String, _ change: String) -> HTML {
+        DataTable.row {
+            DataTable.name { element("span", .class("tpl")) { name } }
+            DataTable.cell(WindowName.before(endpoint.window), "num") { before + unit }
+            DataTable.cell("this window", "num") {
+                element("b") { now }
+                unit
+            }
+            DataTable.cell("change", "num") { change }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import MartletReports
+import MartletStorage
+import MartletTelemetry
+
+extension Endpoint {
+    package var html: HTML {
+        PageFrame(visit: visit, facts: facts).document("\(title): \(visit.titleOfScope)", view: nil) {
+            heading
+            if let measures = totals.measures {
+                figures(measures)
+            } else {
+                EmptySelection(endpoint: self).html
+            }
+            CommandLine(endpoint: self).html
+        }
+    }
+
+    /// The requests that the view shows.
+    var requestsAddress: PageAddress {
+        visit.selected(PageAddress("/requests")).with(.kind, kind.rawValue)
+    }
+
+    /// The requests of a part of the window.
+    func requests(in part: TimeWindow) -> PageAddress {
+        let second: UInt64 = 1_000_000_000
+        return requestsAddress.with([
+            (.since, TimeText.format(part.from)), (.until, TimeText.format((part.to + second - 1) / second * second)),
+        ])
+    }
+
+    @HTMLBuilder private func figures(_ measures: RequestMeasures) -> HTML {
+        element("section", Attribute("aria-labelledby", "h-totals")) {
+            element("h2", .id("h-totals"), .class("vh")) { "Totals" }
+            TotalsStrip(totals: totals, before: measuresBefore, requests: requestsAddress).html
+        }
+        element("div", .class("two")) {
+            RateChart(slots: totals.slots, axis: axis, requests: requests(in:)).html
+            QuantileChart(slots: totals.slots, axis: axis, requests: requests(in:)).html
+        }
+        HeatMapChart(
+            map: HeatMap(totals.slots.map { $0.group.statistics.duration }), slots: totals.slots, axis: axis,
+            requests: requests(in:)
+        ).html
+        SidesSection(endpoint: self).html
+        BeforeSection(endpoint: self, measures: measures).html
+        element("div", .class("two")) {
+            FailuresTable(endpoint: self).html
+            element("section", Attribute("aria-labelledby", "h-versions")) {
+                VersionsTable(endpoint: self).html
+                TraitsTable(endpoint: self).html
+            }
+        }
+        ExamplesSection(endpoint: self).html
+    }
+
+    /// The figures of the window before; `nil` if it has no requests.
+    var measuresBefore: RequestMeasures? {
+        before.flatMap { $0.isEmpty ? nil : $0.measures(seconds: window.seconds) }
+    }
+}
+
+extension Visit {
+    /// Returns an address with this view's window and all of its filters.
+    func selected(_ address: PageAddress) -> PageAddress {
+        parameters.values.filter { PageParameter.scope.contains($0.name) || $0.name.filteredDimension != nil }
+            .reduce(address) { $0.adding($1.name, $1.value) }
+    }
+}
+
+extension CommandLine {
+    /// The failures and versions of an endpoint as a command and as answers of the API.
+    init(endpoint: Endpoint) {
+        var parameters = endpoint.visit.parameters(
+            for: ReportParameter.self, leavingOut: [.kind, .sort, .ascending, .top])
+        parameters.add(.kind, endpoint.kind.rawValue)
+        let selection = parameters.query
+        for dimension in [.version, .status, .error] as [Dimension] { parameters.add(.by, dimension.rawValue) }
+        command = CommandText.text("report", parameters.commandFlags)
+        formats = [
+            ("JSON", PageAddress("/api/v1/report", parameters.query)),
+            ("JSON over time", PageAddress("/api/v1/series", selection).adding("by", Dimension.kind.rawValue)),
+        ]
+    }
+}

@@ -1,0 +1,117 @@
+import MartletReports
+import MartletStorage
+import MartletTelemetry
+
+extension Endpoint {
+    /// The method and the endpoint, or what else is selected.
+    var title: String {
+        let (method, endpoint) = (text(of: .method), text(of: .endpoint))
+        guard endpoint.isEmpty else { return method.isEmpty ? endpoint : "\(method) \(endpoint)" }
+        let rest = [method, text(of: .host), text(of: .service)].filter { !$0.isEmpty }
+        return rest.first ?? (kind == .client ? "All requests made" : "All requests served")
+    }
+
+    var heading: HTML {
+        HTML.joined([
+            crumbs,
+            element("header", .class("title")) {
+                element("div") {
+                    element("h1") {
+                        if text(of: .endpoint).isEmpty {
+                            element("span", .class("tpl")) { title }
+                        } else {
+                            if !text(of: .method).isEmpty {
+                                element("span", .class("method")) { text(of: .method) }
+                            }
+                            element("span", .class("tpl")) { text(of: .endpoint) }
+                        }
+                    }
+                    if totals.measures != nil { element("p", .class("sub")) { ends } }
+                    restriction
+                    sides
+                }
+                answer
+            },
+        ])
+    }
+
+    private func text(of name: PageParameter) -> String { visit.parameters.all(name).joined(separator: ", ") }
+
+    private var crumbs: HTML {
+        element("nav", .class("crumbs"), .label("Path")) {
+            link(visit.address(of: .overview)) { "Overview" }
+            for host in visit.parameters.all(.host).prefix(1) {
+                link(visit.address(of: .overview).with(.host, host)) { host }
+            }
+        }
+    }
+
+    /// The services at both ends.
+    @HTMLBuilder private var ends: HTML {
+        let own = Set(versions.filter { $0.kind == kind }.map(\.service)).sorted()
+        let host = text(of: .host)
+        services(kind == .client ? "called by" : "served by", own, kind)
+        if !host.isEmpty {
+            " at "
+            element("span", .class("mono")) { host }
+        }
+        if !others.isEmpty {
+            ", "
+            services(kind == .client ? "served by" : "called by", others, kind == .client ? .server : .client)
+        }
+    }
+
+    /// Some services of a side. Each opens what it counted of the same endpoint.
+    @HTMLBuilder private func services(_ word: String, _ names: [String], _ side: RequestKind) -> HTML {
+        let shown = 4
+        if names.isEmpty {
+            side == .client ? "requests made" : "requests served"
+        } else {
+            "\(word) "
+            for (index, name) in names.prefix(shown).enumerated() {
+                index > 0 ? ", " : ""
+                link(visit.selected(.endpoint).with([(.service, name), (.kind, side.rawValue)])) { name }
+            }
+            names.count > shown ? " and \(names.count - shown) more" : ""
+        }
+    }
+
+    /// Filters that the title does not name, each with a link that leaves it out.
+    private var restriction: HTML {
+        let names: [PageParameter] = [.status, .error, .version, .instance]
+        let given = names.filter { visit.parameters[$0] != nil }
+        guard !given.isEmpty else { return .none }
+        return element("p", .class("sub")) {
+            "only "
+            for (index, name) in given.enumerated() {
+                (index > 0 ? ", " : "") + "\(name.rawValue) \(text(of: name)) "
+                link(visit.here.with(name, nil)) { "show all" }
+            }
+        }
+    }
+
+    /// The choice between requests made and served, if the selection has both.
+    private var sides: HTML {
+        guard hasBothKinds else { return .none }
+        return element("nav", .class("tabs"), .label("Side of the requests")) {
+            for (title, side) in [("Made", RequestKind.client), ("Served", .server)] {
+                HTML(
+                    "a",
+                    (side == kind ? [Attribute("aria-current", "true")] : [])
+                        + [.href(visit.here.with(.kind, side.rawValue))], content: HTML(title))
+            }
+        }
+    }
+
+    /// The change against the window before.
+    private var answer: HTML {
+        guard let measures = totals.measures, let before = measuresBefore else { return .none }
+        return element("div", .class("answer")) {
+            element("span", .class("why")) {
+                "failures \(FigureText.percent(before.failures.rate)) → \(FigureText.percent(measures.failures.rate)) %, "
+                    + "p95 \(Figure.duration(before.latency.p95)) → \(Figure.duration(measures.latency.p95))"
+            }
+            element("span", .class("why")) { "against the \(WindowName.before(window))" }
+        }
+    }
+}

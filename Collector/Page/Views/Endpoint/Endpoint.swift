@@ -1,0 +1,76 @@
+import MartletReports
+import MartletStorage
+import MartletTelemetry
+
+/// The requests of one endpoint, or of any other selection of one kind: when they changed, on whose side, and with which error.
+package struct Endpoint: Sendable {
+    /// Slots of the charts.
+    private static let slots: UInt64 = 30
+    /// Kinds of failures that are listed.
+    static let maxFailures = 50
+
+    let visit: Visit
+    let facts: PageFacts
+    /// The side that is shown.
+    let kind: RequestKind
+    /// Whether the selection has requests of the other side too, so that the side can be chosen.
+    let hasBothKinds: Bool
+    /// The window of the figures.
+    let window: TimeWindow
+    let totals: Totals
+    /// All requests of the window.
+    let requests: RequestGroup
+    /// All requests of the window before, which is as long; `nil` if the store has it too coarsely.
+    let before: RequestGroup?
+    let failures: FailureList
+    let versions: [EndpointVersion]
+    /// The services at the other end.
+    let others: [String]
+    let traits: [FailureTrait]
+    let marks: [TimeMark]
+    let examples: EndpointExamples
+    /// The end of the latest interval with requests within a day before an empty window; `nil` if there is none, or if the
+    /// window is not empty.
+    let latestBefore: UnixNanoseconds?
+
+    /// - Throws: ``ParameterError``, ``TooManyGroups``, or the store's error.
+    package init(_ visit: Visit, in storage: some Storage) async throws {
+        self.visit = visit
+        facts = try await PageFacts(visit, in: storage)
+        let overTime = try await storage.statistics(
+            StatisticsQuery(
+                window: visit.window, filter: visit.filter, by: [.kind],
+                step: TrendStep.fitting(visit.window, slots: Self.slots)))
+        let wanted: RequestKind? = try visit.parameters.choice(.kind)
+        let kind = wanted ?? (overTime.totals[.client] != nil ? .client : .server)
+        self.kind = kind
+        hasBothKinds = overTime.totals.count > 1
+        window = overTime.window
+        totals = Totals(of: kind, in: overTime)
+        requests = overTime.totals[kind] ?? RequestGroup(values: [])
+
+        let questions = EndpointQuestions(visit: visit, kind: kind, window: window)
+        let earlier = questions.comparable(try await storage.statistics(questions.before))
+        before = earlier.map { $0.totals[kind] ?? RequestGroup(values: []) }
+        failures = FailureList(try await storage.statistics(questions.failures), before: earlier)
+        let senders = try await storage.statistics(questions.senders)
+        traits = FailureTrait.all(of: requests, senders: senders)
+        var peers: StatisticsAnswer?
+        if let question = questions.peers { peers = try await storage.statistics(question) }
+        let agents = try await storage.agents(seenSince: questions.before.window.from, limit: AgentsReport.maxAgents)
+            .agents
+        let seen = SeenVersions(agents.filter { questions.environment.matches($0.resource) })
+        versions = EndpointVersion.all(of: senders, kind, peers, seen)
+        others = Set((peers?.groups ?? []).compactMap { $0.values[0] }).sorted()
+        marks = versions.compactMap { version in version.new.map { TimeMark(time: $0, label: version.name) } }
+        examples = try await EndpointExamples(questions.kept, in: storage)
+        latestBefore = totals.measures == nil ? try await storage.statistics(questions.dayBefore).latestEnd : nil
+    }
+
+    var axis: TimeAxis { TimeAxis(window, marks: marks) }
+}
+
+extension StatisticsAnswer {
+    /// The end of the latest interval with requests; `nil` if there are none.
+    fileprivate var latestEnd: UnixNanoseconds? { totals.values.map(\.latestEnd).max() }
+}

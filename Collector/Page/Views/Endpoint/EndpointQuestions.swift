@@ -1,0 +1,73 @@
+import MartletReports
+import MartletStorage
+import MartletTelemetry
+
+/// The questions to the store whose answers make the view of an endpoint.
+struct EndpointQuestions {
+    /// The requests of the selection, of one kind.
+    private let filter: RequestFilter
+    /// The environment alone, by which agents are selected.
+    let environment: RequestFilter
+    /// The same requests as the other side counted them; `nil` unless the endpoint is known.
+    private let peerFilter: RequestFilter?
+    /// The requests of the selection, of either kind.
+    private let selection: RequestFilter
+    private let window: TimeWindow
+
+    init(visit: Visit, kind: RequestKind, window: TimeWindow) {
+        func only(_ dimensions: [Dimension]) -> RequestFilter {
+            RequestFilter(visit.filter.wanted.filter { dimensions.contains($0.key) })
+        }
+        var filter = visit.filter
+        filter.removeAll(.kind)
+        filter.select(.kind, kind.rawValue)
+        self.filter = filter
+        selection = visit.filter
+        self.window = window
+        environment = only([.environment])
+        var peers = only([.environment, .method, .host, .endpoint])
+        peers.select(.kind, (kind == .client ? RequestKind.server : .client).rawValue)
+        peerFilter = visit.filter.wanted[.endpoint] == nil ? nil : peers
+    }
+
+    /// The window before, with the kinds of its failures.
+    var before: StatisticsQuery {
+        let length = window.to - window.from
+        return StatisticsQuery(
+            window: TimeWindow(from: window.from - min(window.from, length), to: window.from), filter: filter,
+            by: [.status, .error])
+    }
+
+    /// Returns the answer to ``before``; `nil` if the store has older figures too coarsely, so that the answer is about a longer
+    /// time.
+    func comparable(_ answer: StatisticsAnswer) -> StatisticsAnswer? {
+        answer.window.seconds <= window.seconds * 1.05 ? answer : nil
+    }
+
+    /// The kinds of failures over time, the most frequent first.
+    var failures: StatisticsQuery {
+        StatisticsQuery(
+            window: window, filter: filter, by: [.status, .error], order: GroupOrder(.failures),
+            limit: Endpoint.maxFailures, step: TrendStep.fitting(window, slots: 30))
+    }
+
+    /// The processes that counted the requests.
+    var senders: StatisticsQuery {
+        StatisticsQuery(window: window, filter: filter, by: [.service, .version, .instance])
+    }
+
+    /// The services at the other end, as far as they count requests too.
+    var peers: StatisticsQuery? {
+        peerFilter.map { StatisticsQuery(window: window, filter: $0, by: [.service, .version]) }
+    }
+
+    /// The day before an empty window.
+    var dayBefore: StatisticsQuery {
+        let day: UInt64 = 86_400_000_000_000
+        return StatisticsQuery(
+            window: TimeWindow(from: window.from - min(window.from, day), to: window.from), filter: selection, by: [])
+    }
+
+    /// The kept requests of the window.
+    var kept: RequestsQuery { RequestsQuery(window: window, filter: filter, limit: EndpointExamples.count) }
+}

@@ -1,0 +1,67 @@
+import MartletReports
+import MartletStorage
+
+/// Requests whose details are kept: the slowest, those that failed last, and those that succeeded last.
+struct ExamplesSection {
+    let endpoint: Endpoint
+    private var examples: EndpointExamples { endpoint.examples }
+
+    var html: HTML {
+        element("section", Attribute("aria-labelledby", "h-examples")) {
+            element("div", .class("bar-head")) { element("h2", .id("h-examples")) { "Examples" } }
+            element("div", .class("panel")) {
+                element("div", .class("three")) {
+                    list("Slowest", examples.slowest)
+                    list("Failed last", examples.failed)
+                    list("Succeeded last", examples.succeeded)
+                }
+                hint
+            }
+        }
+    }
+
+    private func list(_ title: String, _ requests: [RequestSummary]) -> HTML {
+        element("div") {
+            element("h3") { title }
+            if requests.isEmpty {
+                element("p", .class("zero")) { "none is kept" }
+            } else {
+                element("ol", .class("examples")) { for request in requests { item(request) } }
+            }
+        }
+    }
+
+    private func item(_ request: RequestSummary) -> HTML {
+        element("li") {
+            link(endpoint.visit.scoped(PageAddress("/requests/", id: request.id))) {
+                element("span", .class("num")) { Figure.duration(request.duration) }
+                element("span", .class(request.failed ? "st bad" : "st")) {
+                    if request.failed { Icon.failed.html }
+                    request.error ?? request.status.map(String.init) ?? "no status"
+                }
+                element("span", .class("when")) { time(request) }
+            }
+        }
+    }
+
+    private func time(_ request: RequestSummary) -> String {
+        guard let time = TimeText.parse(request.time, now: 0) else { return request.time }
+        return endpoint.window.seconds > 86_400 ? ClockText.moment(time, in: endpoint.window) : ClockText.seconds(time)
+    }
+
+    private var hint: HTML {
+        element("p", .class("hint")) {
+            if examples.kept > 0 {
+                let kept = UInt64(examples.kept)
+                link(endpoint.requestsAddress) {
+                    kept == 1
+                        ? "The one request whose details are kept"
+                        : "All \(FigureText.grouped(kept)) requests whose details are kept"
+                }
+                ", of \(FigureText.grouped(endpoint.requests.count))"
+            } else {
+                "The details of none of \(Figure.requests(endpoint.requests.count)) are kept"
+            }
+        }
+    }
+}

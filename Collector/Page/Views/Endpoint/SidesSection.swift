@@ -1,0 +1,95 @@
+import MartletReports
+import MartletStorage
+import MartletTelemetry
+
+/// On whose side the time of an endpoint's requests went: over time, and in the whole window beside the one before.
+struct SidesSection {
+    /// A change of the mean time that is worth its causes, as a share of the time before.
+    private static let leastChange = 0.1
+
+    let endpoint: Endpoint
+
+    var html: HTML {
+        let means = SideMeans(endpoint.requests.statistics.phases)
+        guard let means else { return .none }
+        return element("div", .class("two uneven")) {
+            SidesChart(slots: endpoint.totals.slots, axis: endpoint.axis, requests: endpoint.requests(in:)).html
+            table(means, before: endpoint.before.flatMap { SideMeans($0.statistics.phases) })
+        }
+    }
+
+    private func table(_ means: SideMeans, before: SideMeans?) -> HTML {
+        element("section", .class("panel"), Attribute("aria-labelledby", "h-side")) {
+            element("h2", .id("h-side")) { title(means, before) }
+            element(
+                "div", .class("scroll"), Attribute("tabindex", "0"), .role("region"),
+                Attribute("aria-labelledby", "h-side")
+            ) {
+                element("table", .class("grid sides")) {
+                    element("thead") {
+                        element("tr") {
+                            element("th", Attribute("scope", "col")) { "Side" }
+                            for title in ["Mean ms", "Was", "Change", "Of the change"] {
+                                element("th", Attribute("scope", "col"), .class("num")) { title }
+                            }
+                        }
+                    }
+                    element("tbody") {
+                        for side in Side.allCases.reversed() {
+                            row(means[side], before?[side], change(means, before)) { name(side) }
+                        }
+                    }
+                    element("tfoot") { row(means.sum, before?.sum, change(means, before)) { HTML("All") } }
+                }
+            }
+            element("p", .class("hint")) { connected(means, before) }
+        }
+    }
+
+    private func title(_ means: SideMeans, _ before: SideMeans?) -> String {
+        guard let change = change(means, before) else { return "Mean time by side" }
+        let time = "\(FigureText.figure(abs(change))) ms"
+        return change > 0 ? "Where the \(time) came from" : "Where \(time) were saved"
+    }
+
+    /// The difference of the mean times; `nil` if it is too small to be divided.
+    private func change(_ means: SideMeans, _ before: SideMeans?) -> Double? {
+        guard let before, abs(means.sum - before.sum) > Self.leastChange * before.sum else { return nil }
+        return means.sum - before.sum
+    }
+
+    private func name(_ side: Side) -> HTML {
+        HTML.joined([
+            element("span", .class("key")) {
+                ChartPanel.Key.area(side.name, side.title, fill: side.fill).sign
+                side.title.prefix(1).uppercased() + side.title.dropFirst()
+            },
+            element("span", .class("sub")) {
+                side.phases.map { $0.rawValue.replacing("_", with: " ") }.joined(separator: ", ")
+            },
+        ])
+    }
+
+    private func row(_ mean: Double, _ before: Double?, _ change: Double?, name: () -> HTML) -> HTML {
+        element("tr") {
+            element("th", Attribute("scope", "row"), content: name)
+            for text in [
+                FigureText.fixed(mean, 1), before.map { FigureText.fixed($0, 1) } ?? "",
+                before.map { ChangeText.signed(mean - $0, digits: 1) } ?? "", share(mean, before, of: change),
+            ] {
+                element("td", .class("num")) { text }
+            }
+        }
+    }
+
+    private func share(_ mean: Double, _ before: Double?, of change: Double?) -> String {
+        guard let before, let change else { return "" }
+        return ChangeText.signed((mean - before) / change * 100, digits: 1) + " %"
+    }
+
+    private func connected(_ means: SideMeans, _ before: SideMeans?) -> String {
+        let share = "\(FigureText.fixed(means.connected * 100, 1)) % of requests paid for a connection"
+        guard let before else { return share }
+        return "\(share), \(FigureText.fixed(before.connected * 100, 1)) % in the \(WindowName.before(endpoint.window))"
+    }
+}
