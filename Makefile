@@ -5,7 +5,8 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH := 4
 
 .PHONY: demo test faults soak sanitize fuzz check format bench setup
 
-demo: setup
+demo:
+	@scripts/setup.sh demo
 	@scripts/demo.sh
 
 test:

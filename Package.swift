@@ -118,9 +118,11 @@ let package = Package(
         .executableTarget(
             name: "Upstream",
             dependencies: [
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "Martlet", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             path: "Examples/Upstream"),
         .executableTarget(

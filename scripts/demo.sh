@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# Runs a small shop to watch: a storefront with the agent in it, two services that it asks, a collector, and 3,000 visits.
-# The payment service is away for a third of them. Stays until Ctrl-C, which ends all of it and leaves nothing behind.
+# Runs a small shop to watch: a storefront, catalog and payments with the agent in them, a service in Python with the
+# OpenTelemetry SDK that payments asks, a collector with its page, and 3,000 visits. The payment service is away for a third
+# of them and comes back in a slower version, and one request never gets an answer. Stays until Ctrl-C, which ends all of it
+# and leaves nothing behind.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -37,11 +39,11 @@ stop() {
     wait "$pid" 2>/dev/null || true
 }
 
-# The storefront ends before the collector, which takes the storefront's last batches.
+# The services end before the collector, which takes their last batches.
 stop_all() {
     local status=$?
     trap '' INT TERM
-    for name in build shopper storefront catalog payments collector; do stop "$name"; done
+    for name in build shopper visitor storefront payments catalog risk collector; do stop "$name"; done
     rm -rf "$work"
     exit "$status"
 }
@@ -72,16 +74,41 @@ await_address() {
     [[ -n $address ]] || fail "$1 did not start:"$'\n'"$(<"$work/$1.log")"
 }
 
-start_upstream() {
-    start "$1" "$bin/Upstream" --name "$1" --port "$2" --log "$work/$1.jsonl"
-    await_address "$1"
+# start_service NAME VERSION COMMAND…: runs a service that sends its figures to the collector.
+start_service() {
+    local name=$1 version=$2
+    shift 2
+    start "$name" env MARTLET_ENDPOINT="$collector" MARTLET_INTERVAL=2s MARTLET_SERVICE_NAME="$name" \
+        MARTLET_SERVICE_VERSION="$version" MARTLET_ENVIRONMENT=demo MARTLET_BUFFER_DIR="$work/buffer" MARTLET_HUNG=3s "$@"
+    await_address "$name"
+}
+
+start_catalog() { start_service catalog 3.2.0 "$bin/Upstream" --name catalog --log "$work/catalog.jsonl"; }
+
+# start_payments VERSION PORT [--slower]
+start_payments() {
+    local version=$1 port=$2
+    shift 2
+    start_service payments "$version" "$bin/Upstream" --name payments --port "$port" --log "$work/payments.jsonl" \
+        ${risk:+--risk "$risk"} "$@"
+}
+
+# A machine that cannot have the OpenTelemetry SDK for Python does without the service.
+start_risk() {
+    local python=.build/python/bin/python
+    "$python" -c 'import opentelemetry.exporter.otlp.proto.http' 2>/dev/null || {
+        echo "The service in Python is left out: the OpenTelemetry SDK is not installed."
+        return
+    }
+    start risk env OTEL_EXPORTER_OTLP_ENDPOINT="$collector" OTEL_SERVICE_NAME=risk \
+        OTEL_RESOURCE_ATTRIBUTES=service.version=1.0.0,deployment.environment.name=demo,service.instance.id=risk-1 \
+        "$python" Examples/Risk/risk.py
+    await_address risk && risk=$address
 }
 
 start_storefront() {
-    start storefront env MARTLET_ENDPOINT="$collector" MARTLET_INTERVAL=2s MARTLET_SERVICE_NAME=storefront \
-        MARTLET_BUFFER_DIR="$work/buffer" MARTLET_ENDPOINTS='/products/{product}/reviews' \
+    start_service storefront 2.4.1 env MARTLET_ENDPOINTS='/products/{product}/reviews' \
         "$bin/Storefront" --catalog "$catalog" --payments "$payments" --port 0
-    await_address storefront
 }
 
 shop() {
@@ -116,16 +143,21 @@ bin=$(swift build --show-bin-path)
 
 start collector "$bin/martlet-collector" serve --host 127.0.0.1 --port 0 --store "sqlite:$work/store.sqlite"
 await_address collector && collector=$address
-start_upstream catalog 0 && catalog=$address
-start_upstream payments 0 && payments=$address
+risk=
+start_risk
+start_catalog && catalog=$address
+start_payments 1.8.3 0 && payments=$address
 start_storefront && storefront=$address
 
 expected=0
 shop "1,000 visits:"
 stop payments
-shop "1,000 visits while payments is away:"
-start_upstream payments "${payments##*:}"
-shop "1,000 visits with payments back:"
+# This visit waits for an answer that never comes. It counts as hung, and ends with the demo.
+start visitor "$bin/Shopper" --storefront "$storefront" --wait-for-stock
+expected=$((expected + 1))
+shop "1,000 visits while payments is away, and one that waits for ever:"
+start_payments 1.9.0 "${payments##*:}" --slower
+shop "1,000 visits with a new, slower version of payments:"
 await_report
 
 echo
@@ -137,7 +169,7 @@ sort "$work/catalog.jsonl" "$work/payments.jsonl" | uniq -c
 
 cat <<TRY
 
-The report:     $collector/api/v1/report
+The page:       $collector/
 The storefront: $storefront
 To try:
   $bin/martlet-collector report --collector $collector --by endpoint --by status

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Makes sure that the needs of the build are installed, and installs missing ones with apt-get.
-# With `check`, it adds Python. With `test`, it adds that and the needs of the tests: libcurl (for a statically linked
-# service), curl, the servers of the parity tests, a list of English words, in .build/python the OpenTelemetry SDK for
-# Python and PyYAML, and in .build/prometheus Debian's Prometheus.
+# With `check`, it adds Python. With `demo`, it adds the OpenTelemetry SDK for Python if that can be had. With `test`, it adds that and the needs of the tests: libcurl (for a statically linked
+# service), curl, the servers of the parity tests, a list of English words, Chromium, in .build/python the OpenTelemetry SDK
+# for Python, PyYAML, Schemathesis and Selenium, and in .build/prometheus Debian's Prometheus.
 set -euo pipefail
 
 fail() {
@@ -33,8 +33,13 @@ missing_packages() {
     has_header curl/curl.h || echo libcurl4-openssl-dev
     [[ -r /usr/share/dict/words ]] || echo wamerican
     python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
-    for program in curl openssl nginx; do
-        PATH=$PATH:/usr/sbin command -v "$program" >/dev/null || echo "${program/nginx/nginx-light}"
+    for program in curl openssl nginx chromium chromedriver; do
+        PATH=$PATH:/usr/sbin command -v "$program" >/dev/null && continue
+        case $program in
+            nginx) echo nginx-light ;;
+            chromedriver) echo chromium-driver ;;
+            *) echo "$program" ;;
+        esac
     done
 }
 
@@ -46,14 +51,18 @@ install() {
         "${apt[@]}" update && "${apt[@]}" install --yes --no-install-recommends "$@" >/dev/null
 }
 
+# install_python_packages MODULES PACKAGE…: installs packages in .build/python unless the modules can be imported.
 install_python_packages() {
-    local python=.build/python/bin/python
-    "$python" -c 'import yaml, opentelemetry.sdk, opentelemetry.exporter.otlp.proto.http' 2>/dev/null && return
-    echo "Installing the OpenTelemetry SDK for Python and PyYAML in .build/python"
-    python3 -m venv .build/python &&
-        "$python" -m pip install --quiet --retries 10 --disable-pip-version-check \
-            'PyYAML~=6.0' 'opentelemetry-sdk~=1.38' 'opentelemetry-exporter-otlp-proto-http~=1.38'
+    local python=.build/python/bin/python modules=$1
+    shift
+    "$python" -c "import $modules" 2>/dev/null && return
+    echo "Installing ${*%%[~ ]*} in .build/python"
+    { [[ -x $python ]] || python3 -m venv .build/python; } &&
+        "$python" -m pip install --quiet --retries 10 --disable-pip-version-check "$@"
 }
+
+opentelemetry=('opentelemetry-sdk~=1.38' 'opentelemetry-exporter-otlp-proto-http~=1.38')
+opentelemetry_modules='opentelemetry.sdk, opentelemetry.exporter.otlp.proto.http'
 
 # Debian after 12 has a separate package for promtool.
 download_prometheus() {
@@ -80,5 +89,12 @@ if ((${#packages[@]} > 0)); then
     echo "Installing ${packages[*]}"
     install "${packages[@]}" || fail "Please install ${packages[*]} (Debian's names) and try again."
 fi
-[[ ${1:-} != test ]] || install_python_packages || fail "The OpenTelemetry SDK could not be installed from PyPI."
+if [[ ${1:-} == demo ]]; then
+    # The demo does without the service in Python if its needs cannot be had.
+    python3 -c 'import ensurepip, venv' 2>/dev/null || install python3-venv || true
+    install_python_packages "$opentelemetry_modules" "${opentelemetry[@]}" || true
+fi
+[[ ${1:-} != test ]] ||
+    install_python_packages "$opentelemetry_modules, yaml, schemathesis, selenium" "${opentelemetry[@]}" \
+        'PyYAML~=6.0' 'schemathesis~=4.5' 'selenium~=4.30' || fail "A package of PyPI could not be installed."
 [[ ${1:-} != test ]] || unpack_prometheus || fail "Please put Prometheus and promtool into .build/prometheus/usr/bin and try again."

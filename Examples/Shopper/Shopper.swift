@@ -17,6 +17,9 @@ struct Shopper: AsyncParsableCommand {
     @Option(help: "The number of requests at a time.")
     var concurrency = 16
 
+    @Flag(help: "Make one visit instead, which asks for the stock and waits for ever.")
+    var waitForStock = false
+
     func validate() throws {
         guard requests > 0, concurrency > 0 else {
             throw ValidationError("--requests and --concurrency must be above 0.")
@@ -25,6 +28,12 @@ struct Shopper: AsyncParsableCommand {
 
     func run() async throws {
         let session = self.session
+        if waitForStock {
+            var request = URLRequest(url: storefront.appending(path: "stock"))
+            request.timeoutInterval = 86_400
+            _ = try? await session.data(for: request)
+            return
+        }
         let visits = await withTaskGroup(of: Visits.self) { group in
             for visitor in 0..<concurrency {
                 group.addTask { await visit(startingAt: visitor, over: session) }

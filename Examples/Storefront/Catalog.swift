@@ -30,6 +30,13 @@ struct Catalog: Sendable {
         try await get(base.appending(path: "products/\(reviewKey(of: id))/reviews"))
     }
 
+    /// Asks how many of all products are in stock, and waits for the answer however long it takes.
+    func stock() async throws -> Int {
+        var request = URLRequest(url: base.appending(path: "stock"))
+        request.timeoutInterval = 86_400
+        return try await URLSession.shared.value(for: request)
+    }
+
     private func get<Value: Decodable>(_ url: URL) async throws -> Value {
         try await URLSession.shared.value(for: URLRequest(url: url))
     }

@@ -1,4 +1,6 @@
+import HTTPTypes
 import Hummingbird
+import ServiceLifecycle
 
 private struct Product: ResponseCodable {
     var id: Int
@@ -22,6 +24,15 @@ extension Router<BasicRequestContext> {
         addSearch()
         addProduct()
         addReviews()
+        addStock()
+    }
+
+    /// A route that never answers, as a service might whose lock is held.
+    private func addStock() {
+        get("/stock") { _, _ in
+            try await cancelWhenGracefulShutdown { try await Task.sleep(for: .seconds(86_400)) }
+            return HTTPResponse.Status.serviceUnavailable
+        }
     }
 
     private func addSearch() {

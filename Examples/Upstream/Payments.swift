@@ -11,17 +11,19 @@ private struct Payment: ResponseCodable {
 }
 
 extension Router<BasicRequestContext> {
-    func addPayments() {
-        addCharge()
+    /// - Parameter isSlower: whether a payment takes longer, and some take very long.
+    func addPayments(risk: Risk?, isSlower: Bool) {
+        addCharge(risk, isSlower ? LogNormal(median: .milliseconds(150), spread: 1) : usual)
         addReceipt()
     }
 
-    private func addCharge() {
-        let behavior = Behavior(
-            seed: 4, latency: LogNormal(median: .milliseconds(60), spread: 0.6),
-            failures: [402: 0.05, 422: 0.02, 503: 0.03])
+    private var usual: LogNormal { LogNormal(median: .milliseconds(60), spread: 0.6) }
+
+    private func addCharge(_ risk: Risk?, _ latency: LogNormal) {
+        let behavior = Behavior(seed: 4, latency: latency, failures: [402: 0.05, 422: 0.02, 503: 0.03])
         group().add(middleware: behavior).post("/payments") { request, context in
             let order = try await request.decode(as: Order.self, context: context)
+            if let risk, await !risk.allows(order.product) { throw HTTPError(.paymentRequired) }
             return EditedResponse(status: .created, response: Payment(id: order.product, cents: order.cents))
         }
     }

@@ -1,6 +1,9 @@
 import ArgumentParser
+import Foundation
 import Hummingbird
 import Logging
+import Martlet
+import ServiceLifecycle
 
 @main
 struct Upstream: AsyncParsableCommand {
@@ -17,17 +20,26 @@ struct Upstream: AsyncParsableCommand {
     @Option(help: "The port to listen on, at 127.0.0.1; 0 chooses a free one.")
     var port = 0
 
+    @Option(help: "The URL of the service that judges the risk of a payment; without it every payment is taken.")
+    var risk: URL?
+
+    @Flag(help: "Take longer over each payment, as a new version might.")
+    var slower = false
+
     @Option(help: "A file that gets a line of JSON for each answered request.")
     var log: String?
 
     func run() async throws {
+        let agent = MartletAgent.start()
         let logger = Logger(label: name.rawValue)
         let application = Application(
             router: try router(),
             configuration: .init(address: .hostname("127.0.0.1", port: port)),
             onServerRunning: { logger.notice("listening on http://127.0.0.1:\($0.localAddress?.port ?? 0)") },
             logger: logger)
-        try await application.runService()
+        let group = ServiceGroup(
+            services: [agent, application], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        try await group.run()
     }
 
     private func router() throws -> Router<BasicRequestContext> {
@@ -35,11 +47,19 @@ struct Upstream: AsyncParsableCommand {
         let router = Router()
         // This route comes ahead of the middleware, so that a request for the counts does not change them.
         router.get("/counts") { _, _ in accessLog.counts }
+        // The agent counts the requests that are served by their spans.
+        router.add(middleware: TracingMiddleware())
         router.add(middleware: accessLog)
         switch name {
         case .catalog: router.addCatalog()
-        case .payments: router.addPayments()
+        case .payments: router.addPayments(risk: risk.map(Risk.init), isSlower: slower)
         }
         return router
+    }
+}
+
+extension URL: @retroactive ExpressibleByArgument {
+    public init?(argument: String) {
+        self.init(string: argument)
     }
 }

@@ -1,0 +1,219 @@
+"""Looks at the collector's page with Chromium as a person does: browse_page.py ADDRESS FOLDER
+
+It finds the failing endpoint, opens its slowest request, searches, filters, sorts, pages, follows and clears; once with the
+mouse, once with the keyboard alone, and once without script. It fails if the console has an error, or if a request goes to
+another host. Screenshots of all views stay in FOLDER.
+"""
+
+import json
+import os
+import sys
+from urllib.parse import urlparse
+
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select, WebDriverWait
+
+ADDRESS, FOLDER = sys.argv[1].rstrip("/"), sys.argv[2]
+FAILING = ("POST", "/payments")
+WIDTHS = {"wide": 1440, "narrow": 390}
+
+
+def browser():
+    options = webdriver.ChromeOptions()
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1440,1200"):
+        options.add_argument(argument)
+    options.add_argument(f"--user-data-dir={FOLDER}/profile")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    options.binary_location = "/usr/bin/chromium"
+    return webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
+
+
+class Page:
+    def __init__(self):
+        self.driver = browser()
+        self.wait = WebDriverWait(self.driver, 20)
+
+    def open(self, path):
+        self.driver.get(ADDRESS + path)
+
+    def all(self, selector):
+        return self.driver.find_elements(By.CSS_SELECTOR, selector)
+
+    def one(self, selector):
+        found = self.all(selector)
+        assert found, f"{self.driver.current_url} has no {selector}"
+        return found[0]
+
+    def text(self):
+        return self.one("main").text
+
+    def follow(self, element):
+        """Follows a link, or sends a form, and awaits the next page."""
+        before = self.one("html")
+        self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+        element.click()
+        self.wait.until(lambda _: self.one("html") != before)
+
+    def row(self, *texts):
+        rows = [row for row in self.all("tbody tr") if all(text in row.text for text in texts)]
+        assert rows, f"{self.driver.current_url} has no row with {texts}"
+        return rows[0]
+
+    def title(self):
+        return self.one("h1").text
+
+    def trouble(self):
+        """The errors of the console, and the requests to other hosts."""
+        errors = [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
+        hosts = set()
+        for entry in self.driver.get_log("performance"):
+            message = json.loads(entry["message"])["message"]
+            if message["method"] == "Network.requestWillBeSent":
+                url = urlparse(message["params"]["request"]["url"])
+                if url.scheme in ("http", "https"):
+                    hosts.add(url.netloc)
+        return errors, hosts - {urlparse(ADDRESS).netloc}
+
+
+def find_the_failing_endpoint(page):
+    page.open("/?since=2h&sort=failures")
+    page.follow(page.row(*FAILING).find_element(By.CSS_SELECTOR, "a.name"))
+    assert FAILING[1] in page.title(), page.title()
+    for heading in ("Rate and failures", "Latency", "Requests by latency", "On whose side", "Errors", "Versions"):
+        assert heading in page.text(), heading
+
+
+def open_the_slowest_request(page):
+    page.open("/requests?since=2h&endpoint=%2Fpayments&failed=true&sort=duration")
+    rows = page.all("main tbody tr")
+    assert len(rows) > 5
+    page.follow(rows[0].find_element(By.CSS_SELECTOR, "th a, td a"))
+    assert FAILING[1] in page.title(), page.title()
+    for part in ("Phases", "As curl", "Request", "Response", "[redacted]"):
+        assert part in page.text(), part
+    trace = [link for link in page.all("main a") if "/traces/" in (link.get_attribute("href") or "")]
+    page.follow(trace[0])
+    assert "storefront" in page.text() and "payments" in page.text()
+
+
+def search_filter_sort_and_page(page):
+    page.open("/requests?since=2h")
+    field = page.one("input[name=search]")
+    field.send_keys("no such text anywhere")
+    page.follow(page.one("form.search button"))
+    assert "No kept request matches" in page.text()
+    page.one("input[name=search]").clear()
+    page.one("input[name=search]").send_keys("connection_refused")
+    page.follow(page.one("form.search button"))
+    assert all("connection_refused" in row.text for row in page.all("main tbody tr"))
+    page.one("input[name=search]").clear()
+    Select(page.one("select[name=method]")).select_by_value("POST")
+    page.follow(page.one("form.search button"))
+    first = page.all("main tbody tr")[0].text
+    assert "POST" in first
+    page.follow([link for link in page.all("thead a") if "ms" in link.text or "uration" in link.text][0])
+    assert "sort=duration" in page.driver.current_url
+    page.follow([link for link in page.all(".pages a") if "ext" in link.text][0])
+    assert "before=" in page.driver.current_url and page.all("main tbody tr")
+
+
+def follow_what_arrives(page):
+    page.open("/requests?since=2h")
+    live = [link for link in page.all("nav.live a") if "Live" in link.text][0]
+    page.follow(live)
+    assert page.all("[data-live]")
+
+
+def use_the_keyboard_alone(page):
+    page.open("/?since=2h&sort=failures")
+    for _ in range(200):
+        page.driver.switch_to.active_element.send_keys(Keys.TAB)
+        focused = page.driver.switch_to.active_element
+        if "/endpoint?" in (focused.get_attribute("href") or ""):
+            break
+    before = page.one("html")
+    focused.send_keys(Keys.ENTER)
+    page.wait.until(lambda _: page.one("html") != before)
+    assert "/endpoint?" in page.driver.current_url
+    page.open("/requests?since=2h")
+    page.one("body").send_keys("/")
+    assert page.driver.switch_to.active_element.get_attribute("name") == "search"
+    page.driver.switch_to.active_element.send_keys("timeout" + Keys.ENTER)
+    page.wait.until(lambda _: "search=timeout" in page.driver.current_url)
+
+
+def read_without_script(page):
+    page.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    for path in ("/?since=2h", "/requests?since=2h", "/map?since=2h", "/agents?since=2h"):
+        page.open(path)
+        assert page.all("main tbody tr"), path
+    page.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def picture_every_view(page):
+    page.open("/requests?since=2h&failed=true&endpoint=%2Fpayments&kind=client")
+    request = page.one("main tbody tr a").get_attribute("href").removeprefix(ADDRESS)
+    page.open(request)
+    trace = [link.get_attribute("href") for link in page.all("main a") if "/traces/" in (link.get_attribute("href") or "")][0]
+    page.open("/?since=2h&sort=failures")
+    endpoint = page.row(*FAILING).find_element(By.CSS_SELECTOR, "a.name").get_attribute("href").removeprefix(ADDRESS)
+    views = {
+        "overview": "/?since=1h&compare=previous", "endpoint": endpoint, "requests": "/requests?since=2h", "request": request,
+        "trace": trace.removeprefix(ADDRESS), "map": "/map?since=2h", "agents": "/agents?since=2h",
+        "empty": "/?service=nobody", "clear": "/requests/clear",
+    }
+    for name, path in views.items():
+        page.open(path)
+        for width_name, width in WIDTHS.items():
+            for mode in ("light", "dark"):
+                picture(page, f"{name}-{width_name}-{mode}", width, mode)
+        # Nothing may reach past the narrowest window that the Web Content Accessibility Guidelines know.
+        size(page, 320, 800)
+        assert page.driver.execute_script("return document.documentElement.scrollWidth") <= 320, f"{name} is wider than 320 px"
+
+
+def picture(page, name, width, mode):
+    page.driver.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": mode}]}
+    )
+    size(page, width, 900)
+    height = page.driver.execute_script("return document.documentElement.scrollHeight")
+    size(page, width, min(height, 6000))
+    page.driver.save_screenshot(f"{FOLDER}/{name}.png")
+
+
+def size(page, width, height):
+    page.driver.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False},
+    )
+
+
+def clear_after_a_second_question(page):
+    page.open("/requests?since=2h")
+    page.follow([link for link in page.all("main a") if "Clear" in link.text][0])
+    page.follow(page.one("form button.danger"))
+    page.open("/requests?since=2h")
+    assert "none of them is kept" in page.text() or "No request is kept" in page.text()
+
+
+def main():
+    os.makedirs(FOLDER, exist_ok=True)
+    page = Page()
+    try:
+        for step in (
+            find_the_failing_endpoint, open_the_slowest_request, search_filter_sort_and_page, follow_what_arrives,
+            use_the_keyboard_alone, read_without_script, picture_every_view, clear_after_a_second_question,
+        ):
+            step(page)
+            errors, hosts = page.trouble()
+            assert not errors, f"{step.__name__}: {errors}"
+            assert not hosts, f"{step.__name__}: requests to {hosts}"
+            print(step.__name__.replace("_", " "), flush=True)
+    finally:
+        page.driver.quit()
+
+
+main()
