@@ -27,6 +27,7 @@ struct ReportHeading {
     // MARK: The answer
 
     private var answer: String? {
+        if let comparison = ComparisonText(report) { return comparison.answer }
         guard report.totals.measures.count > 0 else { return nil }
         let shares = totals.enumerated().map { share($1, isFirst: $0 == 0) }
         return shares.joined(separator: " and ") + " failed" + worst + "."
@@ -93,7 +94,7 @@ struct ReportHeading {
             )
             notes.append("the first \(shown) of \(all) rows; totals are of all rows")
         }
-        return notes
+        return notes + (ComparisonText(report)?.notes ?? [])
     }
 }
 
