@@ -3,7 +3,8 @@ import MartletReports
 import MartletStorage
 
 extension ExitCode {
-    /// The store or the collector is missing or does not answer, or its answer cannot be written.
+    /// The store or the collector is missing or does not answer, its answer cannot be written, or it leaves open whether a
+    /// limit holds.
     static let unavailable = ExitCode(2)
 }
 

@@ -1,12 +1,12 @@
 import ArgumentParser
 
-/// Exit codes: 0 success; 2 no store, no collector to ask or no room for the answer; 64 a flag that cannot be understood or
+/// Exit codes: 0 success; 1 a limit of `check` does not hold; 2 no data for `check`, no store, no collector to ask or no room for the answer; 64 a flag that cannot be understood or
 /// asks for too much.
 @main
 struct MartletCollector: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "martlet-collector",
         abstract: "Receives data about HTTP requests from Martlet agents and OpenTelemetry senders, and reports on it.",
-        subcommands: [Serve.self, ReportCommand.self, RequestsCommand.self, Agents.self],
+        subcommands: [Serve.self, ReportCommand.self, Check.self, RequestsCommand.self, Agents.self],
         defaultSubcommand: Serve.self)
 }

@@ -28,6 +28,13 @@ struct ReportCommand: AsyncParsableCommand {
     @Option(help: "The greatest number of rows to show. (default: all)")
     var top: String?
 
+    @Option(
+        help: """
+            Tell which rows are worse than before: previous (the window of equal length before), day, week, a length of time \
+            earlier such as 2h, or version:A..B.
+            """)
+    var compare: String?
+
     @Flag(help: "The means of the requests' phases, such as dns, connect and first byte.")
     var phases = false
 
@@ -38,7 +45,7 @@ struct ReportCommand: AsyncParsableCommand {
 
     func run() async throws {
         let answer = try await reportingFailure {
-            let report = try await fetch()
+            let report = try await source.report(parameters)
             return try text(of: report, try await context(of: report))
         }
         try Output.answer(answer)
@@ -70,15 +77,6 @@ struct ReportCommand: AsyncParsableCommand {
         }
     }
 
-    private func fetch() async throws -> Report {
-        let parameters = parameters
-        let query = try parameters.query(now: SQLiteStorage.systemClock())
-        if let store = try source.openStore() {
-            return Report(try await store.statistics(query), for: query)
-        }
-        return try await source.client().get("api/v1/report", parameters.query)
-    }
-
     /// The length of the slots of a trend, as a parameter has it; `nil` if the window cannot be read.
     private var trendStep: String? {
         var parameters = ReportParameters()
@@ -94,6 +92,7 @@ struct ReportCommand: AsyncParsableCommand {
         parameters.add(.sort, sort)
         parameters.add(.ascending, ascending ? "true" : nil)
         parameters.add(.top, top)
+        parameters.add(.compare, compare)
         // Only a terminal's table shows the rows over time, which costs the collector another pass.
         if format == .table, color.device.isTerminal { parameters.add(.step, trendStep) }
         return parameters

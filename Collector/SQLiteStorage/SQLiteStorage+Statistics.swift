@@ -15,7 +15,7 @@ extension SQLiteStorage {
                     account: try Completeness.account(in: counted.window, query.filter, in: db),
                     damagedPoints: sums.damagedPoints)
                 if let step = query.step {
-                    let grid = SlotGrid(counted.window, step: step, expired: expired)
+                    let grid = SlotGrid(counted.window, step: step, endingAt: query.slotEnd, expired: expired)
                     guard
                         answer.groups.count.multipliedReportingOverflow(by: grid.count).partialValue <= limits.maxGroups
                     else { throw TooManyGroups(limit: limits.maxGroups) }
@@ -40,7 +40,8 @@ extension SQLiteStorage {
         of groups: [RequestGroup], _ query: StatisticsQuery, in grid: SlotGrid, _ expired: ExpiredTimes, _ db: Database
     ) throws -> GroupSlots {
         var sums = GroupSums(by: query.by, query.filter, of: groups, in: grid)
-        for range in WindowRanges(grid.window, expired: expired, step: grid.step).ranges { try sums.add(range, in: db) }
+        let ranges = WindowRanges(grid.window, expired: expired, step: grid.granularity).ranges
+        for range in ranges { try sums.add(range, in: db) }
         let slots = groups.indices.map { Array(sums.sums[$0 * grid.count..<($0 + 1) * grid.count]) }
         return GroupSlots(grid: grid, groups: slots)
     }

@@ -5,7 +5,7 @@ extension Report {
     /// - Parameter query: the query that the answer is for.
     package init(_ answer: StatisticsAnswer, for query: StatisticsQuery) {
         let window = answer.window
-        let total = answer.totals.values.reduce(into: RequestGroup(values: [])) { $0.merge($1) }
+        let total = answer.total
         self.init(
             from: TimeText.format(window.from), to: TimeText.format(window.to), by: query.by,
             step: answer.slots.map { Double($0.grid.step) / 1e9 },
@@ -15,23 +15,30 @@ extension Report {
             rows: answer.groups.indices.map { index in
                 ReportRow(
                     answer.groups[index], by: query.by, in: window, among: total,
-                    trend: answer.slots.map { ReportRow.Trend($0.groups[index]) })
+                    trend: answer.slots.map { ReportRow.Trend($0.groups[index]) },
+                    completeness: answer.account.completeness)
             },
             totals: ReportRow(total, by: [], in: window, among: total),
             totalsByKind: answer.totals.mapValues { ReportRow($0, by: [], in: window, among: total) })
     }
 }
 
+extension StatisticsAnswer {
+    /// All requests, of both kinds.
+    var total: RequestGroup { totals.values.reduce(into: RequestGroup(values: [])) { $0.merge($1) } }
+}
+
 extension ReportRow {
     init(
         _ group: RequestGroup, by dimensions: [Dimension], in window: TimeWindow, among total: RequestGroup,
-        trend: Trend? = nil
+        trend: Trend? = nil, completeness: Double? = nil
     ) {
         self.init(
             dimensions: Dictionary(zip(dimensions, group.values)) { first, _ in first },
             measures: group.measures(seconds: window.seconds),
             lastSeen: group.latestEnd > 0 ? TimeText.format(min(group.latestEnd, window.to)) : nil, trend: trend)
         measures.impact = group.impact(among: total)
+        p99Bounds = completeness.flatMap { Bounds(of: 0.99, group, completeness: $0) }
     }
 
     /// Returns the row's value of a dimension; empty if it has none.

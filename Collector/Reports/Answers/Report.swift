@@ -23,9 +23,11 @@ package struct Report: Sendable, Equatable, Codable {
     package var totals: ReportRow
     /// The totals of clients and of servers apart: both may have counted one request. A kind without requests is missing.
     package var totalsByKind: [RequestKind: ReportRow]
+    /// `nil`, and left out, if the rows are compared with nothing.
+    package var compare: ReportComparison?
 
     private enum CodingKeys: String, CodingKey {
-        case from, to, by, completeness, unwatched, rows, totals
+        case from, to, by, completeness, unwatched, rows, totals, compare
         case step = "step_seconds"
         case damagedPoints = "damaged_points"
         case rowCount = "row_count"
@@ -46,6 +48,7 @@ package struct Report: Sendable, Equatable, Codable {
         try container.encode(rows, forKey: .rows)
         try container.encode(totals, forKey: .totals)
         try container.encode(totalsByKind, forKey: .totalsByKind)
+        try container.encodeIfPresent(compare, forKey: .compare)
     }
 }
 

@@ -10,6 +10,12 @@ package struct ReportRow: Sendable, Equatable, Codable {
     package var lastSeen: String?
     /// `nil`, and left out, if the report has no slots.
     package var trend: Trend?
+    /// The bounds that p99 has with the requests that did not arrive; `nil`, and left out, if none is known to be missing.
+    package var p99Bounds: Bounds?
+    /// `nil`, and left out, if the report is compared with nothing.
+    package var verdict: Verdict?
+    /// The figures in the other window; `nil`, and left out, if there were no requests.
+    package var before: RequestMeasures?
 
     /// The requests in each slot of the window, in the order of time.
     package struct Trend: Sendable, Equatable, Codable {
@@ -22,9 +28,17 @@ package struct ReportRow: Sendable, Equatable, Codable {
         }
     }
 
+    /// Milliseconds.
+    package struct Bounds: Sendable, Equatable, Codable {
+        package var from: Double
+        /// `nil`, and left out, if there is none: so many requests are missing that the slowest one may be among them.
+        package var to: Double?
+    }
+
     private enum CodingKeys: String, CodingKey {
         case lastSeen = "last_seen"
-        case trend
+        case p99Bounds = "p99_ms_bounds"
+        case trend, verdict, before
     }
 
     package init(
@@ -41,6 +55,9 @@ package struct ReportRow: Sendable, Equatable, Codable {
         let others = try decoder.container(keyedBy: CodingKeys.self)
         lastSeen = try others.decodeIfPresent(String.self, forKey: .lastSeen)
         trend = try others.decodeIfPresent(Trend.self, forKey: .trend)
+        p99Bounds = try others.decodeIfPresent(Bounds.self, forKey: .p99Bounds)
+        verdict = try others.decodeIfPresent(Verdict.self, forKey: .verdict)
+        before = try others.decodeIfPresent(RequestMeasures.self, forKey: .before)
         dimensions = try DimensionValues.decode(from: decoder)
     }
 
@@ -49,6 +66,9 @@ package struct ReportRow: Sendable, Equatable, Codable {
         var others = encoder.container(keyedBy: CodingKeys.self)
         try others.encodeIfPresent(lastSeen, forKey: .lastSeen)
         try others.encodeIfPresent(trend, forKey: .trend)
+        try others.encodeIfPresent(p99Bounds, forKey: .p99Bounds)
+        try others.encodeIfPresent(verdict, forKey: .verdict)
+        try others.encodeIfPresent(before, forKey: .before)
         try DimensionValues.encode(dimensions, to: encoder)
     }
 }

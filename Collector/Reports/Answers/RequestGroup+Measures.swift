@@ -34,9 +34,10 @@ extension RequestGroup {
 extension ExponentialHistogram {
     /// The latency in milliseconds; zeros if there were no requests.
     fileprivate var latency: RequestMeasures.Latency {
-        let quantiles = quantiles([0.5, 0.75, 0.9, 0.95, 0.99, 1]).map { milliseconds($0 ?? 0) }
+        let quantiles = quantiles([0.5, 0.75, 0.9, 0.95, 0.99, 1]).map { RequestMeasures.milliseconds($0 ?? 0) }
         return RequestMeasures.Latency(
-            mean: milliseconds(mean), p50: quantiles[0], p75: quantiles[1], p90: quantiles[2], p95: quantiles[3],
+            mean: RequestMeasures.milliseconds(mean), p50: quantiles[0], p75: quantiles[1], p90: quantiles[2],
+            p95: quantiles[3],
             p99: quantiles[4], max: quantiles[5])
     }
 }
@@ -45,7 +46,7 @@ extension PhaseTotals {
     fileprivate var means: [String: Double] {
         var means: [String: Double] = [:]
         for phase in RequestPhase.allCases {
-            if let mean = self[phase].mean { means[phase.rawValue] = milliseconds(mean) }
+            if let mean = self[phase].mean { means[phase.rawValue] = RequestMeasures.milliseconds(mean) }
         }
         return means
     }
@@ -55,7 +56,9 @@ private func share(_ part: Double, of whole: Double) -> Double {
     whole > 0 ? part / whole : 0
 }
 
-/// Converts seconds to milliseconds. A sender's bucket may reach past the largest Double, and JSON has no infinity.
-private func milliseconds(_ seconds: Double) -> Double {
-    min(max(seconds * 1000, 0), .greatestFiniteMagnitude)
+extension RequestMeasures {
+    /// Converts seconds to milliseconds. A sender's bucket may reach past the largest Double, and JSON has no infinity.
+    static func milliseconds(_ seconds: Double) -> Double {
+        min(max(seconds * 1000, 0), .greatestFiniteMagnitude)
+    }
 }

@@ -8,7 +8,7 @@ package enum Verdict: Sendable, Equatable {
     case tooLittleData(Shortage)
 
     /// The figures that changed; `nil` for each that did not, or not enough to be worth a word.
-    package struct Changes: Sendable, Equatable {
+    package struct Changes: Sendable, Equatable, Codable {
         /// The share of failed requests, 0...1.
         package var failures: Change<Double>?
         package var p50: Change<Quantile>?
@@ -17,14 +17,22 @@ package enum Verdict: Sendable, Equatable {
         /// Cliff's delta of all durations, -1...1: the probability that a request after took longer than one before, less
         /// the probability that it took less time.
         package var cliffsDelta: Double
+
+        private enum CodingKeys: String, CodingKey {
+            case failures
+            case p50 = "p50_ms"
+            case p95 = "p95_ms"
+            case p99 = "p99_ms"
+            case cliffsDelta = "cliffs_delta"
+        }
     }
 
-    package struct Change<Figure: Sendable & Equatable>: Sendable, Equatable {
+    package struct Change<Figure: Sendable & Equatable & Codable>: Sendable, Equatable, Codable {
         package var before: Figure
         package var after: Figure
     }
 
-    /// A quantile of durations, in seconds.
+    /// A quantile of durations, in milliseconds.
     package struct Quantile: Sendable, Equatable {
         package var value: Double
         /// The interval that has the true quantile in 95 of 100 cases.
@@ -32,7 +40,7 @@ package enum Verdict: Sendable, Equatable {
     }
 
     /// The smallest changes for the worse that are found in more than 8 of 10 cases.
-    package struct SmallestChange: Sendable, Equatable {
+    package struct SmallestChange: Sendable, Equatable, Codable {
         /// The difference between two shares of failed requests, 0...1: 0.024 are 2.4 points. `nil` if no difference would
         /// have been found.
         package var failures: Double?
@@ -48,7 +56,7 @@ package enum Verdict: Sendable, Equatable {
         case blocks(Int, in: Window)
     }
 
-    package enum Window: Sendable, Equatable {
+    package enum Window: String, Sendable, Equatable, Codable {
         case before
         case after
     }

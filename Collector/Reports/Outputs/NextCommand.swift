@@ -16,6 +16,12 @@ enum NextCommand {
         return CommandText.text("requests", flags)
     }
 
+    /// Returns the command that gives the same report later, as long as its points are kept as finely.
+    static func again(_ report: Report, _ context: ReportContext) -> String {
+        let window = [CommandFlag("since", report.from), CommandFlag("until", report.to)]
+        return CommandText.text("report", window + context.flags.filter { !["since", "until"].contains($0.name) })
+    }
+
     static func selecting(_ flags: [CommandFlag]) -> [CommandFlag] {
         flags.filter { !arranging.contains($0.name) }
     }

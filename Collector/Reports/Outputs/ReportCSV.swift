@@ -5,11 +5,13 @@ import MartletTelemetry
 package enum ReportCSV {
     package static func text(of report: Report) -> String {
         let names = ["from", "to", "completeness"] + report.by.map(\.rawValue) + figures.map(\.name)
+        let compared = report.compare == nil ? [] : ComparisonCSV.names
         let window = [CSVCell.text(report.from), CSVCell.text(report.to), CSVCell.number(report.completeness)]
-        var text = line(names)
+        var text = line(names + compared)
         for row in report.rows {
             let values = report.by.map { CSVCell.text(row.text(of: $0)) }
-            text += line(window + values + figures.map { $0.value(row.measures) })
+            let others = report.compare.map { ComparisonCSV.cells(of: row, $0) } ?? []
+            text += line(window + values + figures.map { $0.value(row.measures) } + others)
         }
         return text
     }

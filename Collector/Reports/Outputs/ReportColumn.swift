@@ -7,6 +7,8 @@ struct ReportLine {
     var trend: [Double]?
     /// The seconds since its latest request.
     var age: UInt64?
+    /// `nil` if the line is compared with nothing.
+    var verdict: Verdict?
 }
 
 /// A column of figures: its title, which has the unit, and its cell of a line.
@@ -14,10 +16,10 @@ struct ReportColumn: Sendable {
     let column: TextTable.Column
     let cell: @Sendable (ReportLine) -> TextTable.Cell
 
-    /// The columns of a file, which are the same for every report.
-    static func file(phases: Bool) -> [ReportColumn] {
+    /// The columns of a file, which are the same for every report. A comparison adds the last one.
+    static func file(phases: Bool, isCompared: Bool) -> [ReportColumn] {
         [.count, .perSecond, .failed, .failureRate, .hung, .cancelled] + latency
-            + (phases ? self.phases : []) + [.received, .apdex, .impact]
+            + (phases ? self.phases : []) + [.received, .apdex, .impact] + (isCompared ? [.verdict] : [])
     }
 
     /// The columns of a terminal that is wide enough.
@@ -63,6 +65,10 @@ struct ReportColumn: Sendable {
     /// Requests that a terminal tells of only where there are any.
     private static let notes = ReportColumn(column: TextTable.Column(title: "", rank: Rank.notes.rawValue)) {
         TextTable.Cell($0.measures.failures.notes.joined(separator: ", "), .yellow)
+    }
+
+    private static let verdict = ReportColumn(column: TextTable.Column(title: "verdict")) {
+        TextTable.Cell($0.verdict.map(VerdictText.word) ?? "")
     }
 
     private static func failureBar(full: Double) -> ReportColumn {

@@ -27,6 +27,7 @@ struct ReportHeading {
     // MARK: The answer
 
     private var answer: String? {
+        if let comparison = ComparisonText(report) { return comparison.answer }
         guard report.totals.measures.count > 0 else { return nil }
         let shares = totals.map(share).joined(separator: " and ")
         return shares.prefix(1).uppercased() + shares.dropFirst() + " failed" + worst + "."
@@ -95,7 +96,7 @@ struct ReportHeading {
             )
             notes.append("the first \(shown) of \(all) rows; totals are of all rows")
         }
-        return notes
+        return notes + (ComparisonText(report)?.notes ?? [])
     }
 }
 

@@ -8,14 +8,16 @@ package enum ReportMarkdown {
         if report.rows.isEmpty {
             paragraphs += EmptyAnswer.sentence(of: report, context).split(separator: "\n").map(String.init)
         }
+        let changes = table.changes.split(separator: "\n").map { "- \(MarkdownText.escaped(String($0)))\n" }
         return paragraphs.map { MarkdownText.escaped($0) + "\n\n" }.joined() + rows(of: table)
+            + (changes.isEmpty ? "" : "\n" + changes.joined())
     }
 
     private static func rows(of table: ReportTable) -> String {
         let names = table.report.by.map(\.rawValue)
-        let figures = ReportColumn.file(phases: table.context.showsPhases)
+        let figures = table.fileColumns
         var text = line(names + figures.map(\.column.title))
-        text += line(names.map { _ in "---" } + figures.map { _ in "---:" })
+        text += line(names.map { _ in "---" } + figures.map { $0.column.alignment == .figure ? "---:" : "---" })
         for row in table.fileLines {
             text += line(
                 row.names.map(MarkdownText.escaped) + figures.map { MarkdownText.escaped($0.cell(row.figures).text) })

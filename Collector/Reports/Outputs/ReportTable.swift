@@ -18,9 +18,13 @@ package struct ReportTable {
     ) -> String {
         let table = ReportTable(report, context, device)
         let heading = ReportHeading(table).lines.map { $0 + "\n" }.joined()
-        guard !report.rows.isEmpty else { return heading + EmptyAnswer.sentence(of: report, context) }
-        let next = device.paint("See them:", .dim) + "  " + NextCommand.text(for: report, context) + "\n"
-        return heading + "\n" + (device.isTerminal ? table.sections : table.file) + "\n" + next
+        let changes = table.changes.isEmpty ? "" : table.changes + "\n"
+        guard !report.rows.isEmpty else { return heading + EmptyAnswer.sentence(of: report, context) + changes }
+        var next = device.paint("See them:", .dim) + "  " + NextCommand.text(for: report, context) + "\n"
+        if report.compare != nil {
+            next += device.paint("Again:", .dim) + "     " + NextCommand.again(report, context) + "\n"
+        }
+        return heading + "\n" + (device.isTerminal ? table.sections : table.file) + "\n" + changes + next
     }
 
     init(_ report: Report, _ context: ReportContext, _ device: OutputDevice) {
@@ -37,10 +41,17 @@ package struct ReportTable {
         }
     }
 
+    /// The lines about the rows that changed; empty if the report is compared with nothing.
+    var changes: String { ComparisonText(report)?.lines(on: device) ?? "" }
+
     // MARK: A file
 
+    var fileColumns: [ReportColumn] {
+        ReportColumn.file(phases: context.showsPhases, isCompared: report.compare != nil)
+    }
+
     private var file: String {
-        let figures = ReportColumn.file(phases: context.showsPhases)
+        let figures = fileColumns
         let names = report.by.map { TextTable.Column(title: $0.rawValue, isName: true) }
         var table = TextTable(names + figures.map(\.column))
         table.addTitles()
@@ -53,7 +64,10 @@ package struct ReportTable {
     /// The rows and the totals.
     var fileLines: [(names: [String], figures: ReportLine)] {
         let rows = report.rows.map { row in
-            (names: report.by.map { name(of: row, $0) }, figures: ReportLine(measures: row.measures))
+            (
+                names: report.by.map { name(of: row, $0) },
+                figures: ReportLine(measures: row.measures, verdict: row.verdict)
+            )
         }
         let totals = totals.map { total in
             let label = self.totals.count > 1 ? "total \(total.kind?.rawValue ?? "")" : "total"
@@ -75,18 +89,29 @@ package struct ReportTable {
     private var sections: String {
         let figures = ReportColumn.terminal(phases: context.showsPhases, fullBar: fullBar)
         let names = report.by.filter { !common.contains($0) && !($0 == .kind && report.by.count > 1) }
-        var table = TextTable(names.map(column) + figures.map(\.column))
+        var columns = names.map(column) + figures.map(\.column)
+        if report.compare != nil {
+            columns[0].gap = 1
+            columns.insert(TextTable.Column(title: ""), at: 0)
+        }
+        var table = TextTable(columns)
         for (index, (kind, rows)) in kinds.enumerated() {
             if index > 0 { table.add(text: "") }
             table.add(text: title(kind))
             table.addTitles()
             for row in rows {
                 let line = line(row)
-                table.add(
-                    names.map { TextTable.Cell(name(of: report.rows[row], $0)) } + figures.map { $0.cell(line) })
+                let cells = names.map { TextTable.Cell(name(of: report.rows[row], $0)) }
+                table.add(sign(line.verdict) + cells + figures.map { $0.cell(line) })
             }
         }
         return table.text(on: device) + hint(at: table.leftOut(on: device))
+    }
+
+    /// Returns no cell if the report is compared with nothing.
+    private func sign(_ verdict: Verdict?) -> [TextTable.Cell] {
+        guard report.compare != nil else { return [] }
+        return [TextTable.Cell(verdict.map(VerdictText.sign) ?? "", verdict.flatMap(VerdictText.tone))]
     }
 
     /// Returns a line about phases that were asked for and have no room.
@@ -114,7 +139,7 @@ package struct ReportTable {
 
     private func line(_ row: Int) -> ReportLine {
         let row = report.rows[row]
-        var line = ReportLine(measures: row.measures)
+        var line = ReportLine(measures: row.measures, verdict: row.verdict)
         line.trend = row.trend.map { $0.count.map(Double.init) }
         if let seen = row.lastSeen.flatMap({ TimeText.parse($0, now: 0) }), let now = context.now {
             line.age = (max(now, seen) - seen) / 1_000_000_000

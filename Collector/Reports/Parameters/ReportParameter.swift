@@ -4,7 +4,7 @@ import MartletStorage
 package enum ReportParameter: String, WindowParameterName {
     case since, until
     case service, environment, kind, method, host, endpoint, status, error, version, instance
-    case by, sort, ascending, top, step
+    case by, sort, ascending, top, step, compare
 
     package static let defaultBy: [Dimension] = [.service, .kind, .method, .host, .endpoint]
 

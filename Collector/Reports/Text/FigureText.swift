@@ -17,6 +17,11 @@ package enum FigureText {
         }
     }
 
+    /// Returns two digits or more: `2.4`, `13`, `120`. Rounded up, because a smaller change is not promised.
+    static func rounded(_ value: Double) -> String {
+        value < 10 ? fixed((value * 10).rounded(.up) / 10, 1) : grouped(UInt64(min(value, 1e15).rounded(.up)))
+    }
+
     /// Returns a count with a comma between thousands.
     package static func grouped(_ count: UInt64) -> String {
         guard count >= 1000 else { return String(count) }

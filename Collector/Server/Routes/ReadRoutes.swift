@@ -57,8 +57,10 @@ struct ReadRoutes: Sendable {
     private typealias Read = @Sendable (Request, CollectorRequestContext) async throws -> Response
 
     private func report(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
-        let query = try ReportParameters(request.queryPairs).query(now: now())
-        return try Response.json(Report(try await storage.statistics(query), for: query))
+        let parameters = try ReportParameters(request.queryPairs)
+        let query = try parameters.query(now: now())
+        let base = try parameters.comparison(of: query)
+        return try Response.json(try await storage.report(query, comparedWith: base))
     }
 
     private func series(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {

@@ -1,3 +1,5 @@
+import MartletTelemetry
+
 /// A question about counted requests.
 package struct StatisticsQuery: Sendable, Equatable {
     package var window: TimeWindow
@@ -10,6 +12,8 @@ package struct StatisticsQuery: Sendable, Equatable {
     /// The length of the slots in which the answer's groups are reported as well, in nanoseconds; `nil` for none. The store
     /// may answer in longer slots (``SlotGrid``).
     package var step: UInt64?
+    /// A time at which a slot ends; `nil` for slots that end at multiples of their length.
+    package var slotEnd: UnixNanoseconds?
 
     package init(
         window: TimeWindow, filter: RequestFilter = RequestFilter(), by: [Dimension], order: GroupOrder = GroupOrder(),

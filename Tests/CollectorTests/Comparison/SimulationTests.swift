@@ -83,7 +83,7 @@ import Testing
             let truth = try #require(all.quantile(share))
             let holding = windows.count { window in
                 let counts = WindowCounts(window, in: SharedBuckets(all))
-                return Verdict.Quantile(share, of: counts).interval.contains(truth)
+                return Verdict.Quantile(share, of: counts).interval.contains(1000 * truth)
             }
             #expect((88...99).contains(holding))
         }

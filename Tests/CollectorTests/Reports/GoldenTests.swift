@@ -9,7 +9,7 @@ import Testing
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("Golden")
 
-    private func expect(_ text: String, in file: String) throws {
+    static func expect(_ text: String, in file: String) throws {
         let url = Self.folder.appendingPathComponent(file)
         if ProcessInfo.processInfo.environment["MARTLET_GOLDEN"] == "write" {
             try Data(text.utf8).write(to: url)
@@ -22,12 +22,12 @@ import Testing
         for isColored in [false, true] {
             let device = OutputDevice(columns: columns, isColored: isColored)
             let text = ReportTable.text(of: SampleReport.report, SampleReport.context, on: device)
-            try expect(text, in: "table-\(columns)\(isColored ? "-color" : "").txt")
+            try Self.expect(text, in: "table-\(columns)\(isColored ? "-color" : "").txt")
         }
         var phases = SampleReport.context
         phases.showsPhases = true
         let text = ReportTable.text(of: SampleReport.report, phases, on: OutputDevice(columns: columns))
-        try expect(text, in: "phases-\(columns).txt")
+        try Self.expect(text, in: "phases-\(columns).txt")
     }
 
     @Test(arguments: [20, 40, 60, 80, 100, 120, 160, 200])
@@ -44,15 +44,15 @@ import Testing
         var context = SampleReport.context
         context.now = nil
         let text = ReportTable.text(of: SampleReport.report, context)
-        try expect(text, in: "table-file.txt")
+        try Self.expect(text, in: "table-file.txt")
         #expect(!text.contains("…"))
         #expect(!text.unicodeScalars.contains { ("▁"..."▏").contains($0) })
     }
 
     @Test func programsGetAFixedForm() throws {
-        try expect(ReportCSV.text(of: SampleReport.report), in: "report.csv")
-        try expect(ReportMarkdown.text(of: SampleReport.report), in: "report.md")
-        try expect(try ReportJSON.text(of: SampleReport.report), in: "report.json")
+        try Self.expect(ReportCSV.text(of: SampleReport.report), in: "report.csv")
+        try Self.expect(ReportMarkdown.text(of: SampleReport.report), in: "report.md")
+        try Self.expect(try ReportJSON.text(of: SampleReport.report), in: "report.json")
     }
 
     @Test func noOutputHasACharacterThatSteersATerminal() throws {

@@ -53,6 +53,16 @@ extension StorageContractTests {
             }
         }
 
+        @Test func slotsEndWhereTheyAreAskedTo() async throws {
+            for end in [10, 30, 40, 60, 70, 90] as [UInt64] { try await store("/a", Int(end / 10), end: end) }
+            var query = StatisticsQuery(
+                window: TimeWindow(from: Samples.time(0), to: Samples.time(90)), by: [.endpoint], step: 30_000_000_000)
+            query.slotEnd = Samples.time(60)
+            let slots = try #require(try await storage.statistics(query).slots)
+            #expect(slots.groups.map { $0.map(\.count) } == [[4, 10, 16]])
+            #expect(slots.grid.window(ofSlot: 1) == TimeWindow(from: Samples.time(30), to: Samples.time(60)))
+        }
+
         @Test func onlyTheGroupsWithinTheLimitHaveSlots() async throws {
             try await store("/slow", 9, end: 10)
             try await store("/fast", 1, end: 10)

@@ -1,0 +1,104 @@
+import ArgumentParser
+import MartletReports
+import MartletSQLiteStorage
+import MartletStorage
+import MartletTelemetry
+
+struct Check: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract:
+            "Tells whether limits hold, for a pipeline: exit status 0 all hold, 1 one does not, 2 nobody can tell.",
+        discussion: TimeExpression.help)
+
+    @OptionGroup var source: SourceOptions
+
+    @OptionGroup var selection: SelectionOptions
+
+    @Option(help: "The greatest share of failed requests of an endpoint, such as 1%.")
+    var maxFailureRate: String?
+
+    @Option(help: "The greatest 99th percentile of an endpoint's durations, such as 800ms.")
+    var maxP99: String?
+
+    @Option(
+        help: """
+            The share of requests that have to succeed, such as 99.9%: failures must not use up what it allows too fast, in \
+            a long window and in a short one at its end.
+            """)
+    var slo: String?
+
+    @Option(
+        help: """
+            No endpoint may be worse than in another window: previous, day, week, a length of time such as 2h, or \
+            version:A..B.
+            """)
+    var compare: String?
+
+    @OptionGroup var color: ColorOption
+
+    func run() async throws {
+        let (text, outcome) = try await reportingFailure { try await answer() }
+        try Output.answer(text)
+        switch outcome {
+        case .holds: break
+        case .fails: throw ExitCode.failure
+        case .unknown: throw ExitCode.unavailable
+        }
+    }
+
+    private func answer() async throws -> (text: String, outcome: CheckResult.Outcome) {
+        let limits = try limits
+        let report = try await source.report(parameters)
+        guard !report.rows.isEmpty else { return (try await explanation(of: report), .unknown) }
+        let results = try await limits.results(for: report) + burnRates(limits.burnRate, until: report.to)
+        let device = color.device
+        return (results.map { $0.line(on: device) }.joined(), CheckResult.outcome(of: results))
+    }
+
+    /// Returns why there are no rows, as a report does.
+    private func explanation(of report: Report) async throws -> String {
+        var context = ReportContext()
+        context.flags = selected.values.map { CommandFlag($0.name.rawValue, $0.value) } + source.flags
+        context.history = try await source.history()
+        context.names = try await source.names(wanted: selection.given)
+        let sentence = EmptyAnswer.sentence(of: report, context).dropLast()
+        return CheckResult(.unknown, String(sentence)).line(on: color.device)
+    }
+
+    /// Asks for the windows of an objective. They end where the report ends, which is a time of the collector's clock.
+    private func burnRates(_ check: BurnRateCheck?, until end: String) async throws -> [CheckResult] {
+        guard let check, let end = TimeText.parse(end, now: 0) else { return [] }
+        let windows = check.windows(endingAt: end)
+        return check.results(long: try await totals(windows.long), short: try await totals(windows.short))
+    }
+
+    private func totals(_ window: TimeWindow) async throws -> Report {
+        var parameters = ReportParameters()
+        parameters.add(.since, TimeText.format(window.from))
+        parameters.add(.until, TimeText.format(window.to))
+        for (name, value) in selected.values where ![.since, .until].contains(name) { parameters.add(name, value) }
+        parameters.add(.by, Dimension.kind.rawValue)
+        return try await source.report(parameters)
+    }
+
+    private var limits: CheckLimits {
+        get throws {
+            let window = try parameters.query(now: SQLiteStorage.systemClock()).window
+            return try CheckLimits(
+                maxFailureRate: maxFailureRate, maxP99: maxP99, objective: slo, isCompared: compare != nil,
+                window: window)
+        }
+    }
+
+    private var selected: ReportParameters {
+        var parameters = ReportParameters()
+        selection.add(to: &parameters)
+        return parameters
+    }
+
+    private var parameters: ReportParameters {
+        var parameters = selected
+        parameters.add(.compare, compare)
+        return parameters
+    }
+}

@@ -1,0 +1,48 @@
+/// The other side of a comparison, and its outcome over all rows.
+package struct ReportComparison: Sendable, Equatable, Codable {
+    /// The parameter `compare`, such as `previous`.
+    package var base: String
+    /// The window of the figures before, RFC 3339, UTC.
+    package var from: String
+    package var to: String
+    /// See ``Report/completeness``.
+    package var completeness: Double?
+    package var blocks: Blocks
+    /// The number of rows with each verdict, including those that `top` cut off.
+    package var worse = 0
+    package var better = 0
+    package var same = 0
+    package var tooLittleData = 0
+    /// The number of rows that had requests before and have none now.
+    package var goneCount: Int
+    /// These rows with their figures before, the greatest impact first; at most as many as `top`.
+    package var gone: [ReportRow]
+
+    /// The number of blocks that each window was cut into.
+    package struct Blocks: Sendable, Equatable, Codable {
+        package var before: Int
+        package var after: Int
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case base, from, to, completeness, blocks, worse, better, same, gone
+        case tooLittleData = "too_little_data"
+        case goneCount = "gone_count"
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(base, forKey: .base)
+        try container.encode(from, forKey: .from)
+        try container.encode(to, forKey: .to)
+        // The key is always present, with `null` for an unknown completeness.
+        try container.encode(completeness, forKey: .completeness)
+        try container.encode(blocks, forKey: .blocks)
+        try container.encode(worse, forKey: .worse)
+        try container.encode(better, forKey: .better)
+        try container.encode(same, forKey: .same)
+        try container.encode(tooLittleData, forKey: .tooLittleData)
+        try container.encode(goneCount, forKey: .goneCount)
+        try container.encode(gone, forKey: .gone)
+    }
+}

@@ -1,0 +1,91 @@
+import MartletStorage
+import MartletTelemetry
+
+/// An objective such as 99.9 % of requests without failure, as the pace at which failures use up what it allows, its error
+/// budget. At a pace of 1 they use up in 30 days what is allowed in 30 days.
+///
+/// The objective is in danger if the pace is high in a long window, and still in a short one at its end (Google: "The Site
+/// Reliability Workbook", chapter 5, "Multiwindow, Multi-Burn-Rate Alerts").
+package struct BurnRateCheck: Sendable, Equatable {
+    /// The share of requests that have to succeed, between 0 and 1.
+    let objective: Double
+    private let pair: Pair
+
+    /// Two windows and the pace that both may have.
+    private struct Pair: Sendable, Equatable {
+        /// Seconds.
+        var long: UInt64
+        var short: UInt64
+        var limit: Double
+    }
+
+    /// The workbook's pairs: those of 2 and 5 % of a month's budget in the long window, and of 10 % in three days.
+    private static let pairs = [
+        Pair(long: 259_200, short: 21_600, limit: 1), Pair(long: 21_600, short: 1800, limit: 6),
+        Pair(long: 3600, short: 300, limit: 14.4),
+    ]
+
+    /// Picks the longest pair that fits into a window.
+    ///
+    /// - Parameter objective: between 0 and 1.
+    package init(objective: Double, in window: TimeWindow) throws(ParameterError) {
+        guard let pair = Self.pairs.first(where: { Double($0.long) <= window.seconds }) else {
+            throw ParameterError("slo needs a window of 1h at least")
+        }
+        (self.objective, self.pair) = (objective, pair)
+        guard allowed < 1 else {
+            throw ParameterError(
+                "slo allows so many failures that they are never \(FigureText.figure(pair.limit)) times as many; take a"
+                    + " window of 3d")
+        }
+    }
+
+    /// Returns the long and the short window, which end at a time of the collector's clock.
+    package func windows(endingAt end: UnixNanoseconds) -> (long: TimeWindow, short: TimeWindow) {
+        func window(_ seconds: UInt64) -> TimeWindow {
+            TimeWindow(from: end - min(end, seconds * 1_000_000_000), to: end)
+        }
+        return (window(pair.long), window(pair.short))
+    }
+
+    /// Judges the requests that were made, and those that were served, each by themselves.
+    ///
+    /// - Parameters:
+    ///   - long, short: the reports on both windows.
+    package func results(long: Report, short: Report) -> [CheckResult] {
+        RequestKind.allCases.compactMap { kind in
+            long.totalsByKind[kind].map { total in
+                let latest = short.totalsByKind[kind]?.measures.failures.rate
+                return result(
+                    kind, PossibleRate(total.measures.failures.rate, completeness: long.completeness),
+                    latest.map { PossibleRate($0, completeness: short.completeness) }, long.completenessInWords)
+            }
+        }
+    }
+
+    /// The share of failed requests that both windows may have.
+    private var allowed: Double { pair.limit * (1 - objective) }
+
+    private func result(
+        _ kind: RequestKind, _ long: PossibleRate, _ short: PossibleRate?, _ completeness: String
+    ) -> CheckResult {
+        let outcome: CheckResult.Outcome =
+            switch (long.isAtMost(allowed), short.flatMap { $0.isAtMost(allowed) }) {
+            case (true, _), (_, true): .holds
+            case (false, false): .fails
+            default: .unknown
+            }
+        let latest = short.map { "\(pace($0)) times over the last \(Self.text(pair.short))" }
+        let sentence = """
+            Requests \(KindTotal.title(kind).lowercased()) use up the error budget of \(FigureText.percent(objective)) % at \
+            \(pace(long)) times its pace over \(Self.text(pair.long)), and \
+            \(latest ?? "there are none in the last \(Self.text(pair.short))") (\(completeness)); at most \
+            \(FigureText.figure(pair.limit)) times over both is allowed.
+            """
+        return CheckResult(outcome, sentence)
+    }
+
+    private func pace(_ rate: PossibleRate) -> String { FigureText.figure(rate.seen / (1 - objective)) }
+
+    private static func text(_ seconds: UInt64) -> String { FigureText.age(seconds) }
+}

@@ -1,0 +1,115 @@
+import MartletStorage
+
+/// The outcome of a comparison for a person: an answer, the gaps in it, and a line for each row that changed.
+struct ComparisonText {
+    private let report: Report
+    private let comparison: ReportComparison
+
+    /// Lines of changed rows at most.
+    private static let maxLines = 10
+
+    /// Returns `nil` if the report is compared with nothing.
+    init?(_ report: Report) {
+        guard let comparison = report.compare else { return nil }
+        (self.report, self.comparison) = (report, comparison)
+    }
+
+    // MARK: The answer
+
+    /// A sentence; `nil` if there are no rows.
+    var answer: String? {
+        let count = comparison.worse + comparison.better + comparison.same + comparison.tooLittleData
+        guard count > 0 else { return nil }
+        let (dimension, base) = (report.by.last ?? .endpoint, ComparisonBaseText.text(comparison))
+        guard count > 1 else { return answer(about: "only \(dimension.rawValue)", base) }
+        let rows = dimension.rows(count)
+        if comparison.worse > 0 {
+            return "\(comparison.worse) of \(rows) \(comparison.worse == 1 ? "is" : "are") worse than \(base)."
+        }
+        guard comparison.tooLittleData < count else { return "Too little data to compare \(rows) with those \(base)." }
+        let few = comparison.tooLittleData > 0 ? "; too little data in \(comparison.tooLittleData)" : ""
+        return "None of \(rows) is found to be worse than \(base)\(few)."
+    }
+
+    private func answer(about row: String, _ base: String) -> String {
+        if comparison.tooLittleData > 0 { return "Too little data to compare the \(row) with that \(base)." }
+        return "The \(row) is \(comparison.worse > 0 ? "" : "not found to be ")worse than \(base)."
+    }
+
+    /// The gaps, a sentence each.
+    var notes: [String] { [incompleteness, fewBlocks].compactMap { $0 } }
+
+    private var incompleteness: String? {
+        let shares = [report.completeness, comparison.completeness]
+        guard shares.contains(where: { $0.map { $0 < 1 } ?? true }), shares != [nil, nil] else { return nil }
+        let parts = shares.map { $0.map { $0 < 1 ? FigureText.completeness($0) : "all" } ?? "an unknown part" }
+        return
+            "\(parts[0]) of the requests arrived, and \(parts[1]) of those before: the missing ones may change a verdict"
+    }
+
+    private var fewBlocks: String? {
+        let (before, after) = (comparison.blocks.before, comparison.blocks.after)
+        guard min(before, after) < Comparison.minBlocks else { return nil }
+        return "the window \(before < after ? "before " : "")is too short for \(Comparison.minBlocks) blocks of stored"
+            + " points, and a comparison needs as many: take a longer one"
+    }
+
+    // MARK: The rows
+
+    private typealias Line = (sign: String, tone: Tone?, name: String, text: String)
+
+    /// Returns the lines below a table: worse rows, rows that are gone, and better ones, each in the report's order; then a
+    /// line about the others.
+    func lines(on device: OutputDevice) -> String {
+        let names = RowName(of: report.rows, by: report.by)
+        let worse = rows { if case .worse = $0 { true } else { false } }
+        let better = rows { if case .better = $0 { true } else { false } }
+        let gone = comparison.gone.map { row in
+            Line("× gone", .red, names.of(row), "\(KindTotal.requests(row.measures.count)) before, none now")
+        }
+        let all = worse.map { line($0, names) } + gone + better.map { line($0, names) }
+        var table = TextTable([.init(title: ""), .init(title: ""), .init(title: "", gap: 3)])
+        for line in all.prefix(Self.maxLines) {
+            let name = TerminalText.plain(line.name)
+            let shown = device.isTerminal ? TextWidth.cut(name, to: TableFit.longName) : name
+            table.add([.init(line.sign, line.tone), .init(shown), .init(line.text)])
+        }
+        let more = comparison.worse + comparison.goneCount + comparison.better - min(all.count, Self.maxLines)
+        let rest = more > 0 ? "  and \(more) more\n" : ""
+        return table.text(on: device) + rest + others(on: device)
+    }
+
+    private func rows(_ isWanted: (Verdict) -> Bool) -> [(row: ReportRow, verdict: Verdict)] {
+        report.rows.compactMap { row in row.verdict.flatMap { isWanted($0) ? (row, $0) : nil } }
+    }
+
+    private func line(_ row: (row: ReportRow, verdict: Verdict), _ names: RowName) -> Line {
+        let word = VerdictText.sign(row.verdict) + " " + VerdictText.word(row.verdict)
+        return Line(word, VerdictText.tone(row.verdict), names.of(row.row), VerdictText.changes(row.verdict))
+    }
+
+    /// The rows that are neither worse nor better.
+    private func others(on device: OutputDevice) -> String {
+        let parts = [same, few].compactMap { $0 }
+        let line = parts.joined(separator: ";  ")
+        guard let columns = device.columns, TextWidth.of(line) > columns else { return line.isEmpty ? "" : line + "\n" }
+        return parts.map { $0 + "\n" }.joined()
+    }
+
+    private var same: String? {
+        guard comparison.same > 0 else { return nil }
+        let smallest: [Verdict.SmallestChange] = report.rows.compactMap { row in
+            if case .noChangeFound(let smallest) = row.verdict { smallest } else { nil }
+        }
+        let text = "= no change found in \(comparison.same)"
+        guard !smallest.isEmpty else { return text }
+        let scope = smallest.count < comparison.same ? "in the \(smallest.count) shown " : ""
+        return text + " (\(scope)\(VerdictText.wouldHaveSeen(smallest)))"
+    }
+
+    private var few: String? {
+        guard comparison.tooLittleData > 0 else { return nil }
+        let new = report.rows.count { $0.verdict == .tooLittleData(.requests(0, in: .before)) }
+        return "… too little data in \(comparison.tooLittleData)" + (new > 0 ? ", \(new) of them new" : "")
+    }
+}

@@ -1,0 +1,101 @@
+import MartletStorage
+import MartletTelemetry
+
+/// The requests that a report's are compared with.
+package enum ComparisonBase: Sendable, Equatable {
+    /// Those of the window of equal length right before.
+    case previous
+    /// Those of the window that begins and ends this many nanoseconds earlier.
+    case earlier(UInt64)
+    /// Those of one version of a service in the same window, with those of another.
+    case versions(before: String, after: String)
+
+    private static let day: UInt64 = 86_400_000_000_000
+
+    /// Reads the parameter `compare`.
+    package init(_ text: String) throws(ParameterError) {
+        let versions = text.hasPrefix("version:") ? text.dropFirst("version:".count).firstRange(of: "..") : nil
+        if text == "previous" {
+            self = .previous
+        } else if text == "day" {
+            self = .earlier(Self.day)
+        } else if text == "week" {
+            self = .earlier(7 * Self.day)
+        } else if let length = TimeText.nanoseconds(text), length > 0 {
+            self = .earlier(length)
+        } else if let dots = versions, dots.upperBound < text.endIndex, text[..<dots.lowerBound] != "version:" {
+            let name = text.index(text.startIndex, offsetBy: "version:".count)
+            self = .versions(before: String(text[name..<dots.lowerBound]), after: String(text[dots.upperBound...]))
+        } else {
+            throw ParameterError("compare must be previous, day, week, a length of time such as 2h, or version:A..B")
+        }
+    }
+
+    /// The parameter `compare`.
+    package var text: String {
+        switch self {
+        case .previous: "previous"
+        case .earlier(Self.day): "day"
+        case .earlier(7 * Self.day): "week"
+        case .earlier(let length): TimeText.length(length)
+        case .versions(let before, let after): "version:\(before)..\(after)"
+        }
+    }
+
+    /// Returns the query of the report itself.
+    func query(after query: StatisticsQuery) -> StatisticsQuery {
+        var query = query
+        query.window = Self.aligned(query.window)
+        if case .versions(_, let after) = self { query.filter.select(.version, after) }
+        return query
+    }
+
+    /// Returns the query of the requests before.
+    ///
+    /// - Parameters:
+    ///   - query: the query as it was asked for.
+    ///   - window: the window that was answered. It may be wider than the query's, and no request counts in both.
+    func query(before query: StatisticsQuery, answeredFor window: TimeWindow) -> StatisticsQuery {
+        var query = query
+        query.window = window
+        switch self {
+        case .previous: query.window = Self.moved(window, by: window.to - window.from)
+        case .earlier(let length): query.window = Self.moved(window, by: length)
+        case .versions(let before, _): query.filter.select(.version, before)
+        }
+        return query
+    }
+
+    private static func moved(_ window: TimeWindow, by length: UInt64) -> TimeWindow {
+        let (from, to) = (window.from - min(window.from, length), window.to - min(window.to, length))
+        return TimeWindow(from: from, to: min(to, window.from))
+    }
+
+    /// Returns the window with its ends moved back to whole slots of an agent's interval, so that it can be cut into blocks,
+    /// and the same comparison can be asked for again.
+    private static func aligned(_ window: TimeWindow) -> TimeWindow {
+        let slot = TrendStep.shortest
+        let aligned = TimeWindow(from: window.from / slot * slot, to: window.to / slot * slot)
+        return aligned.from < aligned.to ? aligned : window
+    }
+}
+
+extension Parameters<ReportParameter> {
+    /// Returns `nil` if the report is compared with nothing.
+    ///
+    /// - Parameter query: the report's query.
+    package func comparison(of query: StatisticsQuery) throws(ParameterError) -> ComparisonBase? {
+        guard let text = self[.compare] else { return nil }
+        let base = try ComparisonBase(text)
+        switch base {
+        case .earlier(let length) where length < query.window.to - query.window.from:
+            throw ParameterError(
+                "the window is longer than the \(text) of compare, so requests would be compared with themselves")
+        case .versions where query.filter.wanted[.version] != nil:
+            throw ParameterError("compare names the versions already; leave out the filter by version")
+        case .versions where query.by.contains(.version):
+            throw ParameterError("rows by version cannot be compared between versions; leave version out of by")
+        default: return base
+        }
+    }
+}

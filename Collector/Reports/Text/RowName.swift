@@ -1,0 +1,39 @@
+import MartletStorage
+
+/// The names of rows in sentences: method and endpoint, and what else tells a row from others with the same ones.
+struct RowName {
+    private let by: [Dimension]
+    private let short: [Dimension]
+    private let namesakes: [String: [ReportRow]]
+
+    /// - Parameter rows: all rows that are told apart.
+    init(of rows: [ReportRow], by: [Dimension]) {
+        let named = by.filter { [.method, .endpoint].contains($0) }
+        let short = named.isEmpty ? by.suffix(1) : named
+        (self.by, self.short) = (by, short)
+        namesakes = Dictionary(grouping: rows) { Self.text($0, short) }
+    }
+
+    /// Returns the name with its characters as they are.
+    func of(_ row: ReportRow) -> String {
+        let name = Self.text(row, short)
+        let others = namesakes[name] ?? []
+        let telling = by.filter { dimension in
+            short.contains(dimension) || others.contains { $0.dimensions[dimension] != row.dimensions[dimension] }
+        }
+        let text = Self.text(row, telling)
+        return text.isEmpty ? by.map { "no \($0.rawValue)" }.joined(separator: ", ") : text
+    }
+
+    private static func text(_ row: ReportRow, _ dimensions: [Dimension]) -> String {
+        dimensions.map { row.text(of: $0) }.filter { !$0.isEmpty }.joined(separator: " ")
+    }
+}
+
+extension Dimension {
+    /// Returns a number of rows whose last dimension this is: `1 endpoint`, `7 endpoints`.
+    func rows(_ count: Int) -> String {
+        let plural = self == .status ? "statuses" : rawValue + "s"
+        return "\(FigureText.grouped(UInt64(count))) \(count == 1 ? rawValue : plural)"
+    }
+}

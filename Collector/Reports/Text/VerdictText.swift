@@ -1,0 +1,105 @@
+/// A verdict in words. Every output says the same.
+package enum VerdictText {
+    /// Returns a sign of one character, which stands before a row.
+    package static func sign(_ verdict: Verdict) -> String {
+        switch verdict {
+        case .worse: "▲"
+        case .better: "▼"
+        case .noChangeFound: "="
+        case .tooLittleData: "…"
+        }
+    }
+
+    package static func word(_ verdict: Verdict) -> String {
+        switch verdict {
+        case .worse: "worse"
+        case .better: "better"
+        case .noChangeFound: "no change found"
+        case .tooLittleData: "too little data"
+        }
+    }
+
+    static func tone(_ verdict: Verdict) -> Tone? {
+        switch verdict {
+        case .worse: .red
+        case .better: .green
+        case .noChangeFound: nil
+        case .tooLittleData: .dim
+        }
+    }
+
+    /// Returns the figures that changed, such as `failures 3.2 → 8.3 %, p95 123 → 811 ms`; empty if none did.
+    package static func changes(_ verdict: Verdict) -> String {
+        guard case .worse(let changes) = verdict else {
+            guard case .better(let changes) = verdict else { return "" }
+            return text(of: changes)
+        }
+        return text(of: changes)
+    }
+
+    /// Returns the reason why a row is called neither worse nor better: the changes that would have been seen, or the data
+    /// that is missing; empty for the others.
+    package static func why(_ verdict: Verdict) -> String {
+        switch verdict {
+        case .worse, .better: ""
+        case .noChangeFound(let smallest): wouldHaveSeen([smallest])
+        case .tooLittleData(let shortage): text(of: shortage)
+        }
+    }
+
+    private static func text(of changes: Verdict.Changes) -> String {
+        let quantiles = [("p50", changes.p50), ("p95", changes.p95), ("p99", changes.p99)].compactMap { name, change in
+            change.map { "\(name) \(figures($0.before.value, $0.after.value)) ms" }
+        }
+        let failures = changes.failures.map { "failures \(figures($0.before * 100, $0.after * 100)) %" }
+        return ([failures].compactMap { $0 } + quantiles).joined(separator: ", ")
+    }
+
+    /// Returns two figures with an arrow between them.
+    private static func figures(_ before: Double, _ after: Double) -> String {
+        "\(FigureText.figure(before)) → \(FigureText.figure(after))"
+    }
+
+    private static func text(of shortage: Verdict.Shortage) -> String {
+        switch shortage {
+        case .requests(0, .before): "new: no requests before"
+        case .requests(let requests, let window):
+            "\(KindTotal.requests(requests)) \(name(window)), of \(Comparison.minRequests) that are needed"
+        case .blocks(let blocks, let window):
+            "requests in \(blocks) parts of the time \(name(window)), of \(Comparison.minBlocks) that are needed"
+        }
+    }
+
+    private static func name(_ window: Verdict.Window) -> String {
+        switch window {
+        case .before: "before"
+        case .after: "now"
+        }
+    }
+
+    // MARK: Would have been seen
+
+    /// Returns the smallest changes that would have been seen in some rows: from the most telling row to the least.
+    package static func wouldHaveSeen(_ changes: [Verdict.SmallestChange]) -> String {
+        let p95 = range(changes.map(\.p95)).map { "p95 \($0) %" }
+        let failures = range(changes.map(\.failures)).map { "failures \($0) points" }
+        let seen = [p95, failures].compactMap { $0 }
+        guard !seen.isEmpty else { return "too few requests to see any change" }
+        return seen.joined(separator: " and ") + " would have been seen"
+            + blind("p95", changes.count { $0.p95 == nil }, of: changes.count)
+            + blind("failures", changes.count { $0.failures == nil }, of: changes.count)
+    }
+
+    /// Returns `+13`, or `+13 to +40` if the changes differ; `nil` if there are none.
+    private static func range(_ changes: [Double?]) -> String? {
+        let known = changes.compactMap { $0 }
+        guard let least = known.min(), let most = known.max() else { return nil }
+        let (from, to) = (FigureText.rounded(least * 100), FigureText.rounded(most * 100))
+        return from == to ? "+\(from)" : "+\(from) to +\(to)"
+    }
+
+    private static func blind(_ figure: String, _ count: Int, of all: Int) -> String {
+        guard count > 0 else { return "" }
+        return all == 1 ? ", of \(figure) none" : ", in \(count) of them none of \(figure)"
+    }
+}

@@ -1,0 +1,99 @@
+import Fixtures
+import Foundation
+import MartletReports
+import MartletSQLiteStorage
+import Testing
+
+/// `check` as a pipeline sees it, and the command that a compared report prints.
+@Suite struct CheckProcessTests {
+    private let folder: TemporaryFolder
+    private let source: [String]
+    private let hour = ["--since", "2026-09-21T16:00:00Z", "--until", "2026-09-21T17:00:00Z"]
+
+    init() async throws {
+        folder = try TemporaryFolder()
+        let store = try await ComparedStore(in: folder)
+        try store.storage.close()
+        source = ["--store", "sqlite:" + store.path]
+    }
+
+    private func check(_ flags: [String]) async throws -> (status: Int32, output: String, errors: String) {
+        try await ChildProcess(.martletCollector, ["check"] + flags).finish()
+    }
+
+    @Test func limitsThatHoldAreStatus0() async throws {
+        let held = try await check(
+            ["--max-failure-rate", "5%", "--max-p99", "1m", "--slo", "99%", "--compare", "previous"]
+                + ["--endpoint", "/products"] + hour + source)
+        #expect(held.status == 0, "\(held)")
+        let lines = held.output.split(separator: "\n")
+        #expect(lines.count == 4 && lines.allSatisfy { $0.hasPrefix("✓ ") })
+        #expect(lines[0] == "✓ At most 0.73 % of the requests of GET /products fail; at most 5.00 % are allowed.")
+    }
+
+    @Test(
+        arguments: [
+            (
+                ["--max-failure-rate", "5%"],
+                "✗ POST /payments fails in 8.92 % of 2,880 requests (complete); at most 5.00 %"
+            ),
+            (["--max-p99", "800ms"], "✗ p99 of POST /payments is 1.43 s (complete); at most 800 ms is allowed."),
+            (["--slo", "99.9%"], "✗ Requests made use up the error budget of 99.90 % at "),
+            (
+                ["--compare", "previous"],
+                "✗ The only endpoint is worse than in the hour before. POST /payments: failures 2.85"
+            ),
+        ])
+    func aLimitThatDoesNotHoldIsStatus1(flags: [String], line: String) async throws {
+        let result = try await check(flags + ["--service", "storefront", "--endpoint", "/payments"] + hour + source)
+        #expect(result.status == 1)
+        #expect(result.output.hasPrefix(line), "\(result.output)")
+        #expect(result.errors.isEmpty)
+    }
+
+    @Test func aNameThatNobodyHasIsStatus2WithTheNearestName() async throws {
+        let result = try await check(["--max-failure-rate", "5%", "--service", "storfront"] + hour + source)
+        #expect(result.status == 2)
+        #expect(
+            result.output.hasPrefix(
+                "? No service is called storfront. There are payments and storefront; nearest: storefront\n"))
+    }
+
+    @Test func noCollectorIsStatus2() async throws {
+        let result = try await check(["--max-failure-rate", "5%", "--collector", "http://127.0.0.1:1"])
+        #expect(result.status == 2)
+        #expect(result.errors.contains("no collector answers at http://127.0.0.1:1"))
+    }
+
+    @Test func requestsThatAreMissingAreStatus2() async throws {
+        let folder = try TemporaryFolder()
+        let store = try await ComparedStore(in: folder, missing: 1)
+        try store.storage.close()
+        let result = try await check(
+            ["--max-failure-rate", "3%", "--endpoint", "/products", "--store", "sqlite:" + store.path] + hour)
+        #expect(result.status == 2)
+        #expect(result.output.hasSuffix(" The missing requests decide.\n"))
+    }
+
+    @Test(
+        arguments: [
+            [], ["--max-failure-rate", "5"], ["--max-p99", "fast"], ["--slo", "100%"],
+            ["--slo", "99%", "--since", "30m"],
+            ["--compare", "someday"], ["--max-p99", "1s", "--since", "someday"], ["--max-everything", "1"],
+        ])
+    func aBrokenFlagIsStatus64(flags: [String]) async throws {
+        let result = try await check(flags + source)
+        #expect(result.status == 64)
+        #expect(result.output.isEmpty && !result.errors.isEmpty)
+    }
+
+    @Test func theCommandThatATablePrintsGivesItsVerdictsAgain() async throws {
+        let flags = ["report", "--compare", "previous", "--top", "2"] + hour
+        let first = try await ChildProcess(.martletCollector, flags + source).finish().output
+        let line = try #require(first.split(separator: "\n").first { $0.hasPrefix("Again:") })
+        let words = line.split(separator: " ").dropFirst(2).map(String.init)
+        let again = try await ChildProcess(.martletCollector, words).finish()
+        #expect(again.status == 0)
+        #expect(again.output == first)
+    }
+}

@@ -1,0 +1,272 @@
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+@testable import MartletReports
+
+@Suite struct CheckTests {
+    private static let hour: UInt64 = 3_600_000_000_000
+
+    private func report(_ rows: [ReportRow], completeness: Double? = 1) -> Report {
+        Report(
+            from: "2026-11-21T09:00:00Z", to: "2026-11-21T10:00:00Z", by: [.method, .endpoint],
+            completeness: completeness, rowCount: rows.count, rows: rows,
+            totals: ReportRow(dimensions: [:], measures: Self.measures(0, failed: 0)), totalsByKind: [:])
+    }
+
+    private func row(
+        _ endpoint: String, _ count: UInt64 = 1000, failed: UInt64 = 0, p99: Double = 100,
+        bounds: ReportRow.Bounds? = nil, verdict: Verdict? = nil
+    ) -> ReportRow {
+        var row = ReportRow(
+            dimensions: [.method: "GET", .endpoint: endpoint], measures: Self.measures(count, failed: failed, p99: p99))
+        (row.p99Bounds, row.verdict) = (bounds, verdict)
+        return row
+    }
+
+    private static func measures(_ count: UInt64, failed: UInt64, p99: Double = 100) -> RequestMeasures {
+        RequestMeasures(
+            count: count, perSecond: 1,
+            failures: .init(
+                count: failed, rate: count > 0 ? Double(failed) / Double(count) : 0, transport: 0, http4xx: 0,
+                http5xx: failed, hung: 0, cancelled: 0),
+            latency: .init(mean: 1, p50: 1, p75: 1, p90: 1, p95: 1, p99: p99, max: p99), phases: [:],
+            bytes: .init(sent: 0, received: 0), apdex: 1, impact: 0)
+    }
+
+    private func limits(
+        rate: String? = nil, p99: String? = nil, slo: String? = nil, isCompared: Bool = false, hours: UInt64 = 1
+    ) throws(ParameterError) -> CheckLimits {
+        try CheckLimits(
+            maxFailureRate: rate, maxP99: p99, objective: slo, isCompared: isCompared,
+            window: TimeWindow(from: 0, to: hours * Self.hour))
+    }
+
+    // MARK: - The share of failed requests
+
+    @Test func everyRowWithinTheLimitHolds() throws {
+        let results = try limits(rate: "5%").results(
+            for: report([row("/a", failed: 50), row("/b", failed: 12)]))
+        #expect(
+            results == [
+                CheckResult(
+                    .holds, "At most 5.00 % of the requests of each of 2 endpoints fail; at most 5.00 % are allowed.")
+            ])
+    }
+
+    @Test func theWorstRowPastTheLimitIsNamed() throws {
+        let results = try limits(rate: "5%").results(
+            for: report([row("/a", failed: 60), row("/pay", 2800, failed: 233), row("/c")]))
+        #expect(
+            results == [
+                CheckResult(
+                    .fails,
+                    "GET /pay fails in 8.32 % of 2,800 requests (complete); at most 5.00 % are allowed. "
+                        + "The same for 1 more of 3 endpoints.")
+            ])
+    }
+
+    /// 900 of 1000 requests arrived, and 36 of them failed: 3.6 to 13.6 % of all.
+    @Test(
+        arguments: [
+            ("14%", .holds), ("13.6%", .holds), ("13.5%", .unknown), ("4%", .unknown), ("3.6%", .unknown),
+            ("3.5%", .fails),
+        ]
+            as [(String, CheckResult.Outcome)])
+    func missingRequestsMayHaveFailedOrNot(limit: String, outcome: CheckResult.Outcome) throws {
+        let result = try limits(rate: limit).results(for: report([row("/a", 900, failed: 36)], completeness: 0.9))[0]
+        #expect(result.outcome == outcome)
+        guard outcome == .unknown else { return }
+        #expect(
+            result.sentence.hasPrefix(
+                "GET /a fails in 4.00 % of 900 requests (between 3.60 and 13.60 %, 90.00 % arrived); at most "))
+        #expect(result.sentence.hasSuffix(" are allowed. The missing requests decide."))
+    }
+
+    @Test func aRowPastTheLimitGoesBeforeOneThatIsOpen() throws {
+        let rows = [row("/open", failed: 0), row("/bad", failed: 500)]
+        let result = try limits(rate: "1%").results(for: report(rows, completeness: 0.95))[0]
+        #expect(result.outcome == .fails)
+        #expect(result.sentence.hasPrefix("GET /bad fails in 50.00 %"))
+    }
+
+    @Test func anUnknownCompletenessIsTold() throws {
+        let result = try limits(rate: "1%").results(for: report([row("/a", failed: 20)], completeness: nil))[0]
+        #expect(result.sentence.contains("(completeness unknown)"))
+    }
+
+    @Test func noRequestsAreNoProof() throws {
+        for limits in [try limits(rate: "1%"), try limits(p99: "1s")] {
+            let results = limits.results(for: report([]))
+            #expect(CheckResult.outcome(of: results) == .unknown)
+        }
+        #expect(CheckResult.outcome(of: []) == .unknown)
+    }
+
+    // MARK: - p99
+
+    @Test func p99IsLimitedInItsUnit() throws {
+        let report = report([row("/a", p99: 1614.2), row("/b", p99: 799)])
+        #expect(
+            try limits(p99: "2s").results(for: report) == [
+                CheckResult(.holds, "p99 of each of 2 endpoints is at most 1.61 s; at most 2.00 s is allowed.")
+            ])
+        #expect(
+            try limits(p99: "800ms").results(for: report) == [
+                CheckResult(.fails, "p99 of GET /a is 1.61 s (complete); at most 800 ms is allowed.")
+            ])
+    }
+
+    @Test(
+        arguments: [("100ms", .fails), ("150ms", .unknown), ("250ms", .unknown), ("300ms", .holds)]
+            as [(String, CheckResult.Outcome)])
+    func missingRequestsMayBeFastOrSlow(limit: String, outcome: CheckResult.Outcome) throws {
+        let row = row("/a", p99: 200, bounds: .init(from: 120, to: 300))
+        let result = try limits(p99: limit).results(for: report([row], completeness: 0.995))[0]
+        #expect(result.outcome == outcome)
+        let open = self.row("/a", p99: 200, bounds: .init(from: 120, to: nil))
+        let other = try limits(p99: limit).results(for: report([open], completeness: 0.9))[0]
+        #expect(other.outcome == (outcome == .fails ? .fails : .unknown))
+        if outcome != .fails { #expect(other.sentence.contains("(between 120 ms and any time, 90.00 % arrived)")) }
+    }
+
+    // MARK: - Compared with another window
+
+    private func compared(_ rows: [ReportRow], worse: Int = 0, better: Int = 0, same: Int = 0, few: Int = 0) -> Report {
+        var report = report(rows)
+        report.compare = ReportComparison(
+            base: "previous", from: "2026-11-21T08:00:00Z", to: "2026-11-21T09:00:00Z", completeness: 1,
+            blocks: .init(before: 10, after: 10), worse: worse, better: better, same: same, tooLittleData: few,
+            goneCount: 0, gone: [])
+        return report
+    }
+
+    @Test func aWorseRowDoesNotHold() throws {
+        let changes = Verdict.Changes(
+            failures: .init(before: 0.01, after: 0.06), p50: nil, p95: nil, p99: nil, cliffsDelta: 0)
+        let report = compared([row("/a", verdict: .worse(changes))], worse: 1)
+        #expect(
+            try limits(isCompared: true).results(for: report) == [
+                CheckResult(
+                    .fails, "The only endpoint is worse than in the hour before. GET /a: failures 1.00 → 6.00 %.")
+            ])
+    }
+
+    @Test func tooLittleDataInEveryRowIsNoProof() throws {
+        let few = row("/a", verdict: .tooLittleData(.requests(3, in: .before)))
+        let result = try limits(isCompared: true).results(for: compared([few], few: 1))[0]
+        #expect(
+            result
+                == CheckResult(.unknown, "Too little data to compare the only endpoint with that in the hour before."))
+    }
+
+    /// Where nothing failed before, a ratio of failures would have no meaning.
+    @Test func aBaselineWithoutFailuresIsCompared() throws {
+        let same = row("/a", verdict: .noChangeFound(wouldHaveSeen: .init(failures: 0.004, p95: 0.2)))
+        let result = try limits(isCompared: true).results(for: compared([same], same: 1))[0]
+        #expect(result == CheckResult(.holds, "The only endpoint is not found to be worse than in the hour before."))
+    }
+
+    @Test func requestsThatAreMissingMayHaveBeenTheWorseOnes() throws {
+        let same = row("/a", verdict: .noChangeFound(wouldHaveSeen: .init(failures: 0.02, p95: nil)))
+        for (completeness, outcome) in [(0.985, .holds), (0.975, .unknown)] as [(Double, CheckResult.Outcome)] {
+            var report = compared([same], same: 1)
+            report.completeness = completeness
+            let result = try limits(isCompared: true).results(for: report)[0]
+            #expect(result.outcome == outcome)
+            #expect(result.sentence.contains("of those before: the missing ones may change a verdict."))
+        }
+    }
+
+    // MARK: - An objective
+
+    private func burn(
+        _ slo: String, hours: UInt64 = 1, long: (UInt64, UInt64), short: (UInt64, UInt64)?, completeness: Double = 1
+    ) throws -> CheckResult {
+        func totals(_ counts: (UInt64, UInt64)?) -> Report {
+            var report = report([], completeness: completeness)
+            report.totalsByKind[.server] = counts.map {
+                ReportRow(dimensions: [:], measures: Self.measures($0.0, failed: $0.1))
+            }
+            return report
+        }
+        let check = try #require(try limits(slo: slo, hours: hours).burnRate)
+        return try #require(check.results(long: totals(long), short: totals(short)).first)
+    }
+
+    @Test(
+        arguments: [
+            ((10_000, 200), (1000, 20), .fails), ((10_000, 200), (1000, 14), .holds),
+            ((10_000, 143), (1000, 20), .holds),
+            ((10_000, 200), nil, .unknown), ((10_000, 100), nil, .holds),
+        ] as [((UInt64, UInt64), (UInt64, UInt64)?, CheckResult.Outcome)])
+    func theBudgetBurnsInBothWindows(
+        long: (UInt64, UInt64), short: (UInt64, UInt64)?, outcome: CheckResult.Outcome
+    ) throws {
+        #expect(try burn("99.9%", long: long, short: short).outcome == outcome)
+    }
+
+    @Test func thePaceIsToldInBothWindows() throws {
+        #expect(
+            try burn("99.9%", long: (10_000, 200), short: (1000, 30)).sentence == """
+                Requests served use up the error budget of 99.90 % at 20.0 times its pace over 1 h, and 30.0 times over the \
+                last 5 min (complete); at most 14.4 times over both is allowed.
+                """)
+        #expect(
+            try burn("99%", long: (100, 20), short: nil).sentence.contains(
+                "and there are none in the last 5 min (complete)"))
+    }
+
+    @Test func missingRequestsLeaveTheBudgetOpen() throws {
+        #expect(try burn("99.9%", long: (10_000, 0), short: (1000, 0), completeness: 0.95).outcome == .unknown)
+        #expect(try burn("99.9%", long: (10_000, 0), short: (1000, 0), completeness: 0.99).outcome == .holds)
+        #expect(try burn("99.9%", long: (10_000, 900), short: (1000, 90), completeness: 0.95).outcome == .fails)
+    }
+
+    @Test(
+        arguments: [(1, 3600, 300), (5, 3600, 300), (6, 21_600, 1800), (72, 259_200, 21_600)]
+            as [(UInt64, Double, Double)])
+    func theLongestPairThatFitsIsPicked(hours: UInt64, long: Double, short: Double) throws {
+        let check = try #require(try limits(slo: "99.9%", hours: hours).burnRate)
+        let windows = check.windows(endingAt: 100 * Self.hour)
+        #expect([windows.long.seconds, windows.short.seconds] == [long, short])
+        #expect(windows.long.to == 100 * Self.hour && windows.short.to == 100 * Self.hour)
+    }
+
+    // MARK: - Flags
+
+    @Test(arguments: ["", "1", "%", "-1%", "101%", "1.2.3%", "1e1%", "one%", "0x1%", "1 %"])
+    func aLimitThatIsNoShareIsRefused(text: String) {
+        #expect(throws: ParameterError.self) { try limits(rate: text) }
+        #expect(throws: ParameterError.self) { try limits(slo: text) }
+    }
+
+    @Test func limitsThatNothingCouldFailAreRefused() throws {
+        #expect(throws: ParameterError.self) { try limits() }
+        #expect(throws: ParameterError.self) { try limits(p99: "fast") }
+        for slo in ["100%", "0%"] { #expect(throws: ParameterError.self) { try limits(slo: slo) } }
+        #expect(throws: ParameterError("slo needs a window of 1h at least")) {
+            try CheckLimits(
+                maxFailureRate: nil, maxP99: nil, objective: "99%", isCompared: false,
+                window: TimeWindow(from: 1, to: Self.hour))
+        }
+        // No share of failures is 14.4 times 10 %.
+        #expect(throws: ParameterError.self) { try limits(slo: "90%") }
+        _ = try limits(slo: "90%", hours: 72)
+    }
+
+    @Test func aLineBeginsWithItsSign() {
+        let lines = [(CheckResult.Outcome.holds, "✓ a\n"), (.fails, "✗ a\n"), (.unknown, "? a\n")]
+        for (outcome, line) in lines { #expect(CheckResult(outcome, "a").line(on: .file) == line) }
+        #expect(CheckResult(.fails, "a").line(on: OutputDevice(isColored: true)) == "\u{1b}[31m✗\u{1b}[0m a\n")
+    }
+
+    @Test func oneLimitThatFailsDecides() {
+        func outcome(_ outcomes: [CheckResult.Outcome]) -> CheckResult.Outcome {
+            CheckResult.outcome(of: outcomes.map { CheckResult($0, "") })
+        }
+        #expect(outcome([.holds, .unknown, .fails]) == .fails)
+        #expect(outcome([.holds, .unknown]) == .unknown)
+        #expect(outcome([.holds, .holds]) == .holds)
+    }
+}

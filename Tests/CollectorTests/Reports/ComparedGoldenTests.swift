@@ -1,0 +1,48 @@
+import Fixtures
+import Foundation
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+@testable import MartletReports
+
+/// Every output of a compared report from one store (``ComparedStore``), compared with a file as in ``GoldenTests``.
+@Suite struct ComparedGoldenTests {
+    private let folder: TemporaryFolder
+    private let report: Report
+    private var context = ReportContext()
+
+    init() async throws {
+        folder = try TemporaryFolder()
+        let store = try await ComparedStore(in: folder)
+        let query = StatisticsQuery(window: ComparedStore.window, by: ReportParameter.defaultBy)
+        report = try await store.storage.report(query, comparedWith: .previous)
+        context.flags = [CommandFlag("since", "1h"), CommandFlag("compare", "previous")]
+    }
+
+    @Test func aTerminalShowsSignsAndALineForEachChange() throws {
+        var context = context
+        context.now = ComparedStore.window.to + 2_000_000_000
+        for columns in [80, 120] {
+            let text = ReportTable.text(of: report, context, on: OutputDevice(columns: columns))
+            try GoldenTests.expect(text, in: "compared-\(columns).txt")
+        }
+        let text = ReportTable.text(of: report, context, on: OutputDevice(columns: 120, isColored: true))
+        try GoldenTests.expect(text, in: "compared-120-color.txt")
+    }
+
+    @Test func aFileHasAColumnOfVerdicts() throws {
+        try GoldenTests.expect(ReportTable.text(of: report, context), in: "compared-file.txt")
+    }
+
+    @Test func programsGetAFixedForm() throws {
+        try GoldenTests.expect(ReportCSV.text(of: report), in: "compared.csv")
+        try GoldenTests.expect(ReportMarkdown.text(of: report, context), in: "compared.md")
+        try GoldenTests.expect(try ReportJSON.text(of: report), in: "compared.json")
+    }
+
+    @Test func theJSONHasTheValueThatItWasMadeOf() throws {
+        let json = try ReportJSON.text(of: report)
+        #expect(try ReportJSON.value(of: Report.self, in: Data(json.utf8)) == report)
+    }
+}

@@ -1,0 +1,206 @@
+import Fixtures
+import Foundation
+import HummingbirdTesting
+import MartletPoints
+import MartletSQLiteStorage
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+@testable import MartletReports
+
+@Suite struct ComparedReportTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func query(limit: Int? = nil, by: [MartletStorage.Dimension] = [.service, .kind, .endpoint])
+        -> StatisticsQuery
+    {
+        StatisticsQuery(window: ComparedStore.window, by: by, limit: limit)
+    }
+
+    private func words(_ report: Report) -> [String: String] {
+        Dictionary(
+            report.rows.map { row in
+                let name = [.service, .kind, .endpoint].map(row.text).joined(separator: " ")
+                return (name, row.verdict.map(VerdictText.word) ?? "none")
+            }
+        ) { first, _ in first }
+    }
+
+    private let expected = [
+        "storefront client /payments": "worse", "payments server /payments": "worse",
+        "payments client /charges": "worse",
+        "storefront client /products/{product}/reviews": "better", "storefront client /products": "no change found",
+        "storefront client /products/{id}": "no change found", "payments client /keys": "too little data",
+    ]
+
+    @Test func eachRowHasAVerdictAndItsFiguresBefore() async throws {
+        let store = try await ComparedStore(in: folder).storage
+        let report = try await store.report(query(), comparedWith: .previous)
+        #expect(words(report) == expected)
+        let comparison = try #require(report.compare)
+        let counts: [Int] = [comparison.worse, comparison.better, comparison.same, comparison.tooLittleData]
+        #expect(counts == [3, 1, 2, 1])
+        #expect(
+            [comparison.base, comparison.from, comparison.to] == ["previous", "2026-09-21T15:00:00Z", report.from])
+        #expect(comparison.blocks == .init(before: 10, after: 10))
+        let hourBefore = TimeWindow(from: ComparedStore.start, to: ComparedStore.window.from)
+        var plain = query()
+        plain.window = hourBefore
+        let before = try await store.report(plain)
+        for row in report.rows where row.before != nil {
+            #expect(row.before == before.rows.first { $0.dimensions == row.dimensions }?.measures)
+        }
+        #expect(report.rows.filter { $0.before == nil }.map { $0.text(of: .endpoint) } == ["/keys"])
+        #expect(report.totals.verdict == nil && report.totalsByKind.values.allSatisfy { $0.verdict == nil })
+    }
+
+    @Test func aRowThatIsGoneIsToldWithItsFiguresBefore() async throws {
+        let store = try await ComparedStore(in: folder).storage
+        let comparison = try #require(try await store.report(query(), comparedWith: .previous).compare)
+        #expect(comparison.goneCount == 1)
+        #expect(comparison.gone.map { $0.text(of: .endpoint) } == ["/old"])
+        #expect(comparison.gone.map(\.measures.count) == [720])
+    }
+
+    @Test func aLimitCutsRowsAndNoVerdict() async throws {
+        let store = try await ComparedStore(in: folder).storage
+        let all = try await store.report(query(), comparedWith: .previous)
+        let first = try await store.report(query(limit: 1), comparedWith: .previous)
+        #expect(first.rows == Array(all.rows.prefix(1)))
+        #expect(first.compare?.worse == 3 && first.compare?.same == 2)
+        let text = ReportTable.text(of: first, on: OutputDevice(columns: 100))
+        #expect(text.hasPrefix("3 of 7 endpoints are worse than in the hour before."))
+        #expect(text.contains("\n  and 3 more\n"))
+    }
+
+    /// The hour of the one version is compared with that of the other: both are in the window of two hours.
+    @Test func oneVersionIsComparedWithAnother() async throws {
+        let store = try await ComparedStore(in: folder).storage
+        var both = query()
+        both.window.from = ComparedStore.start
+        let report = try await store.report(both, comparedWith: .versions(before: "1.8.2", after: "1.9.0"))
+        #expect(report.rows.allSatisfy { $0.measures.count <= 2880 })
+        #expect(report.compare?.base == "version:1.8.2..1.9.0")
+        // Each version has half of the ten blocks.
+        #expect(report.rows.allSatisfy { $0.verdict.map(VerdictText.word) == "too little data" })
+        #expect(
+            ReportTable.text(of: report).hasPrefix(
+                "Too little data to compare 7 endpoints with those in version 1.8.2."))
+    }
+
+    @Test func theStepOfATrendIsNoMatterOfTheBlocks() async throws {
+        let store = try await ComparedStore(in: folder).storage
+        var query = query()
+        query.step = 1_200_000_000_000
+        let report = try await store.report(query, comparedWith: .previous)
+        #expect(words(report) == expected)
+        #expect(report.rows.allSatisfy { $0.trend?.count.count == 3 })
+    }
+
+    @Test func aWindowBetweenTheBordersOfBlocksIsCutFromItsEnd() async throws {
+        let store = try await ComparedStore(in: folder).storage
+        var query = query()
+        query.window = TimeWindow(
+            from: ComparedStore.start + ComparedStore.hour - 127_000_000_000,
+            to: ComparedStore.window.to - 127_000_000_000)
+        let report = try await store.report(query, comparedWith: .previous)
+        // 127 s before the hour are moved back to whole intervals, and the hour before the first has 130 s less.
+        #expect([report.from, report.to] == ["2026-09-21T15:57:50Z", "2026-09-21T16:57:50Z"])
+        #expect(report.compare?.blocks == .init(before: 10, after: 10))
+        #expect(words(report)["payments client /charges"] == "worse")
+    }
+
+    @Test(arguments: [(7, 10), (24 * 8, 1)] as [(UInt64, Int)])
+    func figuresThatAreKeptByTheMinuteAreComparedAndByTheHourAreTooFew(hours: UInt64, blocks: Int) async throws {
+        let store = try await ComparedStore(in: folder)
+        store.clock.time += hours * ComparedStore.hour
+        try await store.storage.maintain()
+        let report = try await store.storage.report(query(), comparedWith: .previous)
+        #expect(report.compare?.blocks == .init(before: blocks, after: blocks))
+        #expect([report.compare?.from, report.from] == ["2026-09-21T15:00:00Z", "2026-09-21T16:00:00Z"])
+        guard blocks < Comparison.minBlocks else { return #expect(words(report) == expected) }
+        #expect(report.rows.allSatisfy { $0.verdict.map(VerdictText.word) == "too little data" })
+        #expect(ReportTable.text(of: report).contains("the window is too short for 6 blocks of stored points"))
+    }
+
+    // MARK: Text
+
+    @Test func requestsThatAreMissingInOneWindowAreTold() async throws {
+        let store = try await ComparedStore(in: folder, missing: 5).storage
+        let report = try await store.report(query(), comparedWith: .previous)
+        let text = ReportTable.text(of: report, on: OutputDevice(columns: 120))
+        #expect(
+            text.contains(
+                "\n81.81 % of the requests arrived, and all of those before: the missing ones may change a verdict\n"))
+        #expect(report.rows.allSatisfy { row in row.p99Bounds.map { $0.from <= row.measures.latency.p99 } == true })
+        #expect(report.compare?.gone.allSatisfy { $0.p99Bounds == nil } == true)
+    }
+
+    @Test func manyChangesAreTenLinesAndANumber() async throws {
+        var report = try await ComparedStore(in: folder).storage.report(query(), comparedWith: .previous)
+        let worse = try #require(report.rows.first)
+        report.rows = (0..<20).map { index in
+            var row = worse
+            row.dimensions[.endpoint] = "/\(index)\u{202e}"
+            return row
+        }
+        report.compare?.worse = 22
+        let text = ReportTable.text(of: report)
+        #expect(text.split(separator: "\n").count { $0.hasPrefix("▲ worse") } == 10)
+        // 12 worse ones, the one that is gone and the better one.
+        #expect(text.contains("\n  and 14 more\n"))
+        #expect(text.unicodeScalars.allSatisfy { $0 == "\n" || TerminalText.isPlain($0) })
+    }
+
+    @Test(
+        arguments: [
+            ("previous", "2026-11-21T09:00:00Z", "2026-11-21T09:30:00Z", "in the 30 min before"),
+            ("previous", "2026-11-20T09:00:00Z", "2026-11-21T09:00:00Z", "in the day before"),
+            ("day", "2026-11-20T09:00:00Z", "2026-11-20T10:00:00Z", "a day earlier"),
+            ("week", "2026-11-20T09:00:00Z", "2026-11-20T10:00:00Z", "a week earlier"),
+            ("2h", "2026-11-20T09:00:00Z", "2026-11-20T10:00:00Z", "2 h earlier"),
+            ("version:1\u{1b}..2", "2026-11-20T09:00:00Z", "2026-11-20T10:00:00Z", "in version 1\\u{1b}"),
+        ])
+    func theOtherSideHasAName(base: String, from: String, to: String, text: String) {
+        let comparison = ReportComparison(
+            base: base, from: from, to: to, blocks: .init(before: 10, after: 10), goneCount: 0, gone: [])
+        #expect(ComparisonBaseText.text(comparison) == text)
+    }
+
+    @Test func aWindowTooShortForBlocksIsTold() async throws {
+        let store = try await ComparedStore(in: folder).storage
+        var query = query()
+        query.window.from = query.window.to - 240_000_000_000
+        let report = try await store.report(query, comparedWith: .previous)
+        #expect(
+            ReportTable.text(of: report).contains(
+                "the window is too short for 6 blocks of stored points, and a comparison needs as many: take a longer one\n"
+            ))
+    }
+
+    // MARK: HTTP
+
+    @Test func theAPIComparesAsTheStoreDoes() async throws {
+        let store = try await ComparedStore(in: folder)
+        let report = try await store.storage.report(
+            StatisticsQuery(window: ComparedStore.window, by: ReportParameter.defaultBy), comparedWith: .previous)
+        let json = try ReportJSON.text(of: report)
+        try store.storage.close()
+        let window = "since=\(report.from)&until=\(report.to)"
+        try await withServer(store: store.path) { client in
+            let response = try await client.get("/api/v1/report?\(window)&compare=previous")
+            #expect(String(buffer: response.body) == json)
+            for query in [
+                "compare=someday", "compare=previous&compare=day", "compare=30m", "compare=version:1..2&version=2",
+            ] {
+                #expect(try await client.get("/api/v1/report?\(window)&\(query)").status == .badRequest)
+            }
+            #expect(try await client.get("/api/v1/series?\(window)&compare=previous").status == .badRequest)
+        }
+    }
+}
