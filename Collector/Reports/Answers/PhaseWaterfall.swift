@@ -1,0 +1,64 @@
+import MartletTelemetry
+
+/// The phases of a request as bars, each of which begins where the one before it ended. All times are milliseconds.
+package struct PhaseWaterfall: Sendable, Equatable {
+    package struct Bar: Sendable, Equatable {
+        package var phase: RequestPhase
+        /// The time from the start of the request.
+        package var start: Double
+        package var length: Double
+        /// Whether the request failed in this phase, which lasted for the rest of its time.
+        package var isUnfinished: Bool
+
+        package var side: PhaseSide { PhaseSide(phase) }
+    }
+
+    package enum Connection: Sendable, Equatable {
+        case new
+        /// An earlier request had opened it.
+        case reused
+        /// The request failed before anything tells which.
+        case unknown
+    }
+
+    package private(set) var bars: [Bar] = []
+    package let connection: Connection
+    /// The time at the end of the scale: the request's duration, or the sum of its phases if that is longer.
+    package let scale: Double
+
+    /// Returns `nil` if the sender tells no phases.
+    package init?(_ request: RequestSummary) {
+        let times = RequestPhase.allCases.compactMap { phase in
+            request.phases[phase.rawValue].map { (phase: phase, time: $0.isFinite ? max(0, $0) : 0) }
+        }
+        guard !times.isEmpty else { return nil }
+        let phases = Set(times.map(\.phase))
+        connection = Self.connection(phases)
+        var end = 0.0
+        for (phase, time) in times {
+            bars.append(Bar(phase: phase, start: end, length: time, isUnfinished: false))
+            end += time
+        }
+        if let phase = Self.unfinished(after: phases, of: request), request.duration > end {
+            bars.append(Bar(phase: phase, start: end, length: request.duration - end, isUnfinished: true))
+        }
+        scale = max(request.duration, end)
+    }
+
+    private static func connection(_ phases: Set<RequestPhase>) -> Connection {
+        guard phases.isDisjoint(with: [.dns, .connect, .tls]) else { return .new }
+        return phases.contains(.firstByte) ? .reused : .unknown
+    }
+
+    /// Returns the phase in which a request failed that got no answer; `nil` if it got one, or its phases do not tell.
+    private static func unfinished(after phases: Set<RequestPhase>, of request: RequestSummary) -> RequestPhase? {
+        guard let error = request.error, request.status == nil, !phases.contains(.firstByte) else { return nil }
+        if phases.contains(.connect) || phases.contains(.tls) {
+            let isSecure = request.url?.hasPrefix("https:") ?? false
+            return isSecure && !phases.contains(.tls) ? .tls : .firstByte
+        }
+        if phases.contains(.dns) { return .connect }
+        // Without a connection of its own, a request that ran out of time waited on an earlier one, as far as is known.
+        return error == "timeout" ? .firstByte : nil
+    }
+}

@@ -1,0 +1,92 @@
+import MartletTelemetry
+
+/// The spans of a trace as a tree on one axis of time, where their senders' clocks put them. All times are milliseconds.
+package struct TraceWaterfall: Sendable, Equatable {
+    package struct Row: Sendable, Equatable {
+        /// The span; its bar begins at ``TraceSpan/offset`` and is as long as ``TraceSpan/duration``.
+        package var span: TraceSpan
+        /// The number of spans above it.
+        package var depth: Int
+        /// Whether the trouble of the trace began here.
+        package var failedFirst: Bool
+    }
+
+    /// Two clocks that do not agree: a span begins before the one that caused it.
+    package struct Skew: Sendable, Equatable {
+        package var service: String
+        package var instance: String
+        /// The time by which the instance's clock is behind its caller's, at least.
+        package var behind: Double
+        package var caller: String
+    }
+
+    /// Each span once, a child after its parent, children in the order of their starts.
+    package let rows: [Row]
+    /// The services in the order of their first span.
+    package let services: [String]
+    /// One for each instance whose clock is behind, with the largest difference.
+    package let skews: [Skew]
+    /// The end of the last span.
+    package let scale: Double
+
+    /// A difference of clocks that is worth a word.
+    private static let smallestSkew = 1.0
+
+    package init(_ spans: [TraceSpan]) {
+        let tree = TraceTree.rows(of: spans)
+        let first = Self.firstToFail(tree)
+        rows = tree.enumerated().map { index, row in
+            Row(span: row.span, depth: row.depth, failedFirst: index == first)
+        }
+        services = tree.reduce(into: []) { if !$0.contains($1.span.service) { $0.append($1.span.service) } }
+        skews = Self.skews(among: spans)
+        scale = spans.map { $0.offset + $0.duration }.max() ?? 0
+    }
+
+    /// Returns the index of the failed span that ended first, of those without a failed span below them.
+    private static func firstToFail(_ rows: [(span: TraceSpan, depth: Int)]) -> Int? {
+        let causes = rows.indices.filter { rows[$0].span.failed && !hasFailure(below: $0, in: rows) }
+        return causes.min { rows[$0].span.end < rows[$1].span.end }
+    }
+
+    private static func hasFailure(below row: Int, in rows: [(span: TraceSpan, depth: Int)]) -> Bool {
+        rows[(row + 1)...].prefix { $0.depth > rows[row].depth }.contains { $0.span.failed }
+    }
+
+    private static func skews(among spans: [TraceSpan]) -> [Skew] {
+        let callers = Dictionary(spans.map { ($0.spanID, $0) }) { first, _ in first }
+        var skews: [Skew] = []
+        for span in spans {
+            guard let caller = span.parentSpanID.flatMap({ callers[$0] }), caller.instance != span.instance else {
+                continue
+            }
+            let behind = caller.offset - span.offset
+            guard behind > smallestSkew else { continue }
+            let skew = Skew(
+                service: span.service, instance: span.instance, behind: behind, caller: caller.instance)
+            if let known = skews.firstIndex(where: { $0.instance == span.instance }) {
+                if skews[known].behind < behind { skews[known] = skew }
+            } else {
+                skews.append(skew)
+            }
+        }
+        return skews
+    }
+}
+
+extension TraceSpan {
+    /// The time at which it ended, in milliseconds after the first span's start.
+    package var end: Double { offset + duration }
+
+    /// Whether it failed; a request that its caller cancelled did not.
+    package var failed: Bool { (isError || error != nil) && error != RequestOutcome.cancelledError }
+
+    /// The span's part in the trace as a verb: it serves a request, calls another service, or does something by itself.
+    package var verb: String {
+        switch kind {
+        case "server", "consumer": "serves"
+        case "client", "producer": "calls"
+        default: "does"
+        }
+    }
+}
