@@ -57,12 +57,16 @@ struct ReadRoutes: Sendable {
     }
 
     private func request(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
+        let format = try RequestParameters(request.parameters).format()
         let id = try context.parameters.require("id")
         guard let kept = try await storage.request(id),
             let report = RequestReport(
                 kept, trace: try await storage.spans(ofTrace: kept.span.traceID, limit: RequestReport.maxSpans))
         else { throw UnknownRequest(id: id) }
-        return try Response.json(report)
+        return switch format {
+        case .json: try Response.json(report)
+        case .har: try Response.json(RequestHAR(report), saveAs: "martlet-\(report.summary.id).har")
+        }
     }
 
     private func values(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {

@@ -3,20 +3,8 @@ import Testing
 
 @testable import MartletReports
 
-/// Every output of one report, compared with a file. `MARTLET_GOLDEN=write` writes the files instead; look at the difference
-/// before you commit it.
+/// Every output of one report, compared with a file.
 @Suite struct GoldenTests {
-    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .appendingPathComponent("Golden")
-
-    private func expect(_ text: String, in file: String) throws {
-        let url = Self.folder.appendingPathComponent(file)
-        if ProcessInfo.processInfo.environment["MARTLET_GOLDEN"] == "write" {
-            try Data(text.utf8).write(to: url)
-        }
-        #expect(try String(contentsOf: url, encoding: .utf8) == text, "\(file)")
-    }
-
     @Test(arguments: [80, 120, 200])
     func aTerminalShowsWhatItHasRoomFor(columns: Int) throws {
         for isColored in [false, true] {
