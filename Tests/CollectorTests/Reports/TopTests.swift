@@ -167,6 +167,15 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("one two three", 8, ["one two ", "three"]), ("onetwothree", 4, ["onet", "woth", "ree"]),
+        ("\u{1b}[1mone two\u{1b}[0m three", 8, ["\u{1b}[1mone two\u{1b}[0m ", "three"]), ("", 4, [""]),
+        ("ab cdefghi", 4, ["ab ", "cdef", "ghi"]),
+    ])
+    func aLongLineIsBrokenAtABlank(text: String, columns: Int, lines: [String]) {
+        #expect(OutputDevice(columns: columns).wrapped(text) == lines)
+    }
+
     @Test func hostileTextDoesNotSteerTheTerminal() {
         var state = state("/\u{202e}\u{9b}2J\r")
         state.fail("\u{1b}[2J")
