@@ -3,7 +3,7 @@ sources := $(shell find Package.swift Sources Collector Examples Tests -name '*.
 # Swift Testing starts all tests at once by default. On two cores a test then waits seconds for its turn.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH := 4
 
-.PHONY: demo test faults soak sanitize fuzz check format bench setup
+.PHONY: demo test faults soak sanitize fuzz check format bench man setup
 
 demo:
 	@scripts/setup.sh demo
@@ -56,6 +56,9 @@ format:
 
 bench: setup
 	@Benchmarks/run.sh
+
+man: setup
+	@scripts/man.sh
 
 setup:
 	@scripts/setup.sh

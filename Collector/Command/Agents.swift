@@ -16,15 +16,15 @@ struct Agents: AsyncParsableCommand {
         help: "TIME; instances that were last seen before it are left out. (default: \(AgentsParameter.defaultSince))")
     var since: String?
 
-    @Option(help: "table or json")
-    var format = OutputFormat.table
-
-    @OptionGroup var color: ColorOption
+    @OptionGroup var output: OutputOptions<OutputFormat>
 
     func run() async throws {
         let report = try await reportingFailure { try await fetch() }
-        switch format {
-        case .table: try Output.answer(AgentsTable.text(of: report, on: color.device))
+        let device = output.device
+        // A file has the same text whenever it is written.
+        let now = device.isTerminal ? SQLiteStorage.systemClock() : nil
+        switch output.format {
+        case .table: try Output.answer(AgentsTable.text(of: report, now: now, on: device))
         case .json: try Output.answer(ReportJSON.text(of: report))
         }
     }

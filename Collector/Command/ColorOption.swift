@@ -31,9 +31,6 @@ struct ColorOption: ParsableArguments {
     /// Returns the width that `COLUMNS` or the terminal tells.
     private static func columns(_ variables: [String: String]) -> Int {
         if let text = variables["COLUMNS"], let columns = Int(text), columns > 0 { return columns }
-        var size = winsize()
-        let answer = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size)
-        // A terminal that does not know its width has that of the first ones.
-        return answer == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
+        return TerminalSize.current.columns
     }
 }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import MartletReports
-import MartletSQLiteStorage
 
 struct ListRequests: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -33,26 +32,16 @@ struct ListRequests: AsyncParsableCommand {
     @Option(help: "The greatest number of requests to show, up to 1000. (default: \(RequestsParameter.defaultLimit))")
     var limit: String?
 
-    @Option(help: "table or json")
-    var format = OutputFormat.table
-
-    @OptionGroup var color: ColorOption
+    @OptionGroup var output: OutputOptions<ReportFormat>
 
     func run() async throws {
-        let report = try await reportingFailure { try await fetch() }
-        switch format {
-        case .table: try Output.answer(RequestsTable.text(of: report, on: color.device))
+        let report = try await reportingFailure { try await source.requests(parameters) }
+        switch output.format {
+        case .table: try Output.answer(RequestsTable.text(of: report, on: output.device))
         case .json: try Output.answer(ReportJSON.text(of: report))
+        case .csv: try Output.answer(RequestsCSV.text(of: report))
+        case .markdown: try Output.answer(RequestsMarkdown.text(of: report))
         }
-    }
-
-    private func fetch() async throws -> RequestsReport {
-        let parameters = parameters
-        let query = try parameters.query(now: SQLiteStorage.systemClock())
-        if let store = try source.openStore() {
-            return RequestsReport(try await store.requests(query), for: query)
-        }
-        return try await source.client().get("api/v1/requests", parameters.query)
     }
 
     private var parameters: RequestsParameters {

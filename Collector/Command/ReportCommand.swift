@@ -12,15 +12,7 @@ struct ReportCommand: AsyncParsableCommand {
 
     @OptionGroup var selection: SelectionOptions
 
-    @Option(
-        help: """
-            Dimension to group by: service, environment, kind, method, host, endpoint, status, error, version or instance; \
-            may be repeated. (default: service, kind, method, host, endpoint)
-            """)
-    var by: [String] = []
-
-    @Option(help: "Figure to sort by: impact, count, failures, failure-rate, p50, p95, p99 or max. (default: impact)")
-    var sort: String?
+    @OptionGroup var grouping: GroupingOptions
 
     @Flag(help: "Show the rows with the smallest figures first.")
     var ascending = false
@@ -38,10 +30,7 @@ struct ReportCommand: AsyncParsableCommand {
     @Flag(help: "The means of the requests' phases, such as dns, connect and first byte.")
     var phases = false
 
-    @Option(help: "table, json, csv or markdown; docs/reports.md describes each.")
-    var format = ReportFormat.table
-
-    @OptionGroup var color: ColorOption
+    @OptionGroup var output: OutputOptions<ReportFormat>
 
     func run() async throws {
         let answer = try await reportingFailure {
@@ -53,14 +42,11 @@ struct ReportCommand: AsyncParsableCommand {
 
     private func context(of report: Report) async throws -> ReportContext {
         var context = ReportContext()
-        context.flags =
-            parameters.values.filter { $0.name != .step }.map { name, value in
-                CommandFlag(name.rawValue, name == .ascending ? nil : value)
-            } + source.flags
+        context.flags = parameters.flags + source.flags
         context.showsPhases = phases
         // A file has the same text whenever it is written.
-        if color.device.isTerminal { context.now = SQLiteStorage.systemClock() }
-        if report.rows.isEmpty, [.table, .markdown].contains(format) {
+        if output.device.isTerminal { context.now = SQLiteStorage.systemClock() }
+        if report.rows.isEmpty, [.table, .markdown].contains(output.format) {
             context.history = try await source.history()
             context.names = try await source.names(wanted: selection.given)
         }
@@ -68,8 +54,8 @@ struct ReportCommand: AsyncParsableCommand {
     }
 
     private func text(of report: Report, _ context: ReportContext) throws -> String {
-        let device = color.device
-        return switch format {
+        let device = output.device
+        return switch output.format {
         case .table: ReportTable.text(of: report, context, on: device)
         case .json: try ReportJSON.text(of: report)
         case .csv: ReportCSV.text(of: report)
@@ -77,24 +63,15 @@ struct ReportCommand: AsyncParsableCommand {
         }
     }
 
-    /// The length of the slots of a trend, as a parameter has it; `nil` if the window cannot be read.
-    private var trendStep: String? {
-        var parameters = ReportParameters()
-        selection.add(to: &parameters)
-        let query = try? parameters.query(now: SQLiteStorage.systemClock())
-        return query.map { "\(TrendStep.fitting($0.window, slots: 16) / 1_000_000_000)s" }
-    }
-
     private var parameters: ReportParameters {
         var parameters = ReportParameters()
         selection.add(to: &parameters)
-        for dimension in by { parameters.add(.by, dimension) }
-        parameters.add(.sort, sort)
+        grouping.add(to: &parameters)
         parameters.add(.ascending, ascending ? "true" : nil)
         parameters.add(.top, top)
         parameters.add(.compare, compare)
         // Only a terminal's table shows the rows over time, which costs the collector another pass.
-        if format == .table, color.device.isTerminal { parameters.add(.step, trendStep) }
+        if output.format == .table, output.device.isTerminal { parameters.add(.step, selection.trendStep) }
         return parameters
     }
 }

@@ -44,16 +44,28 @@ struct SelectionOptions: ParsableArguments {
 
     /// Adds the flags that were given. A day or a time of day is one of the zone of this process, and becomes RFC 3339 for the
     /// collector.
-    func add<Name: WindowParameterName>(to parameters: inout Parameters<Name>) {
+    ///
+    /// - Parameter others: dimensions whose flags are left out.
+    func add<Name: WindowParameterName>(
+        to parameters: inout Parameters<Name>, without others: Set<MartletStorage.Dimension> = []
+    ) {
         let (now, zone) = (SQLiteStorage.systemClock(), UTCOffset.environment(ProcessInfo.processInfo.environment))
         let since = since.map { TimeExpression.absolute($0, now: now, in: zone) }
         let from = since.flatMap { TimeText.parse($0, now: now) }
         parameters.add(.since, since)
         parameters.add(.until, until.map { TimeExpression.absolute($0, now: now, after: from, in: zone) })
-        for dimension in MartletStorage.Dimension.allCases {
+        for dimension in MartletStorage.Dimension.allCases where !others.contains(dimension) {
             guard let name = Name(rawValue: dimension.rawValue) else { continue }
             for value in wanted(dimension) { parameters.add(name, value) }
         }
+    }
+
+    /// The length of the slots of a trend over the window, as a parameter has it; `nil` if the window cannot be read.
+    var trendStep: String? {
+        var parameters = ReportParameters()
+        add(to: &parameters)
+        let query = try? parameters.query(now: SQLiteStorage.systemClock())
+        return query.map { "\(TrendStep.fitting($0.window, slots: 16) / 1_000_000_000)s" }
     }
 
     /// The values that were given for dimensions whose names a person may have misspelt.
@@ -77,5 +89,12 @@ struct SelectionOptions: ParsableArguments {
         case .version: version
         case .instance: instance
         }
+    }
+}
+
+extension ReportParameters {
+    /// The parameters as flags for a person to copy.
+    var flags: [CommandFlag] {
+        commandFlags.filter { $0.name != ReportParameter.step.rawValue }
     }
 }

@@ -11,14 +11,14 @@ struct ShowRequest: AsyncParsableCommand {
     @Argument(help: "The request's id, as the list has it.")
     var id: String
 
-    @Option(help: "table or json")
-    var format = OutputFormat.table
+    @OptionGroup var output: OutputOptions<RequestFormat>
 
     func run() async throws {
         let report = try await reportingFailure { try await fetch() }
-        switch format {
-        case .table: try Output.answer(RequestText.text(of: report))
+        switch output.format {
+        case .table: try Output.answer(RequestText.text(of: report, on: output.device))
         case .json: try Output.answer(ReportJSON.text(of: report))
+        case .har: try Output.answer(ReportJSON.text(of: RequestHAR(report)))
         }
     }
 

@@ -1,3 +1,4 @@
+import MartletOTLP
 import MartletTelemetry
 
 /// The phases of a request as bars, each of which begins where the one before it ended. All times are milliseconds.
@@ -17,7 +18,7 @@ package struct PhaseWaterfall: Sendable, Equatable {
         case new
         /// An earlier request had opened it.
         case reused
-        /// The request failed before anything tells which.
+        /// The request has no phase that tells, and its sender does not say.
         case unknown
     }
 
@@ -27,38 +28,38 @@ package struct PhaseWaterfall: Sendable, Equatable {
     package let scale: Double
 
     /// Returns `nil` if the sender tells no phases.
-    package init?(_ request: RequestSummary) {
+    package init?(_ report: RequestReport) {
+        let request = report.summary
         let times = RequestPhase.allCases.compactMap { phase in
             request.phases[phase.rawValue].map { (phase: phase, time: $0.isFinite ? max(0, $0) : 0) }
         }
         guard !times.isEmpty else { return nil }
         let phases = Set(times.map(\.phase))
-        connection = Self.connection(phases)
+        connection = Self.connection(phases, isReused: report.attributes[AttributeName.connectionReused])
         var end = 0.0
         for (phase, time) in times {
             bars.append(Bar(phase: phase, start: end, length: time, isUnfinished: false))
             end += time
         }
-        if let phase = Self.unfinished(after: phases, of: request), request.duration > end {
+        if let phase = Self.unfinished(after: phases, connection, of: request), request.duration > end {
             bars.append(Bar(phase: phase, start: end, length: request.duration - end, isUnfinished: true))
         }
         scale = max(request.duration, end)
     }
 
-    private static func connection(_ phases: Set<RequestPhase>) -> Connection {
+    private static func connection(_ phases: Set<RequestPhase>, isReused: String?) -> Connection {
         guard phases.isDisjoint(with: [.dns, .connect, .tls]) else { return .new }
-        return phases.contains(.firstByte) ? .reused : .unknown
+        return isReused == "true" || phases.contains(.firstByte) ? .reused : .unknown
     }
 
-    /// Returns the phase in which a request failed that got no answer; `nil` if it got one, or its phases do not tell.
-    private static func unfinished(after phases: Set<RequestPhase>, of request: RequestSummary) -> RequestPhase? {
-        guard let error = request.error, request.status == nil, !phases.contains(.firstByte) else { return nil }
-        if phases.contains(.connect) || phases.contains(.tls) {
-            let isSecure = request.url?.hasPrefix("https:") ?? false
-            return isSecure && !phases.contains(.tls) ? .tls : .firstByte
-        }
-        if phases.contains(.dns) { return .connect }
-        // Without a connection of its own, a request that ran out of time waited on an earlier one, as far as is known.
-        return error == "timeout" ? .firstByte : nil
+    /// Returns the phase in which a request failed that got no answer; `nil` if it got one, or nothing tells the phase.
+    private static func unfinished(
+        after phases: Set<RequestPhase>, _ connection: Connection, of request: RequestSummary
+    ) -> RequestPhase? {
+        guard request.error != nil, request.status == nil, !phases.contains(.firstByte) else { return nil }
+        guard connection == .new else { return connection == .reused ? .firstByte : nil }
+        guard phases.contains(.connect) || phases.contains(.tls) else { return .connect }
+        let isSecure = request.url?.hasPrefix("https:") ?? false
+        return isSecure && !phases.contains(.tls) ? .tls : .firstByte
     }
 }

@@ -1,22 +1,51 @@
+import MartletTelemetry
+
 /// The senders as text for a person.
 package enum AgentsTable {
-    package static func text(of report: AgentsReport, on device: OutputDevice = .file) -> String {
+    /// - Parameter now: the time at which the text is read, which tells the age of what was last seen; `nil` writes the time in
+    ///   full.
+    package static func text(
+        of report: AgentsReport, now: UnixNanoseconds? = nil, on device: OutputDevice = .file
+    ) -> String {
         guard !report.agents.isEmpty else { return "No agent has sent anything since \(report.from).\n" }
-        var table = TextTable(
-            ["service", "version", "instance", "host", "agent", "capture"].map {
-                TextTable.Column(title: $0, isName: true)
-            } + [TextTable.Column(title: "last seen")]
-                + ["captured", "delivered", "waiting", "dropped", "missing batches"].map {
-                    TextTable.Column(title: $0, alignment: .figure)
-                })
+        var table = TextTable(columns)
         table.addTitles()
         for agent in report.agents {
             let names = [agent.service, agent.version, agent.instance, agent.host, agent.agent, agent.capture]
             let missing = agent.missingBatches.map(String.init) ?? ""
-            let cells = names.map { $0 ?? "" } + [agent.lastSeen] + figures(of: agent.ledger) + [missing]
+            let cells = names.map { $0 ?? "" } + [seen(agent, now: now)] + figures(of: agent.ledger) + [missing]
             table.add(cells.map { TextTable.Cell($0) })
         }
         return table.text(on: device) + notes(on: report)
+    }
+
+    private static var columns: [TextTable.Column] {
+        [
+            name("service"), name("version", .version), name("instance"), name("host", .host), name("agent", .agent),
+            name("capture", .capture), TextTable.Column(title: "last seen"), figure("captured"),
+            figure("delivered", .delivered), figure("waiting", .waiting), figure("dropped"),
+            figure("missing batches", .missingBatches),
+        ]
+    }
+
+    private static func name(_ title: String, _ rank: Rank? = nil) -> TextTable.Column {
+        TextTable.Column(title: title, isName: true, rank: rank?.rawValue)
+    }
+
+    private static func figure(_ title: String, _ rank: Rank? = nil) -> TextTable.Column {
+        TextTable.Column(title: title, alignment: .figure, rank: rank?.rawValue)
+    }
+
+    /// The order in which a narrow terminal loses columns, the first one first; those below 0 make room for long names. Notes
+    /// below the table tell what is unusual about capture.
+    private enum Rank: Int {
+        case agent = -2
+        case host, delivered, waiting, missingBatches, version, capture
+    }
+
+    private static func seen(_ agent: AgentsReport.Agent, now: UnixNanoseconds?) -> String {
+        guard let now, let seen = TimeText.parse(agent.lastSeen, now: now) else { return agent.lastSeen }
+        return FigureText.age((max(now, seen) - seen) / 1_000_000_000) + " ago"
     }
 
     private static func figures(of ledger: AgentsReport.Account?) -> [String] {

@@ -1,3 +1,4 @@
+import MartletStorage
 import MartletTelemetry
 
 /// The facts of a line that its figures are made of.
@@ -28,6 +29,23 @@ struct ReportColumn: Sendable {
     static func terminal(phases: Bool, fullBar: Double) -> [ReportColumn] {
         [.count, .perSecond, .trend, .failureRate, .failureBar(full: fullBar)] + latency
             + (phases ? self.phases : []) + [.received, .apdex, .impact, .seen, .notes]
+    }
+
+    /// Returns the column with a mark if the rows are sorted by its figure.
+    func marked(_ order: GroupOrder.Measure?) -> ReportColumn {
+        guard let order, column.title == Self.title(of: order) else { return self }
+        var column = column
+        column.title += "↓"
+        return ReportColumn(column: column, cell: cell)
+    }
+
+    private static func title(of order: GroupOrder.Measure) -> String {
+        switch order {
+        case .impact: "impact %"
+        case .count: "count"
+        case .failures, .failureRate: "failed %"
+        case .p50, .p95, .p99, .max: "\(order.rawValue) ms"
+        }
     }
 
     private static let count = figure("count") { FigureText.grouped($0.count) }

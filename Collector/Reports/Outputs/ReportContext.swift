@@ -1,3 +1,4 @@
+import MartletStorage
 import MartletTelemetry
 
 /// The facts that a table shows beside the figures of its report.
@@ -8,6 +9,8 @@ package struct ReportContext: Sendable {
     package var now: UnixNanoseconds?
     /// Whether the phases of requests have columns.
     package var showsPhases = false
+    /// The figure whose column is marked as the one that the rows are sorted by.
+    package var sortedBy: GroupOrder.Measure?
     /// The facts that explain a report without rows.
     package var history = EmptyAnswer.History.unknown
     /// The names that the store has, for each filter that was given.

@@ -16,36 +16,12 @@ package enum ReportMarkdown {
     private static func rows(of table: ReportTable) -> String {
         let names = table.report.by.map(\.rawValue)
         let figures = table.fileColumns
-        var text = line(names + figures.map(\.column.title))
-        text += line(names.map { _ in "---" } + figures.map { $0.column.alignment == .figure ? "---:" : "---" })
+        var text = MarkdownText.line(names + figures.map(\.column.title))
+        text += MarkdownText.line(names.map { _ in "---" } + figures.map { $0.column.alignment == .figure ? "---:" : "---" })
         for row in table.fileLines {
-            text += line(
+            text += MarkdownText.line(
                 row.names.map(MarkdownText.escaped) + figures.map { MarkdownText.escaped($0.cell(row.figures).text) })
         }
         return text
-    }
-
-    private static func line(_ cells: [String]) -> String { "| " + cells.joined(separator: " | ") + " |\n" }
-}
-
-/// Text that Markdown shows as it is: no markup, no link, no mention.
-enum MarkdownText {
-    /// An invisible character (word joiner) that ends a would-be link or mention.
-    private static let joiner = "&#8288;"
-
-    static func escaped(_ text: String) -> String {
-        TerminalText.plain(text).unicodeScalars.map(escaped).joined()
-            .replacing("://", with: ":\(joiner)//").replacing("www.", with: "www\(joiner).")
-    }
-
-    private static func escaped(_ scalar: Unicode.Scalar) -> String {
-        switch scalar {
-        case "<": "&lt;"
-        case ">": "&gt;"
-        case "&": "&amp;"
-        case "@": "@" + joiner
-        case "\\", "`", "|", "*", "_", "[", "]", "~", "$", "#", "!": "\\\(scalar)"
-        default: String(scalar)
-        }
     }
 }

@@ -87,7 +87,23 @@ package struct ReportTable {
 
     /// Requests that were made, and requests that were served, each below a title with its totals.
     private var sections: String {
-        let figures = ReportColumn.terminal(phases: context.showsPhases, fullBar: fullBar)
+        let table = sectioned.table
+        return table.text(on: device) + hint(at: table.leftOut(on: device))
+    }
+
+    /// The lines of the table on a screen, and the index of each row's line.
+    var screen: (lines: [String], rows: [Int: Int]) {
+        let (table, rows) = sectioned
+        return (table.text(on: device).split(separator: "\n", omittingEmptySubsequences: false).map(String.init), rows)
+    }
+
+    /// The lines above the table.
+    var heading: String { ReportHeading(self).lines.joined(separator: "\n") }
+
+    private var sectioned: (table: TextTable, rows: [Int: Int]) {
+        let figures = ReportColumn.terminal(phases: context.showsPhases, fullBar: fullBar).map {
+            $0.marked(context.sortedBy)
+        }
         let names = report.by.filter { !common.contains($0) && !($0 == .kind && report.by.count > 1) }
         var columns = names.map(column) + figures.map(\.column)
         if report.compare != nil {
@@ -95,17 +111,19 @@ package struct ReportTable {
             columns.insert(TextTable.Column(title: ""), at: 0)
         }
         var table = TextTable(columns)
+        var lines: [Int: Int] = [:]
         for (index, (kind, rows)) in kinds.enumerated() {
             if index > 0 { table.add(text: "") }
             table.add(text: title(kind))
             table.addTitles()
             for row in rows {
                 let line = line(row)
+                lines[row] = table.lineCount
                 let cells = names.map { TextTable.Cell(name(of: report.rows[row], $0)) }
                 table.add(sign(line.verdict) + cells + figures.map { $0.cell(line) })
             }
         }
-        return table.text(on: device) + hint(at: table.leftOut(on: device))
+        return (table, lines)
     }
 
     /// Returns no cell if the report is compared with nothing.

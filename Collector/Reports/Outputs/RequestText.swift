@@ -1,36 +1,33 @@
 import MartletTelemetry
 
-/// Everything that is kept about a request as text for a person.
+/// Everything that is kept about a request as text for a person. A terminal gets the waterfalls fitted to its width; texts that
+/// a person copies, such as the address, are whole everywhere.
 package enum RequestText {
-    package static func text(of report: RequestReport) -> String {
-        let request = report.summary
-        var lines = [
-            "\(request.method) \(plain(request.url ?? "\(request.host)\(request.endpoint)"))",
-            "\(plain(RequestsTable.outcome(of: request))) after \(milliseconds(request.duration)), \(request.time)",
-            sender(of: request), "",
+    package static func text(of report: RequestReport, on device: OutputDevice = .file) -> String {
+        let parts: [String?] = [
+            heading(of: report.summary, on: device), PhaseText(report)?.text(on: device),
+            fields(of: report).map { $0 + "\n" }.joined(), TraceText(report).text(on: device),
+            CurlCommand.text(of: report).map { plain($0) + "\n" },
         ]
-        lines += phases(of: request) + fields(of: report) + trace(of: report)
-        if let curl = CurlCommand.text(of: report) { lines += ["", plain(curl)] }
-        return lines.joined(separator: "\n") + "\n"
+        return parts.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: "\n")
+    }
+
+    private static func heading(of request: RequestSummary, on device: OutputDevice) -> String {
+        let outcome = plain(RequestsTable.outcome(of: request))
+        let address = "\(request.method) \(request.url ?? "\(request.host)\(request.endpoint)")"
+        return """
+            \(device.paint(plain(address), .bold))
+            \(device.paint(outcome, request.failed ? .red : .green)) after \(milliseconds(request.duration)), \(request.time)
+            \(device.paint(sender(of: request), .dim))
+
+            """
     }
 
     private static func sender(of request: RequestSummary) -> String {
-        let parts = [
+        let parts: [String?] = [
             "\(request.service) (\(request.kind.rawValue))", request.version, request.environment, request.instance,
         ]
         return parts.compactMap { $0.map(plain) }.joined(separator: ", ")
-    }
-
-    private static func phases(of request: RequestSummary) -> [String] {
-        guard !request.phases.isEmpty else { return [] }
-        let lines = RequestPhase.allCases.compactMap { phase in
-            request.phases[phase.rawValue].map { time in
-                field(phase.rawValue.replacing("_", with: " "), milliseconds(time))
-            }
-        }
-        return lines + [
-            field("", "\(PhaseBar.text(request.phases, duration: request.duration))  \(PhaseBar.legend)"), "",
-        ]
     }
 
     private static func fields(of report: RequestReport) -> [String] {
@@ -50,27 +47,7 @@ package enum RequestText {
         return (fields + (body.map { [$0] } ?? [])).enumerated().map { field($0.offset == 0 ? title : "", $0.element) }
     }
 
-    private static func trace(of report: RequestReport) -> [String] {
-        let services = Set(report.trace.map(\.service)).count
-        let count = report.trace.count + (report.moreSpans ?? 0)
-        var lines = [
-            "", "trace \(report.summary.traceID): \(counted(count, "span")) of \(counted(services, "service"))",
-        ]
-        for (span, depth) in TraceTree.rows(of: report.trace) {
-            let mark = span.spanID == report.summary.spanID ? "> " : "  "
-            let outcome = span.error ?? span.status.map(String.init) ?? (span.isError ? "error" : "")
-            let name = String(repeating: "  ", count: depth) + "\(span.service) \(span.kind) \(span.name)"
-            lines.append(
-                "\(mark)+\(milliseconds(span.offset))  \(milliseconds(span.duration))  \(plain(name))  \(plain(outcome))"
-            )
-        }
-        if let more = report.moreSpans { lines.append("  and \(more) more spans") }
-        return lines
-    }
-
     private static func milliseconds(_ value: Double) -> String { FigureText.figure(value) + " ms" }
-
-    private static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
     private static func field(_ name: String, _ value: String) -> String {
         let padding = String(repeating: " ", count: max(0, 12 - name.count))

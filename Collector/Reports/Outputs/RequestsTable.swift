@@ -3,9 +3,7 @@ import MartletTelemetry
 /// A page of kept requests as text for a person.
 package enum RequestsTable {
     package static func text(of report: RequestsReport, on device: OutputDevice = .file) -> String {
-        guard !report.requests.isEmpty else {
-            return "No kept request between \(report.from) and \(report.to) matches.\n"
-        }
+        guard !report.requests.isEmpty else { return nothing(in: report) + "\n" }
         var table = TextTable([
             TextTable.Column(title: "time (UTC)"), TextTable.Column(title: "service", isName: true),
             TextTable.Column(title: "request", isName: true), TextTable.Column(title: "status", isName: true),
@@ -25,7 +23,11 @@ package enum RequestsTable {
         return "\(heading(of: report))\n\(table.text(on: device))\n\(PhaseBar.legend)\n\(nextSteps(after: report))"
     }
 
-    private static func heading(of report: RequestsReport) -> String {
+    static func nothing(in report: RequestsReport) -> String {
+        "No kept request between \(report.from) and \(report.to) matches."
+    }
+
+    static func heading(of report: RequestsReport) -> String {
         let shown = report.requests.count == report.count ? "" : ", \(report.requests.count) are shown"
         let noun = report.count == 1 ? "request" : "requests"
         return "\(report.count) kept \(noun) from \(report.from) to \(report.to)\(shown)"

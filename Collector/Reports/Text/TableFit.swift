@@ -35,6 +35,13 @@ struct TableFit {
         return widths
     }
 
+    /// Returns the characters of a terminal's line that the columns leave free if long names are cut; `nil` for a file.
+    func room(on device: OutputDevice) -> Int? {
+        device.columns.map { columns in
+            columns - total(self.columns.indices.map { max(contents[$0], titles[$0]) }, namesUpTo: Self.longName)
+        }
+    }
+
     /// Returns the characters of a name that are more worth than a column.
     private func nameRoom(_ column: Int) -> Int {
         (columns[column].rank ?? 0) < 0 ? Self.longName : Self.shortName

@@ -52,6 +52,8 @@ struct TextTable {
         (heads, fractions) = (columns.map { _ in 0 }, columns.map { _ in 0 })
     }
 
+    var lineCount: Int { lines.count }
+
     /// Adds a line of its own between the others.
     mutating func add(text: String) { lines.append(.text(text)) }
 
@@ -71,10 +73,15 @@ struct TextTable {
         columns[column].alignment == .figure ? cell.fraction : 0
     }
 
-    private func widths(on device: OutputDevice) -> [Int?] {
+    private func widths(on device: OutputDevice) -> [Int?] { fit.widths(on: device) }
+
+    private var fit: TableFit {
         let contents = columns.indices.map { heads[$0] + fractions[$0] }
-        return TableFit(columns: columns, contents: contents, titles: titles.map(\.width)).widths(on: device)
+        return TableFit(columns: columns, contents: contents, titles: titles.map(\.width))
     }
+
+    /// Returns the characters of a terminal's line that are free for a wider column (``TableFit/room(on:)``).
+    func room(on device: OutputDevice) -> Int? { fit.room(on: device) }
 
     /// Returns the titles of columns with content that the terminal has no room for.
     func leftOut(on device: OutputDevice) -> [String] {

@@ -77,8 +77,12 @@ struct ReadRoutes: Sendable {
     }
 
     private func request(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
-        try Response.json(
-            try await RequestReport(id: try context.parameters.require("id"), in: storage))
+        let format = try RequestParameters(request.queryPairs).format()
+        let report = try await RequestReport(id: try context.parameters.require("id"), in: storage)
+        return switch format {
+        case .json: try Response.json(report)
+        case .har: try Response.json(RequestHAR(report), saveAs: "martlet-\(report.summary.id).har")
+        }
     }
 
     private func values(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {

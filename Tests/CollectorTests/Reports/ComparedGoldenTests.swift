@@ -25,20 +25,20 @@ import Testing
         context.now = ComparedStore.window.to + 2_000_000_000
         for columns in [80, 120] {
             let text = ReportTable.text(of: report, context, on: OutputDevice(columns: columns))
-            try GoldenTests.expect(text, in: "compared-\(columns).txt")
+            try expect(text, in: "compared-\(columns).txt")
         }
         let text = ReportTable.text(of: report, context, on: OutputDevice(columns: 120, isColored: true))
-        try GoldenTests.expect(text, in: "compared-120-color.txt")
+        try expect(text, in: "compared-120-color.txt")
     }
 
     @Test func aFileHasAColumnOfVerdicts() throws {
-        try GoldenTests.expect(ReportTable.text(of: report, context), in: "compared-file.txt")
+        try expect(ReportTable.text(of: report, context), in: "compared-file.txt")
     }
 
     @Test func programsGetAFixedForm() throws {
-        try GoldenTests.expect(ReportCSV.text(of: report), in: "compared.csv")
-        try GoldenTests.expect(ReportMarkdown.text(of: report, context), in: "compared.md")
-        try GoldenTests.expect(try ReportJSON.text(of: report), in: "compared.json")
+        try expect(ReportCSV.text(of: report), in: "compared.csv")
+        try expect(ReportMarkdown.text(of: report, context), in: "compared.md")
+        try expect(try ReportJSON.text(of: report), in: "compared.json")
     }
 
     @Test func theJSONHasTheValueThatItWasMadeOf() throws {

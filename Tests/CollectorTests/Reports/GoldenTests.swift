@@ -3,31 +3,19 @@ import Testing
 
 @testable import MartletReports
 
-/// Every output of one report, compared with a file. `MARTLET_GOLDEN=write` writes the files instead; look at the difference
-/// before you commit it.
+/// Every output of one report, compared with a file.
 @Suite struct GoldenTests {
-    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .appendingPathComponent("Golden")
-
-    static func expect(_ text: String, in file: String) throws {
-        let url = Self.folder.appendingPathComponent(file)
-        if ProcessInfo.processInfo.environment["MARTLET_GOLDEN"] == "write" {
-            try Data(text.utf8).write(to: url)
-        }
-        #expect(try String(contentsOf: url, encoding: .utf8) == text, "\(file)")
-    }
-
     @Test(arguments: [80, 120, 200])
     func aTerminalShowsWhatItHasRoomFor(columns: Int) throws {
         for isColored in [false, true] {
             let device = OutputDevice(columns: columns, isColored: isColored)
             let text = ReportTable.text(of: SampleReport.report, SampleReport.context, on: device)
-            try Self.expect(text, in: "table-\(columns)\(isColored ? "-color" : "").txt")
+            try expect(text, in: "table-\(columns)\(isColored ? "-color" : "").txt")
         }
         var phases = SampleReport.context
         phases.showsPhases = true
         let text = ReportTable.text(of: SampleReport.report, phases, on: OutputDevice(columns: columns))
-        try Self.expect(text, in: "phases-\(columns).txt")
+        try expect(text, in: "phases-\(columns).txt")
     }
 
     @Test(arguments: [20, 40, 60, 80, 100, 120, 160, 200])
@@ -44,15 +32,15 @@ import Testing
         var context = SampleReport.context
         context.now = nil
         let text = ReportTable.text(of: SampleReport.report, context)
-        try Self.expect(text, in: "table-file.txt")
+        try expect(text, in: "table-file.txt")
         #expect(!text.contains("…"))
         #expect(!text.unicodeScalars.contains { ("▁"..."▏").contains($0) })
     }
 
     @Test func programsGetAFixedForm() throws {
-        try Self.expect(ReportCSV.text(of: SampleReport.report), in: "report.csv")
-        try Self.expect(ReportMarkdown.text(of: SampleReport.report), in: "report.md")
-        try Self.expect(try ReportJSON.text(of: SampleReport.report), in: "report.json")
+        try expect(ReportCSV.text(of: SampleReport.report), in: "report.csv")
+        try expect(ReportMarkdown.text(of: SampleReport.report), in: "report.md")
+        try expect(try ReportJSON.text(of: SampleReport.report), in: "report.json")
     }
 
     @Test func noOutputHasACharacterThatSteersATerminal() throws {

@@ -77,8 +77,8 @@ import Testing
             span(7, under: 1),
         ]
         let text = RequestText.text(of: try report({ $0.name = "span 1" }, others: others))
-        let lines = text.split(separator: "\n").filter { $0.contains("checkout client") }
-        let indents = lines.map { line in line.split(separator: "ms")[2].prefix { $0 == " " }.count }
+        let lines = text.split(separator: "\n").filter { $0.contains("calls span") && !$0.contains("first to fail") }
+        let indents = lines.map { $0.components(separatedBy: "calls")[0].count }
         #expect(lines.map { $0.split(separator: "span ")[1].first } == ["1", "2", "3", "7", "6", "4", "5"])
         #expect(indents.map { $0 - indents[0] } == [0, 2, 4, 2, 0, 0, 2])
     }

@@ -7,21 +7,25 @@ import Testing
 @Suite struct PhaseWaterfallTests {
     private func waterfall(
         _ phases: [RequestPhase: Double], duration: Double, status: Int? = 200, error: String? = nil,
-        url: String = "https://api.example.com/"
+        url: String = "https://api.example.com/", isReused: Bool = false
     ) throws -> PhaseWaterfall {
-        try #require(PhaseWaterfall(summary(phases, duration: duration, status: status, error: error, url: url)))
+        let report = try report(phases, duration: duration, status: status, error: error, url: url, isReused: isReused)
+        return try #require(PhaseWaterfall(report))
     }
 
-    private func summary(
-        _ phases: [RequestPhase: Double], duration: Double, status: Int? = 200, error: String? = nil, url: String = ""
-    ) throws -> RequestSummary {
+    private func report(
+        _ phases: [RequestPhase: Double], duration: Double, status: Int? = 200, error: String? = nil,
+        url: String = "", isReused: Bool = false
+    ) throws -> RequestReport {
         var span = Samples.detail(1)
         span.request = Samples.dimensions(status: status, error: error)
         span.durationNanoseconds = UInt64(duration * 1e6)
         span.url = url
         span.attributes = Dictionary(
             uniqueKeysWithValues: phases.map { ("martlet.phase.\($0.key.rawValue)", .double($0.value / 1000)) })
-        return try #require(RequestSummary(StoredSpan(id: "a", resource: Samples.resource(), span: span)))
+        span.attributes["martlet.connection.reused"] = .boolean(isReused)
+        let stored = StoredSpan(id: "a", resource: Samples.resource(), span: span)
+        return try #require(RequestReport(stored, trace: TraceAnswer(spans: [stored], more: 0)))
     }
 
     @Test func aPhaseBeginsWhereTheOneBeforeEnded() throws {
@@ -41,12 +45,16 @@ import Testing
 
     @Test func anAnswerWithoutConnectCameOverAReusedConnection() throws {
         #expect(try waterfall([.queue: 1, .firstByte: 2, .transfer: 1], duration: 4).connection == .reused)
+        let waited = try waterfall([.queue: 1], duration: 4, status: nil, error: "timeout", isReused: true)
+        #expect(waited.connection == .reused)
         #expect(try waterfall([.queue: 1], duration: 4, status: nil, error: "dns").connection == .unknown)
     }
 
     @Test func theRestOfARequestThatFailedIsThePhaseThatItFailedIn() throws {
         let open = { (phases: [RequestPhase: Double], error: String, url: String) in
-            let bars = try waterfall(phases, duration: 2000, status: nil, error: error, url: url).bars
+            let bars = try waterfall(
+                phases, duration: 2000, status: nil, error: error, url: url, isReused: phases.count == 1
+            ).bars
             let last = try #require(bars.last)
             #expect(last.start + last.length == 2000)
             #expect(last.isUnfinished)
@@ -68,7 +76,7 @@ import Testing
     }
 
     @Test func aRequestWithoutPhasesHasNone() throws {
-        #expect(PhaseWaterfall(try summary([:], duration: 1)) == nil)
+        #expect(PhaseWaterfall(try report([:], duration: 1)) == nil)
     }
 }
 

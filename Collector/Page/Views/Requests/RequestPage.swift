@@ -16,7 +16,7 @@ package struct RequestPage: Sendable {
     package init(_ id: String, _ visit: Visit, in storage: some Storage) async throws {
         self.visit = visit
         report = try await RequestReport(id: id, in: storage)
-        phases = PhaseWaterfall(report.summary)
+        phases = PhaseWaterfall(report)
         trace = TraceWaterfall(report.trace)
         facts = try await PageFacts(visit, in: storage)
     }

@@ -1,0 +1,21 @@
+import ArgumentParser
+import MartletReports
+
+/// The groups of a report, and the figure that they are sorted by.
+struct GroupingOptions: ParsableArguments {
+    @Option(
+        help: """
+            Dimension to group by: service, environment, kind, method, host, endpoint, status, error, version or instance; \
+            may be repeated. (default: service, kind, method, host, endpoint)
+            """)
+    var by: [String] = []
+
+    @Option(help: "Figure to sort by: impact, count, failures, failure-rate, p50, p95, p99 or max. (default: impact)")
+    var sort: String?
+
+    /// Adds the flags that were given.
+    func add(to parameters: inout ReportParameters) {
+        for dimension in by { parameters.add(.by, dimension) }
+        parameters.add(.sort, sort)
+    }
+}

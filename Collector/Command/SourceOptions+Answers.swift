@@ -1,0 +1,17 @@
+import MartletReports
+import MartletSQLiteStorage
+
+/// Answers of the collector or of the store's file.
+extension SourceOptions {
+    func report(_ parameters: ReportParameters) async throws -> Report {
+        let query = try parameters.query(now: SQLiteStorage.systemClock())
+        guard let store = try openStore() else { return try await client().get("api/v1/report", parameters.query) }
+        return Report(try await store.statistics(query), for: query)
+    }
+
+    func requests(_ parameters: RequestsParameters) async throws -> RequestsReport {
+        let query = try parameters.query(now: SQLiteStorage.systemClock())
+        guard let store = try openStore() else { return try await client().get("api/v1/requests", parameters.query) }
+        return RequestsReport(try await store.requests(query), for: query)
+    }
+}

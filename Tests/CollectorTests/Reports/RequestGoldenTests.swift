@@ -1,0 +1,56 @@
+import Foundation
+import MartletPoints
+import MartletStorage
+import Testing
+
+@testable import MartletReports
+
+/// The outputs of kept requests and of agents, compared with a file.
+@Suite struct RequestGoldenTests {
+    @Test(arguments: [80, 120, 200])
+    func aTerminalShowsARequestInItsWidth(columns: Int) throws {
+        let report = try #require(SampleRequest.report)
+        try expect(RequestText.text(of: report, on: OutputDevice(columns: columns)), in: "request-\(columns).txt")
+        let colored = OutputDevice(columns: columns, isColored: true)
+        try expect(RequestText.text(of: report, on: colored), in: "request-\(columns)-color.txt")
+    }
+
+    @Test(arguments: [60, 80, 100, 160])
+    func noLineOfAWaterfallIsLongerThanTheTerminal(columns: Int) throws {
+        let device = OutputDevice(columns: columns)
+        let report = try #require(SampleRequest.report)
+        let phases = try #require(PhaseText(report)).text(on: device)
+        let trace = TraceText(report).text(on: device).split(separator: "\n").dropFirst().dropLast(3)
+        for line in phases.split(separator: "\n") + trace {
+            #expect(TextWidth.of(String(line)) <= columns, "\(line)")
+        }
+    }
+
+    @Test func aFileHasARequestUncut() throws {
+        let text = RequestText.text(of: try #require(SampleRequest.report))
+        try expect(text, in: "request-file.txt")
+        #expect(!text.contains("\u{1b}"))
+    }
+
+    @Test func programsGetRequestsInAFixedForm() throws {
+        try expect(RequestsCSV.text(of: SampleRequest.list), in: "requests.csv")
+        try expect(RequestsMarkdown.text(of: SampleRequest.list), in: "requests.md")
+        try expect(try ReportJSON.text(of: RequestHAR(try #require(SampleRequest.report))), in: "request.har")
+    }
+
+    @Test(arguments: [80, 120])
+    func aTerminalShowsAgentsInItsWidth(columns: Int) throws {
+        let now = Samples.time(7_300)
+        let agents = ["storefront", "payments"].enumerated().map { index, service in
+            AgentRecord(
+                resource: Samples.resource(service, instance: "\(service)-7c9d8f6b5-x2lqp"), firstSeen: Samples.time(0),
+                lastSeen: Samples.time(7_298 - UInt64(index) * 7_000),
+                ledger: LedgerReading(time: Samples.time(1), captured: 2_130_417, waiting: 12), gaps: nil)
+        }
+        let report = AgentsReport(AgentsAnswer(agents: agents, more: 0), since: Samples.time(0))
+        let text = AgentsTable.text(of: report, now: now, on: OutputDevice(columns: columns))
+        try expect(text, in: "agents-\(columns).txt")
+        for line in text.split(separator: "\n") { #expect(TextWidth.of(String(line)) <= columns) }
+        try expect(AgentsTable.text(of: report), in: "agents-file.txt")
+    }
+}

@@ -1,0 +1,193 @@
+import Foundation
+import MartletStorage
+import Testing
+
+@testable import MartletReports
+
+@Suite struct TopKeyTests {
+    @Test func arrowsEnterAndLettersAreKeys() {
+        let bytes = Array("\u{1b}[A\u{1b}OBjé\r\u{7f}\u{3}".utf8)
+        #expect(
+            TopKey.keys(in: bytes) == [
+                .up, .down, .character("j"), .character("é"), .enter, .backspace, .interrupt,
+            ])
+    }
+
+    @Test(arguments: [
+        ("\u{1b}", [TopKey.escape]), ("\u{1b}[5~q", [.character("q")]), ("\u{1b}[1;5Aq", [.up, .character("q")]),
+        ("\u{1b}[", []), ("\u{1}\u{1a}", []), ("\u{1b}\u{1b}", [.escape, .escape]),
+    ])
+    func otherSequencesAreNoLetters(text: String, keys: [TopKey]) {
+        #expect(TopKey.keys(in: Array(text.utf8)) == keys)
+    }
+}
+
+@Suite struct TopStateTests {
+    private func state(_ keys: String = "") -> TopState {
+        var state = TopState(order: .impact)
+        state.take(.report(SampleReport.report, SampleReport.context), to: .report(.impact))
+        for key in TopKey.keys(in: Array(keys.utf8)) { state.press(key) }
+        return state
+    }
+
+    private func endpoints(_ state: TopState) -> [String] { state.rows.map { $0.text(of: .endpoint) } }
+
+    private func lines(_ state: TopState, columns: Int = 120, height: Int = 24, isColored: Bool = false) -> [String] {
+        let device = OutputDevice(columns: columns, isColored: isColored)
+        let now = TimeText.parse("2026-11-21T10:00:02Z", now: 0) ?? 0
+        return TopScreen.lines(of: state, on: device, height: height, now: now)
+    }
+
+    @Test func sGoesThroughAllFiguresAndAsksAnew() {
+        let orders = (0...8).map { state(String(repeating: "s", count: $0)).question }
+        #expect(orders.dropLast() == GroupOrder.Measure.allCases.map { .report($0) }[...])
+        #expect(orders.last == .report(.impact))
+    }
+
+    @Test func theSortedColumnIsMarked() {
+        let sorted = state(String(repeating: "s", count: 5))
+        #expect(sorted.order == .p95)
+        #expect(lines(sorted).contains { $0.contains("p95 ms↓") })
+        #expect(lines(sorted).contains("sorted by p95"))
+    }
+
+    @Test func fLeavesOutRowsWithoutFailures() {
+        #expect(endpoints(state()).contains(""))
+        #expect(!endpoints(state("f")).contains(""))
+        #expect(endpoints(state("ff")) == endpoints(state()))
+    }
+
+    @Test func aPartOfTheRowsHasNoTotalsOfAll() {
+        #expect(lines(state()).contains { $0.contains("Made: 19,635 requests") })
+        #expect(!lines(state("f")).contains { $0.contains("Made: 19,635 requests") })
+    }
+
+    @Test func lettersOfAFilterAreNoKeys() {
+        let typed = state("/PAYMq")
+        #expect(typed.isTyping)
+        #expect(!typed.isEnded)
+        #expect(typed.rows.isEmpty)
+        #expect(lines(typed).contains("/PAYMq▏"))
+        #expect(Set(endpoints(state("/PAYM\r"))) == ["/payments"])
+        #expect(endpoints(state("/PAYMq\u{7f}\r")) == endpoints(state("/paym\r")))
+        #expect(endpoints(state("/paym\u{1b}")) == endpoints(state()))
+    }
+
+    @Test func theSameRowStaysSelectedWhereverItGoes() throws {
+        var state = state("jj")
+        let name = try #require(state.selectedRow?.dimensions)
+        var report = SampleReport.report
+        report.rows.reverse()
+        state.take(.report(report, SampleReport.context), to: .report(.impact))
+        #expect(state.selectedRow?.dimensions == name)
+        #expect(state.selected != 2)
+    }
+
+    @Test func theSelectionStaysAmongTheRows() {
+        #expect(state("kk").selected == 0)
+        let all = state().rows.count
+        #expect(state(String(repeating: "j", count: 50)).selected == all - 1)
+        #expect(state(String(repeating: "j", count: 50) + "/charges\r").selected == 0)
+    }
+
+    @Test func enterAsksForTheRequestsOfTheRowAndQReturns() throws {
+        var state = state("j\r")
+        let row = try #require(SampleReport.report.rows.first { $0.text(of: .endpoint) == "/charges" })
+        #expect(state.question == .requests(of: row.dimensions, onlyFailed: false))
+        #expect(lines(state)[0].hasPrefix("Requests of payments client POST acquirer.example:443 /charges"))
+        state.press(.character("f"))
+        #expect(state.question == .requests(of: row.dimensions, onlyFailed: true))
+        state.take(.requests(SampleRequest.list), to: state.question)
+        #expect(lines(state).contains { $0.contains("3 kept requests") })
+        state.press(.character("q"))
+        #expect(state.question == .report(.impact))
+        #expect(!state.isEnded)
+    }
+
+    @Test func qAndCtrlCEnd() {
+        #expect(state("q").isEnded)
+        #expect(state("\u{3}").isEnded)
+        #expect(state("/\u{3}").isEnded)
+        #expect(state("\r\u{3}").isEnded)
+    }
+
+    @Test func aPauseIsSaidInYellow() {
+        #expect(lines(state(" ")).contains("sorted by impact, paused: space goes on"))
+        #expect(
+            lines(state(" "), isColored: true).contains { $0.contains("\u{1b}[33mpaused: space goes on\u{1b}[0m") })
+        #expect(!state("  ").isPaused)
+    }
+
+    @Test func troubleKeepsTheFiguresAndIsSaidInYellow() {
+        var state = state()
+        state.fail("no collector answers at http://127.0.0.1:4318: connection refused")
+        let shown = lines(state, isColored: true)
+        #expect(shown.contains { $0.contains("/charges") })
+        #expect(
+            shown.contains(
+                "\u{1b}[33mno collector answers at http://127.0.0.1:4318: connection refused; trying again\u{1b}[0m"))
+        state.take(.report(SampleReport.report, SampleReport.context), to: .report(.impact))
+        #expect(state.trouble == nil)
+    }
+
+    @Test func anAnswerToAnEarlierQuestionIsLeftOut() {
+        var state = state("s")
+        var report = SampleReport.report
+        report.rows = []
+        state.take(.report(report, SampleReport.context), to: .report(.impact))
+        #expect(state.report?.rows.isEmpty == false)
+    }
+
+    @Test func anEmptyReportIsExplained() {
+        var state = TopState(order: .impact)
+        #expect(lines(state)[0] == "Asking …")
+        var report = SampleReport.report
+        (report.rows, report.rowCount, report.totals.measures.count) = ([], 0, 0)
+        var context = SampleReport.context
+        context.history = .nobodyEverSent
+        state.take(.report(report, context), to: .report(.impact))
+        #expect(lines(state).contains { $0.hasPrefix("Nobody ever sent anything to this collector.") })
+    }
+
+    @Test(arguments: [0, 1, 2, 3, 5, 8, 12, 24, 60])
+    func theScreenIsFilledAndTheSelectedRowIsOnIt(height: Int) {
+        for keys in ["", "jjjjjjjj", "f", "/", "?", " ", "\r"] {
+            let lines = lines(state(keys), height: height)
+            #expect(lines.count == height)
+            if height >= 12, keys == "jjjjjjjj" { #expect(lines.contains { $0.hasPrefix("> ") }) }
+        }
+    }
+
+    @Test(arguments: [20, 80, 120])
+    func noLineOfTextIsLongerThanTheScreen(columns: Int) {
+        var state = state()
+        state.fail(String(repeating: "long ", count: 80))
+        for line in lines(state, columns: columns, height: 60) where !line.hasPrefix("  ") && !line.hasPrefix("> ") {
+            #expect(TextWidth.of(line) <= max(columns, 77), "\(line)")
+        }
+    }
+
+    @Test(arguments: [
+        ("one two three", 8, ["one two ", "three"]), ("onetwothree", 4, ["onet", "woth", "ree"]),
+        ("\u{1b}[1mone two\u{1b}[0m three", 8, ["\u{1b}[1mone two\u{1b}[0m ", "three"]), ("", 4, [""]),
+        ("ab cdefghi", 4, ["ab ", "cdef", "ghi"]),
+    ])
+    func aLongLineIsBrokenAtABlank(text: String, columns: Int, lines: [String]) {
+        #expect(OutputDevice(columns: columns).wrapped(text) == lines)
+    }
+
+    @Test func hostileTextDoesNotSteerTheTerminal() {
+        var state = state("/\u{202e}\u{9b}2J\r")
+        state.fail("\u{1b}[2J")
+        for text in [lines(state), lines(self.state("/=cmd\r\r"))].joined() {
+            #expect(!text.contains("\u{1b}") && !text.contains("\u{202e}") && !text.contains("\u{9b}"))
+        }
+    }
+
+    @Test func theSelectedRowIsReversedThroughItsColours() throws {
+        let line = try #require(lines(state(), isColored: true).first { $0.contains("> ") })
+        #expect(line.hasPrefix("\u{1b}[7m> "))
+        #expect(line.hasSuffix("\u{1b}[0m"))
+        #expect(line.contains("\u{1b}[0;7m"))
+    }
+}

@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Writes the manual pages of martlet-collector into .build/man, one for each subcommand. The generator is a tool of
+# swift-argument-parser, which the collector already depends on.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+for product in martlet-collector generate-manual; do swift build --product "$product"; done
+bin=$(swift build --show-bin-path)
+mkdir -p .build/man
+"$bin/generate-manual" "$bin/martlet-collector" --multi-page --output-directory .build/man
+echo "The manual pages are in .build/man:  man -l .build/man/martlet-collector.1"
