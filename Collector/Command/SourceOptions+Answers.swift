@@ -5,8 +5,9 @@ import MartletSQLiteStorage
 extension SourceOptions {
     func report(_ parameters: ReportParameters) async throws -> Report {
         let query = try parameters.query(now: SQLiteStorage.systemClock())
+        let base = try parameters.comparison(of: query)
         guard let store = try openStore() else { return try await client().get("api/v1/report", parameters.query) }
-        return Report(try await store.statistics(query), for: query)
+        return try await store.report(query, comparedWith: base)
     }
 
     func requests(_ parameters: RequestsParameters) async throws -> RequestsReport {

@@ -23,6 +23,9 @@ struct EndpointsTable {
                     DataTable.title("num", "Hung")
                     DataTable.title("trend", "p95 trend")
                     DataTable.title("num", "Last seen")
+                    if let comparison = report.compare {
+                        DataTable.title("change", "Compared with \(ComparisonBaseText.noun(comparison))")
+                    }
                 }
                 DataTable.body { for index in report.rows.indices { row(index) } }
                 DataTable.foot { total }
@@ -42,8 +45,23 @@ struct EndpointsTable {
                 tab("Made", .client)
                 tab("Served", .server)
             }
+            comparisons
             element("p", .class("aside")) { "Every number opens its requests." }
             sortForm
+        }
+    }
+
+    private var comparisons: HTML {
+        element("nav", .class("tabs"), .label("Compare with")) {
+            element("span", .class("label")) { "Compare with" }
+            for (base, title) in [
+                ("previous", "the time before"), ("day", "day"), ("week", "week"), (Visit.noComparison, "nothing"),
+            ] {
+                HTML(
+                    "a",
+                    (base == (visit.comparison ?? Visit.noComparison) ? [Attribute("aria-current", "true")] : [])
+                        + [.href(visit.here.with(.compare, base))], content: HTML(title))
+            }
         }
     }
 
@@ -85,7 +103,7 @@ struct EndpointsTable {
     private func row(_ index: Int) -> HTML {
         let row = report.rows[index]
         let measures = row.measures
-        let requests = address(PageAddress("/requests"), of: row)
+        let requests = Self.requests(of: row, visit, overview.kind)
         return DataTable.row {
             name(of: row)
             DataTable.cell("impact %", "num barred") {
@@ -107,16 +125,17 @@ struct EndpointsTable {
             }
             DataTable.cell("p95 trend", "trend") {
                 TrendLine.html(
-                    index < overview.endpointTrends.count ? overview.endpointTrends[index] : [], height: 22,
+                    row.trend?.p95 ?? [], height: 22,
                     label: "p95 of \(row.text(of: .method)) \(row.text(of: .endpoint)) over time")
             }
             DataTable.cell("last seen", "num") { age(of: row.lastSeen) }
+            if let verdict = row.verdict { DataTable.cell("compared", "change") { VerdictCell.html(verdict) } }
         }
     }
 
     private func name(of row: ReportRow) -> HTML {
         DataTable.name {
-            link(address(.endpoint, of: row), .class("name")) {
+            link(Self.address(of: row, visit, overview.kind), .class("name")) {
                 element("span", .class("method")) { row.text(of: .method) }
                 element("span", .class("tpl")) { row.text(of: .endpoint) }
             }
@@ -165,6 +184,11 @@ struct EndpointsTable {
                     overview.totals.slots.map { $0.measures?.latency.p95 }, height: 22, label: "p95 of all over time")
             }
             DataTable.cell("last seen", "num") { age(of: report.totals.lastSeen) }
+            if report.compare != nil {
+                DataTable.cell("compared", "change") {
+                    element("span", .class("why")) { "totals mix endpoints; no verdict is given" }
+                }
+            }
         }
     }
 
@@ -176,9 +200,20 @@ struct EndpointsTable {
         }
     }
 
-    private func address(_ base: PageAddress, of row: ReportRow) -> PageAddress {
+    /// Returns the address of an endpoint's view.
+    static func address(of row: ReportRow, _ visit: Visit, _ kind: RequestKind) -> PageAddress {
+        selecting(row, visit, kind, at: .endpoint)
+    }
+
+    private static func requests(of row: ReportRow, _ visit: Visit, _ kind: RequestKind) -> PageAddress {
+        selecting(row, visit, kind, at: .requests)
+    }
+
+    private static func selecting(
+        _ row: ReportRow, _ visit: Visit, _ kind: RequestKind, at base: PageAddress
+    ) -> PageAddress {
         visit.scoped(base).with([
-            (.service, row.text(of: .service)), (.kind, overview.kind.rawValue), (.method, row.text(of: .method)),
+            (.service, row.text(of: .service)), (.kind, kind.rawValue), (.method, row.text(of: .method)),
             (.host, row.text(of: .host)), (.endpoint, row.text(of: .endpoint)),
         ])
     }

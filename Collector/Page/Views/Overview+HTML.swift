@@ -19,19 +19,53 @@ extension Overview {
         }
     }
 
+    /// The answer in a sentence, and the endpoints that it is about.
     private var leadIn: HTML {
-        element("section", .class("lead-in"), .label("The answer")) {
-            element("h1") { sentence }
+        element("section", .class("lead-in" + tone), .label("The answer")) {
+            element("h1") {
+                (isWorse ? Icon.up : endpoints.compare == nil ? .few : .good).html
+                ComparisonText(endpoints)?.answer ?? sentence
+            }
+            if !changed.isEmpty || isTooMuchToCompare {
+                element("p") {
+                    if isTooMuchToCompare { "There are too many endpoints to compare them all; choose a service. " }
+                    changes
+                }
+            }
+            for note in ComparisonText(endpoints)?.notes ?? [] { element("p", .class("hint")) { note + "." } }
         }
     }
-}
 
-extension Overview {
+    private var isWorse: Bool { (endpoints.compare?.worse ?? 0) > 0 }
+
+    private var tone: String { isWorse ? "" : endpoints.compare == nil ? " warn" : " good" }
+
+    /// The endpoints that changed for the worse, and then those that changed for the better.
+    private var changed: [(row: ReportRow, verdict: Verdict)] {
+        let rows = endpoints.rows.compactMap { row in row.verdict.map { (row, $0) } }
+        return rows.filter { if case .worse = $0.1 { true } else { false } }
+            + rows.filter { if case .better = $0.1 { true } else { false } }
+    }
+
+    private var changes: HTML {
+        let shown = changed.prefix(4)
+        return HTML.joined(
+            shown.map { row, verdict in
+                HTML.joined([
+                    link(EndpointsTable.address(of: row, visit, kind)) {
+                        row.text(of: .method) + " " + row.text(of: .endpoint)
+                    },
+                    HTML(": \(VerdictText.word(verdict)), \(VerdictText.changes(verdict)). "),
+                ])
+            })
+    }
+
+    /// The answer where nothing is compared.
     private var sentence: String {
         let measures = endpoints.totals.measures
-        let word = measures.count == 1 ? "request" : "requests"
+        guard measures.count > 0 else { return "No requests" }
         let failed = measures.failures.count == 0 ? "None" : FigureText.grouped(measures.failures.count)
-        return "\(failed) of \(FigureText.grouped(measures.count)) \(word) failed"
+        return "\(failed) of \(Figure.requests(measures.count)) failed"
     }
 }
 

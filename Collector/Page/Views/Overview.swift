@@ -16,8 +16,8 @@ package struct Overview: Sendable {
     /// The parameters of the table of endpoints, for a command and for the API.
     let parameters: ReportParameters
     let endpoints: Report
-    /// The p95 of each endpoint over time, in milliseconds, in the order of the rows.
-    let endpointTrends: [[Double?]]
+    /// Whether there are too many endpoints to compare them.
+    let isTooMuchToCompare: Bool
     let services: [OverviewService]
     let totals: Totals
 
@@ -34,9 +34,14 @@ package struct Overview: Sendable {
         var query = try parameters.query(now: visit.now)
         query.limit = query.limit ?? Self.maxEndpoints
         query.step = TrendStep.fitting(visit.window, slots: Self.rowSlots)
-        let answer = try await storage.statistics(query)
-        endpoints = Report(answer, for: query)
-        endpointTrends = (answer.slots?.groups ?? []).map { $0.map { $0.milliseconds(0.95) } }
+        let base = try parameters.comparison(of: query)
+        do {
+            endpoints = try await storage.report(query, comparedWith: base)
+            isTooMuchToCompare = false
+        } catch is TooManyGroups where base != nil {
+            endpoints = try await storage.report(query)
+            isTooMuchToCompare = true
+        }
     }
 
     private static func senders(_ visit: Visit) -> StatisticsQuery {
@@ -48,8 +53,9 @@ package struct Overview: Sendable {
     }
 
     private static func endpoints(_ visit: Visit, _ kind: RequestKind) -> ReportParameters {
-        var parameters = visit.parameters(for: ReportParameter.self, leavingOut: [.kind])
+        var parameters = visit.parameters(for: ReportParameter.self, leavingOut: [.kind, .compare])
         parameters.add(.kind, kind.rawValue)
+        parameters.add(.compare, visit.comparison)
         for dimension in [.service, .method, .host, .endpoint] as [Dimension] {
             parameters.add(.by, dimension.rawValue)
         }
@@ -107,9 +113,13 @@ struct OverviewService: Sendable {
     }
 }
 
-extension RequestGroup {
-    /// Returns a quantile of all durations, in milliseconds; `nil` if there are no requests.
-    func milliseconds(_ quantile: Double) -> Double? {
-        isEmpty ? nil : statistics.duration.quantiles([quantile]).first.flatMap { $0 }.map { $0 * 1000 }
+extension Visit {
+    /// The value of `compare` that compares with nothing.
+    static let noComparison = "off"
+
+    /// The other side that the view is compared with, as a report's parameter has it; `nil` for none.
+    var comparison: String? {
+        let text = parameters[.compare] ?? ComparisonBase.previous.text
+        return text == Self.noComparison ? nil : text
     }
 }

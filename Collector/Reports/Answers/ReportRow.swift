@@ -21,10 +21,18 @@ package struct ReportRow: Sendable, Equatable, Codable {
     package struct Trend: Sendable, Equatable, Codable {
         package var count: [UInt64]
         package var failed: [UInt64]
+        /// Milliseconds; `nil` for a slot without requests.
+        package var p95: [Double?]
 
-        package init(count: [UInt64], failed: [UInt64]) {
+        private enum CodingKeys: String, CodingKey {
+            case count, failed
+            case p95 = "p95_ms"
+        }
+
+        package init(count: [UInt64], failed: [UInt64], p95: [Double?] = []) {
             self.count = count
             self.failed = failed
+            self.p95 = p95
         }
     }
 

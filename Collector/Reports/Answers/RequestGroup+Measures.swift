@@ -20,6 +20,12 @@ extension RequestGroup {
             impact: 0, fromSpans: fromSpans > 0 ? fromSpans : nil)
     }
 
+    /// Returns a quantile of all durations, in milliseconds; `nil` if there are no requests.
+    package func milliseconds(_ quantile: Double) -> Double? {
+        isEmpty
+            ? nil : statistics.duration.quantiles([quantile]).first.flatMap { $0 }.map(RequestMeasures.milliseconds)
+    }
+
     package func impact(among all: RequestGroup) -> Double { share(time, of: all.time) }
 
     private var failures: RequestMeasures.Failures {

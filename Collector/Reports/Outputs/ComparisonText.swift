@@ -1,7 +1,7 @@
 import MartletStorage
 
 /// The outcome of a comparison for a person: an answer, the gaps in it, and a line for each row that changed.
-struct ComparisonText {
+package struct ComparisonText {
     private let report: Report
     private let comparison: ReportComparison
 
@@ -9,7 +9,7 @@ struct ComparisonText {
     private static let maxLines = 10
 
     /// Returns `nil` if the report is compared with nothing.
-    init?(_ report: Report) {
+    package init?(_ report: Report) {
         guard let comparison = report.compare else { return nil }
         (self.report, self.comparison) = (report, comparison)
     }
@@ -17,7 +17,7 @@ struct ComparisonText {
     // MARK: The answer
 
     /// A sentence; `nil` if there are no rows.
-    var answer: String? {
+    package var answer: String? {
         let count = comparison.worse + comparison.better + comparison.same + comparison.tooLittleData
         guard count > 0 else { return nil }
         let (dimension, base) = (report.by.last ?? .endpoint, ComparisonBaseText.text(comparison))
@@ -37,7 +37,7 @@ struct ComparisonText {
     }
 
     /// The gaps, a sentence each.
-    var notes: [String] { [incompleteness, fewBlocks].compactMap { $0 } }
+    package var notes: [String] { [incompleteness, fewBlocks].compactMap { $0 } }
 
     private var incompleteness: String? {
         let shares = [report.completeness, comparison.completeness]

@@ -17,7 +17,8 @@ package enum ReportMarkdown {
         let names = table.report.by.map(\.rawValue)
         let figures = table.fileColumns
         var text = MarkdownText.line(names + figures.map(\.column.title))
-        text += MarkdownText.line(names.map { _ in "---" } + figures.map { $0.column.alignment == .figure ? "---:" : "---" })
+        text += MarkdownText.line(
+            names.map { _ in "---" } + figures.map { $0.column.alignment == .figure ? "---:" : "---" })
         for row in table.fileLines {
             text += MarkdownText.line(
                 row.names.map(MarkdownText.escaped) + figures.map { MarkdownText.escaped($0.cell(row.figures).text) })

@@ -1,5 +1,5 @@
 /// The other side of a comparison in words.
-enum ComparisonBaseText {
+package enum ComparisonBaseText {
     /// Returns the words after "than" or "compared with": `in the hour before`, `a day earlier`, `in version 1.8`.
     static func text(_ comparison: ReportComparison) -> String {
         switch try? ComparisonBase(comparison.base) {
@@ -8,6 +8,12 @@ enum ComparisonBaseText {
         case .versions(let before, _): "in version \(TerminalText.plain(before))"
         case nil: "before"
         }
+    }
+
+    /// Returns the words after "compared with": `the hour before`, `a day earlier`, `version 1.8`.
+    package static func noun(_ comparison: ReportComparison) -> String {
+        let text = text(comparison)
+        return text.hasPrefix("in ") ? String(text.dropFirst(3)) : text
     }
 
     private static func previous(_ comparison: ReportComparison) -> String {
