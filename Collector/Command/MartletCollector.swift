@@ -1,7 +1,7 @@
 import ArgumentParser
 
-/// Exit codes: 0 success; 1 a limit of `check` does not hold; 2 no data for `check`, no store, no collector to ask or no room for the answer; 64 a flag that cannot be understood or
-/// asks for too much.
+/// Exit codes: 0 success; 1 a limit of `check` does not hold; 2 no store, no collector to ask, no room for the answer, or an
+/// answer that leaves a limit of `check` open; 64 a flag that cannot be understood or asks for too much.
 @main
 struct MartletCollector: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -13,7 +13,8 @@ package struct WindowRanges: Sendable {
     package private(set) var ranges: [ChunkRange] = []
 
     /// - Parameter step: the granularity of the slots that the chunks are told apart by, in nanoseconds, which ``SlotGrid``
-    ///   gave; `nil` to count the window as a whole. A chunk that is longer than a slot counts only if nothing finer has its points.
+    ///   gave; `nil` to count the window as a whole. A chunk that is longer than a slot counts only if nothing finer has its
+    ///   points.
     package init(_ window: TimeWindow, expired: ExpiredTimes, step: UInt64? = nil) {
         whole = (
             expired.slotStart(notAfter: Int64(clamping: window.from)),
