@@ -1,3 +1,5 @@
+import MartletReports
+
 /// A chart with its title, the meaning of its colours, and its data as a table.
 struct ChartPanel {
     /// The id of the title.
@@ -15,11 +17,14 @@ struct ChartPanel {
         let sign: HTML
         let name: String
 
-        static func area(_ name: String, _ text: String, fill: String? = nil, width: Double = 12) -> Key {
+        static func area(_ name: String, _ text: String, width: Double = 12) -> Key {
+            Key(sign: picture(width: width) { SVG.rect(name, width: 1, height: 12, radius: 2) }, name: text)
+        }
+
+        static func side(_ side: PhaseSide) -> Key {
             Key(
-                sign: picture(width: width) {
-                    SVG.swatch(name, width: width, fill: fill)
-                }, name: text)
+                sign: picture(width: 12) { SideShape.bar(side, x: 0, width: 1, height: 12, radius: 2) },
+                name: SideShape.name(of: side))
         }
 
         static func line(_ name: String, _ text: String, dash: String?) -> Key {

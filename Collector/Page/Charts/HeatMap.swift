@@ -110,10 +110,10 @@ struct HeatMap: Sendable, Equatable {
         }
     }
 
-    /// Returns the rows next to each other that have the most requests; of equal ones the fastest.
+    /// Returns the rows next to each other that have the most requests; of equal ones the slowest, so that the tail has rows.
     private static func busiest(_ sums: [UInt64]) -> Range<Int> {
         guard sums.count > maxRows else { return 0..<sums.count }
-        let starts = 0...sums.count - maxRows
+        let starts = (0...sums.count - maxRows).reversed()
         let start = starts.max { one, other in
             sums[one..<one + maxRows].reduce(0, &+) < sums[other..<other + maxRows].reduce(0, &+)
         }

@@ -21,11 +21,9 @@ enum SVG {
 
     /// A bar. `x` and `width` are shares of the picture's width, `y` and `height` are pixels.
     static func rect(
-        _ name: String, x: Double = 0, y: Double = 0, width: Double, height: Double, radius: Double = 0,
-        fill: String? = nil
+        _ name: String, x: Double = 0, y: Double = 0, width: Double, height: Double, radius: Double = 0
     ) -> HTML {
         var attributes: [Attribute] = [.class(name)]
-        if let fill { attributes.append(Attribute("fill", fill)) }
         if x != 0 { attributes.append(Attribute("x", percent(x))) }
         if y != 0 { attributes.append(Attribute("y", number(y))) }
         attributes += [Attribute("width", percent(width)), Attribute("height", number(height))]
@@ -78,16 +76,6 @@ enum SVG {
         element(
             "line", .class(name), Attribute("x1", percent(x)), Attribute("x2", percent(x)), Attribute("y1", "0"),
             Attribute("y2", number(height)), Attribute("stroke-dasharray", "3 3")
-        ) {}
-    }
-
-    /// The sign of a colour in a legend, `width` by 12 pixels.
-    static func swatch(_ name: String, width: Double, fill: String? = nil) -> HTML {
-        element(
-            "rect",
-            [.class(name)] + (fill.map { [Attribute("fill", $0)] } ?? []) + [
-                Attribute("width", number(width)), Attribute("height", "12"), Attribute("rx", "2"),
-            ]
         ) {}
     }
 

@@ -14,7 +14,7 @@ struct SidesChart {
     var html: HTML {
         ChartPanel(
             id: "h-sides", title: "On whose side", note: "mean ms",
-            legend: Side.allCases.reversed().map { .area($0.name, $0.title, fill: $0.fill) }, table: table
+            legend: PhaseSide.allCases.reversed().map { .side($0) }, table: table
         ).html { plot }
     }
 
@@ -41,12 +41,11 @@ struct SidesChart {
     private func bar(_ means: SideMeans, _ place: BarPlace, _ scale: ValueScale) -> HTML {
         var below = 0.0
         return HTML.joined(
-            Side.allCases.map { side in
+            PhaseSide.allCases.map { side in
                 let (from, to) = (scale.y(below), scale.y(below + means[side]))
                 below += means[side]
                 guard to < from else { return .none }
-                return SVG.rect(
-                    side.name, x: place.barFrom, y: to, width: place.barWidth, height: from - to, fill: side.fill)
+                return SideShape.bar(side, x: place.barFrom, y: to, width: place.barWidth, height: from - to)
             })
     }
 
@@ -54,7 +53,8 @@ struct SidesChart {
         let time = ClockText.range(slot.window, in: axis.window)
         guard let means else { return "\(time): \(slot.group.isEmpty ? "no requests" : "not measured")" }
         return "\(time), means: "
-            + Side.allCases.map { "\($0.title) \(FigureText.figure(means[$0])) ms" }.joined(separator: ", ")
+            + PhaseSide.allCases.map { "\(SideShape.name(of: $0)) \(FigureText.figure(means[$0])) ms" }.joined(
+                separator: ", ")
     }
 
     private var table: ChartTable {

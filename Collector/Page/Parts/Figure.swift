@@ -22,11 +22,6 @@ enum Figure {
         }
     }
 
-    /// Returns a duration with its unit: `88.5 ms`, `1.61 s`.
-    static func duration(_ milliseconds: Double) -> String {
-        milliseconds < 1000 ? "\(FigureText.figure(milliseconds)) ms" : "\(FigureText.figure(milliseconds / 1000)) s"
-    }
-
     /// Returns `1 request`, `412 requests`.
     static func requests(_ count: UInt64) -> String {
         "\(FigureText.grouped(count)) \(count == 1 ? "request" : "requests")"

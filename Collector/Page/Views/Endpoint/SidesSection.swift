@@ -35,7 +35,7 @@ struct SidesSection {
                         }
                     }
                     element("tbody") {
-                        for side in Side.allCases.reversed() {
+                        for side in PhaseSide.allCases.reversed() {
                             row(means[side], before?[side], change(means, before)) { name(side) }
                         }
                     }
@@ -58,14 +58,16 @@ struct SidesSection {
         return means.sum - before.sum
     }
 
-    private func name(_ side: Side) -> HTML {
-        HTML.joined([
+    private func name(_ side: PhaseSide) -> HTML {
+        let key = ChartPanel.Key.side(side)
+        return HTML.joined([
             element("span", .class("key")) {
-                ChartPanel.Key.area(side.name, side.title, fill: side.fill).sign
-                side.title.prefix(1).uppercased() + side.title.dropFirst()
+                key.sign
+                key.name.prefix(1).uppercased() + key.name.dropFirst()
             },
             element("span", .class("sub")) {
-                side.phases.map { $0.rawValue.replacing("_", with: " ") }.joined(separator: ", ")
+                RequestPhase.allCases.filter { PhaseSide($0) == side }.map { $0.rawValue.replacing("_", with: " ") }
+                    .joined(separator: ", ")
             },
         ])
     }

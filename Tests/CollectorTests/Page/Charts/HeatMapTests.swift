@@ -1,0 +1,63 @@
+import MartletTelemetry
+import Testing
+
+@testable import MartletPage
+
+@Suite struct HeatMapTests {
+    private func durations(_ seconds: [Double]) -> ExponentialHistogram {
+        seconds.reduce(into: ExponentialHistogram()) { $0.record($1) }
+    }
+
+    @Test func aRequestIsInTheRowOfItsDuration() {
+        let map = HeatMap([durations([0.1, 0.1, 0.2]), durations([0.7])])
+        #expect(map.rows.map(\.text) == ["up to 128 ms", "128–256 ms", "256–512 ms", "512–1,024 ms"])
+        #expect(map.counts == [[2, 1, 0, 0], [0, 0, 0, 1]])
+    }
+
+    @Test func moreFactorsOfTwoThanRowsKeepAllRequests() {
+        let many = durations(Array(repeating: 0.1, count: 50) + (0..<30).map { 0.000_001 * Double(1 << $0) })
+        let map = HeatMap([many, durations([])])
+        #expect(map.rows.count == HeatMap.maxRows)
+        #expect(map.counts[0].reduce(0, +) == 80)
+        #expect(map.counts[1].reduce(0, +) == 0)
+        #expect(map.rows.first?.lower == nil)
+        #expect(map.rows.last?.upper == nil)
+        #expect(map.rows.last?.text.hasPrefix("more than ") == true)
+    }
+
+    @Test func theRowsWithTheMostRequestsAreShownAndThenTheSlowest() {
+        let map = HeatMap([durations(Array(repeating: 0.003, count: 9) + [0.000_000_1, 3000])])
+        #expect(map.rows.first?.text == "up to 4 ms")
+        #expect(map.rows.last?.text == "more than 4,096 ms")
+        #expect(map.counts[0] == [10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1])
+    }
+
+    @Test func stepsOfColourTellFewRequestsApart() {
+        let map = HeatMap([durations(Array(repeating: 0.1, count: 45)), durations([0.1]), durations([0.1, 0.1])])
+        #expect(map.legend.map(\.text) == ["1", "2–5", "6–11", "12–20", "21–31", "32–45"])
+        #expect([0, 1, 2, 5, 6, 45].map(map.level) == [0, 1, 2, 2, 3, 6])
+    }
+
+    @Test func stepsThatNoCountHasAreLeftOut() {
+        let map = HeatMap([durations([0.1])])
+        #expect(map.legend.map(\.text) == ["1"])
+        #expect(map.level(of: 1) == 6)
+    }
+
+    @Test func nothingHasNoRows() {
+        let map = HeatMap([durations([]), ExponentialHistogram()])
+        #expect(map.rows.isEmpty)
+        #expect(map.counts == [[], []])
+        #expect(HeatMap([]).counts.isEmpty)
+    }
+
+    @Test(arguments: [-10, -2, 0, 20] as [Int32])
+    func durationsOfAnySenderAreCounted(scale: Int32) throws {
+        let coarse = try #require(
+            ExponentialHistogram(
+                scale: scale, sum: 1e9, min: nil, max: nil, zeroCount: 3, offset: -1, buckets: [5, 0, 7]))
+        let map = HeatMap([coarse])
+        #expect(map.counts[0].reduce(0, +) == 15)
+        #expect((1...HeatMap.maxRows).contains(map.rows.count))
+    }
+}

@@ -1,0 +1,57 @@
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+@testable import MartletPage
+
+@Suite struct EndpointFiguresTests {
+    private func agent(_ version: String?, first: UInt64, last: UInt64, service: String = "payments") -> AgentRecord {
+        var resource = Samples.resource(service, instance: "\(service)-\(version ?? "")-\(first)")
+        resource.version = version
+        return AgentRecord(
+            resource: resource, firstSeen: Samples.time(first), lastSeen: Samples.time(last), ledger: nil, gaps: nil)
+    }
+
+    @Test func aVersionIsNewIfAnotherIsOlderThanTheWindow() {
+        let window = TimeWindow(from: Samples.time(100), to: Samples.time(200))
+        let seen = SeenVersions([
+            agent("1.9", first: 160, last: 190), agent("1.9", first: 150, last: 180),
+            agent("1.8", first: 10, last: 151),
+            agent("3.0", first: 120, last: 190, service: "catalog"), agent(nil, first: 120, last: 130),
+        ])
+        #expect(seen.firstSeen("payments", "1.9", in: window) == Samples.time(150))
+        #expect(seen.firstSeen("payments", "1.8", in: window) == nil)
+        #expect(seen.firstSeen("catalog", "3.0", in: window) == nil)
+        #expect(seen.versions(of: "payments").map(\.name) == ["1.8", "1.9"])
+        #expect(seen.times(of: "payments", "1.9")?.last == Samples.time(190))
+    }
+
+    @Test func changesReadAsAPersonSaysThem() {
+        #expect(ChangeText.ratio(2800 as UInt64, 2742) == "+2.1 %")
+        #expect(ChangeText.ratio(90.0, 100) == "−10.0 %")
+        #expect(ChangeText.ratio(811.0, 123) == "× 6.59")
+        #expect(ChangeText.ratio(100.0, 100) == "0.0 %")
+        #expect(ChangeText.ratio(5.0, 0) == "from none")
+        #expect(ChangeText.ratio(.nan, 1) == "no change")
+        #expect(ChangeText.points(0.0832, 0.0325) == "+5.07 pt")
+        #expect(ChangeText.signed(-0.04, digits: 1) == "0.0")
+    }
+
+    @Test func meansOfSidesAreOverAllRequestsWhosePhasesAreKnown() throws {
+        let means = try #require(
+            SideMeans(Samples.phases([.queue: (4, 0.004), .connect: (1, 0.02), .tls: (1, 0.02), .firstByte: (4, 0.4)])))
+        #expect(means[.ours] == 1)
+        #expect(means[.way] == 10)
+        #expect(means[.theirs] == 100)
+        #expect(means.sum == 111)
+        #expect(means.connected == 0.25)
+        #expect(SideMeans(PhaseTotals()) == nil)
+    }
+
+    @Test func failuresHaveAMeaning() {
+        #expect(FailureText.meaning(status: "503", error: "503") == "Service Unavailable")
+        #expect(FailureText.meaning(status: nil, error: "timeout") == "time-out of the request or the session")
+        #expect(FailureText.meaning(status: "200", error: "connection_reset")?.hasSuffix("after status 200") == true)
+        #expect(FailureText.meaning(status: nil, error: "MyError") == nil)
+    }
+}

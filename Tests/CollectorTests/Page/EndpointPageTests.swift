@@ -1,0 +1,209 @@
+import Fixtures
+import Foundation
+import HummingbirdTesting
+import MartletOTLP
+import MartletReports
+import MartletTelemetry
+import Testing
+
+@Suite struct EndpointPageTests {
+    private static let address =
+        "/endpoint?since=1m&service=checkout&kind=client&method=GET&host=api.example.com:443&endpoint=/users/%7Bid%7D"
+
+    /// Stores requests that ended in the ten seconds before `end`, in seconds after the beginning of the minute.
+    private func store(
+        _ series: [RequestDimensions: RequestStatistics], end: UInt64, service: String = "checkout",
+        to client: any TestClientProtocol
+    ) async throws {
+        let batch = MetricsBatch(
+            resource: Samples.resource(service), start: Samples.time(end) - 10_000_000_000, end: Samples.time(end),
+            series: series, ledger: Ledger(captured: 1))
+        #expect(try await client.post(try batch.otlp()).status == .ok)
+    }
+
+    private func repeated(_ seconds: Double, _ count: Int) -> RequestStatistics {
+        Samples.statistics(Array(repeating: seconds, count: count))
+    }
+
+    /// A minute with 100 requests, and before it another with 50: since then requests time out.
+    private func storeTwoMinutes(to client: any TestClientProtocol) async throws {
+        try await store(
+            [
+                Samples.dimensions(): repeated(0.05, 49),
+                Samples.dimensions(status: 503, error: "503"): repeated(0.05, 1),
+            ],
+            end: 0, to: client)
+        var slow = repeated(0.1, 80)
+        slow.phases = Samples.phases([.queue: (80, 0.08), .connect: (20, 0.4), .firstByte: (80, 7.2)])
+        try await store(
+            [
+                Samples.dimensions(): slow, Samples.dimensions(status: nil, error: "timeout"): repeated(2, 15),
+                Samples.dimensions(status: 503, error: "503"): repeated(0.1, 5),
+            ], end: 20, to: client)
+    }
+
+    @Test func theViewHasTheFiguresOfTheEndpointAndOfTheMinuteBefore() async throws {
+        try await withServer { client in
+            try await storeTwoMinutes(to: client)
+            let page = try await client.read(Self.address)
+            #expect(page.status == 200)
+            for text in [
+                "Overview api.example.com:443 GET /users/{id} called by checkout at api.example.com:443",
+                "Requests 100 too few was 50, × 2.00", "Failed 20.00 % too few 20 requests, was 2.00 %",
+                "p95 1.99 s too few was 50.0 ms, × 39.9", "failures 2.00 → 20.00 %, p95 50.0 ms → 1.99 s",
+                "Against the 1 min before", "Failed 2.00 % 20.00 % +18.00 pt", "Data as a table",
+                "martlet-collector report --since 1m --service checkout --method GET --host api.example.com:443",
+                "--kind client --by version --by status --by error",
+            ] { #expect(page.text.contains(text), "\(text)") }
+        }
+    }
+
+    @Test func anErrorThatNoRequestBeforeHadIsNew() async throws {
+        try await withServer { client in
+            try await storeTwoMinutes(to: client)
+            let text = try await client.read(Self.address).text
+            #expect(
+                text.contains("timeout new time-out of the request or the session 15 75.0 0 of 50 14:13:30 14:13:40"))
+            #expect(text.contains("503 Service Unavailable 5 25.0 1 earlier 14:13:40"))
+            #expect(
+                text.contains(
+                    "New: 0 of the 50 requests in the 1 min before failed in this way, so its rate then was below 6.00 %."
+                ))
+        }
+    }
+
+    @Test func nothingIsNewWithoutAMinuteBefore() async throws {
+        try await withServer { client in
+            try await store([Samples.dimensions(status: 500, error: "500"): repeated(0.1, 20)], end: 20, to: client)
+            let text = try await client.read(Self.address).text
+            #expect(text.contains("500 Internal Server Error 20 100.0 0 14:13:30 14:13:40"))
+            #expect(!text.contains("New:"))
+            #expect(text.contains("There were no requests in the 1 min before."))
+        }
+    }
+
+    @Test func barsAndCellsSayAndOpenTheirRequests() async throws {
+        try await withServer { client in
+            try await storeTwoMinutes(to: client)
+            let page = try await client.read(Self.address)
+            #expect(page.markup.contains("<title>14:13:30–14:13:40: 100 requests, 20 failed (20.00 %)</title>"))
+            #expect(page.markup.contains("<title>14:13:30–14:13:40, 64–128 ms: 85 requests</title>") == false)
+            #expect(page.markup.contains("<title>14:13:30–14:13:40, up to 128 ms: 85 requests</title>"))
+            #expect(page.markup.contains("<title>14:13:30–14:13:40, 1,024–2,048 ms: 15 requests</title>"))
+            let slot = "since=2026-09-21T14%3A13%3A30Z&until=2026-09-21T14%3A13%3A40Z"
+            let bar =
+                "/requests?service=checkout&method=GET&host=api.example.com%3A443&endpoint=%2Fusers%2F%7Bid%7D&kind=client&\(slot)"
+            #expect(page.links.contains(bar))
+            #expect(page.links.contains("\(bar)&slower-than=1024ms&sort=duration&ascending=true"))
+        }
+    }
+
+    @Test func sidesAddUpToTheMeanOfRequestsWhosePhasesAreKnown() async throws {
+        try await withServer { client in
+            try await storeTwoMinutes(to: client)
+            let page = try await client.read(Self.address)
+            #expect(page.text.contains("Theirs first byte 90.0"))
+            #expect(page.text.contains("The way dns, connect, tls, transfer 5.0"))
+            #expect(page.text.contains("Ours queue 1.0"))
+            #expect(page.text.contains("All 96.0"))
+            #expect(page.text.contains("25.0 % of requests paid for a connection"))
+            #expect(
+                page.markup.contains(
+                    "<title>14:13:30–14:13:40, means: ours 1.00 ms, the way 5.00 ms, theirs 90.0 ms</title>"))
+        }
+    }
+
+    @Test func whatSetsFailedRequestsApartIsNamed() async throws {
+        try await withServer { client in
+            try await storeTwoMinutes(to: client)
+            let page = try await client.read(Self.address)
+            #expect(page.text.contains("What failed requests have in common"))
+            #expect(page.text.contains("Too little data") == false)
+            try await store([Samples.dimensions(): repeated(0.1, 300)], end: 30, service: "checkout", to: client)
+            let later = try await client.read(Self.address)
+            #expect(later.text.contains("took longer than 100"))
+        }
+    }
+
+    @Test func bothEndsOfAnEndpointAreSideBySide() async throws {
+        try await withServer { client in
+            try await storeTwoMinutes(to: client)
+            try await store(
+                [Samples.dimensions(.server): repeated(0.09, 95)], end: 20, service: "accounts", to: client)
+            let page = try await client.read(Self.address)
+            #expect(page.text.contains("called by checkout at api.example.com:443 , served by accounts"))
+            #expect(page.text.contains("checkout 1.2 calls, as its caller measures 100 20.00"))
+            #expect(page.text.contains("accounts 1.2 answers, as its server measures 95 0.00"))
+            let served = try await client.read("/endpoint?since=1m&kind=server&endpoint=/users/%7Bid%7D")
+            #expect(served.text.contains("served by accounts , called by checkout"))
+            #expect(served.text.contains("None of 95 requests failed."))
+            #expect(!served.text.contains("On whose side"))
+        }
+    }
+
+    @Test func keptRequestsAreExamples() async throws {
+        try await withServer { client in
+            try await storeTwoMinutes(to: client)
+            var (failed, good) = (Samples.detail(1), Samples.detail(2))
+            good.request = Samples.dimensions()
+            (good.isError, good.durationNanoseconds, failed.durationNanoseconds) = (false, 40_000_000, 1_250_000_000)
+            let batch = DetailsBatch(resource: Samples.resource(), details: [failed, good])
+            #expect(try await client.post(try batch.otlp(), to: "/v1/traces").status == .ok)
+            let response = try await client.get("/api/v1/requests?since=1m&sort=duration")
+            let kept = try ReportJSON.value(of: RequestsReport.self, in: Data(buffer: response.body)).requests
+            let page = try await client.read(Self.address)
+            #expect(
+                page.text.contains(
+                    "Slowest 1.25 s 503 14:13:21 40.0 ms 200 14:13:21 Failed last 1.25 s 503 14:13:21 Succeeded last 40.0 ms 200"
+                ))
+            #expect(page.text.contains("All 2 requests whose details are kept , of 100"))
+            for request in kept { #expect(page.links.contains { $0.hasPrefix("/requests/\(request.id)?") }) }
+        }
+    }
+
+    @Test func anEmptySelectionSaysWhenTheLatestRequestCame() async throws {
+        try await withServer { client in
+            let never = try await client.read(Self.address)
+            #expect(never.status == 200)
+            #expect(never.text.contains("No requests in this window There were none in the day before it either."))
+            try await store([Samples.dimensions(): repeated(0.1, 3)], end: 20, to: client)
+            let page = try await client.read("\(Self.address)&until=2026-09-21T14:13:10Z")
+            #expect(!page.text.contains("The latest came"))
+            let later = try await client.read("/endpoint?since=2026-09-21T14:14:00Z&service=checkout&method=GET")
+            #expect(later.text.contains("The latest came at 21 Sep, 14:13:40"))
+            #expect(
+                later.links.contains { $0.contains("since=2026-09-21T14%3A09%3A00Z&until=2026-09-21T14%3A14%3A00Z") })
+            #expect(later.links.contains("/endpoint?since=2026-09-21T14%3A14%3A00Z&service=checkout"))
+        }
+    }
+
+    @Test func aHostileNameIsReadAndNeverMarkup() async throws {
+        let name = "/<script>alert(1)</script>\"'\u{202e}\u{301}"
+        try await withServer { client in
+            try await store(
+                [Samples.dimensions(endpoint: name, status: nil, error: "<b>\u{600}"): repeated(0.1, 12)], end: 20,
+                service: "<i>\"shop", to: client)
+            let escaped = try #require(name.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+            for query in ["since=1m", "since=1m&endpoint=\(escaped)", "since=1m&error=%3Cscript%3Ealert%281%29"] {
+                let page = try await client.read("/endpoint?\(query)")
+                #expect(page.status == 200)
+                #expect(!page.markup.contains("<script>"))
+                #expect(!page.markup.contains("<b>\u{600}"))
+                #expect(!page.markup.contains("\u{202e}"))
+                #expect(!page.markup.contains("<i>"))
+            }
+            let page = try await client.read("/endpoint?since=1m&endpoint=\(escaped)")
+            #expect(page.text.contains("GET") == false)
+            #expect(page.text.contains("/<script>alert(1)</script>\"' \\u{202e}"))
+        }
+    }
+
+    @Test(arguments: ["kind=both", "status=abc", "since=someday", "colour=red", "since=1h&since=2h"])
+    func aBadParameterIs400WithASentence(query: String) async throws {
+        try await withServer { client in
+            let page = try await client.read("/endpoint?\(query)")
+            #expect(page.status == 400)
+            #expect(page.text.contains("The address cannot be read"))
+        }
+    }
+}
