@@ -23,7 +23,7 @@ extension Router<BasicRequestContext> {
         let behavior = Behavior(seed: 4, latency: latency, failures: [402: 0.05, 422: 0.02, 503: 0.03])
         group().add(middleware: behavior).post("/payments") { request, context in
             let order = try await request.decode(as: Order.self, context: context)
-            if let risk, await !risk.allows(order.product) { throw HTTPError(.paymentRequired) }
+            if let risk, await !risk.allows(order.product) { throw HTTPError(.init(code: 402)) }
             return EditedResponse(status: .created, response: Payment(id: order.product, cents: order.cents))
         }
     }

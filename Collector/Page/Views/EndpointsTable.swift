@@ -113,7 +113,7 @@ struct EndpointsTable {
             count(of: measures, requests)
             DataTable.cell("failed %", "num barred") {
                 link(requests.with(.failed, "true")) { FigureText.percent(measures.failures.rate) }
-                ShareBar.html(measures.failures.rate / greatest(\.failures.rate))
+                ShareBar.html(measures.failures.rate / greatest(\.failures.rate), isBad: isWorse(row))
             }
             quantiles(of: measures, requests.with(.sort, "duration"))
             DataTable.cell("hung", "num") {
@@ -162,6 +162,10 @@ struct EndpointsTable {
             figures.map { title, value in
                 DataTable.cell(title, "num") { link(requests) { Figure.milliseconds(value) } }
             })
+    }
+
+    private func isWorse(_ row: ReportRow) -> Bool {
+        if case .worse = row.verdict { true } else { false }
     }
 
     private var total: HTML {

@@ -25,7 +25,7 @@ package struct Overview: Sendable {
     package init(_ visit: Visit, in storage: some Storage) async throws {
         self.visit = visit
         facts = try await PageFacts(visit, in: storage)
-        let senders = try await storage.statistics(Self.senders(visit))
+        let senders = try await storage.statistics(try Self.senders(visit))
         kind = try visit.parameters.choice(.kind) ?? (senders.totals[.client] != nil ? .client : .server)
         let agents = try await storage.agents(seenSince: visit.window.from, limit: AgentsReport.maxAgents)
         services = OverviewService.all(of: senders, agents)
@@ -44,12 +44,14 @@ package struct Overview: Sendable {
         }
     }
 
-    private static func senders(_ visit: Visit) -> StatisticsQuery {
+    /// The query of the services, in the same window as that of the endpoints.
+    private static func senders(_ visit: Visit) throws -> StatisticsQuery {
         var filter = visit.filter
         filter.removeAll(.kind)
-        return StatisticsQuery(
+        let query = StatisticsQuery(
             window: visit.window, filter: filter, by: [.service, .kind],
             step: TrendStep.fitting(visit.window, slots: totalSlots))
+        return try visit.comparison.map { try ComparisonBase($0).query(after: query) } ?? query
     }
 
     private static func endpoints(_ visit: Visit, _ kind: RequestKind) -> ReportParameters {

@@ -43,7 +43,7 @@ package enum ComparisonBase: Sendable, Equatable {
     }
 
     /// Returns the query of the report itself.
-    func query(after query: StatisticsQuery) -> StatisticsQuery {
+    package func query(after query: StatisticsQuery) -> StatisticsQuery {
         var query = query
         query.window = Self.aligned(query.window)
         if case .versions(_, let after) = self { query.filter.select(.version, after) }

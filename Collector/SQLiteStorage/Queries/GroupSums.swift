@@ -9,17 +9,19 @@ struct GroupSums {
     /// The groups that were met, including empty ones; with a grid, each group's slots in the order of time.
     private(set) var sums: [RequestGroup]
     private let grid: SlotGrid?
+    /// Whether a group that was not met before is added.
+    private let isGrowing: Bool
     private var index: GroupIndex
     private var lookup: TargetLookup
     private var entryReader = EntryReader()
     /// The cover of each sender's spans, read when the first series of spans is met.
     private var covers: [Int64: MetricsCover]?
 
-    /// Creates sums of all groups, `maxGroups` at most.
-    init(by dimensions: [Dimension], _ filter: RequestFilter, maxGroups: Int) {
-        index = GroupIndex(maxGroups: maxGroups)
+    /// Creates sums of all groups, `maxGroups` at most; each slot of a group counts as one.
+    init(by dimensions: [Dimension], _ filter: RequestFilter, maxGroups: Int, in grid: SlotGrid? = nil) {
+        index = GroupIndex(maxGroups: maxGroups, slots: grid?.count ?? 1)
         lookup = TargetLookup(by: dimensions, filter)
-        (sums, grid) = ([], nil)
+        (sums, self.grid, isGrowing) = ([], grid, true)
     }
 
     /// Creates sums of these groups alone, in slots.
@@ -27,7 +29,13 @@ struct GroupSums {
         index = GroupIndex(of: groups)
         lookup = TargetLookup(by: dimensions, filter)
         sums = groups.flatMap { Array(repeating: RequestGroup(values: $0.values), count: grid.count) }
-        self.grid = grid
+        (self.grid, isGrowing) = (grid, false)
+    }
+
+    /// The slots of each group.
+    var slots: [[RequestGroup]] {
+        guard let grid, grid.count > 0 else { return [] }
+        return stride(from: 0, to: sums.count, by: grid.count).map { Array(sums[$0..<$0 + grid.count]) }
     }
 
     mutating func add(_ range: ChunkRange, in db: Database) throws {
@@ -82,8 +90,11 @@ struct GroupSums {
     ) throws -> SeriesTarget? {
         if let known = lookup.target(ofSeries: series, sender: sender) { return known }
         let target = try lookup.readTarget(ofSeries: series, sender: sender, in: &index, db)
-        if grid == nil {
-            for values in index.values[sums.count...] { sums.append(RequestGroup(values: values)) }
+        if isGrowing {
+            let slots = max(1, grid?.count ?? 1)
+            for values in index.values[(sums.count / slots)...] {
+                sums.append(contentsOf: repeatElement(RequestGroup(values: values), count: slots))
+            }
         }
         lookup.remember(target, ofSeries: series, sender: sender)
         return target

@@ -1,0 +1,83 @@
+import Fixtures
+import Foundation
+import MartletReports
+import Testing
+
+/// The page and the API of a real collector with two hours of a small shop, in a real browser and under a real fuzzer.
+@Suite(.serialized) struct PageTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    /// Runs a Python program to its end, and returns its output.
+    private func run(_ arguments: [String]) async throws -> String {
+        let environment = ["HOME": folder.path("home"), "PATH": "/usr/bin:/bin"]
+        let (status, output, errors) = try await ChildProcess(.testPython, arguments, environment: environment).finish()
+        guard status == 0 else { throw ChildProcess.Failure(output: output + errors) }
+        return output
+    }
+
+    /// Returns a collector that has the shop's figures, and the number of requests that the shop made.
+    private func shop() async throws -> (collector: CollectorProcess, made: UInt64) {
+        let collector = try await CollectorProcess(store: folder.path("collector.sqlite"))
+        let output = try await run([Repository.path("Tests/EndToEndTests/shop_world.py"), collector.address])
+        return (collector, try #require(UInt64(output.trimmingCharacters(in: .whitespacesAndNewlines))))
+    }
+
+    /// The screenshots stay in the folder that `MARTLET_SCREENSHOTS` names.
+    @Test func aPersonFindsTheFailingEndpointAndItsSlowestRequest() async throws {
+        let (collector, _) = try await shop()
+        let pictures = ProcessInfo.processInfo.environment["MARTLET_SCREENSHOTS"] ?? folder.path("pictures")
+        let output = try await run([
+            Repository.path("Tests/EndToEndTests/browse_page.py"), collector.address, pictures,
+        ])
+        #expect(output.contains("clear after a second question"))
+    }
+
+    /// The description is held against the server. A window whose beginning is after its end is refused, and no schema can say
+    /// so; hence the one check that is left out.
+    @Test func theAPIIsAsItDescribesItself() async throws {
+        let (collector, _) = try await shop()
+        let output = try await run([
+            "-m", "schemathesis.cli", "run", "\(collector.address)/api/v1/openapi.json", "--max-examples", "30",
+            "--phases", "examples,coverage,fuzzing", "--exclude-checks", "positive_data_acceptance", "--seed", "1",
+            "--no-color",
+        ])
+        #expect(!output.contains("FAILURES"))
+    }
+
+    /// Windows that end at one moment have the same requests for the page, the command and the API.
+    @Test func pageCommandAndAPIHaveTheSameFigures() async throws {
+        let (collector, made) = try await shop()
+        let until = TimeText.format(UInt64(Date().timeIntervalSince1970) * 1_000_000_000)
+        let since = TimeText.format(UInt64(Date().timeIntervalSince1970 - 3 * 3600) * 1_000_000_000)
+        let command = try await ChildProcess(
+            .martletCollector,
+            [
+                "report", "--collector", collector.address, "--since", since, "--until", until, "--kind", "client",
+                "--format", "json",
+            ]
+        ).finish()
+        let report = try ReportJSON.value(of: Report.self, in: Data(command.output.utf8))
+        #expect(report.totals.measures.count == made)
+        let query = "since=\(since)&until=\(until)&kind=client&compare=off"
+        let page = try await text(at: collector.address + "/?" + query)
+        let measures = report.totals.measures
+        for figure in [
+            FigureText.grouped(measures.count), FigureText.percent(measures.failures.rate),
+            FigureText.figure(measures.latency.p50), FigureText.figure(measures.latency.p95),
+        ] {
+            #expect(page.contains(">\(figure)<"), "\(figure)")
+        }
+        let answer = try await text(
+            at: collector.address + "/api/v1/report?since=\(since)&until=\(until)&kind=client")
+        #expect(answer == command.output)
+    }
+
+    private func text(at address: String) async throws -> String {
+        let url = try #require(URL(string: address))
+        return String(decoding: try Data(contentsOf: url), as: UTF8.self)
+    }
+}
