@@ -46,7 +46,7 @@ struct EmptyRequestList {
             element("dd") {
                 if list.trials.count > 1 { "matches \(Self.requests(trial.alone)) by itself. " }
                 link(trial.filter.address(without: visit)) { "Leave it out" }
-                ": \(Self.requests(trial.without))"
+                ": \(trial.without == 0 ? "still none" : Self.requests(trial.without))"
             }
         }
     }

@@ -8,7 +8,9 @@ struct KeptSentence {
 
     var text: String {
         guard let counted = list.counted else {
-            return "\(Self.counted(kept, "kept request")) \(kept == 1 ? "matches" : "match")."
+            return kept == 0
+                ? "No kept request matches."
+                : "\(Self.counted(kept, "kept request")) \(kept == 1 ? "matches" : "match")."
         }
         if list.filters.contains(where: { $0.name == .failed }) {
             guard counted.failed > 0 || kept > 0 else { return "None failed \(list.visit.period)." }

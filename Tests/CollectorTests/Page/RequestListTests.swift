@@ -1,0 +1,160 @@
+import Fixtures
+import HummingbirdTesting
+import MartletTelemetry
+import Testing
+
+@Suite struct RequestListTests {
+    private func send(_ count: UInt8, to client: any TestClientProtocol) async throws {
+        try await KeptRequests.send(
+            (1...count).map { KeptRequests.span($0, at: UInt64($0), milliseconds: 100 * UInt64(1 + count - $0)) },
+            to: client)
+    }
+
+    @Test func aRowHasTheMainFieldsAndOpensItsRequest() async throws {
+        try await withServer { client in
+            try await send(1, to: client)
+            let page = try await client.read("/requests?since=30m&service=checkout")
+            #expect(page.status == 200)
+            #expect(
+                page.text.contains(
+                    "14:13:21.000 GET /users/7 503 100 checkout api.example.com:443 01000000 1 of 1"))
+            let id = try await KeptRequests.id(from: client)
+            #expect(page.links.contains("/requests/\(id)?since=30m&service=checkout"))
+            #expect(
+                page.links.contains("/traces/01000000000000000000000000000001?since=30m&service=checkout"))
+        }
+    }
+
+    @Test func theHeadSaysHowManyAreKeptOfHowMany() async throws {
+        try await withServer { client in
+            try await KeptRequests.count(to: client)
+            #expect(
+                try await client.read("/requests").text.contains(
+                    "5 requests made in the last 1 h; none of them is kept."))
+            try await send(1, to: client)
+            let all = try await client.read("/requests").text
+            #expect(all.contains("5 requests made in the last 1 h; 1 of them is kept."))
+            #expect(all.contains("Counted failed 3 5xx 3"))
+            let failed = try await client.read("/requests?failed=true").text
+            #expect(failed.contains("3 failed in the last 1 h; 1 of them is kept."))
+            try await KeptRequests.send([KeptRequests.span(2), KeptRequests.span(3)], to: client)
+            let three = try await client.read("/requests?failed=true").text
+            #expect(three.contains("3 failed in the last 1 h; all of them are kept."))
+            let searched = try await client.read("/requests?search=users").text
+            #expect(searched.contains("3 kept requests match."))
+        }
+    }
+
+    @Test func eachConditionHasALinkThatLeavesItOut() async throws {
+        try await withServer { client in
+            try await send(1, to: client)
+            let page = try await client.read("/requests?method=GET&status=5xx&status=404&failed=true&slower-than=50ms")
+            #expect(page.text.contains("Only method GET × status 5xx × status 404 × failed × slower than 50ms ×"))
+            #expect(page.links.contains("/requests?method=GET&status=404&failed=true&slower-than=50ms"))
+            #expect(page.links.contains("/requests?method=GET&status=5xx&status=404&slower-than=50ms"))
+            #expect(
+                page.text.contains(
+                    "martlet-collector requests --method GET --status 5xx --status 404 --failed --slower-than 50ms --limit 50"
+                ))
+        }
+    }
+
+    @Test func aTitleSortsBothWays() async throws {
+        try await withServer { client in
+            try await send(2, to: client)
+            let newest = try await client.read("/requests?before=")
+            #expect(newest.links.contains("/requests?sort=time&ascending=true"))
+            #expect(newest.links.contains("/requests?sort=duration"))
+            #expect(newest.text.contains(#/14:13:22\.000 .* 14:13:21\.000 /#))
+            let slowest = try await client.read("/requests?sort=duration")
+            #expect(slowest.links.contains("/requests?sort=duration&ascending=true"))
+            #expect(slowest.text.contains(#/14:13:21\.000 .* 14:13:22\.000 /#))
+        }
+    }
+
+    @Test func aPageContinuesAfterTheOneBefore() async throws {
+        try await withServer { client in
+            try await send(3, to: client)
+            let first = try await client.read("/requests?limit=2")
+            #expect(first.text.contains("2 of 3 Next page"))
+            #expect(!first.text.contains("Newest"))
+            let next = try #require(first.links.first { $0.contains("before=") })
+            let second = try await client.read(next)
+            #expect(second.text.contains("14:13:21.000"))
+            #expect(!second.text.contains("14:13:22.000"))
+            #expect(second.text.contains("1 of 3 Newest"))
+            #expect(second.links.contains("/requests?limit=2"))
+        }
+    }
+
+    @Test func anEmptyListNamesTheConditionThatMatchedNothing() async throws {
+        try await withServer { client in
+            try await send(2, to: client)
+            let page = try await client.read("/requests?method=PUT&status=5xx")
+            #expect(page.text.contains("No kept request matches in the last 1 h"))
+            #expect(page.text.contains("method PUT matches no request by itself. Leave it out : 2 requests"))
+            #expect(page.text.contains("status 5xx matches 2 requests by itself. Leave it out : still none"))
+            #expect(page.links.contains("/requests?status=5xx"))
+        }
+    }
+
+    @Test func anEmptyStoreLeadsToALongerTime() async throws {
+        try await withServer { client in
+            let page = try await client.read("/requests")
+            #expect(page.text.contains("No request is kept in the last 1 h No request was counted either."))
+            #expect(page.links.contains("/requests?since=24h"))
+        }
+    }
+
+    @Test func theLiveTailIsTheNewestFirst() async throws {
+        try await withServer { client in
+            try await send(3, to: client)
+            let stopped = try await client.read("/requests?failed=true&limit=2")
+            #expect(stopped.links.contains("/requests?failed=true&limit=2&live=on"))
+            #expect(!stopped.markup.contains("data-live") && !stopped.markup.contains("http-equiv"))
+            let live = try await client.read("/requests?failed=true&live=on")
+            #expect(live.markup.contains(" data-live>"))
+            #expect(live.markup.contains(#"<noscript><meta http-equiv="refresh" content="2"></noscript>"#))
+            #expect(live.text.contains("Live Pause"))
+            #expect(live.links.contains("/requests?failed=true"))
+        }
+    }
+
+    @Test(arguments: ["sort=duration", "ascending=true", "until=5m", "refresh=off"])
+    func anotherOrderOrAnEndedWindowIsNotLive(query: String) async throws {
+        try await withServer { client in
+            let page = try await client.read("/requests?live=on&\(query)")
+            #expect(page.status == 200)
+            #expect(!page.markup.contains("data-live") && !page.markup.contains("http-equiv"))
+        }
+    }
+
+    @Test func namesOfASenderStayText() async throws {
+        try await withServer { client in
+            let name = KeptRequests.hostile
+            let span = KeptRequests.span(1) {
+                $0.url = "https://\(name)/\(name)"
+                $0.request?.endpoint = name
+                $0.request?.error = name
+                $0.request?.host = name
+            }
+            try await KeptRequests.send([span], of: Samples.resource(name, instance: name), to: client)
+            let page = try await client.read("/requests?search=%3Cb%3E")
+            #expect(page.text.contains(#"<b> \u{200d}\u{202e} x"'&"#))
+            #expect(!page.markup.contains("<b>\u{200d}") && !page.markup.contains("\u{202e}"))
+            #expect(page.links.allSatisfy { $0.hasPrefix("/") || $0.hasPrefix("#") })
+        }
+    }
+
+    @Test(arguments: [
+        "limit=0", "limit=1001", "slower-than=fast", "failed=perhaps", "sort=colour", "live=perhaps", "cleared=some",
+        "status=9", "since=2h&until=3h", "colour=red",
+    ])
+    func aBadParameterIs400WithASentence(query: String) async throws {
+        try await withServer { client in
+            let page = try await client.read("/requests?\(query)")
+            #expect(page.status == 400)
+            #expect(page.text.contains("The address cannot be read"))
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import Fixtures
+import HummingbirdTesting
+import MartletTelemetry
+import Testing
+
+@Suite struct TracePageTests {
+    private let address = "/traces/01000000000000000000000000000001"
+
+    /// - Parameter milliseconds: the start after the first second.
+    private func span(
+        _ number: UInt8, under parent: UInt8?, after milliseconds: UInt64, _ kind: SpanRecord.Kind,
+        status: Int? = nil
+    ) -> SpanRecord {
+        KeptRequests.span(number) { span in
+            span.traceID = Samples.detail(1).traceID
+            span.parentSpanID = parent.flatMap { SpanID(UInt64($0)) }
+            span.start = Samples.time(1) + milliseconds * 1_000_000
+            (span.kind, span.name, span.isError) = (kind, "step \(number)", (status ?? 0) >= 500)
+            span.request = status.map {
+                Samples.dimensions(kind == .server ? .server : .client, status: $0, error: $0 >= 500 ? "\($0)" : nil)
+            }
+        }
+    }
+
+    private func send(to client: any TestClientProtocol) async throws {
+        try await KeptRequests.send(
+            [
+                span(1, under: nil, after: 50, .server, status: 502), span(2, under: 1, after: 60, .internal),
+                span(3, under: 1, after: 70, .client, status: 503),
+            ], to: client)
+        try await KeptRequests.send(
+            [span(4, under: 3, after: 30, .server, status: 503)],
+            of: Samples.resource("payments", instance: "p-1"), to: client)
+    }
+
+    @Test func theErrorsComeFirstAndLeadToTheFirst() async throws {
+        try await withServer { client in
+            try await send(to: client)
+            let page = try await client.read(address)
+            #expect(page.status == 200)
+            #expect(
+                page.text.contains(
+                    "Errors 3 of 4 spans Duration 290 ms Services 2 checkout, payments Spans 4 all are shown"))
+            #expect(page.text.contains("Failed first payments serves step 4"))
+            #expect(page.text.contains("payments serves step 4 p-1 503 failed first to the top"))
+            #expect(page.markup.matches(of: #/<a href="#(\w+)"/#).map { String($0.1) } == ["s4", "s3", "s4", "errors"])
+        }
+    }
+
+    @Test func aSpanIsDrawnByItsPart() async throws {
+        try await withServer { client in
+            try await send(to: client)
+            let markup = try await client.read(address).markup
+            for (row, name) in [
+                ("s1", "b-server failedbar"), ("s2", "b-internal"), ("s3", "b-client failedbar"),
+                ("s4", "b-server failedbar"),
+            ] {
+                let cells = try #require(
+                    markup.split(separator: #"<tr id="\#(row)""#).last?.split(separator: "</tr>").first)
+                #expect(cells.contains(#"<rect class="\#(name)""#), "\(row)")
+            }
+            #expect(markup.contains(#"id="s4" class="d2 err""#))
+        }
+    }
+
+    @Test func aClockThatIsBehindIsNamed() async throws {
+        try await withServer { client in
+            try await send(to: client)
+            let text = try await client.read(address).text
+            #expect(text.contains("The clock of payments (p-1) is 40.0 ms or more behind that of i-1"))
+        }
+    }
+
+    @Test func aSpanThatIsARequestOpensIt() async throws {
+        try await withServer { client in
+            try await send(to: client)
+            let page = try await client.read(address + "?since=6h")
+            let links = page.links.filter { $0.hasPrefix("/requests/") }
+            #expect(links.count == 3)
+            #expect(links.allSatisfy { $0.hasSuffix("?since=6h") })
+            #expect(try await client.read(links[0]).text.contains("Failed first payments serves step 4"))
+        }
+    }
+
+    @Test func spansThatAreLeftOutAreCounted() async throws {
+        try await withServer { client in
+            let spans = (1...1003 as ClosedRange<UInt64>).map { number in
+                var span = span(1, under: nil, after: number, .internal)
+                span.spanID = SpanID(number) ?? span.spanID
+                return span
+            }
+            try await KeptRequests.send(spans, to: client)
+            let text = try await client.read(address).text
+            #expect(text.contains("Spans 1,003 the first 1,000 are shown"))
+            #expect(text.contains("3 more spans of this trace are kept."))
+            #expect(text.contains("Errors none of 1,000 spans"))
+        }
+    }
+
+    @Test func namesOfASenderStayText() async throws {
+        try await withServer { client in
+            let name = KeptRequests.hostile
+            var span = span(1, under: nil, after: 1, .internal)
+            span.name = name
+            try await KeptRequests.send([span], of: Samples.resource(name, instance: name), to: client)
+            let page = try await client.read(address)
+            #expect(page.text.contains(#"<b> \u{200d}\u{202e} x"'&"#))
+            #expect(!page.markup.contains("<b>\u{200d}") && !page.markup.contains("\u{202e}"))
+        }
+    }
+
+    @Test(arguments: ["01000000000000000000000000000009", "zz", "%3Cb%3E", "00000000000000000000000000000000"])
+    func anUnknownTraceIs404WithASentence(id: String) async throws {
+        try await withServer { client in
+            let page = try await client.read("/traces/\(id)")
+            #expect(page.status == 404)
+            #expect(page.text.contains("no span of this trace is kept"))
+        }
+    }
+}
