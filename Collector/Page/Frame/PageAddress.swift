@@ -7,6 +7,8 @@ package struct PageAddress: Sendable, Equatable {
     private var parameters: [(name: String, value: String)]
 
     package static let overview = PageAddress("/")
+    package static let agents = PageAddress("/agents")
+    package static let map = PageAddress("/map")
 
     init(_ path: StaticString, _ parameters: [(name: String, value: String)] = []) {
         self.path = "\(path)"

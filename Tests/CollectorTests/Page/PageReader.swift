@@ -1,0 +1,30 @@
+import Foundation
+import HummingbirdTesting
+
+/// A page as a browser gets it and as a person reads it.
+struct ReadPage {
+    let status: Int
+    let markup: String
+
+    /// The text without tags, with single blanks.
+    var text: String {
+        var text = markup.replacing(#/<(head|svg)[ >].*?<\/\1>/#.dotMatchesNewlines(), with: "")
+        text = text.replacing(#/<[^>]*>/#, with: " ")
+        for (code, character) in [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")] {
+            text = text.replacing(code, with: character)
+        }
+        return text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+
+    /// The addresses of all links, unescaped.
+    var links: [String] {
+        markup.matches(of: #/href="([^"]*)"/#).map { String($0.1).replacing("&amp;", with: "&") }
+    }
+}
+
+extension TestClientProtocol {
+    func read(_ uri: String) async throws -> ReadPage {
+        let response = try await get(uri)
+        return ReadPage(status: response.status.code, markup: String(buffer: response.body))
+    }
+}
