@@ -5,7 +5,11 @@ import MartletTelemetry
 extension Overview {
     package var html: HTML {
         let title = "Overview: \(visit.titleOfScope)"
-        return PageFrame(visit: visit, facts: facts).document(title, view: .overview) {
+        let frame = PageFrame(visit: visit, facts: facts)
+        if let empty {
+            return frame.document(title, view: .overview, hasScope: empty.hasScope) { empty.html }
+        }
+        return frame.document(title, view: .overview) {
             leadIn
             element("section", Attribute("aria-labelledby", "h-totals")) {
                 element("h2", .id("h-totals"), .class("vh")) {

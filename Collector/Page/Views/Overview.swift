@@ -20,6 +20,8 @@ package struct Overview: Sendable {
     let endpointTrends: [[Double?]]
     let services: [OverviewService]
     let totals: OverviewTotals
+    /// `nil` if there is something to show.
+    let empty: EmptyState?
 
     /// - Throws: ``ParameterError``, ``TooManyGroups``, or the store's error.
     package init(_ visit: Visit, in storage: some Storage) async throws {
@@ -36,6 +38,7 @@ package struct Overview: Sendable {
         query.step = TrendStep.fitting(visit.window, slots: Self.rowSlots)
         let answer = try await storage.statistics(query)
         endpoints = Report(answer, for: query)
+        empty = services.isEmpty ? try await EmptyState(visit, in: storage) : nil
         endpointTrends = (answer.slots?.groups ?? []).map { $0.map { $0.milliseconds(0.95) } }
     }
 
