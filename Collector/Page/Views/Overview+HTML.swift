@@ -11,14 +11,17 @@ extension Overview {
         }
         return frame.document(title, view: .overview) {
             leadIn
+            IncompleteNotice(visit: visit, completeness: facts.completeness, incompleteness: incompleteness).html
             element("section", Attribute("aria-labelledby", "h-totals")) {
                 element("h2", .id("h-totals"), .class("vh")) {
                     kind == .client ? "All requests made" : "All requests served"
                 }
-                TotalsStrip(totals: totals, requests: visit.scoped(PageAddress("/requests")).with(.kind, kind.rawValue))
-                    .html
+                TotalsStrip(
+                    totals: totals, requests: visit.scoped(PageAddress("/requests")).with(.kind, kind.rawValue),
+                    bounds: totals.measures.flatMap { incompleteness.bounds($0) }
+                ).html
             }
-            ServicesTable(visit: visit, services: services).html
+            ServicesTable(visit: visit, services: services, incompleteness: incompleteness).html
             EndpointsTable(overview: self).html
         }
     }

@@ -20,6 +20,7 @@ package struct Overview: Sendable {
     let endpointTrends: [[Double?]]
     let services: [OverviewService]
     let totals: OverviewTotals
+    let incompleteness: Incompleteness
     /// `nil` if there is something to show.
     let empty: EmptyState?
 
@@ -31,6 +32,7 @@ package struct Overview: Sendable {
         kind = try visit.parameters.choice(.kind) ?? (senders.totals[.client] != nil ? .client : .server)
         let agents = try await storage.agents(seenSince: visit.window.from, limit: AgentsReport.maxAgents)
         services = OverviewService.all(of: senders, agents)
+        incompleteness = try await Incompleteness(visit, senders, agents, in: storage)
         totals = OverviewTotals(of: kind, senders)
         parameters = Self.endpoints(visit, kind)
         var query = try parameters.query(now: visit.now)

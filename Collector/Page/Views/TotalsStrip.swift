@@ -4,6 +4,8 @@ import MartletReports
 struct TotalsStrip {
     let totals: OverviewTotals
     let requests: PageAddress
+    /// The failure rates that missing requests leave open; `nil` if none is missing.
+    let bounds: FailureBounds?
 
     var html: HTML {
         element("ul", .class("totals")) {
@@ -12,7 +14,7 @@ struct TotalsStrip {
                 item("Rate", FigureText.figure(measures.perSecond), " /s", note: busiest, over: \.perSecond)
                 item(
                     "Failed", FigureText.percent(measures.failures.rate), " %",
-                    note: "\(FigureText.grouped(measures.failures.count)) requests",
+                    note: bounds.map { "\($0.text) %" } ?? "\(FigureText.grouped(measures.failures.count)) requests",
                     isBad: measures.failures.count > 0, address: requests.with(.failed, "true"),
                     over: { $0.failures.rate * 100 })
                 quantile("p50", measures.latency.p50, over: \.latency.p50)
