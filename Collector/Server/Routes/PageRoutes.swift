@@ -22,6 +22,9 @@ struct PageRoutes: Sendable {
         view("/", of: group) { request, _ in
             try await Overview(try visit(.overview, request), in: storage).html
         }
+        view("/map", of: group) { request, _ in
+            try await ServiceMap(try visit(.map, request), in: storage).html
+        }
         view("/agents", of: group) { request, _ in
             try await AgentList(try visit(.agents, request), in: storage).html
         }
