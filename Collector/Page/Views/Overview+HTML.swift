@@ -11,6 +11,7 @@ extension Overview {
         }
         return frame.document(title, view: .overview) {
             leadIn
+            FilterChips(beside: visit).html
             IncompleteNotice(visit: visit, completeness: facts.completeness, incompleteness: incompleteness).html
             element("section", Attribute("aria-labelledby", "h-totals")) {
                 element("h2", .id("h-totals"), .class("vh")) {
@@ -22,6 +23,7 @@ extension Overview {
                 ).html
             }
             ServicesTable(visit: visit, services: services, incompleteness: incompleteness).html
+            HostsTable(visit: visit, called: hosts).html
             EndpointsTable(overview: self).html
         }
     }

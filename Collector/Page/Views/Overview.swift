@@ -21,6 +21,7 @@ package struct Overview: Sendable {
     let services: [OverviewService]
     let totals: OverviewTotals
     let incompleteness: Incompleteness
+    let hosts: CalledHosts
     /// `nil` if there is something to show.
     let empty: EmptyState?
 
@@ -40,6 +41,7 @@ package struct Overview: Sendable {
         query.step = TrendStep.fitting(visit.window, slots: Self.rowSlots)
         let answer = try await storage.statistics(query)
         endpoints = Report(answer, for: query)
+        hosts = try await CalledHosts(visit, in: storage)
         empty = services.isEmpty ? try await EmptyState(visit, in: storage) : nil
         endpointTrends = (answer.slots?.groups ?? []).map { $0.map { $0.milliseconds(0.95) } }
     }
