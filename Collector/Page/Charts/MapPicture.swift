@@ -68,23 +68,22 @@ struct MapPicture {
         // The ends are flat, so that the numbers beside them are clear of the line.
         let reach = wire.course == .forward ? 0.8 * (end - wire.x1) : 70
         let points = [
-            (wire.x1, wire.y1), (wire.x1 + reach, wire.y1 + sag(wire)), (end - reach, wire.y2 + sag(wire)),
+            (wire.x1, wire.y1), (wire.x1 + reach, bend(wire, wire.y1)), (end - reach, bend(wire, wire.y2)),
             (end, wire.y2),
         ].map { SVG.number($0.0) + " " + SVG.number($0.1) }
         return "M\(points[0])C\(points[1]) \(points[2]) \(points[3])"
     }
 
-    /// The way that an edge makes above the boxes if it leads back.
-    private func sag(_ wire: MapLayout.Wire) -> Double {
-        switch wire.course {
-        case .forward: 0
-        case .back: -40
-        case .loop: -90
-        }
+    /// Returns the height of a control point for an end of an edge. A cubic curve goes three quarters of the way to its control
+    /// points.
+    private func bend(_ wire: MapLayout.Wire, _ y: Double) -> Double {
+        wire.course == .forward ? y : (wire.crest - y / 4) / 0.75
     }
 
     private func texts(_ wire: MapLayout.Wire, _ numbers: Numbers) -> HTML {
-        let middle = (x: (wire.x1 + wire.x2) / 2, y: (wire.y1 + wire.y2) / 2 + sag(wire) * 0.75)
+        let middle = (
+            x: (wire.x1 + wire.x2) / 2, y: wire.course == .forward ? (wire.y1 + wire.y2) / 2 : wire.crest
+        )
         // Numbers stand above an edge that rises, and below one that falls.
         let beside = wire.y2 > wire.y1 ? 18.0 : -7
         return HTML.joined([

@@ -16,9 +16,11 @@ struct MapLayout: Sendable {
         var x2: Double
         var y2: Double
         var course: Course
+        /// The height above both boxes that an edge that does not lead to the right goes over.
+        var crest: Double
     }
 
-    static let boxWidth = 200.0
+    static let boxWidth = 212.0
     private static let (least, pitch, space, margin, width) = (76.0, 26.0, 44.0, 40.0, 1300.0)
 
     let boxes: [Box]
@@ -64,7 +66,9 @@ struct MapLayout: Sendable {
         return edges.indices.compactMap { index in
             guard let from = boxes[edges[index].from], let to = boxes[edges[index].to] else { return nil }
             let course: Wire.Course = from == to ? .loop : from.x < to.x ? .forward : .back
-            return Wire(x1: from.x + boxWidth, y1: starts[index], x2: to.x, y2: ends[index], course: course)
+            return Wire(
+                x1: from.x + boxWidth, y1: starts[index], x2: to.x, y2: ends[index], course: course,
+                crest: min(from.y, to.y) - space / 2)
         }
     }
 

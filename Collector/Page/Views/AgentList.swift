@@ -43,6 +43,7 @@ package struct AgentList: Sendable {
         case (1, 0): return "The agent was heard of in the last minute"
         case (_, 0): return "All \(count) agents were heard of in the last minute"
         case (1, _): return "The agent has been silent for more than a minute"
+        case (silent, _): return "All \(count) agents have been silent for more than a minute"
         default:
             return "\(silent) of \(count) agents \(silent == 1 ? "has" : "have") been silent for more than a minute"
         }

@@ -18,10 +18,12 @@ import Testing
         #expect(layout.wires.map(\.course) == [.forward, .forward, .forward])
     }
 
-    @Test func aCircleHasOneEdgeThatGoesBack() {
+    @Test func aCircleHasOneEdgeThatGoesBack() throws {
         let layout = MapLayout([Self.edge("a", "b"), Self.edge("b", "c"), Self.edge("c", "a")])
         #expect(layout.boxes.count == 3)
+        let back = try #require(layout.wires.first { $0.course == .back })
         #expect(layout.wires.count { $0.course == .back } == 1)
+        #expect(layout.boxes.allSatisfy { back.crest < $0.y } && back.crest > 0)
     }
 
     @Test func aServiceThatCallsItselfHasALoop() {

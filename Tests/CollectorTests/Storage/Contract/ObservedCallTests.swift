@@ -5,6 +5,14 @@ import Testing
 
 extension StorageContractTests {
     @Suite struct ObservedCallTests {
+        private let folder: TemporaryFolder
+        private let store: any Storage
+
+        init() throws {
+            folder = try TemporaryFolder()
+            store = try StorageContractTests.makeStore(in: folder)
+        }
+
         private static func span(
             _ number: UInt8, _ kind: RequestKind, host: String, parent: SpanRecord? = nil
         ) -> SpanRecord {
@@ -17,7 +25,7 @@ extension StorageContractTests {
             return span
         }
 
-        private static func store(_ spans: [(service: String, span: SpanRecord)], in store: any Storage) async throws {
+        private func keep(_ spans: [(service: String, span: SpanRecord)]) async throws {
             for (service, span) in spans {
                 _ = try await store.store(
                     [DetailsBatch(resource: Samples.resource(service), details: [span])], of: nil)
@@ -25,16 +33,14 @@ extension StorageContractTests {
         }
 
         @Test func aServersSpanBelowAClientsOfAnotherServiceIsACall() async throws {
-            let folder = try TemporaryFolder()
-            let store = try StorageContractTests.makeStore(in: folder)
             let client = Self.span(1, .client, host: "proxy")
             let own = Self.span(4, .client, host: "self")
-            try await Self.store(
+            try await keep(
                 [
                     ("shop", client), ("pay", Self.span(2, .server, host: "pay", parent: client)),
                     ("shop", own), ("shop", Self.span(5, .server, host: "self", parent: own)),
                     ("stock", Self.span(3, .server, host: "stock")),
-                ], in: store)
+                ])
             let calls = try await store.calls(in: Samples.everything, RequestFilter(), limit: 100)
             #expect(
                 calls == [
@@ -43,11 +49,9 @@ extension StorageContractTests {
         }
 
         @Test func theFilterTheWindowAndTheLimitAreThoseOfTheServersSpans() async throws {
-            let folder = try TemporaryFolder()
-            let store = try StorageContractTests.makeStore(in: folder)
             let client = Self.span(1, .client, host: "proxy")
-            try await Self.store(
-                [("shop", client), ("pay", Self.span(2, .server, host: "pay", parent: client))], in: store)
+            try await keep(
+                [("shop", client), ("pay", Self.span(2, .server, host: "pay", parent: client))])
             let pay = RequestFilter([.service: ["pay"]])
             #expect(try await store.calls(in: Samples.everything, pay, limit: 100).count == 1)
             let shop = RequestFilter([.service: ["shop"]])
