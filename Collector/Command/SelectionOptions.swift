@@ -70,10 +70,7 @@ struct SelectionOptions: ParsableArguments {
 
     /// The values that were given for dimensions whose names a person may have misspelt.
     var given: [(dimension: MartletStorage.Dimension, value: String)] {
-        [MartletStorage.Dimension.service, .environment, .host, .endpoint, .version, .instance, .error].flatMap {
-            dimension in
-            wanted(dimension).map { (dimension, $0) }
-        }
+        EmptyAnswer.Names.dimensions.flatMap { dimension in wanted(dimension).map { (dimension, $0) } }
     }
 
     private func wanted(_ dimension: MartletStorage.Dimension) -> [String] {

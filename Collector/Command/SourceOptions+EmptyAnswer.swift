@@ -27,12 +27,7 @@ extension SourceOptions {
     func names(wanted: [(dimension: Dimension, value: String)]) async throws -> [EmptyAnswer.Names] {
         var names: [EmptyAnswer.Names] = []
         for (dimension, value) in wanted where !value.isEmpty {
-            var known = try await values(of: dimension)
-            // A host may be given without its port.
-            if dimension == .host {
-                known += known.compactMap { name in name.lastIndex(of: ":").map { String(name[..<$0]) } }
-            }
-            names.append(EmptyAnswer.Names(flag: dimension.rawValue, wanted: value, known: known))
+            names.append(EmptyAnswer.Names(dimension, wanted: value, values: try await values(of: dimension)))
         }
         return names
     }

@@ -20,11 +20,11 @@ extension SQLiteStorage {
     }
 
     private static func agent(of row: Row, in db: Database) throws -> AgentRecord {
-        let (first, last): (Int64, Int64) = (row["first_seen"], row["last_seen"])
+        let (first, last, end): (Int64, Int64, Int64) = (row["first_seen"], row["last_seen"], row["last_end"])
         let stream = try BatchStream.find(instance: row["instance"], .metrics, in: db)
         return AgentRecord(
             resource: ResourceRows.decode(row), firstSeen: UInt64(clamping: first), lastSeen: UInt64(clamping: last),
-            ledger: try LedgerRows.latest(of: row["id"], in: db),
+            latestEnd: UInt64(clamping: end), ledger: try LedgerRows.latest(of: row["id"], in: db),
             gaps: stream?.sequences.gaps,
             statistics: try StatisticsCoverRows.sources(of: row["id"], in: db))
     }

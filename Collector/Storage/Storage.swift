@@ -32,6 +32,10 @@ package protocol Storage: Sendable {
     /// Returns the first kept spans of a trace, at most `limit`; none for an unknown trace.
     func spans(ofTrace trace: TraceID, limit: Int) async throws -> TraceAnswer
 
+    /// Returns the calls between services that kept spans show at both ends, among the latest `limit` of the window's server
+    /// spans whose senders a filter selects.
+    func calls(in window: TimeWindow, _ filter: RequestFilter, limit: Int) async throws -> Set<ObservedCall>
+
     /// Deletes all spans that are kept at the moment of the call, and returns their number. The counted requests stay.
     func removeDetails() async throws -> Int
 

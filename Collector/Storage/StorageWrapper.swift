@@ -33,6 +33,12 @@ extension StorageWrapper {
         try await storage.spans(ofTrace: trace, limit: limit)
     }
 
+    package func calls(
+        in window: TimeWindow, _ filter: RequestFilter, limit: Int
+    ) async throws -> Set<ObservedCall> {
+        try await storage.calls(in: window, filter, limit: limit)
+    }
+
     package func removeDetails() async throws -> Int { try await storage.removeDetails() }
 
     package func agents(seenSince time: UnixNanoseconds, limit: Int) async throws -> AgentsAnswer {

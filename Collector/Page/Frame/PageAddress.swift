@@ -11,6 +11,8 @@ package struct PageAddress: Sendable, Equatable {
     package static let overview = PageAddress("/")
     package static let requests = PageAddress("/requests")
     package static let endpoint = PageAddress("/endpoint")
+    package static let agents = PageAddress("/agents")
+    package static let map = PageAddress("/map")
 
     init(_ path: StaticString, _ parameters: [(name: String, value: String)] = []) {
         self.path = "\(path)"

@@ -1,4 +1,5 @@
 import MartletReports
+import MartletTelemetry
 
 /// Figures as cells of tables show them, with the same texts as a terminal's.
 enum Figure {
@@ -10,6 +11,12 @@ enum Figure {
 
     /// The room of a decimal point and one digit; the style sheet has the spaces.
     private static var pad: HTML { element("span", .class("pad")) {} }
+
+    /// The age of a time in its largest unit; empty without a time.
+    static func age(of time: String?, at now: UnixNanoseconds) -> String {
+        guard let time = time.flatMap({ TimeText.parse($0, now: 0) }) else { return "" }
+        return FigureText.age((max(now, time) - time) / 1_000_000_000, isShort: true)
+    }
 
     static func count(_ count: UInt64) -> HTML { HTML(FigureText.grouped(count)) }
 

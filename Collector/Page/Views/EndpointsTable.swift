@@ -114,6 +114,7 @@ struct EndpointsTable {
             DataTable.cell("failed %", "num barred") {
                 link(requests.with(.failed, "true")) { FigureText.percent(measures.failures.rate) }
                 ShareBar.html(measures.failures.rate / greatest(\.failures.rate), isBad: isWorse(row))
+                IncompleteNotice.bounds(overview.incompleteness.bounds(measures, of: row.text(of: .service)))
             }
             quantiles(of: measures, requests.with(.sort, "duration"))
             DataTable.cell("hung", "num") {
@@ -180,6 +181,7 @@ struct EndpointsTable {
             DataTable.cell("failed %", "num") {
                 link(requests.with(.failed, "true")) { FigureText.percent(measures.failures.rate) }
                 element("span", .class("sub num")) { FigureText.grouped(measures.failures.count) }
+                IncompleteNotice.bounds(overview.incompleteness.bounds(measures))
             }
             quantiles(of: measures, requests.with(.sort, "duration"))
             DataTable.cell("hung", "num") { Figure.fault(measures.failures.hung) }

@@ -5,16 +5,25 @@ import MartletTelemetry
 extension Overview {
     package var html: HTML {
         let title = "Overview: \(visit.titleOfScope)"
-        return PageFrame(visit: visit, facts: facts).document(title, view: .overview) {
+        let frame = PageFrame(visit: visit, facts: facts)
+        if let empty {
+            return frame.document(title, view: .overview, hasScope: empty.hasScope) { empty.html }
+        }
+        return frame.document(title, view: .overview) {
             leadIn
+            FilterChips(beside: visit).html
+            IncompleteNotice(visit: visit, completeness: facts.completeness, incompleteness: incompleteness).html
             element("section", Attribute("aria-labelledby", "h-totals")) {
                 element("h2", .id("h-totals"), .class("vh")) {
                     kind == .client ? "All requests made" : "All requests served"
                 }
-                TotalsStrip(totals: totals, requests: visit.scoped(PageAddress("/requests")).with(.kind, kind.rawValue))
-                    .html
+                TotalsStrip(
+                    totals: totals, requests: visit.scoped(PageAddress("/requests")).with(.kind, kind.rawValue),
+                    bounds: totals.measures.flatMap { incompleteness.bounds($0) }
+                ).html
             }
-            ServicesTable(visit: visit, services: services).html
+            ServicesTable(visit: visit, services: services, incompleteness: incompleteness).html
+            HostsTable(visit: visit, called: hosts).html
             EndpointsTable(overview: self).html
         }
     }

@@ -20,6 +20,10 @@ package struct Overview: Sendable {
     let isTooMuchToCompare: Bool
     let services: [OverviewService]
     let totals: Totals
+    let incompleteness: Incompleteness
+    let hosts: CalledHosts
+    /// `nil` if there is something to show.
+    let empty: EmptyState?
 
     /// - Throws: ``ParameterError``, ``TooManyGroups``, or the store's error.
     package init(_ visit: Visit, in storage: some Storage) async throws {
@@ -29,6 +33,7 @@ package struct Overview: Sendable {
         kind = try visit.parameters.choice(.kind) ?? (senders.totals[.client] != nil ? .client : .server)
         let agents = try await storage.agents(seenSince: visit.window.from, limit: AgentsReport.maxAgents)
         services = OverviewService.all(of: senders, agents)
+        incompleteness = try await Incompleteness(visit, senders, agents, in: storage)
         totals = Totals(of: kind, in: senders)
         parameters = Self.endpoints(visit, kind)
         var query = try parameters.query(now: visit.now)
@@ -42,6 +47,8 @@ package struct Overview: Sendable {
             endpoints = try await storage.report(query)
             isTooMuchToCompare = true
         }
+        hosts = try await CalledHosts(visit, in: storage)
+        empty = services.isEmpty ? try await EmptyState(visit, in: storage) : nil
     }
 
     /// The query of the services, in the same window as that of the endpoints.

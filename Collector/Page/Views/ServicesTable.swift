@@ -6,6 +6,7 @@ import MartletTelemetry
 struct ServicesTable {
     let visit: Visit
     let services: [OverviewService]
+    let incompleteness: Incompleteness
 
     var html: HTML {
         element("section", Attribute("aria-labelledby", "h-services")) {
@@ -104,6 +105,7 @@ struct ServicesTable {
             DataTable.cell("\(word) per s", "num") { FigureText.figure(measures.perSecond) },
             DataTable.cell("\(word), failed %", "num") {
                 link(requests.with(.failed, "true")) { FigureText.percent(measures.failures.rate) }
+                IncompleteNotice.bounds(incompleteness.bounds(measures, of: service.name))
             },
             DataTable.cell("\(word), p50 ms", "num") { Figure.milliseconds(measures.latency.p50) },
             DataTable.cell("\(word), p95 ms", "num") { Figure.milliseconds(measures.latency.p95) },

@@ -6,6 +6,8 @@ struct TotalsStrip {
     /// The figures of the window before; `nil` if they are not compared, or if there were no requests.
     var before: RequestMeasures?
     let requests: PageAddress
+    /// The failure rates that missing requests leave open; `nil` if none is missing.
+    var bounds: FailureBounds?
 
     var html: HTML {
         element("ul", .class("totals")) {
@@ -19,7 +21,8 @@ struct TotalsStrip {
                 item("Rate", FigureText.figure(measures.perSecond), " /s", note: busiest, over: \.perSecond)
                 item(
                     "Failed", FigureText.percent(measures.failures.rate), " %",
-                    note: Figure.requests(measures.failures.count)
+                    note: bounds.map { "\($0.text) %" }
+                        ?? Figure.requests(measures.failures.count)
                         + (before.map { ", was \(FigureText.percent($0.failures.rate)) %" } ?? ""),
                     isBad: measures.failures.count > 0, address: requests.with(.failed, "true"),
                     over: { $0.failures.rate * 100 })

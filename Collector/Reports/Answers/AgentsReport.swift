@@ -37,6 +37,9 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         package var overlappingBatches: UInt64?
         /// The time since its start for which capture was off, in seconds; `nil` if it never was.
         package var unwatchedSeconds: Double?
+        /// The latest time that it told by its own clock, less the collector's at its last arrival, in seconds. Above 0 its
+        /// clock is ahead. `nil` if it told no time.
+        package var clockSeconds: Double?
         /// The source that its requests are counted from, `metrics` or `spans`, by their kind. `nil` for Martlet's agents,
         /// which always send metrics, and for a sender that reported no request.
         package var statistics: [String: String]?
@@ -46,6 +49,7 @@ package struct AgentsReport: Sendable, Equatable, Codable {
             case missingBatches = "missing_batches"
             case overlappingBatches = "overlapping_batches"
             case captureReason = "capture_reason"
+            case clockSeconds = "clock_seconds"
             case unwatchedSeconds = "unwatched_seconds"
             case firstSeen = "first_seen"
             case lastSeen = "last_seen"
@@ -79,9 +83,19 @@ extension AgentsReport.Agent {
             ledger: record.ledger.map(AgentsReport.Account.init), missingBatches: record.gaps?.missing,
             overlappingBatches: record.gaps.flatMap { $0.overlapping > 0 ? $0.overlapping : nil },
             unwatchedSeconds: record.ledger.flatMap { $0.unwatched > 0 ? Double($0.unwatched) / 1e9 : nil },
+            clockSeconds: record.clockSeconds,
             statistics: record.statistics.isEmpty
                 ? nil
                 : Dictionary(uniqueKeysWithValues: record.statistics.map { ($0.key.rawValue, $0.value.rawValue) }))
+    }
+}
+
+extension AgentRecord {
+    /// An agent without requests still tells the time of its ledger.
+    fileprivate var clockSeconds: Double? {
+        let latest = max(latestEnd, ledger?.time ?? 0)
+        guard latest > 0 else { return nil }
+        return ((Double(latest) - Double(lastSeen)) / 1e6).rounded() / 1000
     }
 }
 

@@ -57,7 +57,7 @@ package enum AgentsTable {
     /// Returns lines below the table for facts that are rare and too long for a column.
     private static func notes(on report: AgentsReport) -> String {
         var lines = report.agents.flatMap { agent in
-            notes(on: agent).map { TerminalText.plain("\(agent.service) \(agent.instance): \($0)") + "\n" }
+            agent.notes.map { TerminalText.plain("\(agent.service) \(agent.instance): \($0)") + "\n" }
         }
         if let more = report.more {
             lines.append(
@@ -65,29 +65,5 @@ package enum AgentsTable {
                     + "\(report.agents.count + more) since \(report.from)\n")
         }
         return lines.isEmpty ? "" : "\n" + lines.joined()
-    }
-
-    private static func notes(on agent: AgentsReport.Agent) -> [String] {
-        var notes: [String] = []
-        if let reason = agent.captureReason { notes.append("capture is \(agent.capture ?? "off"), \(reason)") }
-        if let seconds = agent.unwatchedSeconds {
-            notes.append("capture was off for \(FigureText.seconds(seconds)) since the process started")
-        }
-        let reasons = (agent.ledger?.dropped ?? [:]).filter { $0.value > 0 }.sorted { $0.key < $1.key }
-        if !reasons.isEmpty {
-            notes.append("dropped " + reasons.map { "\($0.value) \($0.key)" }.joined(separator: ", "))
-        }
-        if let count = agent.overlappingBatches {
-            notes.append("some requests may be counted twice; batches that overlap with earlier ones: \(count)")
-        }
-        let kinds = (agent.statistics ?? [:]).filter { $0.value == "spans" }.keys.sorted()
-        if !kinds.isEmpty {
-            notes.append(
-                """
-                \(kinds.joined(separator: " and ")) requests are counted from spans only; \
-                requests that were not sampled are missing
-                """)
-        }
-        return notes
     }
 }

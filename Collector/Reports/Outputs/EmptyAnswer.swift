@@ -11,22 +11,8 @@ package struct EmptyAnswer {
         case latest(UnixNanoseconds, sender: String)
     }
 
-    /// The names of a dimension that the store has, and the one that a filter asked for.
-    package struct Names: Sendable, Equatable {
-        /// The flag's name without dashes, such as `service`.
-        package var flag: String
-        package var wanted: String
-        package var known: [String]
-
-        package init(flag: String, wanted: String, known: [String]) {
-            (self.flag, self.wanted, self.known) = (flag, wanted, known)
-        }
-    }
-
     /// The window that is tried next, long enough for most data that is kept.
     private static let wide = "7d"
-    /// Names that a sentence lists.
-    private static let listed = 5
 
     private let report: Report
     private let context: ReportContext
@@ -35,7 +21,7 @@ package struct EmptyAnswer {
     package static func sentence(of report: Report, _ context: ReportContext) -> String {
         let answer = EmptyAnswer(report: report, context: context)
         if context.history == .nobodyEverSent { return answer.nobody }
-        if let names = context.names.first(where: { !$0.known.contains($0.wanted) }) { return answer.unknown(names) }
+        if let names = context.names.first(where: { !$0.isKnown }) { return answer.unknown(names) }
         if case .latest(let time, let sender) = context.history, answer.isBefore(time) {
             return answer.earlier(time, sender)
         }
@@ -49,33 +35,29 @@ package struct EmptyAnswer {
 
     private func unknown(_ names: Names) -> String {
         let wanted = TerminalText.plain(names.wanted)
-        guard !names.known.isEmpty else {
+        guard let list = names.list else {
             return "No \(names.flag) is called \(wanted), and none is known.\n"
         }
-        var text = "No \(names.flag) is called \(wanted). \(list(names.known))"
-        guard let nearest = NearestName.of(names.wanted, among: names.known) else { return text + ".\n" }
+        var text = "No \(names.flag) is called \(wanted). \(list)"
+        guard let nearest = names.nearest else { return text + ".\n" }
         text += "; nearest: \(TerminalText.plain(nearest))\n"
         let flags = context.flags.map { $0.name == names.flag ? CommandFlag($0.name, nearest) : $0 }
         return text + command("report", flags)
-    }
-
-    private func list(_ names: [String]) -> String {
-        let shown = names.sorted().prefix(Self.listed).map(TerminalText.plain)
-        let more = names.count - shown.count
-        guard more == 0 else { return "There are \(shown.joined(separator: ", ")) and \(more) more" }
-        guard shown.count > 1 else { return "There is \(shown[0])" }
-        return "There are \(shown.dropLast().joined(separator: ", ")) and \(shown[shown.count - 1])"
     }
 
     private func isBefore(_ time: UnixNanoseconds) -> Bool {
         TimeText.parse(report.from, now: 0).map { time <= $0 } ?? false
     }
 
-    /// Suggests five minutes up to the latest data.
-    private func earlier(_ time: UnixNanoseconds, _ sender: String) -> String {
+    /// Returns five minutes up to the latest data.
+    package static func window(of latest: UnixNanoseconds) -> (since: String, until: String) {
         let minute: UInt64 = 60_000_000_000
-        let until = (time / minute + 1) * minute
-        let (since, to) = (TimeText.format(until - 5 * minute), TimeText.format(until))
+        let until = (latest / minute + 1) * minute
+        return (TimeText.format(until - min(until, 5 * minute)), TimeText.format(until))
+    }
+
+    private func earlier(_ time: UnixNanoseconds, _ sender: String) -> String {
+        let (since, to) = Self.window(of: time)
         let age = context.now.map { ", \(FigureText.age((max($0, time) - time) / 1_000_000_000)) ago" } ?? ""
         let moment = context.now.map { WindowText.moment(time, now: $0) + " UTC" } ?? TimeText.format(time)
         return "Nothing came \(window). The latest is from \(moment)\(age), from \(TerminalText.plain(sender)):\n"

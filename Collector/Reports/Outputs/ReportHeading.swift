@@ -82,14 +82,7 @@ struct ReportHeading {
     // MARK: Gaps
 
     private var notes: [String] {
-        var notes: [String] = []
-        if let unwatched = report.unwatched { notes.append(unwatched.sentence) }
-        if let damaged = report.damagedPoints {
-            notes.append("\(damaged) points were damaged on disk and are missing from these figures")
-        }
-        if let spans = report.totals.measures.fromSpans {
-            notes.append("\(spans) requests are counted from spans only; requests that were not sampled are missing")
-        }
+        var notes = report.gaps
         if !report.rows.isEmpty, report.isCut {
             let (shown, all) = (
                 FigureText.grouped(UInt64(report.rows.count)), FigureText.grouped(UInt64(report.rowCount))

@@ -1,5 +1,5 @@
 /// The room that text takes on a terminal.
-enum TextWidth {
+package enum TextWidth {
     /// Returns the number of columns of a plain text.
     static func of(_ text: String) -> Int {
         // A byte of ASCII is a column.
@@ -8,7 +8,7 @@ enum TextWidth {
     }
 
     /// Returns the text, or as much of its beginning and its end as there is room for, with an ellipsis between them.
-    static func cut(_ text: String, to width: Int) -> String {
+    package static func cut(_ text: String, to width: Int) -> String {
         guard of(text) > width else { return text }
         guard width > 1 else { return width == 1 ? "…" : "" }
         let end = prefix(Substring(text).reversed(), width: (width - 1) / 2)

@@ -43,6 +43,12 @@ struct PageRoutes: Sendable {
         view("/requests/clear", of: group) { request, _ in
             try await ClearPage(try visit(ClearPage.address, request), in: storage).html
         }
+        view("/map", of: group) { request, _ in
+            try await ServiceMap(try visit(.map, request), in: storage).html
+        }
+        view("/agents", of: group) { request, _ in
+            try await AgentList(try visit(.agents, request), in: storage).html
+        }
         addClearing(to: group)
     }
 

@@ -7,6 +7,8 @@ package struct AgentRecord: Sendable, Equatable {
     /// The first and the latest time that the collector stored something from it, by the collector's clock.
     package var firstSeen: UnixNanoseconds
     package var lastSeen: UnixNanoseconds
+    /// The latest end of its points, by its own clock; 0 if it has sent none.
+    package var latestEnd: UnixNanoseconds
     /// The latest reading; `nil` for senders that keep no ledger.
     package var ledger: LedgerReading?
     /// The gaps in its batches of metrics; `nil` for senders that do not number their batches, and after the numbers were
@@ -17,12 +19,14 @@ package struct AgentRecord: Sendable, Equatable {
     package var statistics: [RequestKind: StatisticsSource]
 
     package init(
-        resource: TelemetryResource, firstSeen: UnixNanoseconds, lastSeen: UnixNanoseconds, ledger: LedgerReading?,
-        gaps: BatchGaps?, statistics: [RequestKind: StatisticsSource] = [:]
+        resource: TelemetryResource, firstSeen: UnixNanoseconds, lastSeen: UnixNanoseconds,
+        latestEnd: UnixNanoseconds = 0,
+        ledger: LedgerReading?, gaps: BatchGaps?, statistics: [RequestKind: StatisticsSource] = [:]
     ) {
         self.resource = resource
         self.firstSeen = firstSeen
         self.lastSeen = lastSeen
+        self.latestEnd = latestEnd
         self.ledger = ledger
         self.gaps = gaps
         self.statistics = statistics

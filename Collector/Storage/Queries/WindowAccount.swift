@@ -72,6 +72,9 @@ package struct WindowAccount: Sendable, Equatable {
         longestUnwatched = max(longestUnwatched, time.unwatched)
     }
 
+    /// Captured requests that did not arrive. A double, which may come from a sender that lies, becomes a number that fits.
+    package var missing: UInt64 { UInt64(min(max(0, (captured - arrived).rounded()), 0x1p62)) }
+
     /// The share of captured requests that arrived, 0...1, times the share of the instances' time in which capture was on.
     /// `nil` if no account covers the window.
     package var completeness: Double? {

@@ -162,7 +162,7 @@ import Testing
     }
 
     @Test func agentsAreListedWithTheBatchesThatAreMissing() async throws {
-        try await withServer { client in
+        try await withServer(clock: { Samples.time(11) }) { client in
             @Sendable func agent(after batch: String) async throws -> (agent: AgentsReport.Agent, table: String) {
                 _ = try await client.post(try Samples.body(), batch: "i-1/\(batch)/metrics")
                 let response = try await client.get("/api/v1/agents")

@@ -12,15 +12,18 @@ import MartletStorage
 import MartletTelemetry
 
 /// Runs a collector over real HTTP with a real store while `body` runs.
+///
+/// - Parameter clock: the store's clock, which tells when something arrived.
 func withServer(
     limits: IntakeLimits = IntakeLimits(), tokens: ServerTokens = ServerTokens(),
     serverLimits: ServerLimits = ServerLimits(), store path: String? = nil,
+    clock: @escaping @Sendable () -> UnixNanoseconds = SQLiteStorage.systemClock,
     storage wrap: (SQLiteStorage) -> any Storage = { $0 }, prepare: (CollectorServer) async -> Void = { _ in },
     _ body: @Sendable (any TestClientProtocol) async throws -> Void
 ) async throws {
     let folder = try TemporaryFolder()
     let activity = CollectorActivity()
-    let storage = try SQLiteStorage(path: path ?? folder.path("collector.sqlite"), onStored: activity.add)
+    let storage = try SQLiteStorage(path: path ?? folder.path("collector.sqlite"), now: clock, onStored: activity.add)
     let server = CollectorServer(
         storage: wrap(storage), activity: activity, intake: Intake(limits: limits), tokens: tokens,
         limits: serverLimits, now: { Samples.time(60) },

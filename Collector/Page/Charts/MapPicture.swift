@@ -1,0 +1,145 @@
+import Foundation
+import MartletReports
+import MartletTelemetry
+
+/// Boxes and the edges between them. Each text is short, plain and cut, because SVG does not break lines.
+struct MapPicture {
+    /// The texts of a box and the address that it opens.
+    struct Label: Sendable {
+        var name: String
+        var lines: [String]
+        var isBad: Bool
+        /// Whether an agent is there.
+        var isWatched: Bool
+        var address: PageAddress?
+    }
+
+    /// The numbers of an edge: where it begins, where it ends, and between them those that call for a look.
+    struct Numbers: Sendable {
+        var count: UInt64
+        var sent: String?
+        var arrived: String?
+        var fault: String?
+        var isFailing: Bool
+    }
+
+    private static let (nameWidth, lineWidth) = (20, 27)
+
+    let layout: MapLayout
+    /// In the order of the layout's boxes.
+    let labels: [Label]
+    /// In the order of the layout's wires.
+    let numbers: [Numbers]
+
+    var html: HTML {
+        let (width, height) = (SVG.number(layout.width + 2), SVG.number(layout.height))
+        return element(
+            "svg", .class("map"), Attribute("viewBox", "-1 0 \(width) \(height)"), Attribute("width", width),
+            Attribute("height", height), .role("group"), .label("Who calls whom; the same as a table below")
+        ) {
+            element("g", .class("edges")) {
+                for (wire, numbers) in zip(layout.wires, numbers) { edge(wire, numbers) }
+            }
+            for (box, label) in zip(layout.boxes, labels) { node(box, label) }
+            for (wire, numbers) in zip(layout.wires, numbers) { texts(wire, numbers) }
+        }
+    }
+
+    // MARK: Edges
+
+    private func edge(_ wire: MapLayout.Wire, _ numbers: Numbers) -> HTML {
+        let bad = numbers.isFailing ? " badedge" : ""
+        // Ten times the requests are one pixel more.
+        let width = min(6, 1 + log10(Double(max(1, numbers.count))) * 0.7)
+        return HTML.joined([
+            element(
+                "path", .class("edge" + bad), Attribute("d", course(wire)), Attribute("fill", "none"),
+                Attribute("stroke-width", SVG.number(width))
+            ) {},
+            element(
+                "path", .class("tip" + bad),
+                Attribute("d", "M\(SVG.number(wire.x2 - 1)) \(SVG.number(wire.y2))l-9 -5v10Z")
+            ) {},
+        ])
+    }
+
+    private func course(_ wire: MapLayout.Wire) -> String {
+        let end = wire.x2 - 8
+        // The ends are flat, so that the numbers beside them are clear of the line.
+        let reach = wire.course == .forward ? 0.8 * (end - wire.x1) : 70
+        let points = [
+            (wire.x1, wire.y1), (wire.x1 + reach, bend(wire, wire.y1)), (end - reach, bend(wire, wire.y2)),
+            (end, wire.y2),
+        ].map { SVG.number($0.0) + " " + SVG.number($0.1) }
+        return "M\(points[0])C\(points[1]) \(points[2]) \(points[3])"
+    }
+
+    /// Returns the height of a control point for an end of an edge. A cubic curve goes three quarters of the way to its control
+    /// points.
+    private func bend(_ wire: MapLayout.Wire, _ y: Double) -> Double {
+        wire.course == .forward ? y : (wire.crest - y / 4) / 0.75
+    }
+
+    private func texts(_ wire: MapLayout.Wire, _ numbers: Numbers) -> HTML {
+        let middle = (
+            x: (wire.x1 + wire.x2) / 2, y: wire.course == .forward ? (wire.y1 + wire.y2) / 2 : wire.crest
+        )
+        // Numbers stand above an edge that rises, and below one that falls.
+        let beside = wire.y2 > wire.y1 ? 18.0 : -7
+        return HTML.joined([
+            numbers.sent.map { text("en halo", wire.x1 + 6, wire.y1 + beside, $0) } ?? .none,
+            numbers.arrived.map { text("en halo", wire.x2 - 14, wire.y2 + beside, $0, anchor: "end") } ?? .none,
+            numbers.fault.map { pill(middle, $0) } ?? .none,
+        ])
+    }
+
+    private func pill(_ middle: (x: Double, y: Double), _ words: String) -> HTML {
+        let width = Double(words.count) * 6.6 + 20
+        return HTML.joined([
+            element(
+                "rect", .class("lost"), Attribute("x", SVG.number(middle.x - width / 2)),
+                Attribute("y", SVG.number(middle.y - 12)), Attribute("width", SVG.number(width)),
+                Attribute("height", "24"), Attribute("rx", "12")
+            ) {},
+            text("lt", middle.x, middle.y + 4, words, anchor: "middle"),
+        ])
+    }
+
+    // MARK: Boxes
+
+    private func node(_ box: MapLayout.Box, _ label: Label) -> HTML {
+        let content = HTML.joined(
+            [
+                element("title") { TerminalText.plain(label.name) },
+                element(
+                    "rect",
+                    [
+                        .class(label.isWatched ? "node" : "node host"), Attribute("x", SVG.number(box.x + 0.5)),
+                        Attribute("y", SVG.number(box.y + 0.5)),
+                        Attribute("width", SVG.number(MapLayout.boxWidth - 1)),
+                        Attribute("height", SVG.number(box.height - 1)), Attribute("rx", "7"),
+                    ] + (label.isWatched ? [] : [Attribute("stroke-dasharray", "4 3")])
+                ) {},
+                text("nt", box.x + 14, box.y + 25, cut(label.name, Self.nameWidth)),
+            ]
+                + label.lines.enumerated().map { index, line in
+                    text(
+                        label.isBad && index == label.lines.count - 1 ? "ns badtext" : "ns", box.x + 14,
+                        box.y + 44 + 17 * Double(index), cut(line, Self.lineWidth))
+                })
+        guard let address = label.address else { return element("g") { content } }
+        return link(address) { content }
+    }
+
+    private func cut(_ text: String, _ width: Int) -> String {
+        TextWidth.cut(TerminalText.plain(text.cut(toBytes: 512)), to: width)
+    }
+
+    /// - Parameter words: a plain text; an element within it would end the picture.
+    private func text(_ name: String, _ x: Double, _ y: Double, _ words: String, anchor: String? = nil) -> HTML {
+        let attributes = [.class(name), Attribute("x", SVG.number(x)), Attribute("y", SVG.number(y))]
+        return element("text", attributes + (anchor.map { [Attribute("text-anchor", $0)] } ?? [])) {
+            TerminalText.plain(words)
+        }
+    }
+}

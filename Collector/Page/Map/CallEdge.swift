@@ -1,0 +1,29 @@
+/// All requests from one place to another as one host.
+struct CallEdge: Sendable {
+    var from: MapPlace
+    var to: MapPlace
+    /// The host that was called or, if the callers are not known, the host that was served.
+    var host: String
+    /// The requests as the caller counted them; `nil` if it has no agent.
+    var sent: CallFigures?
+    /// The requests as the callee counted them; `nil` if it has no agent. All callers of the host are among them.
+    var arrived: CallFigures?
+    /// The host as which the callee counted them. It differs from ``host`` behind a proxy.
+    var servedHost: String
+    /// Watched callers of the host, whose requests ``arrived`` has together.
+    var callers = 1
+    /// What all watched callers of the host sent together.
+    var sentByAll: UInt64 = 0
+    /// Whether only kept spans tell the callee: its host is another.
+    var isOfSpans = false
+
+    /// By the caller's count, or by the callee's if the caller is not known, as is the rate.
+    var count: UInt64 { (sent ?? arrived)?.count ?? 0 }
+
+    var failureRate: Double { (sent ?? arrived)?.failureRate ?? 0 }
+
+    /// Whether failures or losses are worth the colour of failures.
+    var isFailing: Bool { (sent?.lost ?? 0) > 0 || failureRate >= Self.failing }
+
+    static let failing = 0.05
+}

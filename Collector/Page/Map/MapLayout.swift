@@ -1,0 +1,92 @@
+/// The places of a map in layers from left to right, callers before those that they call. The same edges have the same layout.
+struct MapLayout: Sendable {
+    struct Box: Sendable, Equatable {
+        var place: MapPlace
+        var x: Double
+        var y: Double
+        var height: Double
+    }
+
+    /// An edge from the right side of a box to the left side of another.
+    struct Wire: Sendable, Equatable {
+        enum Course: Sendable { case forward, back, loop }
+
+        var x1: Double
+        var y1: Double
+        var x2: Double
+        var y2: Double
+        var course: Course
+        /// The height above both boxes that an edge that does not lead to the right goes over.
+        var crest: Double
+    }
+
+    static let boxWidth = 212.0
+    private static let (least, pitch, space, margin, width) = (76.0, 26.0, 44.0, 40.0, 1300.0)
+
+    let boxes: [Box]
+    /// In the order of the edges.
+    let wires: [Wire]
+    let width: Double
+    let height: Double
+
+    init(_ edges: [(from: MapPlace, to: MapPlace)]) {
+        let layers = MapLayers(edges)
+        let columns = layers.columns
+        let gap =
+            columns.count > 1
+            ? min(max((Self.width - Self.boxWidth * Double(columns.count)) / Double(columns.count - 1), 160), 240) : 0
+        var boxes: [MapPlace: Box] = [:]
+        let heights = columns.map { column in
+            column.reduce(-Self.space) { $0 + Self.height(of: $1, edges) + Self.space }
+        }
+        let tallest = heights.max() ?? 0
+        for (index, column) in columns.enumerated() {
+            var y = Self.margin + (tallest - heights[index]) / 2
+            for place in column {
+                let height = Self.height(of: place, edges)
+                boxes[place] = Box(place: place, x: Double(index) * (Self.boxWidth + gap), y: y, height: height)
+                y += height + Self.space
+            }
+        }
+        self.boxes = columns.flatMap { $0 }.compactMap { boxes[$0] }
+        wires = Self.wires(edges, boxes)
+        width = max(Double(columns.count) * (Self.boxWidth + gap) - gap, 0)
+        height = tallest + 2 * Self.margin
+    }
+
+    /// A box has room for the numbers of all edges at its busier side.
+    private static func height(of place: MapPlace, _ edges: [(from: MapPlace, to: MapPlace)]) -> Double {
+        let ends = max(edges.count { $0.from == place }, edges.count { $0.to == place })
+        return max(least, pitch * Double(ends + 1))
+    }
+
+    private static func wires(_ edges: [(from: MapPlace, to: MapPlace)], _ boxes: [MapPlace: Box]) -> [Wire] {
+        let starts = ports(of: edges.map { ($0.from, $0.to) }, boxes)
+        let ends = ports(of: edges.map { ($0.to, $0.from) }, boxes)
+        return edges.indices.compactMap { index in
+            guard let from = boxes[edges[index].from], let to = boxes[edges[index].to] else { return nil }
+            let course: Wire.Course = from == to ? .loop : from.x < to.x ? .forward : .back
+            return Wire(
+                x1: from.x + boxWidth, y1: starts[index], x2: to.x, y2: ends[index], course: course,
+                crest: min(from.y, to.y) - space / 2)
+        }
+    }
+
+    /// Returns the height at which each edge meets its own box, so that edges of a box cross as little as possible.
+    ///
+    /// - Parameter edges: each edge's own box and the one at its other end.
+    private static func ports(of edges: [(own: MapPlace, other: MapPlace)], _ boxes: [MapPlace: Box]) -> [Double] {
+        var heights = Array(repeating: 0.0, count: edges.count)
+        for (place, indexes) in Dictionary(grouping: edges.indices, by: { edges[$0].own }) {
+            guard let box = boxes[place] else { continue }
+            let sorted = indexes.sorted { one, other in
+                let (first, second) = (boxes[edges[one].other]?.y ?? 0, boxes[edges[other].other]?.y ?? 0)
+                return first != second ? first < second : one < other
+            }
+            for (port, index) in sorted.enumerated() {
+                heights[index] = box.y + box.height * Double(port + 1) / Double(sorted.count + 1)
+            }
+        }
+        return heights
+    }
+}

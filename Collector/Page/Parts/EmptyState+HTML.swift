@@ -1,0 +1,55 @@
+import MartletReports
+import MartletTelemetry
+
+extension EmptyState {
+    package var html: HTML {
+        HTML.joined([
+            element("section", .class("lead-in"), .label("The answer")) {
+                element("h1") { sentence }
+                element("p") { advice }
+            },
+            reason == .nobodyEverSent ? FirstSteps.html : FilterChips(visit: visit, filters: visit.filters).html,
+        ])
+    }
+
+    private var sentence: String {
+        switch reason {
+        case .nobodyEverSent: "Nothing has been sent to this collector yet"
+        case .unknownName(let names): "No \(names.flag) is called \(names.wanted)"
+        case .earlier: "Nothing came \(visit.windowInWords)"
+        case .filtered: "No request matches the filters \(visit.windowInWords)"
+        case .nothing: "No requests \(visit.windowInWords)"
+        }
+    }
+
+    @HTMLBuilder private var advice: HTML {
+        switch reason {
+        case .nobodyEverSent:
+            "Put the agent into a service, and its requests are here some ten seconds after they were made."
+        case .unknownName(let names): nearest(names)
+        case .earlier(let time, let sender):
+            let window = EmptyAnswer.window(of: time)
+            "The latest came "
+            link(visit.here.with([(.since, window.since), (.until, window.until), (.before, nil)])) {
+                "\(FigureText.age((max(visit.now, time) - time) / 1_000_000_000)) ago"
+            }
+            ", at \(TimeText.format(time)), from \(sender)."
+        case .filtered: "Leave out a filter to see other requests of this time."
+        case .nothing:
+            "The agents that were heard of are in "
+            link(visit.address(of: .agents)) { "their list" }
+            ". "
+            link(visit.here.with([(.since, "7d"), (.until, nil), (.before, nil)])) { "The last 7 days" }
+            " may have requests."
+        }
+    }
+
+    @HTMLBuilder private func nearest(_ names: EmptyAnswer.Names) -> HTML {
+        (names.list ?? "None is known") + ". "
+        if let nearest = names.nearest, let name = PageParameter(rawValue: names.flag) {
+            "The nearest is "
+            link(visit.here.with([(name, nearest), (.before, nil)])) { nearest }
+            "."
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import MartletReports
+import MartletStorage
+import MartletTelemetry
+
+/// The reason that a view has nothing to show.
+package struct EmptyState: Sendable {
+    enum Reason: Sendable, Equatable {
+        case nobodyEverSent
+        /// A filter asks for a name that the store does not have.
+        case unknownName(EmptyAnswer.Names)
+        /// The latest arrival lies before the window: its time, by the collector's clock, and its sender.
+        case earlier(UnixNanoseconds, sender: String)
+        /// The window has requests, and the filters select none of them.
+        case filtered
+        case nothing
+    }
+
+    /// The time in which names are looked for: as long as points are kept by default.
+    private static let memory: UInt64 = 400 * 86_400_000_000_000
+
+    let visit: Visit
+    let reason: Reason
+
+    /// - Throws: the store's error.
+    package init(_ visit: Visit, in storage: some Storage) async throws {
+        self.visit = visit
+        reason = try await Self.reason(of: visit, in: storage)
+    }
+
+    private static func reason(of visit: Visit, in storage: some Storage) async throws -> Reason {
+        guard let latest = try await storage.agents(seenSince: 0, limit: 1).agents.first else { return .nobodyEverSent }
+        if let names = try await unknown(visit, in: storage) { return .unknownName(names) }
+        if latest.lastSeen <= visit.window.from { return .earlier(latest.lastSeen, sender: latest.resource.service) }
+        return visit.filters.isEmpty ? .nothing : .filtered
+    }
+
+    /// Returns the first filter with a name that the store does not have.
+    private static func unknown(_ visit: Visit, in storage: some Storage) async throws -> EmptyAnswer.Names? {
+        let window = TimeWindow(from: visit.now - min(visit.now, memory), to: visit.now)
+        for (name, wanted) in visit.filters {
+            guard let dimension = Dimension(rawValue: name.rawValue), EmptyAnswer.Names.dimensions.contains(dimension)
+            else { continue }
+            let answer = try await storage.values(ValuesQuery(dimension, window: window, limit: 1000))
+            let names = EmptyAnswer.Names(dimension, wanted: wanted, values: answer.values)
+            if !names.isKnown, !answer.isThereMore { return names }
+        }
+        return nil
+    }
+
+    /// Whether there is anything to choose from.
+    var hasScope: Bool { reason != .nobodyEverSent }
+}
+
+extension Visit {
+    /// The parameters that leave out requests.
+    var filters: [(name: PageParameter, value: String)] {
+        parameters.values.filter {
+            Dimension(rawValue: $0.name.rawValue) != nil || [.failed, .slowerThan, .search].contains($0.name)
+        }
+    }
+
+    /// Returns the view's own address without one of its filters.
+    func leavingOut(_ filter: (name: PageParameter, value: String)) -> PageAddress {
+        parameters.values.filter { $0 != filter && $0.name != .before }.reduce(base) { $0.adding($1.name, $1.value) }
+    }
+
+    /// The window in words, such as `in the last 15 min`.
+    var windowInWords: String {
+        let since = parameters[.since] ?? PageParameter.defaultSince
+        if parameters[.until] == nil, let length = TimeText.nanoseconds(since) {
+            return "in the last \(FigureText.age(length / 1_000_000_000))"
+        }
+        return "from \(TimeText.format(window.from)) to \(TimeText.format(window.to))"
+    }
+}

@@ -1,0 +1,100 @@
+import MartletReports
+import MartletStorage
+import MartletTelemetry
+
+extension AgentList {
+    /// Senders of the notice at most; the table has the facts of all.
+    private static let maxNoted = 10
+
+    package var html: HTML {
+        PageFrame(visit: visit, facts: facts).document("Agents: \(visit.titleOfScope)", view: .agents) {
+            element("section", .class("lead-in"), .label("The answer")) {
+                element("h1") { sentence }
+                element("p") { explanation }
+            }
+            equation
+            notice
+            if !report.agents.isEmpty { AgentsGrid(list: self).html }
+            commandLine
+        }
+    }
+
+    private var explanation: String {
+        let start = report.from.dropLast().split(separator: "T").joined(separator: ", ")
+        guard !report.agents.isEmpty else {
+            return "Nothing came since \(start)\(visit.filter.wanted.isEmpty ? "" : " from the chosen senders")."
+        }
+        let ended = silent > 0 ? " A process that ended is silent too." : ""
+        return "Heard of since \(start). Each agent keeps a ledger, so what is missing is known.\(ended)"
+    }
+
+    @HTMLBuilder private var equation: HTML {
+        if let total {
+            element("section", Attribute("aria-labelledby", "h-sum")) {
+                element("h2", .id("h-sum"), .class("vh")) { "The ledgers of all, in requests" }
+                element("dl", .class("equation")) {
+                    term("captured", total.captured)
+                    sign("=")
+                    term("delivered", total.delivered, key: "l-ok")
+                    sign("+")
+                    term("waiting", total.waiting, key: "l-wait")
+                    sign("+")
+                    term("dropped", total.droppedCount, key: "l-drop")
+                    element("div", .class("grow")) {
+                        element("dt") { share(total) }
+                        element("dd") { LedgerBar.html(total) }
+                    }
+                }
+            }
+        }
+    }
+
+    private func share(_ total: AgentsReport.Account) -> String {
+        guard let share = total.arrivedShare else { return "" }
+        return (share < 1 ? FigureText.completeness(share) : "100 %") + " has arrived"
+    }
+
+    private func term(_ name: String, _ count: UInt64, key: String? = nil) -> HTML {
+        element("div") {
+            element("dt") {
+                if let key { LedgerBar.key(key) }
+                name
+            }
+            element("dd") { FigureText.grouped(count) }
+        }
+    }
+
+    private func sign(_ text: String) -> HTML { element("span", .hidden) { text } }
+
+    @HTMLBuilder private var notice: HTML {
+        let agents = remarkable
+        if let first = agents.first {
+            element("aside", .class("notice warn"), Attribute("aria-labelledby", "n-agents")) {
+                element("h2", .id("n-agents")) {
+                    Icon.part.html
+                    agents.count == 1 ? "\(first.name) needs a look" : "\(agents.count) agents need a look"
+                }
+                for agent in agents.prefix(Self.maxNoted) {
+                    element("p") {
+                        element("b") { agent.name }
+                        " " + agent.notes.joined(separator: "; ") + "."
+                    }
+                }
+                if agents.count > Self.maxNoted { element("p") { "And \(agents.count - Self.maxNoted) more." } }
+            }
+        }
+    }
+
+    private var commandLine: HTML {
+        let query = since.map { [("since", $0)] } ?? []
+        return CommandLine(
+            command: CommandText.text("agents", query.map { CommandFlag($0.0, $0.1) }),
+            formats: [("JSON", PageAddress("/api/v1/agents", query))]
+        ).html
+    }
+}
+
+extension AgentsReport.Agent {
+    /// The instance, or the service of a sender that names none.
+    var name: String { instance.isEmpty ? service : instance }
+}

@@ -1,0 +1,134 @@
+import MartletReports
+import MartletStorage
+import MartletTelemetry
+
+/// The edges of the map as a table.
+struct EdgesTable {
+    let map: ServiceMap
+
+    var html: HTML {
+        element("section", Attribute("aria-labelledby", "h-edges")) {
+            element("div", .class("bar-head")) {
+                element("h2", .id("h-edges")) {
+                    "Edges "
+                    element("span", .class("count")) { FigureText.grouped(UInt64(map.edgeCount)) }
+                }
+            }
+            DataTable.html("grid cards edges-t", heading: "h-edges") {
+                DataTable.head {
+                    DataTable.title("first", "Edge")
+                    for title in [
+                        "Sent", "Arrived", "Lost on the way", "Failed, caller %", "Failed, server %", "p95, caller ms",
+                        "p95, server ms",
+                    ] { DataTable.title("num", title) }
+                }
+                DataTable.body { for edge in map.edges { row(edge) } }
+            }
+            if map.edges.count < map.edgeCount {
+                element("p", .class("hint")) {
+                    "The \(FigureText.grouped(UInt64(map.edges.count))) with the most requests."
+                }
+            }
+            commandLine
+        }
+    }
+
+    private func row(_ edge: CallEdge) -> HTML {
+        let addresses = EdgeAddresses(visit: map.visit, edge: edge)
+        return DataTable.row {
+            DataTable.name {
+                link(addresses.overview, .class("name")) {
+                    element("span", .class("tpl")) { "\(edge.from.name) → \(edge.to.name)" }
+                }
+                element("span", .class("sub")) { path(edge) }
+            }
+            DataTable.cell("sent", "num") {
+                if let sent = edge.sent { link(addresses.sent) { FigureText.grouped(sent.count) } } else { unknown }
+            }
+            DataTable.cell("arrived", "num") { arrived(edge, addresses) }
+            DataTable.cell("lost", "num") { lost(edge, addresses) }
+            DataTable.cell("failed, caller %", "num") {
+                rate(edge.sent, addresses.sent)
+            }
+            DataTable.cell("failed, server %", "num") { rate(edge.arrived, addresses.arrived) }
+            DataTable.cell("p95, caller ms", "num") { p95(edge.sent) }
+            DataTable.cell("p95, server ms", "num") { p95(edge.arrived) }
+        }
+    }
+
+    private func path(_ edge: CallEdge) -> String {
+        let host = edge.host.isEmpty ? "host not told" : edge.host
+        guard edge.isOfSpans else { return host }
+        return edge.servedHost == edge.host
+            ? "\(host), as kept spans show" : "\(host), served as \(edge.servedHost), as kept spans show"
+    }
+
+    @HTMLBuilder private func arrived(_ edge: CallEdge, _ addresses: EdgeAddresses) -> HTML {
+        if let arrived = edge.arrived {
+            link(addresses.arrived) { FigureText.grouped(arrived.count) }
+            if edge.callers > 1 {
+                element("span", .class("sub num")) {
+                    "of \(FigureText.grouped(edge.sentByAll)) by \(edge.callers) callers"
+                }
+            }
+        } else {
+            unknown
+        }
+    }
+
+    @HTMLBuilder private func lost(_ edge: CallEdge, _ addresses: EdgeAddresses) -> HTML {
+        if let sent = edge.sent {
+            if sent.lost > 0 { link(addresses.lost) { Figure.fault(sent.lost) } }
+            if sent.unanswered > 0 {
+                element("span", .class(sent.lost > 0 ? "sub num" : "zero")) {
+                    sent.lost > 0
+                        ? "and up to \(FigureText.grouped(sent.unanswered)) without an answer"
+                        : "not known of \(FigureText.grouped(sent.unanswered))"
+                }
+            } else if sent.lost == 0 {
+                Figure.fault(0)
+            }
+        } else {
+            unknown
+        }
+    }
+
+    private func rate(_ figures: CallFigures?, _ address: PageAddress) -> HTML {
+        guard let figures else { return dash }
+        return link(address.with(.failed, "true")) { FigureText.percent(figures.failureRate) }
+    }
+
+    private func p95(_ figures: CallFigures?) -> HTML { figures?.p95.map(Figure.milliseconds) ?? dash }
+
+    private var unknown: HTML { element("span", .class("zero")) { "not known" } }
+    private var dash: HTML { element("span", .class("zero")) { "–" } }
+
+    private var commandLine: HTML {
+        var parameters = map.visit.parameters(for: ReportParameter.self, leavingOut: [.service])
+        for dimension in [.service, .kind, .host] as [Dimension] { parameters.add(.by, dimension.rawValue) }
+        return CommandLine(report: parameters).html
+    }
+}
+
+/// The addresses behind the figures of an edge.
+struct EdgeAddresses {
+    let visit: Visit
+    let edge: CallEdge
+
+    var overview: PageAddress {
+        let address = visit.address(of: .overview)
+        guard let service = edge.from.service else { return address.with(.service, edge.to.service) }
+        return address.with([(.service, service), (.host, edge.host)])
+    }
+
+    var sent: PageAddress { requests(of: edge.from, .client, edge.host) }
+    var arrived: PageAddress { requests(of: edge.to, .server, edge.servedHost) }
+
+    var lost: PageAddress { (edge.sent?.errors ?? []).sorted().reduce(sent) { $0.adding(.error, $1) } }
+
+    private func requests(of place: MapPlace, _ kind: RequestKind, _ host: String) -> PageAddress {
+        visit.scoped(PageAddress("/requests")).with([
+            (.service, place.service), (.kind, kind.rawValue), (.host, host.isEmpty ? nil : host),
+        ])
+    }
+}

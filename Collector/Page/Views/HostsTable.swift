@@ -1,0 +1,61 @@
+import MartletReports
+import MartletTelemetry
+
+/// The hosts that were called, if there is more than one. Each leads to its endpoints.
+struct HostsTable {
+    /// Services that a cell names at most.
+    private static let maxNamed = 3
+
+    let visit: Visit
+    let called: CalledHosts
+
+    @HTMLBuilder var html: HTML {
+        if called.count > 1 {
+            element("section", Attribute("aria-labelledby", "h-hosts")) {
+                element("div", .class("bar-head")) {
+                    element("h2", .id("h-hosts")) {
+                        "Hosts called "
+                        element("span", .class("count")) { FigureText.grouped(UInt64(called.count)) }
+                    }
+                    if called.hosts.count < called.count {
+                        element("p", .class("aside")) { "The \(called.hosts.count) that took the most time." }
+                    }
+                }
+                DataTable.html("grid cards hosts", heading: "h-hosts") {
+                    DataTable.head {
+                        DataTable.title("first", "Host")
+                        DataTable.title("", "Called by")
+                        for title in ["Count", "Failed %", "p95 ms"] { DataTable.title("num", title) }
+                    }
+                    DataTable.body { for host in called.hosts { row(host) } }
+                }
+            }
+        }
+    }
+
+    private func row(_ host: CalledHosts.Host) -> HTML {
+        let requests = visit.scoped(PageAddress("/requests")).with([
+            (.kind, RequestKind.client.rawValue), (.host, host.name),
+        ])
+        return DataTable.row {
+            DataTable.name {
+                link(visit.here.with([(.host, host.name), (.kind, RequestKind.client.rawValue)]), .class("name")) {
+                    element("span", .class("tpl")) { host.name }
+                }
+            }
+            DataTable.cell("called by", "host") { services(host.services) }
+            DataTable.cell("count", "num") { link(requests) { FigureText.grouped(host.measures.count) } }
+            DataTable.cell("failed %", "num") {
+                link(requests.with(.failed, "true")) { FigureText.percent(host.measures.failures.rate) }
+            }
+            DataTable.cell("p95 ms", "num") {
+                link(requests.with(.sort, "duration")) { Figure.milliseconds(host.measures.latency.p95) }
+            }
+        }
+    }
+
+    private func services(_ names: [String]) -> String {
+        let more = names.count - Self.maxNamed
+        return names.prefix(Self.maxNamed).joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
+    }
+}

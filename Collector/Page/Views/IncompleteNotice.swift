@@ -1,0 +1,57 @@
+import MartletReports
+
+/// The notice above figures that are not complete: what can still be said, and which agents know more.
+struct IncompleteNotice {
+    /// Agents that are named at most.
+    private static let maxNamed = 5
+
+    let visit: Visit
+    let completeness: Double?
+    let incompleteness: Incompleteness
+
+    @HTMLBuilder var html: HTML {
+        if incompleteness.missing > 0 || !incompleteness.gaps.isEmpty {
+            element("aside", .class("notice warn"), Attribute("aria-labelledby", "n-incomplete")) {
+                element("h2", .id("n-incomplete")) {
+                    Icon.part.html
+                    title
+                }
+                if incompleteness.missing > 0 { element("p") { bounds } }
+                for gap in incompleteness.gaps { element("p") { gap.prefix(1).uppercased() + gap.dropFirst() + "." } }
+                agents
+            }
+        }
+    }
+
+    private var title: String {
+        let share = completeness.map(FigureText.completeness) ?? "An unknown share"
+        guard incompleteness.missing > 0 else { return "These figures are not complete" }
+        let word = incompleteness.missing == 1 ? "request has" : "requests have"
+        return "\(share) has arrived; \(FigureText.grouped(incompleteness.missing)) \(word) not"
+    }
+
+    private let bounds = """
+        Counts are at least what is shown. Below each failure rate stand the bounds that the missing requests leave open: \
+        none of them failed, or all of them did. Agents tell only the service of a missing request, so each may be of any \
+        endpoint of its service.
+        """
+
+    @HTMLBuilder private var agents: HTML {
+        for agent in incompleteness.agents.prefix(Self.maxNamed) {
+            element("p") {
+                link(visit.address(of: .agents)) { agent.name.isEmpty ? "An agent without a name" : agent.name }
+                ": \(agent.facts)."
+            }
+        }
+        if incompleteness.agents.count > Self.maxNamed {
+            element("p") {
+                link(visit.address(of: .agents)) { "\(incompleteness.agents.count - Self.maxNamed) more agents" }
+            }
+        }
+    }
+
+    /// The bounds of a failure rate, below it.
+    static func bounds(_ bounds: FailureBounds?) -> HTML {
+        bounds.map { bounds in element("span", .class("sub num bounds")) { bounds.text } } ?? .none
+    }
+}

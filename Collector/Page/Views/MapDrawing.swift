@@ -1,0 +1,71 @@
+import MartletReports
+import MartletStorage
+import MartletTelemetry
+
+/// The map's largest edges with their texts.
+struct MapDrawing {
+    let map: ServiceMap
+
+    var html: HTML {
+        let edges = map.edges.prefix(ServiceMap.maxDrawn)
+        let layout = MapLayout(edges.map { ($0.from, $0.to) })
+        return MapPicture(
+            layout: layout, labels: layout.boxes.map { label($0.place) }, numbers: edges.map(numbers)
+        ).html
+    }
+
+    private func numbers(_ edge: CallEdge) -> MapPicture.Numbers {
+        let lost = edge.sent?.lost ?? 0
+        return MapPicture.Numbers(
+            count: edge.count, sent: edge.sent.map { FigureText.grouped($0.count) },
+            arrived: edge.callers == 1 ? edge.arrived.map { FigureText.grouped($0.count) } : nil,
+            fault: lost > 0
+                ? "\(FigureText.grouped(lost)) lost"
+                : edge.isFailing ? "\(FigureText.percent(edge.failureRate)) % failed" : nil,
+            isFailing: edge.isFailing)
+    }
+
+    private func label(_ place: MapPlace) -> MapPicture.Label {
+        switch place {
+        case .outside:
+            MapPicture.Label(
+                name: place.name, lines: ["no agent there", "their counts are not known"], isBad: false,
+                isWatched: false)
+        case .service(let name): service(name)
+        case .host(let name): host(name)
+        }
+    }
+
+    private func service(_ name: String) -> MapPicture.Label {
+        let agents = map.agents.filter { $0.resource.service == name }
+        let instances = Set(agents.map(\.resource.instance)).count
+        let latest = agents.max { $0.firstSeen < $1.firstSeen }?.resource.version
+        let senders = "\(instances) \(instances == 1 ? "instance" : "instances")"
+        let figures = map.services[name]
+        return MapPicture.Label(
+            name: name,
+            lines: [[latest, senders].compactMap { $0 }.joined(separator: ", ")]
+                + (figures.map {
+                    ["\(FigureText.figure($0.perSecond))/s, \(FigureText.percent($0.failures.rate)) % failed"]
+                } ?? []),
+            isBad: (figures?.failures.rate ?? 0) >= CallEdge.failing, isWatched: true,
+            address: map.visit.address(of: .overview).with(.service, name))
+    }
+
+    private func host(_ name: String) -> MapPicture.Label {
+        let into = map.edges.filter { $0.to == .host(name) }
+        let served = map.edges.contains { $0.from == .host(name) }
+        let all = into.reduce(into: RequestGroup(values: [])) { sum, edge in
+            if let sent = edge.sent { sum.merge(sent.group) }
+        }
+        let rate = all.count > 0 ? Double(all.failed.duration.count) / Double(all.count) : 0
+        return MapPicture.Label(
+            name: name,
+            lines: [
+                served ? "served by several services" : "no agent there",
+                "p95 \(FigureText.figure(all.milliseconds(0.95) ?? .nan)) ms, \(FigureText.percent(rate)) % failed",
+            ],
+            isBad: rate >= CallEdge.failing, isWatched: served,
+            address: map.visit.address(of: .overview).with(.host, name))
+    }
+}

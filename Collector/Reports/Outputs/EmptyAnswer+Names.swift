@@ -1,0 +1,45 @@
+import MartletStorage
+
+extension EmptyAnswer {
+    /// The names of a dimension that the store has, and the one that a filter asked for.
+    package struct Names: Sendable, Equatable {
+        /// Names that a sentence lists.
+        private static let listed = 5
+        /// The dimensions whose names a person may have misspelt.
+        package static let dimensions: [Dimension] = [
+            .service, .environment, .host, .endpoint, .version, .instance, .error,
+        ]
+
+        /// The flag's name without dashes, such as `service`.
+        package var flag: String
+        package var wanted: String
+        package var known: [String]
+
+        package init(flag: String, wanted: String, known: [String]) {
+            self.flag = flag
+            self.wanted = wanted
+            self.known = known
+        }
+
+        /// - Parameter values: the values that the store has. A host may be given without its port.
+        package init(_ dimension: Dimension, wanted: String, values: [String]) {
+            let hosts = values.compactMap { name in name.lastIndex(of: ":").map { String(name[..<$0]) } }
+            self.init(flag: dimension.rawValue, wanted: wanted, known: dimension == .host ? values + hosts : values)
+        }
+
+        package var isKnown: Bool { known.contains(wanted) }
+
+        /// The known name that a person may have meant.
+        package var nearest: String? { NearestName.of(wanted, among: known) }
+
+        /// The first known names as the beginning of a sentence; `nil` if there are none.
+        package var list: String? {
+            let shown = Set(known).sorted().prefix(Self.listed).map(TerminalText.plain)
+            guard let last = shown.last else { return nil }
+            let more = Set(known).count - shown.count
+            guard more == 0 else { return "There are \(shown.joined(separator: ", ")) and \(more) more" }
+            guard shown.count > 1 else { return "There is \(last)" }
+            return "There are \(shown.dropLast().joined(separator: ", ")) and \(last)"
+        }
+    }
+}

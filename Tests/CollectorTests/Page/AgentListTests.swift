@@ -1,0 +1,117 @@
+import Fixtures
+import Foundation
+import HummingbirdTesting
+import MartletReports
+import MartletSQLiteStorage
+import MartletTelemetry
+import Testing
+
+@Suite struct AgentListTests {
+    /// The page is made at `Samples.time(60)`.
+    private static func batch(
+        _ service: String = "shop", instance: String, end: UInt64, requests: Int = 1, ledger: Ledger,
+        _ change: (inout TelemetryResource) -> Void = { _ in }
+    ) throws -> [UInt8] {
+        var resource = Samples.resource(service, instance: instance)
+        change(&resource)
+        return try MetricsBatch(
+            resource: resource, start: Samples.time(end) - 10_000_000_000, end: Samples.time(end),
+            series: [Samples.dimensions(): Samples.statistics(Array(repeating: 0.1, count: requests))], ledger: ledger
+        ).otlp()
+    }
+
+    @Test func allAgentsThatWereHeardOfInTheLastMinuteAreNamedWithTheirLedgers() async throws {
+        try await withServer(clock: { Samples.time(58) }) { client in
+            _ = try await client.post(
+                try Self.batch(
+                    instance: "i-1", end: 50, requests: 3, ledger: Ledger(captured: 10, delivered: 2, waiting: 8)))
+            _ = try await client.post(
+                try Self.batch(
+                    instance: "i-2", end: 50, ledger: Ledger(captured: 5, waiting: 1, dropped: [.bufferFull: 4])))
+            let page = try await client.read("/agents")
+            #expect(page.status == 200)
+            #expect(page.text.contains("All 2 agents were heard of in the last minute"))
+            #expect(page.text.contains("captured 15 = delivered 6 + waiting 5 + dropped 4 40.00 % has arrived"))
+            #expect(page.text.contains("i-1 shop 1.2, test martlet 0.1.0 on web-1 automatic 10 5 5 0 50.00 %"))
+            #expect(
+                page.text.contains("i-2 shop 1.2, test martlet 0.1.0 on web-1 automatic 5 1 0 4 buffer_full 20.00 %"))
+            #expect(page.text.contains("i-2 needs a look i-2 dropped 4 buffer_full."))
+            #expect(page.text.contains("martlet-collector agents JSON"))
+            #expect(page.links.contains("/api/v1/agents"))
+        }
+    }
+
+    @Test func aSilentAgentIsCounted() async throws {
+        let clock = Clock()
+        try await withServer(clock: { clock.time }) { client in
+            for (instance, seconds) in [("i-1", 1), ("i-2", 2), ("i-3", 58)] as [(String, UInt64)] {
+                clock.time = Samples.time(seconds) - 30_000_000_000
+                if instance == "i-3" { clock.time = Samples.time(seconds) }
+                _ = try await client.post(try Self.batch(instance: instance, end: 0, ledger: Ledger(captured: 1)))
+            }
+            let page = try await client.read("/agents")
+            #expect(page.text.contains("2 of 3 agents have been silent for more than a minute"))
+            #expect(page.text.contains("A process that ended is silent too."))
+        }
+    }
+
+    @Test func aClockThatIsAheadIsNamed() async throws {
+        try await withServer(clock: { Samples.time(20) }) { client in
+            _ = try await client.post(try Self.batch(instance: "i-1", end: 58, ledger: Ledger(captured: 1)))
+            let page = try await client.read("/agents")
+            #expect(page.text.contains("+38.0 s ahead"))
+            #expect(page.text.contains("i-1 its clock is at least 38.0 s ahead of the collector's."))
+            let response = try await client.get("/api/v1/agents")
+            let report = try ReportJSON.value(of: AgentsReport.self, in: Data(buffer: response.body))
+            #expect(report.agents.map(\.clockSeconds) == [38])
+            #expect(AgentsTable.text(of: report).contains("shop i-1: its clock is at least 38.0 s ahead"))
+        }
+    }
+
+    @Test func aFilterLeavesOutOtherServices() async throws {
+        try await withServer(clock: { Samples.time(58) }) { client in
+            for service in ["shop", "stock"] {
+                _ = try await client.post(
+                    try Self.batch(service, instance: "of-\(service)", end: 50, ledger: Ledger(captured: 1)))
+            }
+            let page = try await client.read("/agents?service=stock")
+            #expect(page.text.contains("The agent was heard of in the last minute"))
+            #expect(page.text.contains("of-stock"))
+            #expect(!page.text.contains("of-shop"))
+        }
+    }
+
+    @Test func withoutAnAgentThePageSaysSo() async throws {
+        try await withServer { client in
+            let page = try await client.read("/agents?since=2d")
+            #expect(page.status == 200)
+            #expect(page.text.contains("No agent was heard of"))
+            #expect(page.text.contains("martlet-collector agents --since 2d"))
+            #expect(page.links.contains("/api/v1/agents?since=2d"))
+        }
+    }
+
+    @Test func namesOfAnAgentCannotBecomeMarkup() async throws {
+        let hostile = "<\u{600}b onload=\"x\">\u{202e}"
+        try await withServer(clock: { Samples.time(58) }) { client in
+            _ = try await client.post(
+                try Self.batch(hostile, instance: hostile, end: 50, ledger: Ledger(captured: 1)) {
+                    ($0.version, $0.host, $0.captureMode) = (hostile, hostile, hostile)
+                    ($0.captureReason, $0.agent, $0.environment) = (hostile, hostile, hostile)
+                })
+            let page = try await client.read("/agents")
+            #expect(page.status == 200)
+            #expect(!page.markup.contains("<b onload"))
+            #expect(!page.markup.unicodeScalars.contains("\u{202e}"))
+            #expect(page.markup.range(of: "<\u{600}b", options: .literal) == nil)
+        }
+    }
+
+    @Test func aBadParameterIs400WithASentence() async throws {
+        try await withServer { client in
+            let page = try await client.read("/agents?since=someday")
+            #expect(page.status == 400)
+            #expect(page.text.contains("since must be a time"))
+        }
+    }
+}

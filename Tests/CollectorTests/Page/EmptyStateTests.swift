@@ -1,0 +1,68 @@
+import Fixtures
+import Foundation
+import HummingbirdTesting
+import MartletTelemetry
+import Testing
+
+@Suite struct EmptyStateTests {
+    /// A collector at `Samples.time(60)` to which `checkout` sent five requests, at ten seconds before `time(10)`.
+    private func withRequests(
+        at arrival: UnixNanoseconds = Samples.time(11), _ body: @Sendable (any TestClientProtocol) async throws -> Void
+    ) async throws {
+        try await withServer(clock: { arrival }) { client in
+            _ = try await client.post(try Samples.body())
+            try await body(client)
+        }
+    }
+
+    @Test func aCollectorThatNobodySentToShowsTheFirstSteps() async throws {
+        try await withServer { client in
+            let page = try await client.read("/")
+            #expect(page.status == 200)
+            #expect(page.text.contains("Nothing has been sent to this collector yet"))
+            #expect(page.text.contains(#".product(name: "Martlet", package: "martlet")"#))
+            #expect(page.text.contains("let agent = MartletAgent.start()"))
+            #expect(page.text.contains("MARTLET_ENDPOINT=http://collector:4318"))
+            #expect(!page.markup.contains("class=\"scope\""))
+        }
+    }
+
+    @Test func aWindowWithoutArrivalsLinksToTheLatest() async throws {
+        try await withRequests { client in
+            let page = try await client.read("/?since=20s")
+            #expect(page.text.contains("Nothing came in the last 20 s"))
+            #expect(page.text.contains("The latest came 49 s ago , at 2026-09-21T14:13:31Z, from checkout."))
+            let address = "/?since=2026-09-21T14%3A09%3A00Z&until=2026-09-21T14%3A14%3A00Z"
+            #expect(page.links.contains(address))
+            let latest = try await client.read(address)
+            #expect(latest.text.contains("None of 5 requests failed"))
+        }
+    }
+
+    @Test func aMisspeltNameGetsItsNearest() async throws {
+        try await withRequests { client in
+            let page = try await client.read("/?since=5m&service=chekout")
+            #expect(page.text.contains("No service is called chekout"))
+            #expect(page.text.contains("There is checkout. The nearest is checkout"))
+            #expect(page.links.contains("/?since=5m&service=checkout"))
+            #expect(page.links.contains("/?since=5m"))
+        }
+    }
+
+    @Test func filtersThatMatchNothingCanBeLeftOutOneByOne() async throws {
+        try await withRequests { client in
+            let page = try await client.read("/?since=5m&method=GET&status=404")
+            #expect(page.text.contains("No request matches the filters in the last 5 min"))
+            #expect(page.links.contains("/?since=5m&method=GET"))
+            #expect(page.links.contains("/?since=5m&status=404"))
+        }
+    }
+
+    @Test func aNameOfAFilterCannotBecomeMarkup() async throws {
+        try await withRequests { client in
+            let page = try await client.read("/?service=%3C%D8%80b%3E")
+            #expect(page.status == 200)
+            #expect(page.markup.range(of: "<\u{600}b", options: .literal) == nil)
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import Fixtures
+import HummingbirdTesting
+import MartletTelemetry
+import Testing
+
+@Suite struct HostsTableTests {
+    private static func batch(_ service: String, calls hosts: [String: Int]) throws -> [UInt8] {
+        let series = hosts.map { host, count in
+            var dimensions = Samples.dimensions(endpoint: "/of-\(host)")
+            dimensions.host = host
+            return (dimensions, Samples.statistics(Array(repeating: 0.1, count: count)))
+        }
+        return try MetricsBatch(
+            resource: Samples.resource(service, instance: "\(service)-1"), start: Samples.time(40),
+            end: Samples.time(50), series: Dictionary(uniqueKeysWithValues: series), ledger: Ledger(captured: 1)
+        ).otlp()
+    }
+
+    @Test func eachHostThatWasCalledLeadsToItsEndpoints() async throws {
+        try await withServer(clock: { Samples.time(58) }) { client in
+            _ = try await client.post(try Self.batch("shop", calls: ["pay": 5, "mail": 2]))
+            _ = try await client.post(try Self.batch("desk", calls: ["pay": 1]))
+            let page = try await client.read("/?since=1m")
+            #expect(page.text.contains("Hosts called 2"))
+            #expect(page.text.contains("pay:443 desk, shop 6 0.00"))
+            #expect(page.text.contains("mail:443 shop 2 0.00"))
+            let address = "/?since=1m&host=pay%3A443&kind=client"
+            #expect(page.links.contains(address))
+            let ofHost = try await client.read(address)
+            #expect(ofHost.text.contains("/of-pay"))
+            #expect(!ofHost.text.contains("/of-mail"))
+            #expect(!ofHost.text.contains("Hosts called"))
+            #expect(ofHost.text.contains("only host pay:443 leave out"))
+            #expect(ofHost.links.contains("/?since=1m&kind=client"))
+        }
+    }
+
+    @Test func oneHostNeedsNoTable() async throws {
+        try await withServer(clock: { Samples.time(58) }) { client in
+            _ = try await client.post(try Self.batch("shop", calls: ["pay": 5]))
+            let page = try await client.read("/?since=1m")
+            #expect(page.text.contains("None of 5 requests failed"))
+            #expect(!page.text.contains("Hosts called"))
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import Fixtures
+import Foundation
+import HummingbirdTesting
+import MartletTelemetry
+import Testing
+
+@Suite struct ServiceMapTests {
+    private static func batch(
+        _ service: String, _ requests: [(kind: RequestKind, host: String, count: Int, error: String?)]
+    ) throws -> [UInt8] {
+        var series: [RequestDimensions: RequestStatistics] = [:]
+        for (kind, host, count, error) in requests {
+            var dimensions = Samples.dimensions(kind, status: error == nil ? 200 : nil, error: error)
+            (dimensions.host, dimensions.port) = (host, 443)
+            series[dimensions] = Samples.statistics(Array(repeating: 0.1, count: count))
+        }
+        let count = UInt64(requests.reduce(0) { $0 + $1.count })
+        return try MetricsBatch(
+            resource: Samples.resource(service, instance: "\(service)-1"), start: Samples.time(40),
+            end: Samples.time(50), series: series, ledger: Ledger(captured: count, waiting: count)
+        ).otlp()
+    }
+
+    @Test func theMapTellsWhoCalledWhomAndWhatWasLost() async throws {
+        try await withServer(clock: { Samples.time(58) }) { client in
+            _ = try await client.post(
+                try Self.batch(
+                    "shop", [(.client, "pay", 1000, nil), (.client, "pay", 7, "connection_refused")]))
+            _ = try await client.post(
+                try Self.batch("pay", [(.server, "pay", 1000, nil), (.client, "bank", 5, nil)]))
+            let page = try await client.read("/map?since=1m")
+            #expect(page.status == 200)
+            #expect(page.text.contains("7 of 1,007 requests did not reach pay"))
+            #expect(page.text.contains("shop sent 1,007, pay received 1,000"))
+            #expect(page.text.contains("shop → pay pay:443 1,007 1,000 7 0.70 0.00"))
+            #expect(page.text.contains("pay → bank:443 bank:443 5 not known 0 0.00 – "))
+            #expect(page.markup.contains(">7 lost</text>"))
+            #expect(page.markup.contains(">no agent there</text>"))
+            #expect(
+                page.links.contains(
+                    "/requests?since=1m&service=shop&kind=client&host=pay%3A443&error=connection_refused"))
+            #expect(page.links.contains("/?since=1m&service=shop&host=pay%3A443"))
+            #expect(page.text.contains("martlet-collector report --since 1m --by service --by kind --by host"))
+        }
+    }
+
+    @Test func aServiceChoosesItsEdgesAndKeepsTheirOtherEnds() async throws {
+        try await withServer(clock: { Samples.time(58) }) { client in
+            _ = try await client.post(try Self.batch("shop", [(.client, "pay", 3, nil), (.client, "mail", 2, nil)]))
+            _ = try await client.post(try Self.batch("pay", [(.server, "pay", 3, nil)]))
+            let page = try await client.read("/map?since=1m&service=pay")
+            #expect(page.text.contains("shop → pay"))
+            #expect(!page.text.contains("mail"))
+        }
+    }
+
+    @Test func twoHundredServicesAreListedAndTheLargestAreDrawn() async throws {
+        try await withServer(clock: { Samples.time(58) }) { client in
+            for number in 0..<200 {
+                let name = "s\(number)"
+                _ = try await client.post(
+                    try Self.batch(
+                        name, [(.client, "s\((number * 7 + 1) % 200)", number + 1, nil), (.server, name, 1, nil)]))
+            }
+            let page = try await client.read("/map?since=1m")
+            #expect(page.status == 200)
+            #expect(page.text.contains("Edges 200"))
+            #expect(page.text.contains("The 40 edges with the most requests, of 200."))
+            #expect(page.markup.ranges(of: "class=\"edge").count == 41)
+        }
+    }
+
+    @Test func withoutRequestsTheMapSaysWhy() async throws {
+        try await withServer { client in
+            let page = try await client.read("/map")
+            #expect(page.text.contains("Nothing has been sent to this collector yet"))
+        }
+    }
+
+    @Test func aNameInThePictureIsPlainText() async throws {
+        let hostile = "</text><script>\u{202e}<\u{600}b>"
+        try await withServer(clock: { Samples.time(58) }) { client in
+            _ = try await client.post(try Self.batch(hostile, [(.client, hostile, 3, nil)]))
+            let page = try await client.read("/map?since=1m")
+            #expect(page.status == 200)
+            #expect(!page.markup.contains("</text><script>"))
+            #expect(page.markup.range(of: "<\u{600}b", options: .literal) == nil)
+            // An element that is none of SVG's would end the picture.
+            let picture = try #require(
+                page.markup.split(separator: "<svg class=\"map\"").last?.split(separator: "</svg>").first)
+            #expect(!picture.contains("<span"))
+        }
+    }
+
+    @Test func aFilterThatTheMapDoesNotKnowIs400() async throws {
+        try await withServer { client in
+            let page = try await client.read("/map?method=GET")
+            #expect(page.status == 400)
+            #expect(page.text.contains("the map can be filtered by service and environment alone"))
+        }
+    }
+}
