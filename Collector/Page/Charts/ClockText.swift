@@ -24,14 +24,14 @@ enum ClockText {
         return "\(day) \(months[min(max(month, 1), 12) - 1])"
     }
 
-    /// Returns the time of a moment, after its day if the window is longer than a day.
+    /// Returns the time of a moment. If the window is longer than a day, it is the day and whole minutes.
     static func moment(_ time: UnixNanoseconds, in window: TimeWindow) -> String {
-        isLong(window) ? "\(day(time)), \(self.time(time))" : self.time(time)
+        isLong(window) ? "\(day(time)), \(self.time(wholeMinutes(time)))" : self.time(time)
     }
 
-    /// Returns a moment in whole minutes.
-    static func minute(_ time: UnixNanoseconds, in window: TimeWindow) -> String {
-        moment(time / 60_000_000_000 * 60_000_000_000, in: window)
+    /// Returns a part of a window in whole minutes.
+    static func minutes(_ part: TimeWindow, in window: TimeWindow) -> String {
+        range(TimeWindow(from: wholeMinutes(part.from), to: wholeMinutes(part.to)), in: window)
     }
 
     /// Returns a part of a window: `09:14–09:16`, or `21 Nov, 09:00–10:00` if the window is longer than a day.
@@ -40,6 +40,10 @@ enum ClockText {
             return "\(moment(part.from, in: window))–\(time(part.to))"
         }
         return "\(moment(part.from, in: window))–\(moment(part.to, in: window))"
+    }
+
+    private static func wholeMinutes(_ time: UnixNanoseconds) -> UnixNanoseconds {
+        time / 60_000_000_000 * 60_000_000_000
     }
 
     private static func isLong(_ window: TimeWindow) -> Bool { window.seconds > 86_400 }

@@ -62,7 +62,7 @@ struct VersionsTable {
         let window = endpoint.window
         let (first, last) = (max(seen.first, window.from), min(max(seen.last, window.from), window.to))
         guard first < last else { return ClockText.moment(last, in: window) }
-        return "\(ClockText.minute(first, in: window)) – \(ClockText.minute(last, in: window))"
+        return ClockText.minutes(TimeWindow(from: first, to: last), in: window)
     }
 
     private func address(_ version: EndpointVersion) -> PageAddress {

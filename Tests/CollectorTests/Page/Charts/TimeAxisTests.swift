@@ -39,6 +39,9 @@ import Testing
         #expect(ClockText.range(window(120), in: window(3600)) == "09:00–09:02")
         #expect(ClockText.range(window(10), in: window(60)) == "09:00–09:00:10")
         #expect(ClockText.range(window(3600), in: window(90_000)) == "21 Nov, 09:00–10:00")
+        #expect(ClockText.minutes(window(90, after: 5), in: window(3600)) == "09:00–09:01")
+        #expect(ClockText.moment(window(0, after: 70).from, in: window(90_000)) == "21 Nov, 09:01")
+        #expect(ClockText.moment(window(0, after: 70).from, in: window(3600)) == "09:01:10")
         #expect(ClockText.range(window(86_400), in: window(90_000)) == "21 Nov, 09:00–22 Nov, 09:00")
     }
 
