@@ -100,16 +100,16 @@ def open_the_slowest_request(page):
 
 def search_filter_sort_and_page(page):
     page.open("/requests?since=2h")
-    field = page.one("input[name=search]")
+    field = page.one("form.search input[name=search]")
     field.send_keys("no such text anywhere")
     page.follow(page.one("form.search button"))
     assert "No kept request matches" in page.text()
-    page.one("input[name=search]").clear()
-    page.one("input[name=search]").send_keys("connection_refused")
+    page.one("form.search input[name=search]").clear()
+    page.one("form.search input[name=search]").send_keys("connection_refused")
     page.follow(page.one("form.search button"))
     assert all("connection_refused" in row.text for row in page.all("main tbody tr"))
-    page.one("input[name=search]").clear()
-    Select(page.one("select[name=method]")).select_by_value("POST")
+    page.one("form.search input[name=search]").clear()
+    Select(page.one("form.search select[name=method]")).select_by_value("POST")
     page.follow(page.one("form.search button"))
     first = page.all("main tbody tr")[0].text
     assert "POST" in first

@@ -8,6 +8,8 @@ package struct Parameters<Name: ParameterName>: Sendable {
 
     /// Parameters at most; a report with every filter and every dimension has fewer.
     private static var maxCount: Int { 64 }
+    /// Values of one parameter at most.
+    private static var maxRepeats: Int { 16 }
     /// Bytes of a parameter's value at most.
     private static var maxValueBytes: Int { 1024 }
 
@@ -27,6 +29,9 @@ package struct Parameters<Name: ParameterName>: Sendable {
             }
             guard name.isRepeatable || self[name] == nil else {
                 throw ParameterError("\(name.rawValue) must not be given more than once")
+            }
+            guard all(name).count < Self.maxRepeats else {
+                throw ParameterError("\(name.rawValue) must not be given more than \(Self.maxRepeats) times")
             }
             values.append((name, value))
         }
