@@ -43,7 +43,7 @@ import Testing
         let output = try await run([
             "-m", "schemathesis.cli", "run", "\(collector.address)/api/v1/openapi.json", "--max-examples", "30",
             "--phases", "examples,coverage,fuzzing", "--exclude-checks", "positive_data_acceptance", "--seed", "1",
-            "--no-color",
+            "--no-color", "--generation-codec", "ascii",
         ])
         #expect(!output.contains("FAILURES"))
     }

@@ -61,6 +61,11 @@ class Page:
         assert rows, f"{self.driver.current_url} has no row with {texts}"
         return rows[0]
 
+    def link(self, text):
+        links = [link for link in self.all("main a") if text in link.text]
+        assert links, f"{self.driver.current_url} has no link {text}"
+        return links[0]
+
     def title(self):
         return self.one("h1").text
 
@@ -115,15 +120,16 @@ def search_filter_sort_and_page(page):
     assert "POST" in first
     page.follow([link for link in page.all("thead a") if "ms" in link.text or "uration" in link.text][0])
     assert "sort=duration" in page.driver.current_url
-    page.follow([link for link in page.all(".pages a") if "ext" in link.text][0])
+    page.follow(page.link("Next page"))
     assert "before=" in page.driver.current_url and page.all("main tbody tr")
 
 
 def follow_what_arrives(page):
     page.open("/requests?since=2h")
-    live = [link for link in page.all("nav.live a") if "Live" in link.text][0]
-    page.follow(live)
+    page.follow(page.link("Live tail"))
     assert page.all("[data-live]")
+    page.follow(page.link("Pause"))
+    assert not page.all("[data-live]")
 
 
 def use_the_keyboard_alone(page):
@@ -193,7 +199,7 @@ def size(page, width, height):
 
 def clear_after_a_second_question(page):
     page.open("/requests?since=2h")
-    page.follow([link for link in page.all("main a") if "Clear" in link.text][0])
+    page.follow(page.link("Clear kept requests"))
     page.follow(page.one("form button.danger"))
     page.open("/requests?since=2h")
     assert "none of them is kept" in page.text() or "No request is kept" in page.text()
