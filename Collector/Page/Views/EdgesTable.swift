@@ -59,7 +59,7 @@ struct EdgesTable {
     private func path(_ edge: CallEdge) -> String {
         let host = edge.host.isEmpty ? "host not told" : edge.host
         guard edge.isOfSpans else { return host }
-        return edge.servedHost == edge.host
+        return edge.servedHost.isEmpty || edge.servedHost == edge.host
             ? "\(host), as kept spans show" : "\(host), served as \(edge.servedHost), as kept spans show"
     }
 
