@@ -7,7 +7,7 @@ import Testing
 /// Requests as a sender reports them, for views of requests.
 enum KeptRequests {
     /// Markup, a joiner, and a character that turns text around.
-    static let hostile = "<b>\u{200d}\u{202e}x\"'&"
+    static let hostile = "<mark>\u{200d}\u{202e}x\"'&"
 
     static func span(
         _ number: UInt8, at second: UInt64 = 1, milliseconds: UInt64 = 250,

@@ -45,7 +45,8 @@ import Testing
             AgentRecord(
                 resource: Samples.resource(service, instance: "\(service)-7c9d8f6b5-x2lqp"), firstSeen: Samples.time(0),
                 lastSeen: Samples.time(7_298 - UInt64(index) * 7_000),
-                ledger: LedgerReading(time: Samples.time(7_297 - UInt64(index) * 7_000), captured: 2_130_417, waiting: 12), gaps: nil)
+                ledger: LedgerReading(
+                    time: Samples.time(7_297 - UInt64(index) * 7_000), captured: 2_130_417, waiting: 12), gaps: nil)
         }
         let report = AgentsReport(AgentsAnswer(agents: agents, more: 0), since: Samples.time(0))
         let text = AgentsTable.text(of: report, now: now, on: OutputDevice(columns: columns))

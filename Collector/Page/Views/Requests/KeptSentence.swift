@@ -16,7 +16,9 @@ struct KeptSentence {
             guard counted.failed > 0 || kept > 0 else { return "None failed \(list.visit.period)." }
             return "\(FigureText.grouped(counted.failed)) failed \(list.visit.period); \(share(of: counted.failed))."
         }
-        guard counted.all > 0 || kept > 0 else { return "No requests \(list.visit.period)." }
+        guard counted.all > 0 || kept > 0 else {
+            return "No \(list.filters.isEmpty ? "requests" : "such request") \(list.visit.period)."
+        }
         return "\(Self.requests(counted)) \(list.visit.period); \(share(of: counted.all))."
     }
 

@@ -25,6 +25,13 @@ import Testing
         #expect(markup([:], 5).contains(#"aria-label="not told""#))
     }
 
+    @Test(arguments: [.nan, .infinity, -.infinity, -1] as [Double])
+    func aTimeOfNonsenseLeavesTheOthers(time: Double) {
+        #expect(
+            markup(["queue": time, "tls": 1], 2).contains(
+                ##"<rect class="p-way" fill="url(#hatch)" x="0%" y="0" width="7.95%""##))
+    }
+
     @Test(arguments: [.nan, .infinity, -.infinity, -1, 0, 1e300] as [Double])
     func nonsenseIsNoNumberOfThePicture(value: Double) {
         for strip in [
