@@ -152,7 +152,8 @@ let package = Package(
             name: "CollectorTests",
             dependencies: [
                 "Fixtures", "MartletIntake", "MartletOTLP", "MartletPage", "MartletPoints", "MartletPrometheus",
-                "MartletReports", "MartletServer", "MartletSQLiteStorage", "MartletStorage", "MartletTelemetry", "martlet-collector",
+                "MartletReports", "MartletServer", "MartletSQLiteStorage", "MartletStorage", "MartletTelemetry",
+                "martlet-collector",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
