@@ -224,8 +224,8 @@ let package = Package(
         .executableTarget(
             name: "StoreBenchmark",
             dependencies: [
-                "MartletOTLP", "MartletPoints", "MartletReports", "MartletSQLiteStorage", "MartletStorage",
-                "MartletTelemetry",
+                "MartletOTLP", "MartletPage", "MartletPoints", "MartletReports", "MartletSQLiteStorage",
+                "MartletStorage", "MartletTelemetry",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Benchmarks/Sources/StoreBenchmark"),

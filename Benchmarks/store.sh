@@ -53,3 +53,4 @@ for since in 1h 30d; do
     "$bin/StoreBenchmark" read "$work/month.sqlite" --since "$since" --now "$now"
     Benchmarks/store-floor.py "$work/month.sqlite" "$since" "$now"
 done
+"$bin/StoreBenchmark" page "$work/month.sqlite" --now "$now"

@@ -8,8 +8,8 @@ cd "$(dirname "$0")/.."
 # Each command has a process group of its own. So Ctrl-C reaches the demo and all of its programs, as from a terminal.
 set -m
 
-# The demo makes 3,000 visits, and four in ten make two requests.
-demo_requests=4,200
+# The demo makes 3,000 visits, four in ten of which make two requests, and one that never gets an answer.
+demo_requests=4,201
 
 log=$(mktemp)
 demo=
@@ -42,8 +42,8 @@ run_demo() {
     demo=
 
     grep -qE "^total +$demo_requests " "$log" || fail "The report does not have the $demo_requests requests that were made."
-    port=$(sed -nE 's|^The report: +http://127.0.0.1:([0-9]+)/.*|\1|p' "$log")
-    [[ -n $port ]] || fail "The demo does not print the address of its report."
+    port=$(sed -nE 's|^The page: +http://127.0.0.1:([0-9]+)/.*|\1|p' "$log")
+    [[ -n $port ]] || fail "The demo does not print the address of its page."
     ! (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || fail "Ctrl-C left the demo's collector running."
 }
 

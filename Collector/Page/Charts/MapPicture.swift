@@ -26,9 +26,9 @@ struct MapPicture {
     private static let (nameWidth, lineWidth) = (20, 27)
 
     let layout: MapLayout
-    /// In the order of the layout's boxes.
+    /// The texts of the layout's boxes, in their order.
     let labels: [Label]
-    /// In the order of the layout's wires.
+    /// The texts of the layout's wires, in their order.
     let numbers: [Numbers]
 
     var html: HTML {

@@ -1,3 +1,5 @@
+import MartletReports
+
 /// Parts of pictures. Only the files beside this one make SVG. Colours and strokes are classes of the style sheet, because the
 /// page's security policy ignores styles in attributes.
 enum SVG {
@@ -55,7 +57,10 @@ enum SVG {
             (name.map { [.class($0)] } ?? []) + [
                 Attribute("x", percent(x)), Attribute("y", number(y)), Attribute("text-anchor", anchor.rawValue),
             ]
-        ) { text }
+        ) {
+            // No element may stand in the text of a picture, not even one around a code.
+            TerminalText.plain(text)
+        }
     }
 
     /// The end of a text that stands at its place.

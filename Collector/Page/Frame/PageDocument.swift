@@ -1,3 +1,5 @@
+import MartletReports
+
 /// A whole document.
 enum PageDocument {
     /// - Parameters:
@@ -24,7 +26,7 @@ enum PageDocument {
             emptyElement(
                 "meta", Attribute("name", "viewport"), Attribute("content", "width=device-width, initial-scale=1"))
             emptyElement("meta", Attribute("name", "color-scheme"), Attribute("content", "light dark"))
-            element("title") { title + " – Martlet" }
+            element("title") { TerminalText.plain(title) + " – Martlet" }
             emptyElement(
                 "link", Attribute("rel", "icon"), .href(PageAssets.icon.address), Attribute("type", "image/svg+xml"))
             emptyElement("link", Attribute("rel", "stylesheet"), .href(PageAssets.style.address))

@@ -12,7 +12,7 @@ struct PageFrame {
     let facts: PageFacts
 
     /// - Parameters:
-    ///   - title: the view and what it shows, for the window's title.
+    ///   - title: the view and its subject, for the window's title.
     ///   - view: the view that is marked in the links.
     ///   - hasScope: whether the window and the senders can be chosen.
     ///   - reload: the seconds until a browser that runs no script asks again; `nil` if it does not.

@@ -12,7 +12,7 @@ struct CallEdge: Sendable {
     var servedHost: String
     /// Watched callers of the host, whose requests ``arrived`` has together.
     var callers = 1
-    /// What all watched callers of the host sent together.
+    /// The requests that all watched callers of the host sent together.
     var sentByAll: UInt64 = 0
     /// Whether only kept spans tell the callee: its host is another.
     var isOfSpans = false

@@ -16,7 +16,8 @@ struct CallFigures: Sendable {
     mutating func add(_ group: RequestGroup, error: String?) {
         self.group.merge(group)
         guard let error, Self.unreached.contains(error) else { return }
-        lost &+= group.count
+        // A request with a status was answered, whatever its error is called.
+        lost &+= min(group.count, group.outcomes[.transportFailure])
         errors.insert(error)
     }
 

@@ -3,7 +3,7 @@ enum FactStrip {
     struct Fact {
         let title: String
         let value: HTML
-        /// What the figure means, in small type.
+        /// The figure's meaning, in small type.
         var note = ""
         var isBad = false
         /// Whether it takes the room of two.

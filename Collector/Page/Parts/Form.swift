@@ -66,7 +66,7 @@ enum Form {
                     HTML(
                         "option",
                         [Attribute("value", option.value)] + (option.value == chosen ? [Attribute("selected")] : []),
-                        content: HTML(option.title))
+                        content: HTML(TerminalText.plain(option.title)))
                 }
             }
         }

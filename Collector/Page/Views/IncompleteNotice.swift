@@ -1,6 +1,6 @@
 import MartletReports
 
-/// The notice above figures that are not complete: what can still be said, and which agents know more.
+/// The notice above figures that are not complete: the bounds that still hold, and the agents that know more.
 struct IncompleteNotice {
     /// Agents that are named at most.
     private static let maxNamed = 5

@@ -30,10 +30,11 @@ extension Overview {
 
     /// The answer in a sentence, and the endpoints that it is about.
     private var leadIn: HTML {
-        element("section", .class("lead-in" + tone), .label("The answer")) {
+        let comparison = ComparisonText(endpoints)
+        return element("section", .class("lead-in" + tone), .label("The answer")) {
             element("h1") {
-                (isWorse ? Icon.up : endpoints.compare == nil ? .few : .good).html
-                ComparisonText(endpoints)?.answer ?? sentence
+                (isWorse ? Icon.up : isJudged ? .good : .few).html
+                isJudged ? comparison?.answer ?? sentence : sentence
             }
             if !changed.isEmpty || isTooMuchToCompare {
                 element("p") {
@@ -41,13 +42,17 @@ extension Overview {
                     changes
                 }
             }
-            for note in ComparisonText(endpoints)?.notes ?? [] { element("p", .class("hint")) { note + "." } }
+            if !isJudged, let answer = comparison?.answer { element("p") { answer } }
+            for note in comparison?.notes ?? [] { element("p", .class("hint")) { note + "." } }
         }
     }
 
+    /// Whether there is enough data to compare an endpoint.
+    private var isJudged: Bool { endpoints.compare.map { $0.worse + $0.better + $0.same > 0 } ?? false }
+
     private var isWorse: Bool { (endpoints.compare?.worse ?? 0) > 0 }
 
-    private var tone: String { isWorse ? "" : endpoints.compare == nil ? " warn" : " good" }
+    private var tone: String { isWorse ? "" : isJudged ? " good" : " warn" }
 
     /// The endpoints that changed for the worse, and then those that changed for the better.
     private var changed: [(row: ReportRow, verdict: Verdict)] {

@@ -29,7 +29,7 @@ package struct Overview: Sendable {
     package init(_ visit: Visit, in storage: some Storage) async throws {
         self.visit = visit
         facts = try await PageFacts(visit, in: storage)
-        let senders = try await storage.statistics(try Self.senders(visit))
+        let senders = try await storage.statistics(inSlotsIfPossible: try Self.senders(visit))
         kind = try visit.parameters.choice(.kind) ?? (senders.totals[.client] != nil ? .client : .server)
         let agents = try await storage.agents(seenSince: visit.window.from, limit: AgentsReport.maxAgents)
         services = OverviewService.all(of: senders, agents)
@@ -40,13 +40,15 @@ package struct Overview: Sendable {
         query.limit = query.limit ?? Self.maxEndpoints
         query.step = TrendStep.fitting(visit.window, slots: Self.rowSlots)
         let base = try parameters.comparison(of: query)
+        var (report, isTooMuch) = (Report?.none, false)
         do {
-            endpoints = try await storage.report(query, comparedWith: base)
-            isTooMuchToCompare = false
-        } catch is TooManyGroups where base != nil {
-            endpoints = try await storage.report(query)
-            isTooMuchToCompare = true
+            report = try await storage.report(query, comparedWith: base)
+        } catch is TooManyGroups {
+            isTooMuch = base != nil
+            query.step = nil
         }
+        if let report { endpoints = report } else { endpoints = try await storage.report(query) }
+        isTooMuchToCompare = isTooMuch
         hosts = try await CalledHosts(visit, in: storage)
         empty = services.isEmpty ? try await EmptyState(visit, in: storage) : nil
     }
@@ -72,10 +74,24 @@ package struct Overview: Sendable {
     }
 }
 
+extension Storage {
+    /// Returns the answer without slots if there are too many groups for them.
+    fileprivate func statistics(inSlotsIfPossible query: StatisticsQuery) async throws -> StatisticsAnswer {
+        do {
+            return try await statistics(query)
+        } catch is TooManyGroups {
+            var query = query
+            query.step = nil
+            return try await statistics(query)
+        }
+    }
+}
+
 /// A row of the table of services.
 struct OverviewService: Sendable {
     var name: String
-    var instances: Int
+    /// `nil` if there are more instances than the collector lists.
+    var instances: Int?
     /// The versions that sent in the window, and the time at which each was first seen if that lies in it.
     var versions: [(name: String, new: UnixNanoseconds?)]
     var served: Side?
@@ -99,7 +115,9 @@ struct OverviewService: Sendable {
             if index == services.count {
                 indexes[name] = index
                 services.append(
-                    OverviewService(name, agents.agents.filter { $0.resource.service == name }, answer.window))
+                    OverviewService(
+                        name, agents.agents.filter { $0.resource.service == name }, answer.window,
+                        isWhole: agents.more == 0))
             }
             let side = Side(
                 measures: group.measures(seconds: answer.window.seconds),
@@ -113,9 +131,10 @@ struct OverviewService: Sendable {
         return services
     }
 
-    private init(_ name: String, _ agents: [AgentRecord], _ window: TimeWindow) {
+    /// - Parameter isWhole: whether the agents are all that there are.
+    private init(_ name: String, _ agents: [AgentRecord], _ window: TimeWindow, isWhole: Bool) {
         self.name = name
-        instances = Set(agents.map(\.resource.instance)).count
+        instances = isWhole ? Set(agents.map(\.resource.instance)).count : nil
         let seen = SeenVersions(agents)
         versions = seen.versions(of: name).map { ($0.name, seen.firstSeen(name, $0.name, in: window)) }
         lastSeen = agents.map(\.lastSeen).max()

@@ -14,7 +14,7 @@ package struct ServiceMap: Sendable {
     /// The edges with the most requests first, at most ``maxListed``.
     let edges: [CallEdge]
     let edgeCount: Int
-    /// What each service served or, if it served nothing, made.
+    /// The requests that each service served or, if it served none, made.
     let services: [String: RequestMeasures]
     let agents: [AgentRecord]
     /// `nil` if there is something to show.

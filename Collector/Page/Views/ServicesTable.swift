@@ -58,7 +58,9 @@ struct ServicesTable {
                 versions(service)
             }
             DataTable.cell("instances", "num") {
-                link(visit.address(of: .agents).with(.service, service.name)) { String(service.instances) }
+                link(visit.address(of: .agents).with(.service, service.name)) {
+                    service.instances.map(String.init) ?? "not known"
+                }
             }
             side(service, service.served, .server, "served")
             DataTable.cell("served, p95 trend", "trend") {

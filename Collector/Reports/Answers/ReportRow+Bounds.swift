@@ -14,6 +14,6 @@ extension ReportRow.Bounds {
         let bounds = group.statistics.duration.quantiles([lowest, min(highest, 1)])
         guard let from = bounds[0], let to = bounds[1] else { return nil }
         self.init(
-            from: RequestMeasures.milliseconds(from), to: highest < 1 ? RequestMeasures.milliseconds(to) : nil)
+            from: Milliseconds.of(from), to: highest < 1 ? Milliseconds.of(to) : nil)
     }
 }

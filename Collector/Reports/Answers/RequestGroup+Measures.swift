@@ -23,7 +23,7 @@ extension RequestGroup {
     /// Returns a quantile of all durations, in milliseconds; `nil` if there are no requests.
     package func milliseconds(_ quantile: Double) -> Double? {
         isEmpty
-            ? nil : statistics.duration.quantiles([quantile]).first.flatMap { $0 }.map(RequestMeasures.milliseconds)
+            ? nil : statistics.duration.quantiles([quantile]).first.flatMap { $0 }.map(Milliseconds.of)
     }
 
     package func impact(among all: RequestGroup) -> Double { share(time, of: all.time) }
@@ -40,9 +40,9 @@ extension RequestGroup {
 extension ExponentialHistogram {
     /// The latency in milliseconds; zeros if there were no requests.
     fileprivate var latency: RequestMeasures.Latency {
-        let quantiles = quantiles([0.5, 0.75, 0.9, 0.95, 0.99, 1]).map { RequestMeasures.milliseconds($0 ?? 0) }
+        let quantiles = quantiles([0.5, 0.75, 0.9, 0.95, 0.99, 1]).map { Milliseconds.of($0 ?? 0) }
         return RequestMeasures.Latency(
-            mean: RequestMeasures.milliseconds(mean), p50: quantiles[0], p75: quantiles[1], p90: quantiles[2],
+            mean: Milliseconds.of(mean), p50: quantiles[0], p75: quantiles[1], p90: quantiles[2],
             p95: quantiles[3],
             p99: quantiles[4], max: quantiles[5])
     }
@@ -52,7 +52,7 @@ extension PhaseTotals {
     fileprivate var means: [String: Double] {
         var means: [String: Double] = [:]
         for phase in RequestPhase.allCases {
-            if let mean = self[phase].mean { means[phase.rawValue] = RequestMeasures.milliseconds(mean) }
+            if let mean = self[phase].mean { means[phase.rawValue] = Milliseconds.of(mean) }
         }
         return means
     }
@@ -60,11 +60,4 @@ extension PhaseTotals {
 
 private func share(_ part: Double, of whole: Double) -> Double {
     whole > 0 ? part / whole : 0
-}
-
-extension RequestMeasures {
-    /// Converts seconds to milliseconds. A sender's bucket may reach past the largest Double, and JSON has no infinity.
-    static func milliseconds(_ seconds: Double) -> Double {
-        min(max(seconds * 1000, 0), .greatestFiniteMagnitude)
-    }
 }

@@ -17,12 +17,16 @@ struct SpanContents {
         for (name, value) in span.attributes where !add(name, value) { others[name] = value }
     }
 
+    /// Seconds of a phase at most: some thirty years.
+    private static let longestPhase = 1e9
+
     /// Returns `false` for an attribute without a property of its own.
     private mutating func add(_ name: String, _ value: SpanAttribute) -> Bool {
         if let phase = name.suffix(after: AttributeName.phase), RequestPhase(rawValue: phase) != nil,
             case .double(let seconds) = value
         {
-            phases[phase] = seconds * 1000
+            // A time of nonsense is left out: JSON has no word for it.
+            if (0...Self.longestPhase).contains(seconds) { phases[phase] = seconds * 1000 }
         } else if let field = name.suffix(after: AttributeName.requestHeaderPrefix), let texts = value.texts {
             requestHeaders[field] = texts
         } else if let field = name.suffix(after: AttributeName.responseHeaderPrefix), let texts = value.texts {

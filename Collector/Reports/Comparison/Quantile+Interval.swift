@@ -19,7 +19,7 @@ extension Verdict.Quantile {
         let studentT = StudentT(degreesOfFreedom: Double(above.sizes.count - 1))
         let reach = studentT.critical(Self.intervalLevel) * variance.squareRoot()
         let quantiles = window.durations.quantiles([share - reach, share, share + reach]).map {
-            RequestMeasures.milliseconds($0 ?? 0)
+            Milliseconds.of($0 ?? 0)
         }
         value = quantiles[1]
         interval = min(quantiles[0], value)...max(value, quantiles[2])

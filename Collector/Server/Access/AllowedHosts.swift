@@ -15,17 +15,38 @@ package struct AllowedHosts: Sendable {
     ///
     /// - Parameter authority: the request's `Host`: a name or an address, and perhaps a port.
     func allow(_ authority: String) -> Bool {
-        let host = Self.host(of: authority).lowercased()
+        guard let host = Self.host(of: authority)?.lowercased() else { return false }
         return !host.contains(".") || host.hasSuffix(".localhost") || names.contains(host) || Self.isAddress(host)
     }
 
-    /// The name without its port.
-    static func host(of authority: String) -> String {
-        if authority.hasPrefix("["), let end = authority.firstIndex(of: "]") {
-            return String(authority[authority.index(after: authority.startIndex)..<end])
+    /// The name without its port and without a dot at its end; `nil` for a text that is no name and no address (RFC 3986,
+    /// section 3.2.2, without escapes).
+    static func host(of authority: String) -> String? {
+        let (name, port) = parts(of: authority)
+        guard !name.isEmpty, port.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+            return nil
         }
-        return authority.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).first.map(String.init)
-            ?? ""
+        if name.hasPrefix("[") {
+            let address = String(name.dropFirst().dropLast())
+            return name.hasSuffix("]") && address.contains(":") && isAddress(address) ? address : nil
+        }
+        guard name.utf8.allSatisfy(isPlain) else { return nil }
+        return String(name.hasSuffix(".") ? name.dropLast() : name)
+    }
+
+    private static func parts(of authority: String) -> (name: Substring, port: Substring) {
+        let end = authority.lastIndex(of: "]").map { authority.index(after: $0) } ?? authority.startIndex
+        guard let colon = authority[end...].firstIndex(of: ":") else { return (authority[...], "") }
+        return (authority[..<colon], authority[authority.index(after: colon)...])
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+            true
+        default: false
+        }
     }
 
     private static func isAddress(_ host: String) -> Bool { (try? SocketAddress(ipAddress: host, port: 0)) != nil }

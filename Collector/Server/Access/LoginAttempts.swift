@@ -21,24 +21,25 @@ final class LoginAttempts: Sendable {
         self.now = now
     }
 
-    /// Whether another login of the address is looked at.
-    func admits(_ address: String) -> Bool {
+    /// Counts an attempt, unless the address has made too many that were refused.
+    func take(_ address: String) -> Bool {
         let minute = now() / Self.minute
         return counts.withLock { counts in
-            guard let count = counts[address], count.minute == minute else { return true }
-            return count.refused < Self.most
-        }
-    }
-
-    func noteRefusal(of address: String) {
-        let minute = now() / Self.minute
-        counts.withLock { counts in
             if counts.count >= Self.maxAddresses { counts = counts.filter { $0.value.minute == minute } }
             if counts.count >= Self.maxAddresses { counts = [:] }
             var count = counts[address] ?? Count(minute: minute, refused: 0)
             if count.minute != minute { count = Count(minute: minute, refused: 0) }
+            guard count.refused < Self.most else { return false }
             count.refused += 1
             counts[address] = count
+            return true
+        }
+    }
+
+    /// Takes back an attempt that was not refused.
+    func giveBack(_ address: String) {
+        counts.withLock { counts in
+            if let refused = counts[address]?.refused, refused > 0 { counts[address]?.refused = refused - 1 }
         }
     }
 }

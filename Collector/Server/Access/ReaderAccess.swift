@@ -13,21 +13,20 @@ struct ReaderAccess: Sendable {
     /// The prefix binds the cookie to this host and to https (RFC 6265bis, section 4.1.3.2).
     private var cookie: String { isTLS ? "__Host-martlet_session" : "martlet_session" }
 
-    func admits(_ request: Request) -> Bool {
+    /// - Parameter sessionsMayChange: whether a session may do more than read. On the page it may; an API call that changes
+    ///   something takes the token, which no other site can make a browser send.
+    func admits(_ request: Request, sessionsMayChange: Bool) -> Bool {
         guard let token else { return true }
         if let given = BearerToken.given(in: request) { return SecretText.isEqual(given, to: token) }
-        // A session reads. An API call that changes something takes the token, which no other site can make a browser send.
-        guard [.get, .head].contains(request.method) || isPage(request) else { return false }
-        return session(of: request).map(sessions.contains) ?? false
+        return (sessionsMayChange || [.get, .head].contains(request.method)) && session(of: request) != nil
     }
 
-    /// The id of the session that a request names, known or not.
+    /// The id of the living session that a request names; `nil` if it names none.
     func session(of request: Request) -> String? {
-        for field in request.headers[values: .cookie] {
-            for pair in field.split(separator: ";") {
-                let parts = pair.trimmingPrefix(while: \.isWhitespace).split(separator: "=", maxSplits: 1)
-                if parts.count == 2, parts[0] == cookie { return String(parts[1]) }
-            }
+        let pairs = request.headers[values: .cookie].flatMap { $0.split(separator: ";") }
+        for pair in pairs {
+            let parts = pair.trimmingPrefix(while: \.isWhitespace).split(separator: "=", maxSplits: 1)
+            if parts.count == 2, parts[0] == cookie, sessions.contains(String(parts[1])) { return String(parts[1]) }
         }
         return nil
     }
@@ -40,6 +39,4 @@ struct ReaderAccess: Sendable {
 
     /// The cookie that removes a session's.
     var endedCookie: String { cookie("") + "; Max-Age=0" }
-
-    private func isPage(_ request: Request) -> Bool { !request.uri.path.hasPrefix("/api/") }
 }

@@ -1,7 +1,7 @@
 import Hummingbird
 
-/// Header fields of every answer. The collector serves no page, so a browser must not guess an answer's type, keep, frame
-/// or run the answer, or tell other sites its address.
+/// Header fields of every answer that does not set them itself. A browser must not guess an answer's type, keep, frame or run
+/// the answer, or tell other sites its address. The page has a policy of its own.
 struct SecurityHeaders<Context: RequestContext>: RouterMiddleware {
     private let fields: [HTTPFields.Element] = [
         "X-Content-Type-Options": "nosniff",

@@ -32,31 +32,32 @@ struct LoginRoutes: Sendable {
     }
 
     private func logIn(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
+        // The attempt is counted once the whole form is there, so that none waits uncounted beside others.
+        let body = try await request.body.collect(upTo: Self.maxFormBytes)
         let address = context.remoteAddress
-        guard attempts.admits(address) else {
+        guard attempts.take(address) else {
             var response = Response(
                 page: LoginPage.html(next: "/", problem: "Too many tokens were wrong. Try again in a minute."),
                 status: .tooManyRequests)
             response.headers[.retryAfter] = "60"
             return response
         }
-        let body = try await request.body.collect(upTo: Self.maxFormBytes)
         let form = FormFields(String(buffer: body))
         let next = Self.destination(form["next"] ?? "/")
         guard let token = access.token, SecretText.isEqual(form["token"] ?? "", to: token) else {
-            attempts.noteRefusal(of: address)
             return Response(
                 page: LoginPage.html(next: next, problem: "This is not the read token."), status: .unauthorized)
         }
+        attempts.giveBack(address)
         return Response(
             status: .seeOther, headers: [.location: next, .setCookie: access.cookie(access.sessions.begin())])
     }
 
-    /// Returns an address of this server; the overview if the text is none. A browser takes `//` and `/\` for another host.
+    /// Returns an address of this server; the overview if the text is none. A browser takes `//` and `/\\` for another host.
     static func destination(_ text: String) -> String {
-        let bytes = Array(text.utf8)
-        guard bytes.first == UInt8(ascii: "/"), bytes.allSatisfy({ (0x21..<0x7f).contains($0) }),
-            bytes.count < 2 || ![UInt8(ascii: "/"), UInt8(ascii: "\\")].contains(bytes[1])
+        let path = text.prefix { $0 != "?" }
+        guard text.utf8.first == UInt8(ascii: "/"), text.utf8.allSatisfy({ (0x21..<0x7f).contains($0) }),
+            !path.contains("//"), !path.contains("\\")
         else { return "/" }
         return text
     }

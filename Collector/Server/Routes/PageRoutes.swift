@@ -19,7 +19,7 @@ struct PageRoutes: Sendable {
         }
         let group = router.group()
         group.add(middleware: LongWorkMiddleware())
-        group.add(middleware: ReaderMiddleware(access: access) { LoginRoutes.form($0) })
+        group.add(middleware: ReaderMiddleware(access: access, sessionsMayChange: true) { LoginRoutes.form($0) })
         group.add(middleware: ReadLimiterMiddleware(limiter: limiter))
         view("/", of: group) { request, _ in
             try await Overview(try visit(.overview, request), in: storage).html

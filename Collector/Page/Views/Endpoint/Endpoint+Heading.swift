@@ -3,7 +3,7 @@ import MartletStorage
 import MartletTelemetry
 
 extension Endpoint {
-    /// The method and the endpoint, or what else is selected.
+    /// The method and the endpoint, or another selected value.
     var title: String {
         let (method, endpoint) = (text(of: .method), text(of: .endpoint))
         guard endpoint.isEmpty else { return method.isEmpty ? endpoint : "\(method) \(endpoint)" }
@@ -61,7 +61,7 @@ extension Endpoint {
         }
     }
 
-    /// Some services of a side. Each opens what it counted of the same endpoint.
+    /// Some services of a side. Each opens its own counts of the same endpoint.
     @HTMLBuilder private func services(_ word: String, _ names: [String], _ side: RequestKind) -> HTML {
         let shown = 4
         if names.isEmpty {

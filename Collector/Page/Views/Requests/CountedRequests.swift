@@ -2,7 +2,7 @@ import MartletReports
 import MartletStorage
 import MartletTelemetry
 
-/// How many requests the conditions of a list select among all that were counted, kept or not.
+/// The number of requests that the conditions of a list select among all that were counted, kept or not.
 struct CountedRequests: Sendable {
     /// Errors that are named at most.
     private static let maxErrors = 4

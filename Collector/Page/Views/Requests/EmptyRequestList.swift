@@ -1,6 +1,6 @@
 import MartletReports
 
-/// The list without a row: which condition matched nothing, and what to leave out.
+/// The list without a row: the condition that matched nothing, and links that leave it out.
 struct EmptyRequestList {
     let list: RequestList
     private var visit: Visit { list.visit }

@@ -1,6 +1,6 @@
 import MartletReports
 
-/// How many requests there were, and how many of them are kept.
+/// The number of requests that there were, and of those that are kept, in a sentence.
 struct KeptSentence {
     let list: RequestList
 

@@ -24,7 +24,7 @@ struct MapLayout: Sendable {
     private static let (least, pitch, space, margin, width) = (76.0, 26.0, 44.0, 40.0, 1300.0)
 
     let boxes: [Box]
-    /// In the order of the edges.
+    /// The lines of the edges, in their order.
     let wires: [Wire]
     let width: Double
     let height: Double

@@ -1,0 +1,55 @@
+import ArgumentParser
+import Foundation
+import MartletPage
+import MartletReports
+import MartletSQLiteStorage
+import MartletStorage
+import MartletTelemetry
+
+/// Makes views of the page from a store as the collector does, and prints their cost.
+struct PageCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "page", abstract: "Makes views of the page of a store.")
+
+    @Argument(help: "The store's file.")
+    var path: String
+
+    @Option(help: "The time of the views, in seconds since 1970. (default: now)")
+    var now: UInt64?
+
+    @Option(help: "Times that each view is made.")
+    var times = 5
+
+    func run() async throws {
+        let now = now.map { $0 * 1_000_000_000 } ?? SQLiteStorage.systemClock()
+        let storage = try SQLiteStorage(readingFrom: path)
+        let service = try await storage.values(
+            ValuesQuery(.service, window: TimeWindow(from: 0, to: now), limit: 1)
+        ).values.first ?? ""
+        let overview: [(String, [(String, String)])] = [
+            ("overview, 1 h", []), ("overview, 1 h, compared with nothing", [("compare", "off")]),
+            ("overview, 1 h, one service", [("service", service)]),
+        ]
+        for (name, parameters) in overview {
+            try await measure(name) { try await Overview(try Visit(.overview, parameters, now: now), in: storage).html }
+        }
+        try await measure("endpoint, 30 d") {
+            let visit = try Visit(.endpoint, [("service", service), ("since", "30d")], now: now)
+            return try await Endpoint(visit, in: storage).html
+        }
+        try await measure("requests, 24 h") {
+            try await RequestList(try Visit(.requests, [("since", "24h")], now: now), in: storage).html
+        }
+    }
+
+    private func measure(_ name: String, _ view: () async throws -> HTML) async throws {
+        for _ in 0..<times {
+            let (cpu, start) = (ProcessCost.cpuSeconds, ContinuousClock.now)
+            let bytes = try await view().bytes.count
+            let wall = (ContinuousClock.now - start) / .milliseconds(1)
+            print(
+                String(
+                    format: "%@: %.0f ms, %.0f ms of CPU, %d bytes, peak %d MiB", name, wall,
+                    (ProcessCost.cpuSeconds - cpu) * 1000, bytes, ProcessCost.peakMebibytes))
+        }
+    }
+}
