@@ -185,7 +185,7 @@ let package = Package(
                 "TracerProgram", "martlet-collector",
                 .product(name: "Hummingbird", package: "hummingbird"),
             ],
-            exclude: ["browse_page.py", "python_sdk.py", "shop_world.py"]),
+            exclude: ["api_hooks.py", "browse_page.py", "python_sdk.py", "shop_world.py"]),
         // These tests kill processes, and run misbehaving collectors and full disks: `make faults`.
         .executableTarget(
             name: "FaultProgram",

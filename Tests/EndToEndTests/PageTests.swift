@@ -13,7 +13,10 @@ import Testing
 
     /// Runs a Python program to its end, and returns its output.
     private func run(_ arguments: [String]) async throws -> String {
-        let environment = ["HOME": folder.path("home"), "PATH": "/usr/bin:/bin"]
+        let environment = [
+            "HOME": folder.path("home"), "PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONPATH": Repository.path("Tests/EndToEndTests"), "SCHEMATHESIS_HOOKS": "api_hooks",
+        ]
         let (status, output, errors) = try await ChildProcess(.testPython, arguments, environment: environment).finish()
         guard status == 0 else { throw ChildProcess.Failure(output: output + errors) }
         return output

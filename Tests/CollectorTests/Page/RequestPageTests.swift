@@ -1,5 +1,7 @@
 import Fixtures
+import Foundation
 import HummingbirdTesting
+import MartletReports
 import MartletTelemetry
 import Testing
 
@@ -116,6 +118,27 @@ import Testing
             let page = try await client.read("/requests/1?since=yesteryear")
             #expect(page.status == 400)
             #expect(page.text.contains("since must be a time"))
+        }
+    }
+
+    /// JSON has no word for these.
+    @Test(arguments: [Double.nan, .infinity, -.infinity, -1, 1e308, 1.79e305])
+    func aPhaseOfNonsenseIsLeftOutOfEveryAnswer(seconds: Double) async throws {
+        try await withServer { client in
+            let span = KeptRequests.span(1) {
+                $0.attributes = [
+                    "martlet.phase.queue": .double(seconds), "martlet.phase.tls": .double(seconds),
+                    "martlet.phase.first_byte": .double(0.2),
+                ]
+            }
+            try await KeptRequests.send([span], to: client)
+            let list = try await client.get("/api/v1/requests")
+            let report = try ReportJSON.value(of: RequestsReport.self, in: Data(buffer: list.body))
+            let request = try #require(report.requests.first)
+            #expect(request.phases == ["first_byte": 200])
+            for path in ["/api/v1/requests/\(request.id)", "/api/v1/requests/\(request.id)?format=har", "/requests"] {
+                #expect(try await client.get(path).status == .ok)
+            }
         }
     }
 }

@@ -1,0 +1,90 @@
+import Fixtures
+import MartletSQLiteStorage
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+@testable import MartletPage
+@testable import MartletReports
+
+@Suite struct OverviewTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func page(_ visit: Visit, in storage: some Storage) async throws -> ReadPage {
+        let html = try await Overview(visit, in: storage).html
+        return ReadPage(status: 200, markup: String(decoding: html.bytes, as: UTF8.self))
+    }
+
+    private func compared(_ parameters: [(String, String)] = []) async throws -> ReadPage {
+        let store = try await ComparedStore(in: folder).storage
+        let window = [
+            ("since", TimeText.format(ComparedStore.window.from)), ("until", TimeText.format(ComparedStore.window.to)),
+        ]
+        return try await page(
+            try Visit(.overview, window + parameters, now: ComparedStore.window.to), in: store)
+    }
+
+    @Test func theHeadingNamesTheEndpointsThatAreWorse() async throws {
+        let page = try await compared()
+        #expect(page.text.contains("2 of 6 endpoints are worse than in the hour before."))
+        #expect(page.text.contains("POST /payments : worse, failures 2.85 → 8.92 %, p50 98.2 → 114 ms, p95 144 → 672 ms."))
+        #expect(page.text.contains("GET /products/{product}/reviews : better"))
+        #expect(page.text.contains("totals mix endpoints; no verdict is given"))
+        #expect(page.text.contains("--compare previous --by service --by method --by host --by endpoint"))
+    }
+
+    @Test func nothingIsComparedIfTheAddressSaysSo() async throws {
+        let page = try await compared([("compare", "off")])
+        #expect(!page.text.contains("worse") && !page.text.contains("--compare"))
+        #expect(page.text.contains("requests failed"))
+    }
+
+    @Test func theStoreSortsTheEndpointsAndATitleTurnsTheOrder() async throws {
+        let page = try await compared([("sort", "count"), ("ascending", "true"), ("top", "1")])
+        #expect(page.text.contains("/keys"))
+        #expect(!page.text.contains("GET /products storefront"))
+        #expect(page.text.contains("The first 1 of 6; the totals are of all."))
+        #expect(page.markup.contains(#"aria-sort="ascending""#))
+        let turned = page.links.filter { $0.contains("sort=count") && !$0.contains("ascending=true") }
+        #expect(turned.contains { $0.hasPrefix("/?since=") })
+    }
+
+    @Test func eachFigureOpensItsRequests() async throws {
+        let page = try await compared()
+        let requests = page.links.filter { $0.hasPrefix("/requests?") && $0.contains("endpoint=%2Fpayments") }
+        #expect(requests.contains { $0.contains("failed=true") && $0.contains("service=storefront") })
+        #expect(requests.contains { $0.contains("sort=duration") })
+        #expect(page.links.contains { $0.hasPrefix("/endpoint?") && $0.contains("host=payments.internal%3A443") })
+    }
+
+    /// A store that puts together as few slots as this has room for the rows, and for no line over time.
+    @Test func manyServicesAreShownWithoutTheirLines() async throws {
+        var limits = SQLiteLimits()
+        limits.maxGroups = 20
+        let clock = Clock()
+        clock.time = Samples.time(60)
+        let storage = try SQLiteStorage(path: folder.path("many.sqlite"), limits: limits, now: { clock.time })
+        let names = (1...8).map { "service-\($0)" }
+        for name in names {
+            let metrics = Samples.metrics(requests: 2, captured: 2, end: 10, resource: Samples.resource(name))
+            _ = try await storage.store([metrics], of: nil)
+        }
+        let page = try await page(try Visit(.overview, [("since", "10m")], now: clock.time), in: storage)
+        for name in names { #expect(page.text.contains("\(name) version 1.2")) }
+        #expect(page.text.contains("All 8 endpoints"))
+        #expect(page.text.contains("There are too many endpoints to compare them all"))
+    }
+
+    @Test(arguments: ["since=x", "sort=size", "top=0", "compare=x", "kind=x", "limit=-1&limit=2", "color=red"])
+    func aParameterThatCannotBeReadIs400WithASentence(query: String) async throws {
+        try await withServer { client in
+            let page = try await client.read("/?" + query)
+            #expect(page.status == 400)
+            #expect(page.text.contains("The address cannot be read"))
+        }
+    }
+}
