@@ -103,15 +103,31 @@ extension Endpoint {
         }
     }
 
-    /// The change against the window before.
-    private var answer: HTML {
-        guard let measures = totals.measures, let before = measuresBefore else { return .none }
-        return element("div", .class("answer")) {
-            element("span", .class("why")) {
-                "failures \(FigureText.percent(before.failures.rate)) → \(FigureText.percent(measures.failures.rate)) %, "
-                    + "p95 \(Figure.duration(before.latency.p95)) → \(Figure.duration(measures.latency.p95))"
+    /// The verdict, and the change against the window before if the verdict names none.
+    @HTMLBuilder private var answer: HTML {
+        if judgement != nil || change != nil {
+            element("div", .class("answer")) {
+                if let (verdict, base) = judgement {
+                    VerdictCell.html(verdict)
+                    element("span", .class("why")) { "compared with \(base)" }
+                }
+                if let change, judgement.map({ VerdictText.changes($0.verdict).isEmpty }) ?? true {
+                    element("span", .class("why")) { change }
+                    element("span", .class("why")) { "against the \(WindowName.before(window))" }
+                }
             }
-            element("span", .class("why")) { "against the \(WindowName.before(window))" }
         }
+    }
+
+    private var judgement: (verdict: Verdict, base: String)? {
+        guard let comparison = compared?.compare, let verdict = compared?.rows.first?.verdict else { return nil }
+        return (verdict, ComparisonBaseText.noun(comparison))
+    }
+
+    private var change: String? {
+        guard let measures = totals.measures, let before = measuresBefore else { return nil }
+        return
+            "failures \(FigureText.percent(before.failures.rate)) → \(FigureText.percent(measures.failures.rate)) %, "
+            + "p95 \(Figure.duration(before.latency.p95)) → \(Figure.duration(measures.latency.p95))"
     }
 }

@@ -32,6 +32,8 @@ package struct Endpoint: Sendable {
     /// The end of the latest interval with requests within a day before an empty window; `nil` if there is none, or if the
     /// window is not empty.
     let latestBefore: UnixNanoseconds?
+    /// The selection as one row that is compared; `nil` if no endpoint is selected, or the address asks for no comparison.
+    let compared: Report?
 
     /// - Throws: ``ParameterError``, ``TooManyGroups``, or the store's error.
     package init(_ visit: Visit, in storage: some Storage) async throws {
@@ -65,6 +67,19 @@ package struct Endpoint: Sendable {
         marks = versions.compactMap { version in version.new.map { TimeMark(time: $0, label: version.name) } }
         examples = try await EndpointExamples(questions.kept, in: storage)
         latestBefore = totals.measures == nil ? try await storage.statistics(questions.dayBefore).latestEnd : nil
+        compared = try await Self.compared(visit, kind, in: storage)
+    }
+
+    private static func compared(
+        _ visit: Visit, _ kind: RequestKind, in storage: some Storage
+    ) async throws -> Report? {
+        guard visit.parameters[.endpoint] != nil, let base = visit.comparison else { return nil }
+        var parameters = visit.parameters(for: ReportParameter.self, leavingOut: [.kind, .compare])
+        parameters.add(.kind, kind.rawValue)
+        parameters.add(.by, Dimension.kind.rawValue)
+        parameters.add(.compare, base)
+        let query = try parameters.query(now: visit.now)
+        return try await storage.report(query, comparedWith: try parameters.comparison(of: query))
     }
 
     var axis: TimeAxis { TimeAxis(window, marks: marks) }
