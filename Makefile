@@ -13,21 +13,21 @@ test:
 	@scripts/setup.sh test
 	scripts/check-deploy.sh
 	swift build --build-tests --disable-xctest
-	swift test --disable-xctest --skip-build --filter '^Martlet(OTLP|Telemetry)?Tests\.'
-	swift test --disable-xctest --skip-build --filter '^CollectorTests\.'
-	swift test --disable-xctest --skip-build --filter EndToEndTests --skip ConsumerTests
-	swift test --disable-xctest --skip-build --filter ConsumerTests
-	swift test --disable-xctest --skip-build --filter '^FaultTests\.'
-	swift test --disable-xctest --skip-build --filter ParityTests
-	MARTLET_TRANSPORT=urlsession swift test --disable-xctest --skip-build \
+	scripts/run-tests.sh --filter '^Martlet(OTLP|Telemetry)?Tests\.'
+	scripts/run-tests.sh --filter '^CollectorTests\.'
+	scripts/run-tests.sh --filter EndToEndTests --skip ConsumerTests
+	scripts/run-tests.sh --filter ConsumerTests
+	scripts/run-tests.sh --filter '^FaultTests\.'
+	scripts/run-tests.sh --filter ParityTests
+	MARTLET_TRANSPORT=urlsession scripts/run-tests.sh \
 		--filter 'AgentTests/|FaultTests/(Answer|Proxy)Tests|EndToEndTests.OutageTests'
 	scripts/soak.sh 5000
 
 faults:
 	@scripts/setup.sh test
 	swift build --build-tests --disable-xctest
-	MARTLET_FAULTS=full swift test --disable-xctest --skip-build --filter '^FaultTests\.'
-	MARTLET_FAULTS=full MARTLET_TRANSPORT=urlsession swift test --disable-xctest --skip-build --filter '^FaultTests\.'
+	MARTLET_FAULTS=full scripts/run-tests.sh --filter '^FaultTests\.'
+	MARTLET_FAULTS=full MARTLET_TRANSPORT=urlsession scripts/run-tests.sh --filter '^FaultTests\.'
 	scripts/outage.sh
 	scripts/overload.sh
 
