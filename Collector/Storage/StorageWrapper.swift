@@ -27,6 +27,8 @@ extension StorageWrapper {
 
     package func requests(_ query: RequestsQuery) async throws -> RequestsAnswer { try await storage.requests(query) }
 
+    package func cells(_ query: RequestCellsQuery) async throws -> [[Int]] { try await storage.cells(query) }
+
     package func request(_ id: String) async throws -> StoredSpan? { try await storage.request(id) }
 
     package func spans(ofTrace trace: TraceID, limit: Int) async throws -> TraceAnswer {

@@ -6,6 +6,8 @@ struct HeatMapChart {
     private static let (rowHeight, top) = (20.0, 18.0)
 
     let map: HeatMap
+    /// The kept requests of each slot by row.
+    let kept: [[Int]]
     let slots: [TimeSlot]
     let axis: TimeAxis
     /// The requests of a part of the window.
@@ -33,7 +35,7 @@ struct HeatMapChart {
             label: "Requests by time and latency; the same as a table below", height: bottom + Plot.timesHeight,
             values: values, name: "area heat", frame: "plot wide-plot"
         ).html {
-            for (index, slot) in slots.enumerated() { column(slot, map.counts[index]) }
+            for index in slots.indices { column(slots[index], map.counts[index], kept[index]) }
             axis.html(height: bottom)
         }
     }
@@ -43,7 +45,7 @@ struct HeatMapChart {
         map.rows.enumerated().compactMap { index, row in row.upper.map { (HeatMap.figure($0), y(of: index)) } }
     }
 
-    private func column(_ slot: TimeSlot, _ counts: [UInt64]) -> HTML {
+    private func column(_ slot: TimeSlot, _ counts: [UInt64], _ kept: [Int]) -> HTML {
         let place = BarPlace(slot.window, axis, gap: 0.04)
         let (time, address) = (ClockText.range(slot.window, in: axis.window), requests(slot.window))
         return HTML.joined(
@@ -52,9 +54,16 @@ struct HeatMapChart {
                     SVG.rect(
                         "h\(map.level(of: count))", x: place.barFrom, y: y(of: index) + 1, width: place.barWidth,
                         height: Self.rowHeight - 2, radius: 2)
-                    SVG.title("\(time), \(map.rows[index].text): \(Figure.requests(count))")
+                    SVG.title(
+                        "\(time), \(map.rows[index].text): \(Figure.requests(count)), \(Self.kept(kept[index], of: count))")
                 }
             })
+    }
+
+    /// Returns the number of a cell's kept requests. They are kept by the times at which they started, and counted by those at
+    /// which they ended, so a few more may be kept.
+    private static func kept(_ kept: Int, of count: UInt64) -> String {
+        kept == 0 ? "none kept" : UInt64(kept) >= count ? "all kept" : "\(FigureText.grouped(UInt64(kept))) kept"
     }
 
     /// The requests from the lower bound of a row on, the fastest first, so that those of the row come first.
@@ -65,15 +74,22 @@ struct HeatMapChart {
 
     private var table: ChartTable {
         ChartTable(
-            caption: "Requests by time and latency; each number opens its requests", columns: map.rows.map(\.text),
-            rows: zip(slots, map.counts).map { slot, counts in
-                let address = requests(slot.window)
+            caption: "Requests by time and latency, and those whose details are kept; each number opens them", columns: map.rows.map(\.text),
+            rows: slots.indices.map { index in
+                let address = requests(slots[index].window)
                 return ChartTable.Row(
-                    name: ClockText.range(slot.window, in: axis.window), address: address,
-                    cells: zip(map.rows, counts).map { row, count in
-                        count == 0
-                            ? HTML("·") : link(self.address(address, row)) { FigureText.grouped(count) }
+                    name: ClockText.range(slots[index].window, in: axis.window), address: address,
+                    cells: map.rows.indices.map { row in
+                        cell(map.counts[index][row], kept[index][row], self.address(address, map.rows[row]))
                     })
             })
+    }
+
+    private func cell(_ count: UInt64, _ kept: Int, _ address: PageAddress) -> HTML {
+        guard count > 0 else { return HTML("·") }
+        return HTML.joined([
+            link(address) { FigureText.grouped(count) },
+            element("span", .class("hint")) { " " + Self.kept(kept, of: count) },
+        ])
     }
 }

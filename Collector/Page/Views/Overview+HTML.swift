@@ -69,9 +69,14 @@ extension Overview {
                     link(EndpointsTable.address(of: row, visit, kind)) {
                         row.text(of: .method) + " " + row.text(of: .endpoint)
                     },
-                    HTML(": \(VerdictText.word(verdict)), \(VerdictText.changes(verdict)). "),
+                    HTML(": \(VerdictText.word(verdict)), \(VerdictText.changes(verdict))\(since(row)). "),
                 ])
             })
+    }
+
+    /// Returns the time of a row's change after a comma; empty if it is not known.
+    private func since(_ row: ReportRow) -> String {
+        row.changed.map { ", " + $0.text { ClockText.moment($0, in: visit.window) } } ?? ""
     }
 
     /// The answer where nothing is compared.

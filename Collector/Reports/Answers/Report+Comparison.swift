@@ -29,6 +29,15 @@ extension Report {
         for verdict in verdicts.values { compare?.count(verdict) }
     }
 
+    /// - Parameter slots: the slots of each row.
+    mutating func addChangedTimes(_ slots: GroupSlots) {
+        for index in rows.indices {
+            rows[index].changed = rows[index].verdict.flatMap {
+                ChangedTime($0, slots.groups[index], in: slots.grid)
+            }
+        }
+    }
+
     private static func verdicts(
         on after: StatisticsAnswer, comparedWith before: StatisticsAnswer
     ) -> [[String?]: Verdict] {

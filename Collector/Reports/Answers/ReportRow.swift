@@ -14,6 +14,8 @@ package struct ReportRow: Sendable, Equatable, Codable {
     package var p99Bounds: Bounds?
     /// `nil`, and left out, if the report is compared with nothing.
     package var verdict: Verdict?
+    /// `nil`, and left out, if the verdict names no change, or the report has no slots.
+    package var changed: ChangedTime?
     /// The figures in the other window; `nil`, and left out, if there were no requests.
     package var before: RequestMeasures?
 
@@ -46,7 +48,7 @@ package struct ReportRow: Sendable, Equatable, Codable {
     private enum CodingKeys: String, CodingKey {
         case lastSeen = "last_seen"
         case p99Bounds = "p99_ms_bounds"
-        case trend, verdict, before
+        case trend, verdict, changed, before
     }
 
     package init(
@@ -65,6 +67,7 @@ package struct ReportRow: Sendable, Equatable, Codable {
         trend = try others.decodeIfPresent(Trend.self, forKey: .trend)
         p99Bounds = try others.decodeIfPresent(Bounds.self, forKey: .p99Bounds)
         verdict = try others.decodeIfPresent(Verdict.self, forKey: .verdict)
+        changed = try others.decodeIfPresent(ChangedTime.self, forKey: .changed)
         before = try others.decodeIfPresent(RequestMeasures.self, forKey: .before)
         dimensions = try DimensionValues.decode(from: decoder)
     }
@@ -76,6 +79,7 @@ package struct ReportRow: Sendable, Equatable, Codable {
         try others.encodeIfPresent(trend, forKey: .trend)
         try others.encodeIfPresent(p99Bounds, forKey: .p99Bounds)
         try others.encodeIfPresent(verdict, forKey: .verdict)
+        try others.encodeIfPresent(changed, forKey: .changed)
         try others.encodeIfPresent(before, forKey: .before)
         try DimensionValues.encode(dimensions, to: encoder)
     }

@@ -85,7 +85,13 @@ package struct ComparisonText {
 
     private func line(_ row: (row: ReportRow, verdict: Verdict), _ names: RowName) -> Line {
         let word = VerdictText.sign(row.verdict) + " " + VerdictText.word(row.verdict)
-        return Line(word, VerdictText.tone(row.verdict), names.of(row.row), VerdictText.changes(row.verdict))
+        return Line(word, VerdictText.tone(row.verdict), names.of(row.row), VerdictText.changes(row.verdict) + since(row.row))
+    }
+
+    /// Returns the time of a row's change after a comma; empty if it is not known.
+    private func since(_ row: ReportRow) -> String {
+        guard let now = TimeText.parse(report.to, now: 0), let changed = row.changed else { return "" }
+        return ", " + changed.text { WindowText.moment($0, now: now) }
     }
 
     /// The rows that are neither worse nor better.

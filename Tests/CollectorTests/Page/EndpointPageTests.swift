@@ -87,14 +87,29 @@ import Testing
             try await storeTwoMinutes(to: client)
             let page = try await client.read(Self.address)
             #expect(page.markup.contains("<title>14:13:30–14:13:40: 100 requests, 20 failed (20.00 %)</title>"))
-            #expect(page.markup.contains("<title>14:13:30–14:13:40, 64–128 ms: 85 requests</title>") == false)
-            #expect(page.markup.contains("<title>14:13:30–14:13:40, up to 128 ms: 85 requests</title>"))
-            #expect(page.markup.contains("<title>14:13:30–14:13:40, 1,024–2,048 ms: 15 requests</title>"))
+            #expect(page.markup.contains("<title>14:13:30–14:13:40, 64–128 ms: 85 requests, none kept</title>") == false)
+            #expect(page.markup.contains("<title>14:13:30–14:13:40, up to 128 ms: 85 requests, none kept</title>"))
+            #expect(page.markup.contains("<title>14:13:30–14:13:40, 1,024–2,048 ms: 15 requests, none kept</title>"))
             let slot = "since=2026-09-21T14%3A13%3A30Z&until=2026-09-21T14%3A13%3A40Z"
             let bar =
                 "/requests?service=checkout&method=GET&host=api.example.com%3A443&endpoint=%2Fusers%2F%7Bid%7D&kind=client&\(slot)"
             #expect(page.links.contains(bar))
             #expect(page.links.contains("\(bar)&slower-than=1024ms&sort=duration&ascending=true"))
+        }
+    }
+
+    @Test func cellsSayHowManyOfTheirRequestsAreKept() async throws {
+        try await withServer { client in
+            try await storeTwoMinutes(to: client)
+            try await KeptRequests.send(
+                [
+                    KeptRequests.span(1, at: 15, milliseconds: 2000), KeptRequests.span(2, at: 15, milliseconds: 100),
+                    KeptRequests.span(3, at: 16, milliseconds: 1100), KeptRequests.span(4, at: 5, milliseconds: 1100),
+                ], to: client)
+            let page = try await client.read(Self.address)
+            #expect(page.markup.contains("<title>14:13:30–14:13:40, up to 128 ms: 85 requests, 1 kept</title>"))
+            #expect(page.markup.contains("<title>14:13:30–14:13:40, 1,024–2,048 ms: 15 requests, 2 kept</title>"))
+            #expect(page.text.contains("85 1 kept"))
         }
     }
 

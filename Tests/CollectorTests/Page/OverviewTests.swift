@@ -32,7 +32,8 @@ import Testing
         let page = try await compared()
         #expect(page.text.contains("2 of 6 endpoints are worse than in the hour before."))
         #expect(
-            page.text.contains("POST /payments : worse, failures 2.85 → 8.92 %, p50 98.2 → 114 ms, p95 144 → 672 ms."))
+            page.text.contains(
+                "POST /payments : worse, failures 2.85 → 8.92 %, p50 98.2 → 114 ms, p95 144 → 672 ms, all the time."))
         #expect(page.text.contains("GET /products/{product}/reviews : better"))
         #expect(page.text.contains("totals mix endpoints; no verdict is given"))
         #expect(page.text.contains("--compare previous --by service --by method --by host --by endpoint"))

@@ -98,6 +98,35 @@ import Testing
                 "Too little data to compare 7 endpoints with those in version 1.8.2."))
     }
 
+    @Test func theTimeOfAChangeWithinTheWindowIsFound() async throws {
+        let store = try await ComparedStore(in: folder).storage
+        var query = query()
+        let tenMinutes: UInt64 = 600_000_000_000
+        query.window = TimeWindow(
+            from: ComparedStore.window.from - tenMinutes, to: ComparedStore.window.to - tenMinutes)
+        query.step = 120_000_000_000
+        let report = try await store.report(query, comparedWith: .previous)
+        let row = try #require(report.rows.first { $0.text(of: .endpoint) == "/products/{product}/reviews" })
+        #expect(row.changed == ChangedTime(from: "2026-09-21T16:00:00Z", until: nil, isFromStart: false))
+        #expect(report.rows.first { $0.text(of: .endpoint) == "/products" }?.changed == nil)
+        let text = ReportTable.text(of: report, on: OutputDevice(columns: 160))
+        #expect(text.contains("/products/{product}/reviews   p50 59.0 → 41.1 ms, p95 86.3 → 71.4 ms, since 16:00"))
+    }
+
+    @Test func aChangeBetweenTheWindowsIsThereAllTheTime() async throws {
+        let store = try await ComparedStore(in: folder).storage
+        var query = query()
+        query.step = 120_000_000_000
+        let report = try await store.report(query, comparedWith: .previous)
+        let row = try #require(report.rows.first { $0.text(of: .endpoint) == "/products/{product}/reviews" })
+        #expect(row.changed == ChangedTime(from: report.from, until: nil, isFromStart: true))
+        #expect(row.changed?.text { _ in "" } == "all the time")
+        // Without slots there is no time.
+        query.step = nil
+        let plain = try await store.report(query, comparedWith: .previous)
+        #expect(plain.rows.allSatisfy { $0.changed == nil })
+    }
+
     @Test func theStepOfATrendIsNoMatterOfTheBlocks() async throws {
         let store = try await ComparedStore(in: folder).storage
         var query = query()

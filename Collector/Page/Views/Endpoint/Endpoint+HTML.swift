@@ -38,8 +38,7 @@ extension Endpoint {
             QuantileChart(slots: totals.slots, axis: axis, requests: requests(in:)).html
         }
         HeatMapChart(
-            map: HeatMap(totals.slots.map { $0.group.statistics.duration }), slots: totals.slots, axis: axis,
-            requests: requests(in:)
+            map: heatMap, kept: keptCells, slots: totals.slots, axis: axis, requests: requests(in:)
         ).html
         SidesSection(endpoint: self).html
         BeforeSection(endpoint: self, measures: measures).html

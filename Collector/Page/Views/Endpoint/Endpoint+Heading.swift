@@ -109,6 +109,7 @@ extension Endpoint {
             element("div", .class("answer")) {
                 if let (verdict, base) = judgement {
                     VerdictCell.html(verdict)
+                    if let since { element("span", .class("why since")) { since } }
                     element("span", .class("why")) { "compared with \(base)" }
                 }
                 if let change, judgement.map({ VerdictText.changes($0.verdict).isEmpty }) ?? true {
@@ -122,6 +123,16 @@ extension Endpoint {
     private var judgement: (verdict: Verdict, base: String)? {
         guard let comparison = compared?.compare, let verdict = compared?.rows.first?.verdict else { return nil }
         return (verdict, ComparisonBaseText.noun(comparison))
+    }
+
+    /// The time of the change, and the version that came at that time.
+    private var since: String? {
+        guard let changed = compared?.rows.first?.changed else { return nil }
+        let text = changed.text { ClockText.moment($0, in: window) }
+        guard !changed.isFromStart, let from = TimeText.parse(changed.from, now: 0) else { return text }
+        let step = TrendStep.fitting(window, slots: Self.slots)
+        let came = marks.first { max($0.time, from) - min($0.time, from) <= step }
+        return text + (came.map { ", when \($0.label) came" } ?? "")
     }
 
     private var change: String? {

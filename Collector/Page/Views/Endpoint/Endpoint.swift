@@ -5,7 +5,7 @@ import MartletTelemetry
 /// The requests of one endpoint, or of any other selection of one kind: when they changed, on whose side, and with which error.
 package struct Endpoint: Sendable {
     /// Slots of the charts.
-    private static let slots: UInt64 = 30
+    static let slots: UInt64 = 30
     /// Kinds of failures that are listed.
     static let maxFailures = 50
 
@@ -28,6 +28,9 @@ package struct Endpoint: Sendable {
     let others: [String]
     let traits: [FailureTrait]
     let marks: [TimeMark]
+    let heatMap: HeatMap
+    /// The kept requests of each cell of the heat map.
+    let keptCells: [[Int]]
     let examples: EndpointExamples
     /// The end of the latest interval with requests within a day before an empty window; `nil` if there is none, or if the
     /// window is not empty.
@@ -65,6 +68,8 @@ package struct Endpoint: Sendable {
         versions = EndpointVersion.all(of: senders, kind, peers, seen)
         others = Set((peers?.groups ?? []).compactMap { $0.values[0] }).sorted()
         marks = versions.compactMap { version in version.new.map { TimeMark(time: $0, label: version.name) } }
+        heatMap = HeatMap(totals.slots.map { $0.group.statistics.duration })
+        keptCells = try await storage.cells(questions.cells(of: heatMap, totals.slots))
         examples = try await EndpointExamples(questions.kept, in: storage)
         latestBefore = totals.measures == nil ? try await storage.statistics(questions.dayBefore).latestEnd : nil
         compared = try await Self.compared(visit, kind, in: storage)
@@ -78,7 +83,8 @@ package struct Endpoint: Sendable {
         parameters.add(.kind, kind.rawValue)
         parameters.add(.by, Dimension.kind.rawValue)
         parameters.add(.compare, base)
-        let query = try parameters.query(now: visit.now)
+        var query = try parameters.query(now: visit.now)
+        query.step = TrendStep.fitting(visit.window, slots: Self.slots)
         return try await storage.report(query, comparedWith: try parameters.comparison(of: query))
     }
 

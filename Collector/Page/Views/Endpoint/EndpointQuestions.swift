@@ -70,4 +70,11 @@ struct EndpointQuestions {
 
     /// The kept requests of the window.
     var kept: RequestsQuery { RequestsQuery(window: window, filter: filter, limit: EndpointExamples.count) }
+
+    /// The kept requests of each cell of a heat map.
+    func cells(of map: HeatMap, _ slots: [TimeSlot]) -> RequestCellsQuery {
+        RequestCellsQuery(
+            filter: filter, times: slots.map(\.window),
+            durations: map.rows.dropLast().compactMap { row in row.upper.map { UInt64(min($0 * 1e6, 9e18)) } })
+    }
 }
