@@ -56,11 +56,39 @@ check_container_file() {
         fail "The image cannot be built from the files that are copied into it."
 }
 
+promtool() {
+    .build/prometheus/usr/bin/promtool "$@" >"$work/promtool" 2>&1 || fail "$(<"$work/promtool")"
+}
+
+# Checks the configuration with its rules, runs the rules' tests, and checks that every alert is tested and says what to do.
+check_prometheus() {
+    promtool check config deploy/prometheus/prometheus.yml
+    promtool test rules deploy/prometheus/rules.test.yml
+    .build/python/bin/python scripts/check-alerts.py
+}
+
+# Lets promtool parse every expression of the dashboard, as rules.
+check_dashboard() {
+    .build/python/bin/python scripts/dashboard-rules.py deploy/grafana/martlet.json >"$work/dashboard.json"
+    promtool check rules "$work/dashboard.json"
+}
+
+# Checks the manifests against Kubernetes' own schemas, and that they fit each other.
+check_kubernetes() {
+    .build/python/bin/python scripts/check-manifests.py
+    .build/python/bin/python -c 'import kubernetes_validate' 2>/dev/null || {
+        echo "NOT CHECKED: kubernetes-validate is not installed; no schema was compared with deploy/kubernetes/*.yaml." >&2
+        return
+    }
+    .build/python/bin/python -m kubernetes_validate --strict --quiet deploy/kubernetes/*.yaml ||
+        fail "Kubernetes does not accept the manifests."
+}
+
 check_unit
 check_environment_file
 check_compose
 check_container_file
-.build/prometheus/usr/bin/promtool check config --syntax-only deploy/prometheus/prometheus.yml >"$work/prometheus" ||
-    fail "$(<"$work/prometheus")"
-python3 -m json.tool deploy/grafana/martlet.json >/dev/null
+check_prometheus
+check_dashboard
+check_kubernetes
 bash -n deploy/container/image.sh

@@ -2,7 +2,8 @@
 # Makes sure that the needs of the build are installed, and installs missing ones with apt-get.
 # With `check`, it adds Python. With `demo`, it adds the OpenTelemetry SDK for Python if that can be had. With `test`, it adds that and the needs of the tests: libcurl (for a statically linked
 # service), curl, the servers of the parity tests, a list of English words, Chromium, in .build/python the OpenTelemetry SDK
-# for Python, PyYAML, Schemathesis and Selenium, and in .build/prometheus Debian's Prometheus.
+# for Python, PyYAML, Schemathesis, Selenium and, if it can be had, kubernetes-validate, and in .build/prometheus Debian's
+# Prometheus.
 set -euo pipefail
 
 fail() {
@@ -97,4 +98,7 @@ fi
 [[ ${1:-} != test ]] ||
     install_python_packages "$opentelemetry_modules, yaml, schemathesis, selenium" "${opentelemetry[@]}" \
         'PyYAML~=6.0' 'schemathesis~=4.5' 'selenium~=4.30' || fail "A package of PyPI could not be installed."
+# The schemas of Kubernetes are large. Without them scripts/check-deploy.sh says what it did not check.
+[[ ${1:-} != test ]] || install_python_packages kubernetes_validate 'kubernetes-validate~=1.34' ||
+    echo "kubernetes-validate could not be installed."
 [[ ${1:-} != test ]] || unpack_prometheus || fail "Please put Prometheus and promtool into .build/prometheus/usr/bin and try again."

@@ -76,7 +76,7 @@ struct Serve: AsyncParsableCommand {
         // The group stops its services in reverse order.
         var configuration = ServiceGroupConfiguration(
             services: [
-                StoreMaintenance(storage: storage, logger: logger), application,
+                StoreMaintenance(storage: server.storage, logger: logger), application,
                 Draining(requests: server.requests, logger: logger),
             ],
             gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)

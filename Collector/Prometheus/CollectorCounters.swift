@@ -28,8 +28,15 @@ package struct CollectorCounters: Sendable, Equatable {
     package var overlappingBatches: UInt64 = 0
     package var commits = ExplicitHistogram(bounds: ExplicitHistogram.commitBounds)
     package var failedCommits: UInt64 = 0
+    /// Requests that were refused as a whole, by reason.
+    package private(set) var rejectedRequests: [String: UInt64] = [:]
+    /// The end of the latest whole pass of maintenance, or the collector's start if none has ended, in seconds since 1970.
+    package var maintained = 0.0
+    package var failedMaintenance: UInt64 = 0
 
     package init() {}
+
+    package mutating func rejectRequest(_ reason: String) { Self.add([reason: 1], to: &rejectedRequests) }
 
     package mutating func rejectPoints(_ reasons: [String: Int]) { Self.add(reasons, to: &rejectedPoints) }
 

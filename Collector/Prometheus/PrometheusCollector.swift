@@ -2,15 +2,18 @@
 package enum PrometheusCollector {
     private static let prefix = "martlet_collector_"
 
-    /// - Parameter storeBytes: `nil` if the store does not tell its size.
+    /// - Parameters:
+    ///   - storeBytes: `nil` if the store does not tell its size.
+    ///   - freeBytes: the free room on its disk; `nil` if it does not tell it.
     package static func text(
-        of counters: CollectorCounters, series: Int, storeBytes: UInt64?, version: String
+        of counters: CollectorCounters, series: Int, storeBytes: UInt64?, freeBytes: UInt64?, version: String
     ) -> String {
         var text = PrometheusText()
         text.begin(prefix + "build_info", .gauge, "Always 1; the label has the version of the collector.")
         text.add(prefix + "build_info", UInt64(1), ["version": version])
         writeIntake(counters, to: &text)
         writeStore(counters, bytes: storeBytes, to: &text)
+        writeMaintenance(counters, freeBytes: freeBytes, to: &text)
         text.gauge("exported_series", "Series of requests; this page has at most as many.", UInt64(series))
         return text.text
     }
@@ -22,6 +25,9 @@ package enum PrometheusCollector {
             text.add(prefix + "requests_total", count, ["signal": answer.signal, "status": "\(answer.status)"])
         }
         text.gauge("requests_in_flight", "Requests to /v1 that are not answered yet.", UInt64(counters.inFlight))
+        text.reasons(
+            "rejected_requests_total", "Requests to /v1 that were refused as a whole, by reason.",
+            counters.rejectedRequests)
         text.counter("ingested_points_total", "Metric points that were stored.", counters.points)
         text.counter("ingested_spans_total", "Spans that were stored.", counters.spans)
         text.counter("ignored_points_total", "Metric points that are not about HTTP requests.", counters.ignoredPoints)
@@ -41,6 +47,17 @@ package enum PrometheusCollector {
         text.add(commits, counters.commits)
         text.counter("commit_failures_total", "Batches that could not be stored.", counters.failedCommits)
         if let bytes { text.gauge("store_size_bytes", "Size of the store on disk.", bytes) }
+    }
+
+    private static func writeMaintenance(
+        _ counters: CollectorCounters, freeBytes: UInt64?, to text: inout PrometheusText
+    ) {
+        let latest = prefix + "last_maintenance_timestamp_seconds"
+        text.begin(latest, .gauge, "End of the latest whole pass of roll-up and expiry; the start if none has ended.")
+        text.add(latest, counters.maintained)
+        text.counter(
+            "maintenance_failures_total", "Passes of roll-up and expiry that failed.", counters.failedMaintenance)
+        if let freeBytes { text.gauge("store_disk_free_bytes", "Free room on the disk of the store.", freeBytes) }
     }
 }
 

@@ -63,7 +63,7 @@ package struct PrometheusRequests: Sendable {
         return [durations] + sizes
     }
 
-    /// Returns the series of a kind. If a service has metrics, its series of spans are left out, because they report the same
+    /// Returns the series of a kind. If a service has metrics in an environment, its series of spans are left out, because they report the same
     /// requests. The service `{other}` keeps both, because it stands for services with and without metrics.
     private static func counted(
         _ kind: RequestKind, in totals: [RequestTotals.Series: RequestTotals.Total]
@@ -73,7 +73,7 @@ package struct PrometheusRequests: Sendable {
             series.lazy.filter { $0.key.dimensions.source == .metrics && $0.value.duration.count > 0 }.map(
                 \.key.service)
         )
-        .subtracting([RequestDimensions.other])
+        .subtracting([RequestTotals.Service.other])
         return series.filter { $0.key.dimensions.source == .metrics || !measured.contains($0.key.service) }
     }
 
@@ -93,7 +93,8 @@ extension PrometheusLabels {
     fileprivate init(_ series: RequestTotals.Series) {
         let dimensions = series.dimensions
         self = [
-            "service_name": series.service,
+            "service_name": series.service.name,
+            "deployment_environment_name": series.service.environment,
             "http_request_method": dimensions.method,
             "server_address": dimensions.host,
             "server_port": dimensions.port > 0 ? "\(dimensions.port)" : nil,

@@ -12,8 +12,16 @@ package struct RequestTotals: Sendable {
     /// Series of other endpoints at most; the requests of more go to the service `{other}`.
     package static let maxOverflowSeries = 500
 
+    /// A service in one environment. Its instances and versions share their series, so that a deployment makes no new ones.
+    package struct Service: Sendable, Hashable {
+        package var name: String
+        package var environment: String?
+
+        static let other = Service(name: RequestDimensions.other)
+    }
+
     package struct Series: Sendable, Hashable {
-        package var service: String
+        package var service: Service
         fileprivate var shared: SharedDimensions
 
         package var dimensions: RequestDimensions { shared.value }
@@ -46,7 +54,7 @@ package struct RequestTotals: Sendable {
     /// The entries of each service, so that a point is looked up by its dimensions alone.
     private var entries: [[SharedDimensions: Entry]] = []
     /// The index of each service in ``entries``.
-    private var serviceIndexes: [String: Int] = [:]
+    private var serviceIndexes: [Service: Int] = [:]
     /// The results of ``overflow(of:)``, by their dimensions: a few for each status.
     private var overflows: [RequestDimensions: SharedDimensions] = [:]
     private let maxSeries: Int
@@ -90,7 +98,7 @@ package struct RequestTotals: Sendable {
 
     /// Adds points that were stored. Each point must be added once.
     package mutating func add(_ metrics: InstanceMetrics) {
-        let service = metrics.resource.service
+        let service = Service(name: metrics.resource.service, environment: metrics.resource.environment)
         var serviceIndex = serviceIndexes[service]
         // The loop uses indexes: a copy of a point costs more than the work on it.
         for index in metrics.points.indices {
@@ -128,7 +136,7 @@ package struct RequestTotals: Sendable {
     }
 
     /// Returns the series to make: the series itself, or `{other}` if the totals are full.
-    private mutating func newSeries(for series: SharedDimensions, of service: String) -> Series {
+    private mutating func newSeries(for series: SharedDimensions, of service: Service) -> Series {
         guard isFull else { return Series(service: service, shared: series) }
         guard overflowSeries < maxOverflowSeries else { return Series.last(series.value) }
         overflowSeries += 1
@@ -151,7 +159,7 @@ extension RequestTotals.Series {
         var last = dimensions.overflow
         last.status = nil
         last.error = dimensions.outcome.error(of: dimensions.kind)
-        return Self(service: RequestDimensions.other, shared: SharedDimensions(last))
+        return Self(service: .other, shared: SharedDimensions(last))
     }
 }
 

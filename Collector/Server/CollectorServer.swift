@@ -31,7 +31,7 @@ package struct CollectorServer: Sendable {
         now: @escaping @Sendable () -> UnixNanoseconds, logger: Logger
     ) {
         self.activity = activity
-        self.storage = ObservedStorage(storage: storage, activity: activity)
+        self.storage = ObservedStorage(storage: storage, activity: activity, now: now)
         self.intake = intake
         self.tokens = tokens
         self.limits = limits
@@ -98,6 +98,7 @@ package struct CollectorServer: Sendable {
             .add(to: group)
         LoginRoutes(access: access, attempts: LoginAttempts(now: now)).add(to: group)
         // The metrics have a limiter of their own, so that Prometheus does not wait for long reports.
-        MetricsRoute(storage: storage, limiter: ReadLimiter(limits), activity: activity).add(to: group, access: access)
+        MetricsRoute(storage: storage, limiter: ReadLimiter(limits), activity: activity, now: now)
+            .add(to: group, access: access)
     }
 }

@@ -57,6 +57,9 @@ package protocol Storage: Sendable {
     /// works in short steps, so that no caller waits long to store or to read. The figures of a window whose fine points are
     /// still kept stay the same.
     func maintain() async throws
+
+    /// Returns the free bytes of the disk that the store lies on; `nil` if the system does not tell them.
+    func freeBytes() async -> UInt64?
 }
 
 extension Storage {

@@ -52,4 +52,6 @@ extension StorageWrapper {
     package func size() async throws -> UInt64 { try await storage.size() }
 
     package func maintain() async throws { try await storage.maintain() }
+
+    package func freeBytes() async -> UInt64? { await storage.freeBytes() }
 }

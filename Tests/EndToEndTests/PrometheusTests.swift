@@ -63,11 +63,22 @@ import FoundationNetworking
         #expect(try await Prometheus.lint(try await page(), folder: folder) == "")
     }
 
+    /// The collector maintains its store every ten seconds.
+    @Test func theCollectorTellsWhenItsStoreWasMaintained() async throws {
+        let name = "martlet_collector_last_maintenance_timestamp_seconds "
+        let line = { (page: String) in page.split(separator: "\n").first { $0.hasPrefix(name) }.map(String.init) }
+        let first = try #require(line(try await page()))
+        while line(try await page()) == first {
+            // The page gives no notice of a change.
+            try await Task.sleep(for: .milliseconds(100))
+        }
+    }
+
     @Test func everyExpressionOfTheDashboardHasAnAnswer() async throws {
         try await sendSomethingOfEverything()
         let prometheus = try await Prometheus(scraping: collector.address, token: Self.token, folder: folder)
         let expressions = try Dashboard.expressions()
-        #expect(expressions.count > 30)
+        #expect(expressions.count > 50)
         try await prometheus.scrape()
         for expression in expressions {
             #expect(try await !prometheus.samples(of: expression).isEmpty, "\(expression)")
@@ -162,7 +173,8 @@ import FoundationNetworking
         return batch
     }
 
-    /// Sends requests of clients and servers, failures, points that are refused, and a span that is refused.
+    /// Sends requests of clients and servers, failures, a loss, points that are refused, a span that is refused, and a body
+    /// that cannot be read.
     private func sendSomethingOfEverything() async throws {
         var sample = SampleBatch(seed: 4)
         sample.endpoints = 5
@@ -178,7 +190,9 @@ import FoundationNetworking
                     .record(seconds: 0.1, bytesSent: 1, bytesReceived: 1)
             }
         }
+        batch.ledger.dropped = [.bufferFull: 2]
         #expect(try await collector.post(try batch.otlp(), batch: "a/1/metrics") == 200)
+        #expect(try await collector.post([0xff], batch: "a/2/metrics") == 400)
         var traces = OTLPExportTraceServiceRequest()
         traces.resourceSpans = [OTLPResourceSpans()]
         traces.resourceSpans[0].scopeSpans = [OTLPScopeSpans()]
@@ -213,7 +227,8 @@ private struct Dashboard: Decodable {
         let file = URL(fileURLWithPath: Repository.path("deploy/grafana/martlet.json"))
         let dashboard = try JSONDecoder().decode(Dashboard.self, from: try Data(contentsOf: file))
         return dashboard.panels.flatMap { $0.targets ?? [] }.map { target in
-            [("$service", ".*"), ("$__rate_interval", "1m"), ("$__range", "1h")].reduce(target.expr) {
+            let variables = ["service", "environment", "version", "instance"].map { ("$" + $0, ".*") }
+            return (variables + [("$__rate_interval", "1m"), ("$__range", "1h")]).reduce(target.expr) {
                 $0.replacingOccurrences(of: $1.0, with: $1.1)
             }
         }

@@ -14,7 +14,7 @@ enum Schema {
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("tables of 2026-11-23") { db in
+        migrator.registerMigration("tables of 2026-11-23, second") { db in
             try db.execute(sql: senders + series + chunks + batches + cumulativeSeries + details)
         }
         return migrator
@@ -53,6 +53,8 @@ enum Schema {
             age INTEGER NOT NULL, unwatched INTEGER NOT NULL,
             PRIMARY KEY (resource_id, time)
         ) STRICT, WITHOUT ROWID;
+        -- The latest account of a sender is the one with the most captured requests: see LedgerRows.latest.
+        CREATE INDEX ledger_by_captured ON ledger (resource_id, captured);
 
         -- The time for which a sender reported a kind of requests, for each source: metrics or spans.
         CREATE TABLE statistics_cover (

@@ -30,19 +30,25 @@ enum LedgerRows {
     /// Returns the account with the most captured requests, brought up to date: it was written before its own batch and those
     /// waiting with it arrived. The time does not tell the latest account, because a sender's clock may be set back.
     static func latest(of resource: Int64, in db: Database) throws -> LedgerReading? {
-        // The sum uses total(): sum() fails past 63 bits, and a sender that lies must not hide the others.
         let statement = try db.cachedStatement(
-            sql: """
-                SELECT *, (SELECT CAST(min(total(requests), 9e18) AS INTEGER) FROM ledger
-                    WHERE resource_id = :resource) AS arrived
-                FROM ledger WHERE resource_id = :resource ORDER BY captured DESC, time DESC LIMIT 1
-                """)
-        return try Row.fetchOne(statement, arguments: ["resource": resource]).map(decode)
+            sql: "SELECT * FROM ledger WHERE resource_id = ? ORDER BY captured DESC, time DESC LIMIT 1")
+        guard let row = try Row.fetchOne(statement, arguments: [resource]) else { return nil }
+        let reading = decode(row, arrived: 0)
+        // Most agents have nothing else waiting. Adding up thousands of readings would take longer than all the rest.
+        return reading.waiting == 0 ? reading : decode(row, arrived: try arrived(from: resource, in: db))
+    }
+
+    /// Returns the requests in all batches of a sender. The sum uses total(): sum() fails past 63 bits, and a sender that lies
+    /// must not hide the others.
+    private static func arrived(from resource: Int64, in db: Database) throws -> Int64 {
+        let statement = try db.cachedStatement(
+            sql: "SELECT CAST(min(total(requests), 9e18) AS INTEGER) FROM ledger WHERE resource_id = ?")
+        return try Int64.fetchOne(statement, arguments: [resource]) ?? 0
     }
 
     /// Decodes an account. Only the agent's figure includes requests that went to another collector.
-    private static func decode(_ row: Row) -> LedgerReading {
-        let (time, captured, arrived): (Int64, Int64, Int64) = (row["time"], row["captured"], row["arrived"])
+    private static func decode(_ row: Row, arrived: Int64) -> LedgerReading {
+        let (time, captured): (Int64, Int64) = (row["time"], row["captured"])
         let (delivered, requests): (Int64, Int64) = (row["delivered"], row["requests"])
         let (age, unwatched): (Int64, Int64) = (row["age"], row["unwatched"])
         var reading = LedgerReading(

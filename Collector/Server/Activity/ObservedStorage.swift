@@ -3,10 +3,18 @@ import MartletPrometheus
 import MartletStorage
 import MartletTelemetry
 
-/// A store that counts its commits.
+/// A store that counts its commits, and its passes of maintenance.
 struct ObservedStorage: StorageWrapper {
     let storage: any Storage
     let activity: CollectorActivity
+    let now: @Sendable () -> UnixNanoseconds
+
+    init(storage: any Storage, activity: CollectorActivity, now: @escaping @Sendable () -> UnixNanoseconds) {
+        self.storage = storage
+        self.activity = activity
+        self.now = now
+        noteMaintained()
+    }
 
     func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome {
         try await observed { try await storage.store(metrics, of: batch) }
@@ -14,6 +22,23 @@ struct ObservedStorage: StorageWrapper {
 
     func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome {
         try await observed { try await storage.store(details, of: batch) }
+    }
+
+    func maintain() async throws {
+        do {
+            try await storage.maintain()
+        } catch let stop as CancellationError {
+            throw stop
+        } catch {
+            activity.count { $0.failedMaintenance += 1 }
+            throw error
+        }
+        noteMaintained()
+    }
+
+    private func noteMaintained() {
+        let seconds = Double(now()) / 1e9
+        activity.count { $0.maintained = seconds }
     }
 
     private func observed(_ store: () async throws -> StoreOutcome) async throws -> StoreOutcome {

@@ -110,11 +110,13 @@ struct IngestRoutes: Sendable {
         do {
             return try await work()
         } catch let rejection as IntakeRejection {
+            activity.count { $0.rejectRequest(rejection.message) }
             logger.debug(
                 "request rejected", metadata: ["status": "\(rejection.status)", "reason": "\(rejection.message)"])
             return try Response.otlpFailure(status: rejection.status, message: rejection.message, to: request)
         } catch is StorageBusy {
             let busy = IntakeRejection.busy
+            activity.count { $0.rejectRequest(busy.message) }
             return try Response.otlpFailure(status: busy.status, message: busy.message, to: request)
         } catch {
             // The status is 503 and not 500: OTLP senders try again after a 503 and drop the batch after a 500.

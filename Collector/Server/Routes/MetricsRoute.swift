@@ -2,15 +2,17 @@ import Hummingbird
 import MartletOTLP
 import MartletPrometheus
 import MartletStorage
+import MartletTelemetry
 
-/// `GET /metrics`: every service's requests and the collector's own figures for Prometheus, which sends the read token as
-/// `authorization.credentials` of a scrape configuration.
+/// `GET /metrics`: every service's requests, its agents and the collector's own figures for Prometheus, which sends the read
+/// token as `authorization.credentials` of a scrape configuration.
 struct MetricsRoute: Sendable {
     let storage: any Storage
     let limiter: ReadLimiter
     let activity: CollectorActivity
+    let now: @Sendable () -> UnixNanoseconds
 
-    /// Bytes of text that are collected before they are sent.
+    /// Bytes of text that are collected before they are sent, and sent at once.
     private static let chunk = 64 * 1024
 
     func add(to router: RouterGroup<CollectorRequestContext>, access: ReaderAccess) {
@@ -26,23 +28,40 @@ struct MetricsRoute: Sendable {
         let totals = activity.page()
         let own = PrometheusCollector.text(
             of: activity.counters, series: totals.count, storeBytes: try? await storage.size(),
-            version: OTLPScope.version)
+            freeBytes: await storage.freeBytes(), version: OTLPScope.version)
         let process = ProcessFigures.current().map(PrometheusProcess.text) ?? ""
+        let agents = await agents()
         let body = ResponseBody { writer in
             // The body is written after the middleware has returned, so the writer leaves the event loop itself.
             try await withTaskExecutorPreference(globalConcurrentExecutor) {
-                var waiting = own + process
+                var waiting = own + process + agents
                 for part in PrometheusRequests(totals).parts {
                     waiting += part
                     guard waiting.utf8.count >= Self.chunk else { continue }
-                    try await writer.write(ByteBuffer(string: waiting))
+                    try await Self.write(waiting, to: &writer)
                     waiting = ""
                 }
-                try await writer.write(ByteBuffer(string: waiting))
+                try await Self.write(waiting, to: &writer)
                 try await writer.finish(nil)
                 if isSent { activity.markTaken(totals) }
             }
         }
         return Response(status: .ok, headers: [.contentType: PrometheusText.contentType], body: body)
+    }
+
+    /// A slow client has its time for each part (see ``AnswerDeadline``).
+    private static func write(_ text: String, to writer: inout any ResponseBodyWriter) async throws {
+        var rest = ByteBuffer(string: text)
+        while let part = rest.readSlice(length: min(chunk, rest.readableBytes)), part.readableBytes > 0 {
+            try await writer.write(part)
+        }
+    }
+
+    /// Returns the agents' part of the page; empty if the store does not answer, of which the rest of the page tells.
+    private func agents() async -> String {
+        let (now, window) = (now(), PrometheusAgents.window)
+        let answer = try? await storage.agents(
+            seenSince: now > window ? now - window : 0, limit: PrometheusAgents.maxAgents)
+        return answer.map(PrometheusAgents.text) ?? ""
     }
 }

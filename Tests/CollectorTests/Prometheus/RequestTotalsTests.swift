@@ -14,7 +14,7 @@ import Testing
     private func counts(_ totals: RequestTotals) -> [String: UInt64] {
         Dictionary(
             uniqueKeysWithValues: totals.totals.map {
-                ("\($0.key.service) \($0.key.dimensions.endpoint)", $0.value.duration.count)
+                ("\($0.key.service.name) \($0.key.dimensions.endpoint)", $0.value.duration.count)
             })
     }
 

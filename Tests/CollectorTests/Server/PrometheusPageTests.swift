@@ -12,7 +12,8 @@ import Testing
 /// `GET /metrics`.
 @Suite struct PrometheusPageTests {
     private static let labels = """
-        service_name="checkout",http_request_method="GET",server_address="api.example.com",server_port="443",\
+        service_name="checkout",deployment_environment_name="test",http_request_method="GET",\
+        server_address="api.example.com",server_port="443",\
         url_template="/users/{id}",http_response_status_code="200"
         """
 
@@ -95,13 +96,34 @@ import Testing
             #expect(try await client.post(try batch.otlp()).status == .ok)
             let page = try await client.page()
             let labels = """
-                service_name="checkout",http_request_method="GET",server_address="api.example.com",server_port="443",\
+                service_name="checkout",deployment_environment_name="test",http_request_method="GET",\
+                server_address="api.example.com",server_port="443",\
                 http_route="/users/{id}",error_type="reset"
                 """
             #expect(page.lines.contains("http_server_request_duration_seconds_count{\(labels)} 1"))
             #expect(page.lines.contains("http_server_request_body_size_bytes_total{\(labels)} 5"))
             #expect(page.lines.contains("http_server_response_body_size_bytes_total{\(labels)} 3"))
             #expect(!page.lines.contains { $0.contains("http_client") })
+        }
+    }
+
+    @Test func eachEnvironmentOfAServiceHasItsOwnSeries() async throws {
+        try await withServer { client in
+            for (environment, count) in [("production", 3), (nil, 1)] as [(String?, Int)] {
+                var resource = Samples.resource(instance: environment ?? "none")
+                resource.environment = environment
+                let batch = MetricsBatch(
+                    resource: resource, start: Samples.time(0), end: Samples.time(10),
+                    series: [Samples.dimensions(): Samples.statistics(Array(repeating: 0.1, count: count))],
+                    ledger: Ledger(captured: UInt64(count), waiting: UInt64(count)))
+                #expect(try await client.post(try batch.otlp()).status == .ok)
+            }
+            let counts = try await client.page().lines.filter {
+                $0.hasPrefix("http_client_request_duration_seconds_count{")
+            }
+            #expect(counts.count == 2)
+            #expect(counts.contains { $0.contains("deployment_environment_name=\"production\"") && $0.hasSuffix(" 3") })
+            #expect(counts.contains { !$0.contains("deployment_environment_name") && $0.hasSuffix(" 1") })
         }
     }
 
@@ -192,6 +214,9 @@ import Testing
             #expect(page.lines.contains("martlet_collector_requests_total{signal=\"other\",status=\"404\"} 1"))
             #expect(page.lines.contains("martlet_collector_requests_total{signal=\"traces\",status=\"405\"} 1"))
             #expect(page.lines.contains("martlet_collector_requests_in_flight 0"))
+            let refused =
+                "martlet_collector_rejected_requests_total{reason=\"the body is not an OTLP protobuf message\"}"
+            #expect(page.value(refused) == 1)
             let rejected = page.lines.filter { $0.hasPrefix("martlet_collector_rejected_points_total{") }
             #expect(rejected.contains { $0.contains("too long") })
         }
@@ -201,7 +226,8 @@ import Testing
         try await withServer { client in
             let page = try await client.page()
             for name in [
-                "martlet_collector_store_size_bytes", "process_resident_memory_bytes", "process_cpu_seconds_total",
+                "martlet_collector_store_size_bytes", "martlet_collector_store_disk_free_bytes",
+                "process_resident_memory_bytes", "process_cpu_seconds_total",
                 "process_start_time_seconds", "process_open_fds",
             ] {
                 #expect((page.value(name) ?? 0) > 0, "\(name)")
@@ -234,31 +260,5 @@ import Testing
             #expect(line?.contains("url_template=\"\(written)\"") == true)
             #expect(!page.lines.contains { $0.hasPrefix("evil") })
         }
-    }
-}
-
-/// One answer of `/metrics`.
-private struct Page {
-    var type: String?
-    var lines: [String]
-
-    func value(_ sample: String) -> Double? {
-        lines.first { $0.hasPrefix(sample + " ") }.flatMap { Double($0.dropFirst(sample.count + 1)) }
-    }
-}
-
-extension TestClientProtocol {
-    /// Returns the second page, because a new series is zero in the first one.
-    fileprivate func page() async throws -> Page {
-        _ = try await nextPage()
-        return try await nextPage()
-    }
-
-    fileprivate func nextPage() async throws -> Page {
-        let response = try await get("/metrics")
-        #expect(response.status == .ok)
-        return Page(
-            type: response.headers[.contentType],
-            lines: String(buffer: response.body).components(separatedBy: "\n"))
     }
 }

@@ -13,11 +13,14 @@ import MartletTelemetry
 
 /// Runs a collector over real HTTP with a real store while `body` runs.
 ///
-/// - Parameter clock: the store's clock, which tells when something arrived.
+/// - Parameters:
+///   - clock: the store's clock, which tells when something arrived.
+///   - now: the server's clock.
 func withServer(
     limits: IntakeLimits = IntakeLimits(), tokens: ServerTokens = ServerTokens(),
     serverLimits: ServerLimits = ServerLimits(), store path: String? = nil,
     clock: @escaping @Sendable () -> UnixNanoseconds = SQLiteStorage.systemClock,
+    now: @escaping @Sendable () -> UnixNanoseconds = { Samples.time(60) },
     storage wrap: (SQLiteStorage) -> any Storage = { $0 }, prepare: (CollectorServer) async -> Void = { _ in },
     _ body: @Sendable (any TestClientProtocol) async throws -> Void
 ) async throws {
@@ -26,7 +29,7 @@ func withServer(
     let storage = try SQLiteStorage(path: path ?? folder.path("collector.sqlite"), now: clock, onStored: activity.add)
     let server = CollectorServer(
         storage: wrap(storage), activity: activity, intake: Intake(limits: limits), tokens: tokens,
-        limits: serverLimits, now: { Samples.time(60) },
+        limits: serverLimits, now: now,
         logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
     await prepare(server)
     let application = try server.application(at: ListenAddress(host: "127.0.0.1", port: 0))

@@ -1,0 +1,111 @@
+import MartletPoints
+import MartletStorage
+import MartletTelemetry
+
+/// The senders for Prometheus: accounts, capture and the latest arrival, by service and instance.
+package enum PrometheusAgents {
+    /// Senders of a page at most, each some ten lines. Those that were heard of most recently stay.
+    package static let maxAgents = 1_000
+    /// The time for which a silent sender stays on the page, in nanoseconds: processes that ended long ago are of no use there.
+    package static let window: UnixNanoseconds = 3600 * 1_000_000_000
+
+    private typealias Sender = (labels: PrometheusLabels, record: AgentRecord)
+
+    /// - Parameter answer: the senders, the most recently heard of first. Of those whose labels are the same the first one is
+    ///   shown: Prometheus takes no sample twice.
+    package static func text(of answer: AgentsAnswer) -> String {
+        var known: Set<PrometheusLabels> = []
+        let senders: [Sender] = answer.agents.map { (PrometheusLabels($0.resource), $0) }
+            .filter { known.insert($0.labels).inserted }
+        var text = PrometheusText()
+        writeCounts(shown: senders.count, leftOut: answer.agents.count - senders.count + answer.more, to: &text)
+        for metric in metrics { metric.write(senders, to: &text) }
+        return text.text
+    }
+
+    private static func writeCounts(shown: Int, leftOut: Int, to text: inout PrometheusText) {
+        text.begin("martlet_collector_agents", .gauge, "Senders of the last hour that are on this page.")
+        text.add("martlet_collector_agents", UInt64(shown))
+        text.begin("martlet_collector_agents_left_out", .gauge, "Senders of the last hour that are not on this page.")
+        text.add("martlet_collector_agents_left_out", UInt64(leftOut))
+    }
+
+    /// A metric, and the samples that a sender has of it.
+    private struct Metric: Sendable {
+        let name: String
+        let kind: PrometheusText.Kind
+        let help: String
+        let samples: @Sendable (AgentRecord, PrometheusLabels) -> [PrometheusLabels: Double]
+
+        init(
+            _ name: String, _ kind: PrometheusText.Kind, _ help: String,
+            samples: @escaping @Sendable (AgentRecord, PrometheusLabels) -> [PrometheusLabels: Double]
+        ) {
+            self.name = "martlet_agent_" + name
+            self.kind = kind
+            self.help = help
+            self.samples = samples
+        }
+
+        /// A metric with one sample, or none if the sender does not tell it.
+        init(
+            _ name: String, _ kind: PrometheusText.Kind, _ help: String,
+            value: @escaping @Sendable (AgentRecord) -> Double?
+        ) {
+            self.init(name, kind, help) { record, labels in value(record).map { [labels: $0] } ?? [:] }
+        }
+
+        func write(_ senders: [Sender], to text: inout PrometheusText) {
+            text.begin(name, kind, help)
+            for sender in senders {
+                let samples = samples(sender.record, sender.labels).sorted { $0.key.text < $1.key.text }
+                for (labels, value) in samples { text.add(name, value, labels) }
+            }
+        }
+    }
+
+    private static let metrics = [
+        Metric("info", .gauge, "Always 1; the labels have the sender's software and how it captures.") {
+            record, labels in
+            let resource = record.resource
+            return [labels.adding("agent", resource.agent ?? "").adding("capture", resource.captureMode ?? ""): 1]
+        },
+        Metric("last_seen_timestamp_seconds", .gauge, "Arrival of the latest batch.") { Double($0.lastSeen) / 1e9 },
+        Metric("capturing", .gauge, "1 if capture is on, 0 if it is off.") {
+            $0.resource.captureMode.map { $0 == "off" ? 0 : 1 }
+        },
+        Metric("unwatched_seconds_total", .counter, "Time since the start of the process in which capture was off.") {
+            $0.ledger.map { Double($0.unwatched) / 1e9 }
+        },
+        Metric("captured_requests_total", .counter, "Requests that the agent captured.") {
+            $0.ledger.map { Double($0.captured) }
+        },
+        Metric("delivered_requests", .gauge, "Captured requests that arrived.") {
+            $0.ledger.map { Double($0.delivered) }
+        },
+        Metric("waiting_requests", .gauge, "Captured requests that have not arrived yet.") {
+            $0.ledger.map { Double($0.waiting) }
+        },
+        Metric("dropped_requests_total", .counter, "Captured requests that were lost, by reason.") { record, labels in
+            // The reasons are a sender's words, which may differ only in characters that labels cannot hold.
+            let dropped = record.ledger?.dropped ?? [:]
+            return Dictionary(
+                dropped.map { (labels.adding("reason", $0.key), Double($0.value)) }, uniquingKeysWith: +)
+        },
+        Metric("missing_batches", .gauge, "Batches that did not arrive although a later one did.") {
+            $0.gaps.map { Double($0.missing) }
+        },
+    ]
+}
+
+extension PrometheusLabels {
+    fileprivate init(_ resource: TelemetryResource) {
+        self = [
+            "service_name": resource.service,
+            "deployment_environment_name": resource.environment,
+            "service_version": resource.version,
+            "service_instance_id": resource.instance,
+            "host_name": resource.host,
+        ]
+    }
+}
