@@ -55,7 +55,8 @@ struct HeatMapChart {
                         "h\(map.level(of: count))", x: place.barFrom, y: y(of: index) + 1, width: place.barWidth,
                         height: Self.rowHeight - 2, radius: 2)
                     SVG.title(
-                        "\(time), \(map.rows[index].text): \(Figure.requests(count)), \(Self.kept(kept[index], of: count))")
+                        "\(time), \(map.rows[index].text): \(Figure.requests(count)), \(Self.kept(kept[index], of: count))"
+                    )
                 }
             })
     }
@@ -74,7 +75,8 @@ struct HeatMapChart {
 
     private var table: ChartTable {
         ChartTable(
-            caption: "Requests by time and latency, and those whose details are kept; each number opens them", columns: map.rows.map(\.text),
+            caption: "Requests by time and latency, and those whose details are kept; each number opens them",
+            columns: map.rows.map(\.text),
             rows: slots.indices.map { index in
                 let address = requests(slots[index].window)
                 return ChartTable.Row(

@@ -85,7 +85,8 @@ package struct ComparisonText {
 
     private func line(_ row: (row: ReportRow, verdict: Verdict), _ names: RowName) -> Line {
         let word = VerdictText.sign(row.verdict) + " " + VerdictText.word(row.verdict)
-        return Line(word, VerdictText.tone(row.verdict), names.of(row.row), VerdictText.changes(row.verdict) + since(row.row))
+        return Line(
+            word, VerdictText.tone(row.verdict), names.of(row.row), VerdictText.changes(row.verdict) + since(row.row))
     }
 
     /// Returns the time of a row's change after a comma; empty if it is not known.

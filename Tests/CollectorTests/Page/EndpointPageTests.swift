@@ -87,7 +87,8 @@ import Testing
             try await storeTwoMinutes(to: client)
             let page = try await client.read(Self.address)
             #expect(page.markup.contains("<title>14:13:30–14:13:40: 100 requests, 20 failed (20.00 %)</title>"))
-            #expect(page.markup.contains("<title>14:13:30–14:13:40, 64–128 ms: 85 requests, none kept</title>") == false)
+            #expect(
+                page.markup.contains("<title>14:13:30–14:13:40, 64–128 ms: 85 requests, none kept</title>") == false)
             #expect(page.markup.contains("<title>14:13:30–14:13:40, up to 128 ms: 85 requests, none kept</title>"))
             #expect(page.markup.contains("<title>14:13:30–14:13:40, 1,024–2,048 ms: 15 requests, none kept</title>"))
             let slot = "since=2026-09-21T14%3A13%3A30Z&until=2026-09-21T14%3A13%3A40Z"

@@ -35,7 +35,8 @@ extension AgentTests {
                 try await LoopbackServer.run(Self.slowService()) { base in
                     try await Self.send(sending, to: base)
                     await agent.flush()
-                    let seen = "\(agent.status), \(try collector.counts()), \(collector.received.map { ($0.path, $0.status) })"
+                    let seen =
+                        "\(agent.status), \(try collector.counts()), \(collector.received.map { ($0.path, $0.status) })"
                     let span = try #require(
                         try collector.spans().last { $0.name.hasSuffix("/slow") || $0.name.hasSuffix("/moved") },
                         "\(seen)")

@@ -16,7 +16,8 @@ extension StorageContractTests {
         private static let times = [0, 10].map { TimeWindow(from: Samples.time($0), to: Samples.time($0 + 10)) }
 
         /// - Parameter requests: the start of each in nanoseconds after the first time, and its duration in nanoseconds.
-        private func keep(_ requests: [(start: UInt64, duration: UInt64)], of service: String = "checkout") async throws {
+        private func keep(_ requests: [(start: UInt64, duration: UInt64)], of service: String = "checkout") async throws
+        {
             let spans = requests.enumerated().map { number, request in
                 var span = Samples.detail(UInt8(number + 1))
                 (span.start, span.durationNanoseconds) = (Samples.time(0) + request.start, request.duration)
