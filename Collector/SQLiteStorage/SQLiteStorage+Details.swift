@@ -26,7 +26,8 @@ extension SQLiteStorage {
                 let points = new.points
                 try StatisticsCoverRows.extend(by: points, of: resource, in: db)
                 _ = try series.withLock { index in
-                    try ChunkWriting.insert(points, of: resource, service: one.resource.service, index: &index, in: db)
+                    try ChunkWriting.insert(
+                        points, of: resource, service: one.resource.service, at: now, index: &index, in: db)
                 }
                 stored.add(points, spans: new.details.count, of: one.resource)
             }

@@ -9,7 +9,7 @@ extension SQLiteStorage {
         let (now, limits) = (now(), limits)
         let bytes = metrics.reduce(0) { $0 + $1.estimatedBytes }
         let stored = BatchAdditions()
-        let outcome = try await commit(bytes: bytes) { [series, resources] db in
+        let outcome = try await commit(bytes: bytes) { [series, resources, streams] db in
             stored.begin()
             let outcome = try BatchRows.remember(batch, at: now, keeping: limits.batchAge, in: db)
             guard outcome != .duplicate else { return outcome }
@@ -18,16 +18,16 @@ extension SQLiteStorage {
                 let resource = try ResourceRows.id(
                     of: one.resource, seenAt: now, pointsUntil: one.latestEnd, known: resources, in: db)
                 let newRequests = try CumulativeRows.newRequests(
-                    in: one.cumulative, resource: resource, at: now, limits, in: db)
+                    in: one.cumulative, resource: resource, at: now, limits, streams, in: db)
                 let points = try series.withLock { index in
                     let service = one.resource.service
                     var new = try ChunkWriting.insert(
                         one.points, of: resource, service: service,
-                        unlessKnown: batch == nil && !one.resource.isMartlet, index: &index, in: db)
+                        unlessKnown: batch == nil && !one.resource.isMartlet, at: now, index: &index, in: db)
                     // Even an empty addition would copy all points.
                     if !newRequests.isEmpty {
                         new += try ChunkWriting.insert(
-                            newRequests, of: resource, service: service, index: &index, in: db)
+                            newRequests, of: resource, service: service, at: now, index: &index, in: db)
                     }
                     return new
                 }

@@ -23,6 +23,7 @@ package final class SQLiteStorage: Storage {
     /// Used by the writer alone.
     let series: WriterSeries
     let resources = WriterResources()
+    let streams = WriterStreams()
     /// The time up to which ledgers were thinned since the start, in nanoseconds since 1970; 0 before the first time. See
     /// ``LedgerThinning``.
     let thinnedLedgers = Atomic<Int64>(0)
@@ -79,6 +80,9 @@ package final class SQLiteStorage: Storage {
         health = StoreHealth(path: path)
         queue = CommitQueue(pool, limits: limits) { series.withLock { $0.removeAll() } }
     }
+
+    /// The points of cumulative streams that were not counted since the start, because there was no room for their streams.
+    package var uncountedPoints: UInt64 { streams.uncountedPoints }
 
     package func check() async throws {
         _ = try await health.watching {

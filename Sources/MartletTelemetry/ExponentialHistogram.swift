@@ -170,12 +170,14 @@ package struct ExponentialHistogram: Sendable, Equatable {
     }
 
     /// Returns the values that a cumulative histogram gained since `earlier`, at the coarser of the two scales; `nil` if
-    /// a figure fell, so that this cannot be a later state of the same histogram.
+    /// a count fell, so that this cannot be a later state of the same histogram.
     ///
     /// Counts and sum are exact. ``min`` and ``max`` are exact if they moved. Otherwise they are the bounds of the
     /// outermost buckets, or the mean if only count and sum are known.
     package func difference(since earlier: ExponentialHistogram) -> ExponentialHistogram? {
-        guard count >= earlier.count, zeroCount >= earlier.zeroCount, sum >= earlier.sum else { return nil }
+        guard count >= earlier.count, zeroCount >= earlier.zeroCount else { return nil }
+        // A sum that was added up in another order falls by its rounding, so it decides only where there are no buckets.
+        guard !isWithoutDistribution || sum >= earlier.sum * (1 - 1e-9) else { return nil }
         var (result, old) = (self, earlier)
         result.lowerScale(to: old.scale)
         old.lowerScale(to: result.scale)
@@ -187,7 +189,7 @@ package struct ExponentialHistogram: Sendable, Equatable {
         }
         result.count -= old.count
         result.zeroCount -= old.zeroCount
-        result.sum -= old.sum
+        result.sum = Swift.max(0, result.sum - old.sum)
         result.trim()
         guard result.count > 0 else { return ExponentialHistogram(scale: result.scale) }
         guard earlier.count > 0 else { return result }

@@ -8,10 +8,11 @@ extension Storage {
     package func report(_ query: StatisticsQuery, comparedWith base: ComparisonBase? = nil) async throws -> Report {
         guard let base else { return Report(try await statistics(query), for: query) }
         let asked = base.query(after: query)
-        let answer = try await statistics(asked)
-        var report = Report(answer, for: asked)
+        // The blocks come first, because only they can be too many.
         let after = try await answerInBlocks(to: asked)
         let before = try await answerInBlocks(to: base.query(before: query, answeredFor: after.window))
+        let answer = try await statistics(asked)
+        var report = Report(answer, for: asked)
         report.compare(after, with: before, base, limit: query.limit)
         if let slots = answer.slots { report.addChangedTimes(slots) }
         return report

@@ -26,9 +26,9 @@ enum ChunkWriting {
     /// - Returns: the points that were not left out.
     static func insert(
         _ points: [RequestPoint], of resource: Int64, service: String, unlessKnown: Bool = false,
-        index: inout SeriesIndex, in db: Database
+        at now: UnixNanoseconds, index: inout SeriesIndex, in db: Database
     ) throws -> [RequestPoint] {
-        let sorted = sorted(points, series: try index.ids(of: points, service: service, in: db))
+        let sorted = sorted(points, series: try index.ids(of: points, service: service, at: now, in: db))
         var new = unlessKnown ? [] : points
         var first = 0
         var blob = ChunkBlob()

@@ -14,9 +14,11 @@ package struct SQLiteLimits: Sendable, Equatable {
     /// The time for which the id of a batch is remembered at least, in nanoseconds. An agent keeps a batch without an answer
     /// for a shorter time (21 days).
     package var batchAge: UnixNanoseconds = 30 * 24 * 3600 * 1_000_000_000
-    /// Cumulative streams of metrics whose latest point is kept; past it the streams that were silent for the longest time
-    /// are deleted.
+    /// Cumulative streams of metrics whose latest point is kept. Past it a new stream displaces those that were silent for the
+    /// longest time, and waits uncounted while none is silent.
     package var maxCumulativeSeries = 100_000
+    /// The time after which a stream counts as silent, in nanoseconds: longer than the usual intervals of export.
+    package var cumulativeSilence: UnixNanoseconds = 3600 * 1_000_000_000
     /// The longest interval that is accepted from the first point of an unknown sender, in nanoseconds: the coarsest interval
     /// that an agent sends.
     package var firstCumulativeInterval: UnixNanoseconds = 3600 * 1_000_000_000

@@ -14,7 +14,7 @@ enum Schema {
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("tables of 2026-11-23, second") { db in
+        migrator.registerMigration("tables of 2026-11-23, third") { db in
             try db.execute(sql: senders + series + chunks + batches + cumulativeSeries + details)
         }
         return migrator
@@ -56,13 +56,13 @@ enum Schema {
         -- The latest account of a sender is the one with the most captured requests: see LedgerRows.latest.
         CREATE INDEX ledger_by_captured ON ledger (resource_id, captured);
 
-        -- The time for which a sender reported a kind of requests, for each source: metrics or spans.
+        -- The times for which a sender reported a kind of requests, for each source: metrics or spans.
         CREATE TABLE statistics_cover (
             resource_id INTEGER NOT NULL REFERENCES resource(id) ON DELETE CASCADE,
             kind TEXT NOT NULL, source TEXT NOT NULL,
             -- The sender's clock.
             from_time INTEGER NOT NULL, to_time INTEGER NOT NULL,
-            PRIMARY KEY (resource_id, kind, source)
+            PRIMARY KEY (resource_id, kind, source, from_time)
         ) STRICT, WITHOUT ROWID;
 
         """
@@ -79,6 +79,8 @@ enum Schema {
             UNIQUE (service, kind, method, host, port, endpoint, status, error)
         ) STRICT;
         CREATE INDEX series_by_day ON series (day);
+        -- The series of a service that count against its budget: see SeriesIndex.
+        CREATE INDEX series_by_service ON series (service, day);
 
         """
 

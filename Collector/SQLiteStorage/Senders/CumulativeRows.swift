@@ -9,11 +9,14 @@ enum CumulativeRows {
     private typealias Stream = CumulativeDifferences.Stream
     private typealias LatestPoint = CumulativeDifferences.LatestPoint
 
-    /// Returns the requests that are new in the points, and remembers the points.
+    /// Returns the requests that are new in the points, and remembers the points. The points of streams without room count
+    /// nothing: they would count from their start each time.
     static func newRequests(
-        in points: [CumulativePoint], resource: Int64, at now: UnixNanoseconds, _ limits: SQLiteLimits, in db: Database
+        in points: [CumulativePoint], resource: Int64, at now: UnixNanoseconds, _ limits: SQLiteLimits,
+        _ streams: WriterStreams, in db: Database
     ) throws -> [RequestPoint] {
         guard !points.isEmpty else { return [] }
+        let all = points.count
         var latest: [Stream: LatestPoint] = [:]
         var damaged: Set<Stream> = []
         for stream in Set(points.map(Stream.init)) {
@@ -24,15 +27,19 @@ enum CumulativeRows {
             }
         }
         let isAllKnown = points.allSatisfy { latest[Stream($0)] != nil }
+        // Room is made of other processes' streams, which are part of the history until then.
+        let past = isAllKnown ? CumulativeHistory() : try history(of: resource, in: db)
+        let new = Set(points.map(Stream.init)).filter { latest[$0] == nil && !damaged.contains($0) }
+        let admitted = new.isEmpty ? 0 : try room(for: new.count, at: now, limits, streams, in: db)
+        let refused = Set(new.dropFirst(admitted))
+        let points = refused.isEmpty ? points : points.filter { !refused.contains(Stream($0)) }
         var differences = CumulativeDifferences(
-            since: latest, damaged: damaged,
-            isAllKnown ? CumulativeHistory() : try history(of: resource, in: db),
-            firstIntervalAtMost: limits.firstCumulativeInterval)
+            since: latest, damaged: damaged, past, firstIntervalAtMost: limits.firstCumulativeInterval)
         differences.add(points)
         for (stream, point) in differences.latestPoints {
             try save(point, of: stream, resource: resource, at: now, in: db)
         }
-        if !isAllKnown { try prune(limits, in: db) }
+        streams.countUncounted(all - points.count)
         return differences.points
     }
 
@@ -97,24 +104,41 @@ enum CumulativeRows {
         ])
     }
 
+    /// Returns the number of new streams that there is room for, at most `wanted`, and makes room if silent streams have it.
+    private static func room(
+        for wanted: Int, at now: UnixNanoseconds, _ limits: SQLiteLimits, _ streams: WriterStreams, in db: Database
+    ) throws -> Int {
+        let count = try db.cachedStatement(sql: "SELECT count(*) FROM cumulative_series")
+        let free = limits.maxCumulativeSeries - (try Int.fetchOne(count) ?? 0)
+        guard free < wanted, streams.maySearch(at: now) else { return min(max(free, 0), wanted) }
+        let silent = now - min(now, limits.cumulativeSilence)
+        let freed = try prune(wanted - free + limits.maxCumulativeSeries / 100, silentSince: silent, in: db)
+        if free + freed < wanted { streams.noteSearch(at: now) }
+        return min(max(free + freed, 0), wanted)
+    }
+
     /// Deletes the processes that were silent for the longest time, each with all its streams: if some were left, the others
-    /// would look new. Each call deletes an extra hundredth of the limit, because it has to read all rows.
-    private static func prune(_ limits: SQLiteLimits, in db: Database) throws {
-        let count = try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM cumulative_series")) ?? 0
-        guard count > limits.maxCumulativeSeries else { return }
-        var surplus = count - limits.maxCumulativeSeries + limits.maxCumulativeSeries / 100
+    /// would look new.
+    ///
+    /// - Parameters:
+    ///   - surplus: the number of streams to delete at least, as far as so many are silent.
+    ///   - time: the time since when a process has to be silent, by the collector's clock.
+    /// - Returns: the number of deleted streams.
+    private static func prune(_ surplus: Int, silentSince time: UnixNanoseconds, in db: Database) throws -> Int {
         let processes = try Row.fetchCursor(
             db.cachedStatement(
                 sql: """
                     SELECT resource_id, start_time, min(max(end_time), max(received)) AS last, count(*) AS count
-                    FROM cumulative_series GROUP BY resource_id, start_time ORDER BY max(received), max(id)
-                    """))
-        var oldest: [Row] = []
-        while surplus > 0, let process = try processes.next()?.copy() {
+                    FROM cumulative_series GROUP BY resource_id, start_time HAVING max(received) <= ?
+                    ORDER BY max(received), max(id)
+                    """), arguments: [Int64(clamping: time)])
+        var (oldest, deleted) = ([Row](), 0)
+        while deleted < surplus, let process = try processes.next()?.copy() {
             oldest.append(process)
-            surplus -= process["count"]
+            deleted += process["count"]
         }
         for process in oldest { try forget(process, in: db) }
+        return deleted
     }
 
     /// Deletes a process but remembers its latest end, so that it does not count from its start if it comes back. The

@@ -16,7 +16,11 @@ struct SeriesIndex {
 
     private struct Service {
         var entries: [SharedDimensions: Entry] = [:]
-        var count: Int
+        /// The series with points on ``since`` or later. Only these count against the budget, so that a flood of names gives
+        /// up its room a day after it ends.
+        var live: Int
+        /// The day before the one on which ``live`` was counted.
+        var since: Int64
     }
 
     private let maxSeriesOfService: Int
@@ -33,12 +37,19 @@ struct SeriesIndex {
     }
 
     /// Returns the row that each point counts to. The first point of a series makes its row.
-    mutating func ids(of points: [RequestPoint], service: String, in db: Database) throws -> [Int64] {
+    ///
+    /// - Parameter now: the collector's clock.
+    mutating func ids(
+        of points: [RequestPoint], service: String, at now: UnixNanoseconds, in db: Database
+    ) throws -> [Int64] {
         if count >= Self.maxSeries { removeAll() }
         // The entry leaves the dictionary, so that it is changed in its memory and not copied.
-        var known =
-            try services.removeValue(forKey: service)
-            ?? Service(count: SeriesRows.count(ofService: service, in: db))
+        let yesterday = SeriesDay.of(Int64(clamping: now)) - 1
+        var known = services.removeValue(forKey: service) ?? Service(live: 0, since: .min)
+        if known.since != yesterday {
+            known.live = try SeriesRows.count(ofService: service, since: yesterday, in: db)
+            known.since = yesterday
+        }
         let before = known.entries.count
         defer {
             count += known.entries.count - before
@@ -49,24 +60,25 @@ struct SeriesIndex {
             let series = points[index].series
             let day = SeriesDay.of(Int64(clamping: points[index].end))
             if let entry = known.entries[series], entry.day >= day { return entry.id }
-            let entry = try findOrMake(series.value, service: service, day: day, in: db, counting: &known.count)
+            let entry = try findOrMake(series.value, service: service, day: day, in: db, counting: &known)
             known.entries[series] = entry
             return entry.id
         }
     }
 
     private func findOrMake(
-        _ dimensions: RequestDimensions, service: String, day: Int64, in db: Database, counting count: inout Int
+        _ dimensions: RequestDimensions, service: String, day: Int64, in db: Database, counting known: inout Service
     ) throws -> Entry {
         for candidate in SeriesBudget.candidates(for: dimensions, limit: maxSeriesOfService) {
             if let row = try SeriesRows.find(candidate.dimensions, service: service, in: db) {
-                let known = Entry(id: row[0], day: row[1])
-                guard known.day < day else { return known }
-                try SeriesRows.update(known.id, day: day, in: db)
-                return Entry(id: known.id, day: day)
+                let found = Entry(id: row[0], day: row[1])
+                guard found.day < day else { return found }
+                try SeriesRows.update(found.id, day: day, in: db)
+                if found.day < known.since, day >= known.since { known.live += 1 }
+                return Entry(id: found.id, day: day)
             }
-            guard count < candidate.limit else { continue }
-            count += 1
+            guard known.live < candidate.limit else { continue }
+            known.live += 1
             let id = try SeriesRows.insert(candidate.dimensions, service: service, day: day, in: db)
             return Entry(id: id, day: day)
         }

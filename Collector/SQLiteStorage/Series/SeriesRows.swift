@@ -30,9 +30,10 @@ enum SeriesRows {
         try db.cachedStatement(sql: "UPDATE series SET day = ? WHERE id = ?").execute(arguments: [day, id])
     }
 
-    static func count(ofService service: String, in db: Database) throws -> Int {
-        let statement = try db.cachedStatement(sql: "SELECT count(*) FROM series WHERE service = ?")
-        return try Int.fetchOne(statement, arguments: [service]) ?? 0
+    /// Returns the number of series with points on a day or a later one.
+    static func count(ofService service: String, since day: Int64, in db: Database) throws -> Int {
+        let statement = try db.cachedStatement(sql: "SELECT count(*) FROM series WHERE service = ? AND day >= ?")
+        return try Int.fetchOne(statement, arguments: [service, day]) ?? 0
     }
 
     /// Returns kind, method, host, port, endpoint, status and error, in this order.

@@ -4,29 +4,30 @@ import MartletTelemetry
 /// count, because they report the same requests. Pure.
 ///
 /// This is decided when a report is made, because metrics come later than spans. Spans of Martlet's agents never count.
-package struct MetricsCover: Sendable, Equatable {
-    /// The longest time until the next metrics: longer than any interval of export.
-    private static let patience: UnixNanoseconds = 3600 * 1_000_000_000
+package struct MetricsCover: Sendable {
+    /// The longest time until the next metrics, in nanoseconds: longer than any interval of export.
+    package static let patience: UnixNanoseconds = 3600 * 1_000_000_000
 
-    private var ranges: [RequestKind: ClosedRange<Int64>] = [:]
+    /// Ranges of one kind may overlap: several senders may have reported the same time.
+    private var ranges: [(kind: RequestKind, range: ClosedRange<Int64>)] = []
 
     package init() {}
 
-    /// Sets the time for which metrics reported a kind of requests: from the first start to the last end, in nanoseconds
-    /// since 1970, by the sender's clock.
+    /// Adds a time for which metrics reported a kind of requests: from the first start to the last end, in nanoseconds since
+    /// 1970, by the sender's clock.
     package mutating func insert(_ kind: RequestKind, from: Int64, to: Int64) {
         let end = Int64(clamping: UInt64(clamping: max(from, to)) + Self.patience)
-        ranges[kind] = from...max(from, end)
+        ranges.append((kind, from...max(from, end)))
     }
 
     /// Whether metrics cover the sender's spans of an interval that ended at `end`.
     package func contains(_ kind: RequestKind, end: Int64) -> Bool {
-        ranges[kind]?.contains(end) ?? false
+        ranges.contains { $0.kind == kind && $0.range.contains(end) }
     }
 
     /// Returns the section that `end` lies in, from 0. A new section begins whenever metrics begin or cease to cover the
     /// sender's spans of one kind.
     package func section(of end: Int64) -> Int {
-        ranges.values.reduce(0) { $0 + (end >= $1.lowerBound ? 1 : 0) + (end > $1.upperBound ? 1 : 0) }
+        ranges.reduce(0) { $0 + (end >= $1.range.lowerBound ? 1 : 0) + (end > $1.range.upperBound ? 1 : 0) }
     }
 }

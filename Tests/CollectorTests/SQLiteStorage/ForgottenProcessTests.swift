@@ -17,6 +17,7 @@ import Testing
     @Test func theStreamsThatWereNotHeardOfForTheLongestTimeAreForgotten() async throws {
         var limits = SQLiteLimits()
         limits.maxCumulativeSeries = 3
+        limits.cumulativeSilence = 0
         let path = folder.path("small.sqlite")
         let storage = try SQLiteStorage(path: path, limits: limits)
         for instance in ["a", "b", "c", "d", "e"] {
@@ -37,6 +38,7 @@ import Testing
     private func smallStore() throws -> SQLiteStorage {
         var limits = SQLiteLimits()
         limits.maxCumulativeSeries = 1
+        limits.cumulativeSilence = 0
         return try SQLiteStorage(path: folder.path("small.sqlite"), limits: limits)
     }
 
@@ -68,6 +70,7 @@ import Testing
         clock.time = Samples.time(20)
         var limits = SQLiteLimits()
         limits.maxCumulativeSeries = 1
+        limits.cumulativeSilence = 0
         let storage = try SQLiteStorage(path: folder.path("small.sqlite"), limits: limits, now: { clock.time })
         try await send(3, start: 10, end: 3000, instance: "shared", to: storage)
         try await send(1, start: 15, end: 20, instance: "other", to: storage)
@@ -97,6 +100,7 @@ import Testing
     @Test func aProcessIsForgottenWithAllItsStreams() async throws {
         var limits = SQLiteLimits()
         limits.maxCumulativeSeries = 5
+        limits.cumulativeSilence = 0
         let path = folder.path("small.sqlite")
         let storage = try SQLiteStorage(path: path, limits: limits)
         for instance in ["a", "b", "c"] {
@@ -113,5 +117,24 @@ import Testing
                     """)
         }
         #expect(kept == ["b", "b", "c", "c"])
+    }
+
+    @Test func whileNobodyIsSilentANewProcessWaitsAndTheKnownOnesGoOnExactly() async throws {
+        let clock = Clock()
+        clock.time = Samples.time(10)
+        var limits = SQLiteLimits()
+        limits.maxCumulativeSeries = 2
+        let storage = try SQLiteStorage(path: folder.path("small.sqlite"), limits: limits, now: { clock.time })
+        for (round, end) in ([10, 20, 30] as [UInt64]).enumerated() {
+            clock.time = Samples.time(end)
+            for instance in ["a", "b", "c"] { try await send(3 * (round + 1), end: end, instance: instance, to: storage) }
+        }
+        #expect(try await count(in: storage) == 18)
+        #expect(storage.uncountedPoints == 3)
+        // Two of them end, and an hour later the third one has room.
+        clock.time = Samples.time(3700)
+        try await send(12, end: 3700, instance: "c", to: storage)
+        try await send(14, end: 3710, instance: "c", to: storage)
+        #expect(try await count(in: storage) == 20)
     }
 }

@@ -50,6 +50,26 @@ import Testing
         #expect(answer.groups.map { $0.outcomes[.transportFailure] } == [100])
     }
 
+    @Test func aFloodOfNamesGivesUpItsRoomADayAfterItEnds() async throws {
+        let clock = Clock()
+        var limits = SQLiteLimits()
+        limits.maxSeriesPerService = 10
+        let storage = try SQLiteStorage(path: folder.path("flood.sqlite"), limits: limits, now: { clock.time })
+        func endpoints(_ names: [String], day: UInt64) async throws -> Set<String?> {
+            clock.time = Samples.time(day * 86_400)
+            for name in names {
+                let point = Samples.point(Samples.dimensions(endpoint: name), [0.1], end: day * 86_400)
+                _ = try await storage.store([InstanceMetrics(resource: Samples.resource(), points: [point])], of: nil)
+            }
+            let window = TimeWindow(from: clock.time - 10_000_000_000, to: clock.time)
+            let answer = try await storage.statistics(StatisticsQuery(window: window, by: [.endpoint]))
+            return Set(answer.groups.map { $0.values[0] })
+        }
+        #expect(try await endpoints((0..<20).map { "/\($0)" }, day: 1).contains("{other}"))
+        #expect(try await endpoints(["/1", "/cart"], day: 2) == ["/1", "{other}"])
+        #expect(try await endpoints(["/1", "/cart"], day: 4) == ["/1", "/cart"])
+    }
+
     @Test func processesOfAServiceShareItsSeries() async throws {
         for instance in 0..<30 {
             let points = (0..<10).map { Samples.point(Samples.dimensions(endpoint: "/\($0)"), [0.1]) }

@@ -43,6 +43,15 @@ extension StorageContractTests {
             try await statistics(from: from, to: to).duration.count
         }
 
+        @Test func aSumThatFellByItsRoundingIsNoRestart() async throws {
+            for (end, steps) in [(10, 0), (20, 1), (30, 2)] as [(UInt64, Int)] {
+                var point = OtherMetrics.point([0.1, 0.2, 0.3, 0.7, 1.1], end: end)
+                for _ in 0..<steps { point.sum = point.sum.nextDown }
+                try await send([OtherMetrics.histogram([point])])
+            }
+            #expect(try await count() == 5)
+        }
+
         @Test func eachPointCountsItsIncreaseSinceTheLast() async throws {
             try await send([0.2, 0.3], end: 10)
             try await send([0.2, 0.3, 0.05, 7], end: 20)

@@ -107,6 +107,19 @@ extension StorageContractTests {
             #expect(try await report().totals.measures.count == 20)
         }
 
+        @Test func spansOfATimeWithoutMetricsCountAlsoWhenMetricsComeBack() async throws {
+            let day: UInt64 = 86_400
+            try await sendMetrics(10)
+            try await send(1...10, at: day)
+            #expect(try await report().totals.measures.count == 20)
+            try await sendMetrics(5, end: 3 * day)
+            #expect(try await report(to: 4 * day).totals.measures.count == 25)
+            // Metrics that come late for the time between leave its spans out again.
+            try await sendMetrics(10, end: day + 10)
+            #expect(try await report(to: 4 * day).totals.measures.count == 25)
+            #expect(try await report(to: 4 * day).totals.measures.fromSpans == nil)
+        }
+
         @Test func metricsOfOneKindLeaveTheOtherToTheSpans() async throws {
             try await send(1...10, kind: .client)
             try await send(11...15, kind: .server)
