@@ -1,16 +1,21 @@
+import MartletStorage
+
 /// The collector's own figures for Prometheus.
 package enum PrometheusCollector {
     private static let prefix = "martlet_collector_"
 
-    /// - Parameter storeBytes: `nil` if the store does not tell its size.
+    /// - Parameters:
+    ///   - storeBytes: `nil` if the store does not tell its size.
+    ///   - store: `nil` if the store does not answer.
     package static func text(
-        of counters: CollectorCounters, series: Int, storeBytes: UInt64?, version: String
+        of counters: CollectorCounters, series: Int, storeBytes: UInt64?, store: StorageState?, version: String
     ) -> String {
         var text = PrometheusText()
         text.begin(prefix + "build_info", .gauge, "Always 1; the label has the version of the collector.")
         text.add(prefix + "build_info", UInt64(1), ["version": version])
         writeIntake(counters, to: &text)
         writeStore(counters, bytes: storeBytes, to: &text)
+        if let store { write(store, to: &text) }
         text.gauge("exported_series", "Series of requests; this page has at most as many.", UInt64(series))
         return text.text
     }
@@ -41,6 +46,25 @@ package enum PrometheusCollector {
         text.add(commits, counters.commits)
         text.counter("commit_failures_total", "Batches that could not be stored.", counters.failedCommits)
         if let bytes { text.gauge("store_size_bytes", "Size of the store on disk.", bytes) }
+    }
+}
+
+extension PrometheusCollector {
+    private static func write(_ store: StorageState, to text: inout PrometheusText) {
+        text.gauge("store_used_bytes", "Size of the store's pages in use, which --max-store limits.", store.bytesInUse)
+        text.gauge("store_limit_bytes", "The value of --max-store.", store.maxBytes)
+        text.gauge("store_log_bytes", "Size of the store's log.", store.logBytes)
+        text.begin(
+            prefix + "clock_jump_seconds", .gauge,
+            "Seconds by which the clock jumped and is not believed yet, so that nothing is deleted by age; 0 if it is.")
+        text.add(prefix + "clock_jump_seconds", store.clockJump)
+        let details = prefix + "early_details_total"
+        text.begin(details, .counter, "Details that were deleted before their age, by the limit that they were past.")
+        text.add(details, store.crowdedDetails, ["limit": "details"])
+        text.add(details, store.shedDetails, ["limit": "store"])
+        text.counter(
+            "early_chunks_total", "Rows of points of 10 s or a minute that were deleted before their age for --max-store.",
+            store.shedChunks)
     }
 }
 

@@ -49,5 +49,7 @@ extension StorageWrapper {
 
     package func size() async throws -> UInt64 { try await storage.size() }
 
+    package func state() async throws -> StorageState { try await storage.state() }
+
     package func maintain() async throws { try await storage.maintain() }
 }

@@ -26,7 +26,7 @@ struct MetricsRoute: Sendable {
         let totals = activity.page()
         let own = PrometheusCollector.text(
             of: activity.counters, series: totals.count, storeBytes: try? await storage.size(),
-            version: OTLPScope.version)
+            store: try? await storage.state(), version: OTLPScope.version)
         let process = ProcessFigures.current().map(PrometheusProcess.text) ?? ""
         let body = ResponseBody { writer in
             // The body is written after the middleware has returned, so the writer leaves the event loop itself.
