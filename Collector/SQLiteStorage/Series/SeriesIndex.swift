@@ -34,6 +34,8 @@ struct SeriesIndex {
 
     /// Returns the row that each point counts to. The first point of a series makes its row.
     mutating func ids(of points: [RequestPoint], service: String, in db: Database) throws -> [Int64] {
+        // Without points the entry would have no series, and no limit would count it.
+        guard !points.isEmpty else { return [] }
         if count >= Self.maxSeries { removeAll() }
         // The entry leaves the dictionary, so that it is changed in its memory and not copied.
         var known =

@@ -1,12 +1,11 @@
 import Fixtures
 import Foundation
-import MartletPoints
 import MartletSQLiteStorage
 import MartletStorage
 import MartletTelemetry
 import Testing
 
-/// Processes that share a store, or are told to stop in the midst of work on it.
+/// Processes that share a store.
 @Suite struct StoreProcessTests {
     private let folder: TemporaryFolder
 
@@ -24,6 +23,7 @@ import Testing
 
     @Test func aSecondCollectorOnTheStoreEndsWithASentenceUntilTheFirstIsKilled() async throws {
         let first = try await CollectorProcess(store: store)
+        await #expect(throws: ChildProcess.Failure.self) { try await CollectorProcess(store: store) }
         let second = try await run(["serve", "--port", "0", "--store", "sqlite:" + store])
         #expect(second.status == 2)
         #expect(second.errors.contains("is in use by another collector"))
@@ -57,21 +57,5 @@ import Testing
         let reader = try SQLiteStorage(readingFrom: store)
         let answer = try await reader.statistics(StatisticsQuery(window: Samples.everything, by: []))
         #expect(answer.groups.map(\.count) == [5])
-    }
-
-    /// Has a store in which much is past its age, so that the collector is at work on it when the signal comes.
-    @Test func aSignalDuringMaintenanceEndsTheCollectorWithStatus0() async throws {
-        let storage = try SQLiteStorage(path: store)
-        for sequence in 1...100 as ClosedRange<UInt64> {
-            let points = (0..<60 as Range<UInt64>).map { second in
-                Samples.point(Samples.dimensions(), [0.1], end: sequence * 3600 + second * 60)
-            }
-            _ = try await storage.store([InstanceMetrics(resource: Samples.resource(), points: points)], of: nil)
-        }
-        try storage.close()
-        for _ in 1...3 {
-            let collector = try await CollectorProcess(store: store)
-            #expect(await collector.terminate() == 0)
-        }
     }
 }
