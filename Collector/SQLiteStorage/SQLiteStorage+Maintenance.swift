@@ -6,9 +6,21 @@ extension SQLiteStorage {
     package func maintain() async throws {
         retention.advance(to: now())
         try await health.watching {
-            // Expiry and shedding go first, because they make the room that the other steps need.
-            try await runAll([expire, shed, rollUp, expire, thinLedgers, saveClock, foldLog])
+            defer { reserve.make() }
+            do {
+                try await runSteps()
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
+                guard reserve.release() else { throw error }
+                // The log gives its room back once it is in the file.
+                try? await fold()
+                try await runSteps()
+            }
         }
+    }
+
+    /// Expiry and shedding go first, because they make the room that the other steps need.
+    private func runSteps() async throws {
+        try await runAll([expire, shed, rollUp, expire, thinLedgers, saveClock, foldLog])
     }
 
     /// Runs each step, even if one before it failed: on a full disk, some can and some cannot. Throws the first error.
@@ -70,10 +82,13 @@ extension SQLiteStorage {
         try await write { try RetentionClockRow.save(time, in: $0) }
     }
 
-    /// Folds a log that has grown past its limit into the file. SQLite itself never starts it anew while one report begins
-    /// before the other ends. So the next reports wait until those in progress have ended, while batches are stored.
     private func foldLog() async throws {
-        guard StoreSize.bytes(ofFile: pool.path + "-wal") > limits.maxLogBytes else { return }
+        if StoreSize.bytes(ofFile: pool.path + "-wal") > limits.maxLogBytes { try await fold() }
+    }
+
+    /// Folds the log into the file. SQLite itself never starts it anew while one report begins before the other ends. So the
+    /// next reports wait until those in progress have ended, while batches are stored.
+    private func fold() async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             pool.asyncBarrierWriteWithoutTransaction { result in
                 continuation.resume(with: Result { try result.get().execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") })

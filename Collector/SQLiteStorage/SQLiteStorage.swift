@@ -22,6 +22,7 @@ package final class SQLiteStorage: Storage {
     let health: StoreHealth
     let retention: StoreClock
     let early = EarlyDeletions()
+    let reserve: DiskReserve
     /// Used by the writer alone.
     let series: WriterSeries
     let resources = WriterResources()
@@ -92,6 +93,7 @@ package final class SQLiteStorage: Storage {
         self.identity = identity
         retention = clock
         health = StoreHealth(path: pool.path)
+        reserve = DiskReserve(of: pool.path, bytes: limits.reserveBytes)
         queue = CommitQueue(pool, limits: limits) { series.withLock { $0.removeAll() } }
     }
 
@@ -117,10 +119,11 @@ package final class SQLiteStorage: Storage {
     }
 
     /// Commits a batch: see ``CommitQueue/commit(bytes:_:)``. Throws if the store's file is no longer at its path afterwards:
-    /// nobody would find the batch there.
+    /// nobody would find the batch there. Throws ``StorageBusy`` while old data makes room on a full disk.
     func commit(bytes: Int, _ work: @escaping CommitQueue.Work) async throws -> StoreOutcome {
         try await health.watching {
             try identity?.check()
+            guard !reserve.isReleased else { throw StorageBusy() }
             let outcome = try await queue.commit(bytes: bytes, work)
             try identity?.check()
             return outcome

@@ -15,6 +15,9 @@ package struct SQLiteLimits: Sendable, Equatable {
     package var maxStoreBytes: UInt64 = 10 << 30
     /// Bytes of the log past which it is folded even if reports would have to wait for that.
     package var maxLogBytes: UInt64 = 64 << 20
+    /// Bytes that are kept free on the disk for deletions. SQLite tries to fold the log at 16 MiB, and on a disk with less
+    /// room than that the log grows by this room.
+    package var reserveBytes = 32 << 20
     /// The age up to which details are kept, counted from their arrival, in nanoseconds.
     package var detailAge: UnixNanoseconds = 24 * 3600 * 1_000_000_000
     /// The time for which the id of a batch is remembered at least, in nanoseconds. An agent keeps a batch without an answer
