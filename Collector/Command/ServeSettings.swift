@@ -15,7 +15,8 @@ struct ServeSettings {
     init(
         host: String?, port: Int?, store: String?, ingestToken: String?, readToken: String?, allowedHosts: [String],
         retention: String?,
-        details: String?, maxDetails: Int?, maxDetailsBytes: String?, maxStore: String?, tlsCertificate: String?, tlsKey: String?, insecure: Bool
+        details: String?, maxDetails: Int?, maxDetailsBytes: String?, maxStore: String?, tlsCertificate: String?,
+        tlsKey: String?, insecure: Bool
     ) throws {
         guard (0...65535).contains(port ?? 0) else { throw ValidationError("--port must be a number from 0 to 65535") }
         address = ListenAddress(host: host ?? "127.0.0.1", port: port ?? 4318)

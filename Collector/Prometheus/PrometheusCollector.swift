@@ -63,7 +63,8 @@ extension PrometheusCollector {
         text.add(details, store.crowdedDetails, ["limit": "details"])
         text.add(details, store.shedDetails, ["limit": "store"])
         text.counter(
-            "early_chunks_total", "Rows of points of 10 s or a minute that were deleted before their age for --max-store.",
+            "early_chunks_total",
+            "Rows of points of 10 s or a minute that were deleted before their age for --max-store.",
             store.shedChunks)
     }
 }

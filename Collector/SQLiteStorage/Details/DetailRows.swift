@@ -26,7 +26,8 @@ enum DetailRows {
             Int64(clamping: detail.bytesSent), Int64(clamping: detail.bytesReceived), detail.message ?? "",
         ]
         let json = [
-            try SpanJSON.encode(detail.attributes), try SpanJSON.encode(detail.events), try SpanJSON.encode(detail.links),
+            try SpanJSON.encode(detail.attributes), try SpanJSON.encode(detail.events),
+            try SpanJSON.encode(detail.links),
         ]
         let span: StatementArguments = [
             detail.name, detail.kind.rawValue, detail.isError, detail.traceState, json[0], json[1], json[2],

@@ -25,7 +25,8 @@ import Testing
         for pass in 0...361 {
             state.shedDetails += 3
             if let line = lines().first {
-                #expect(line.hasPrefix("the store has reached its limit of 10 GiB (--max-store): \(state.shedDetails) det"))
+                #expect(
+                    line.hasPrefix("the store has reached its limit of 10 GiB (--max-store): \(state.shedDetails) det"))
                 told.append(pass)
             }
         }
@@ -43,7 +44,9 @@ import Testing
         #expect(try ByteSize.parse(text, of: "--max-store") == bytes)
     }
 
-    @Test(arguments: ["", "GiB", "-1", "1XB", "ten", "1e30GiB", "nan", "inf"]) func aSizeThatIsNoneIsRefused(text: String) {
+    @Test(arguments: ["", "GiB", "-1", "1XB", "ten", "1e30GiB", "nan", "inf"]) func aSizeThatIsNoneIsRefused(
+        text: String
+    ) {
         let error = #expect(throws: (any Error).self) { try ByteSize.parse(text, of: "--max-store") }
         #expect(error.map { "\($0)" }?.contains("--max-store must be a size") == true)
     }

@@ -50,7 +50,8 @@ import Testing
         for number in 1...32 as ClosedRange<UInt8> {
             var detail = Samples.detail(number)
             detail.attributes["body"] = .string(String(repeating: "x", count: 65536))
-            _ = try await storage.store([DetailsBatch(resource: Samples.resource(), details: [detail])],
+            _ = try await storage.store(
+                [DetailsBatch(resource: Samples.resource(), details: [detail])],
                 of: BatchID(instance: "i-1", sequence: round * 100 + UInt64(number), signal: .traces))
         }
     }

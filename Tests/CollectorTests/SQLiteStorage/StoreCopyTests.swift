@@ -19,7 +19,8 @@ import Testing
     }
 
     private func store(_ requests: Int, captured: UInt64, in storage: SQLiteStorage) async throws {
-        _ = try await storage.store([Samples.metrics(requests: requests, captured: captured, end: captured + 10)], of: nil)
+        _ = try await storage.store(
+            [Samples.metrics(requests: requests, captured: captured, end: captured + 10)], of: nil)
     }
 
     private func refusal(_ work: () throws -> Void) -> String {
@@ -48,7 +49,8 @@ import Testing
         try Data("dear diary".utf8).write(to: URL(fileURLWithPath: backup))
         #expect(refusal { _ = try StoreCopy.backUp(path, to: backup) }.contains("exists already"))
         #expect(try Data(contentsOf: URL(fileURLWithPath: backup)) == Data("dear diary".utf8))
-        #expect(refusal { _ = try StoreCopy.backUp(folder.path("none.sqlite"), to: path) }.contains("there is no store"))
+        #expect(
+            refusal { _ = try StoreCopy.backUp(folder.path("none.sqlite"), to: path) }.contains("there is no store"))
     }
 
     @Test func aRestoredStoreIsTheBackupAndTheFormerOneIsKept() async throws {

@@ -15,7 +15,9 @@ import Testing
     private mutating func run(from start: Int64, for time: Int64, senders: [Int64]) {
         for now in stride(from: start, through: start + time, by: Int(10 * Self.minute)) {
             clock.advance(to: now)
-            for (sender, difference) in senders.enumerated() { clock.hear(from: Int64(sender), until: now + difference) }
+            for (sender, difference) in senders.enumerated() {
+                clock.hear(from: Int64(sender), until: now + difference)
+            }
         }
     }
 
