@@ -7,6 +7,9 @@ struct MartletCollector: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "martlet-collector",
         abstract: "Receives data about HTTP requests from Martlet agents and OpenTelemetry senders, and reports on it.",
-        subcommands: [Serve.self, ReportCommand.self, Check.self, RequestsCommand.self, Top.self, Agents.self],
+        subcommands: [
+            Serve.self, ReportCommand.self, Check.self, RequestsCommand.self, Top.self, Agents.self, Backup.self,
+            Restore.self,
+        ],
         defaultSubcommand: Serve.self)
 }

@@ -49,6 +49,16 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "The greatest number of details (spans) that are kept. (default: 100000)")
     var maxDetails: Int?
 
+    @Option(help: "The greatest size of the details that are kept, such as 500MiB. (default: 1GiB)")
+    var maxDetailsBytes: String?
+
+    @Option(
+        help: """
+            The greatest size of the store's pages in use. Past it the oldest details are deleted, then the oldest points of \
+            10 s and of minutes. (default: 10GiB)
+            """)
+    var maxStore: String?
+
     @Option(help: "PEM file with the server's certificate, followed by any intermediate certificates; turns on https.")
     var tlsCertificate: String?
 
@@ -85,7 +95,10 @@ struct Serve: AsyncParsableCommand {
         try await reportingFailure("cannot serve at \(settings.url(port: settings.address.port)): ") {
             try await services.run()
         }
-        try storage.close()
+        // The log has all that the file has not, and the next start reads it.
+        do { try storage.close() } catch {
+            logger.warning("the store's log could not be folded into its file", metadata: ["error": "\(error)"])
+        }
     }
 
     private func settings() throws -> ServeSettings {
@@ -100,6 +113,8 @@ struct Serve: AsyncParsableCommand {
             retention: retention ?? environment["RETENTION"],
             details: details ?? environment["DETAILS"],
             maxDetails: try maxDetails ?? environment.integer("MAX_DETAILS"),
+            maxDetailsBytes: maxDetailsBytes ?? environment["MAX_DETAILS_BYTES"],
+            maxStore: maxStore ?? environment["MAX_STORE"],
             tlsCertificate: tlsCertificate ?? environment["TLS_CERTIFICATE"],
             tlsKey: tlsKey ?? environment["TLS_KEY"],
             insecure: try insecure || environment.boolean("INSECURE"))

@@ -15,12 +15,17 @@ struct ServeSettings {
     init(
         host: String?, port: Int?, store: String?, ingestToken: String?, readToken: String?, allowedHosts: [String],
         retention: String?,
-        details: String?, maxDetails: Int?, tlsCertificate: String?, tlsKey: String?, insecure: Bool
+        details: String?, maxDetails: Int?, maxDetailsBytes: String?, maxStore: String?, tlsCertificate: String?,
+        tlsKey: String?, insecure: Bool
     ) throws {
         guard (0...65535).contains(port ?? 0) else { throw ValidationError("--port must be a number from 0 to 65535") }
         address = ListenAddress(host: host ?? "127.0.0.1", port: port ?? 4318)
         storePath = try store.map(StoreLocation.path) ?? StoreLocation.defaultPath()
         limits = try Self.limits(retention: retention, details: details, maxDetails: maxDetails)
+        if let maxDetailsBytes {
+            limits.maxDetailsBytes = try ByteSize.parse(maxDetailsBytes, of: "--max-details-bytes")
+        }
+        if let maxStore { limits.maxStoreBytes = UInt64(try ByteSize.parse(maxStore, of: "--max-store")) }
         tokens = ServerTokens(
             ingest: try Self.token(ingestToken, of: "--ingest-token"),
             read: try Self.token(readToken, of: "--read-token"))

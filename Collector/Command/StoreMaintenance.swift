@@ -13,9 +13,13 @@ struct StoreMaintenance: Service {
 
     func run() async throws {
         try? await cancelWhenGracefulShutdown {
+            var news = StoreNews()
             while true {
                 do {
                     try await storage.maintain()
+                    for line in news.lines(after: try await storage.state()) {
+                        logger.log(level: line.level, "\(line.text)")
+                    }
                 } catch is CancellationError {
                     return
                 } catch {

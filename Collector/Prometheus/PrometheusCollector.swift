@@ -1,12 +1,16 @@
+import MartletStorage
+
 /// The collector's own figures for Prometheus.
 package enum PrometheusCollector {
     private static let prefix = "martlet_collector_"
 
     /// - Parameters:
     ///   - storeBytes: `nil` if the store does not tell its size.
+    ///   - store: `nil` if the store does not answer.
     ///   - freeBytes: the free room on its disk; `nil` if it does not tell it.
     package static func text(
-        of counters: CollectorCounters, series: Int, storeBytes: UInt64?, freeBytes: UInt64?, version: String
+        of counters: CollectorCounters, series: Int, storeBytes: UInt64?, store: StorageState?, freeBytes: UInt64?,
+        version: String
     ) -> String {
         var text = PrometheusText()
         text.begin(prefix + "build_info", .gauge, "Always 1; the label has the version of the collector.")
@@ -14,6 +18,7 @@ package enum PrometheusCollector {
         writeIntake(counters, to: &text)
         writeStore(counters, bytes: storeBytes, to: &text)
         writeMaintenance(counters, freeBytes: freeBytes, to: &text)
+        if let store { write(store, to: &text) }
         text.gauge("exported_series", "Series of requests; this page has at most as many.", UInt64(series))
         return text.text
     }
@@ -58,6 +63,30 @@ package enum PrometheusCollector {
         text.counter(
             "maintenance_failures_total", "Passes of roll-up and expiry that failed.", counters.failedMaintenance)
         if let freeBytes { text.gauge("store_disk_free_bytes", "Free room on the disk of the store.", freeBytes) }
+    }
+}
+
+extension PrometheusCollector {
+    private static func write(_ store: StorageState, to text: inout PrometheusText) {
+        text.gauge("store_used_bytes", "Size of the store's pages in use, which --max-store limits.", store.bytesInUse)
+        text.gauge("store_limit_bytes", "The value of --max-store.", store.maxBytes)
+        text.gauge("store_log_bytes", "Size of the store's log.", store.logBytes)
+        text.begin(
+            prefix + "clock_jump_seconds", .gauge,
+            "Seconds by which the clock jumped and is not believed yet, so that nothing is deleted by age; 0 if it is.")
+        text.add(prefix + "clock_jump_seconds", store.clockJump)
+        let details = prefix + "early_details_total"
+        text.begin(details, .counter, "Details that were deleted before their age, by the limit that they were past.")
+        text.add(details, store.crowdedDetails, ["limit": "details"])
+        text.add(details, store.shedDetails, ["limit": "store"])
+        text.counter(
+            "early_chunks_total",
+            "Rows of points of 10 s or a minute that were deleted before their age for --max-store.",
+            store.shedChunks)
+        text.counter(
+            "uncounted_cumulative_points_total",
+            "Points that were not counted because 100,000 other cumulative streams were reported within the hour.",
+            store.uncountedPoints)
     }
 }
 

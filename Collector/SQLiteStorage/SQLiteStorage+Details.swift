@@ -5,15 +5,18 @@ import MartletTelemetry
 extension SQLiteStorage {
     package func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome {
         let (now, limits) = (now(), limits)
+        let time = retention.time(at: now)
+        let oldest = time - Int64(clamping: limits.batchAge)
         let bytes = details.reduce(0) { $0 + $1.details.reduce(1024) { $0 + $1.estimatedBytes } }
         let stored = BatchAdditions()
-        let outcome = try await commit(bytes: bytes) { [series, resources] db in
+        let outcome = try await commit(bytes: bytes) { [series, resources, retention] db in
             stored.begin()
-            let outcome = try BatchRows.remember(batch, at: now, keeping: limits.batchAge, in: db)
+            let outcome = try BatchRows.remember(batch, at: now, forgetting: oldest, in: db)
             guard outcome != .duplicate else { return outcome }
             for one in details {
                 let resource = try ResourceRows.id(
                     of: one.resource, seenAt: now, pointsUntil: one.latestEnd, known: resources, in: db)
+                retention.hear(from: resource, until: one.latestEnd)
                 var new = one
                 new.details = []
                 for detail in one.details {
@@ -33,9 +36,10 @@ extension SQLiteStorage {
             }
             // The batch prunes at most twice as many rows as it added, or it would keep others waiting; ``Expiry`` deletes
             // the rest.
-            _ = try DetailPruning.prune(atMost: 2 * stored.spans, at: now, limits, in: db)
+            stored.crowdOut(try DetailPruning.prune(atMost: 2 * stored.spans, at: time, limits, in: db).early)
             return outcome
         }
+        early.add(crowdedDetails: stored.crowdedDetails)
         onStored(stored.points, stored.spans)
         return outcome
     }
@@ -46,8 +50,9 @@ extension SQLiteStorage {
         guard let last else { return 0 }
         var removed = 0
         while true {
-            let step = try await pool.write { try DetailPruning.remove(upTo: last, atMost: Expiry.maxRows, in: $0) }
+            let step = try await write { try DetailPruning.remove(upTo: last, atMost: Expiry.maxRows, in: $0) }
             removed += step
+            try Task.checkCancellation()
             guard step == Expiry.maxRows else { return removed }
         }
     }

@@ -4,29 +4,95 @@ import MartletTelemetry
 
 extension SQLiteStorage {
     package func maintain() async throws {
+        retention.advance(to: now())
         try await health.watching {
-            for tier in [Tier.fine, .minute] {
-                while try await rollUp(tier) {}
+            defer { reserve.make() }
+            do {
+                try await runSteps()
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
+                guard reserve.release() else { throw error }
+                // The log gives its room back once it is in the file.
+                try? await fold()
+                try await runSteps()
             }
-            while try await expire() {}
-            try await thinLedgers()
+        }
+    }
+
+    /// Expiry and shedding go first, because they make the room that the other steps need.
+    private func runSteps() async throws {
+        try await runAll([expire, shed, rollUp, expire, thinLedgers, saveClock, foldLog])
+    }
+
+    /// Runs each step, even if one before it failed: on a full disk, some can and some cannot. Throws the first error.
+    private func runAll(_ steps: [() async throws -> Void]) async throws {
+        var failure: (any Error)?
+        for step in steps {
+            try Task.checkCancellation()
+            do {
+                try await step()
+            } catch let error as DatabaseError where error.showsDamage {
+                throw error
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    private func rollUp() async throws {
+        for tier in [Tier.fine, .minute] {
+            while try await rollUpStep(tier) { try Task.checkCancellation() }
         }
     }
 
     /// Rolls up some chunks and returns whether more may be due.
-    private func rollUp(_ tier: Tier) async throws -> Bool {
+    private func rollUpStep(_ tier: Tier) async throws -> Bool {
         let due = max(0, Int64(clamping: now()) - tier.rollUpDelay)
         guard let step = try await pool.read({ try RollUp(tier, due: due, in: $0) }) else { return false }
-        try await pool.write { try step.write(in: $0) }
+        try await write { try step.write(in: $0) }
         return true
     }
 
-    private func expire() async throws -> Bool {
-        let expiry = Expiry(limits: limits, now: Int64(clamping: now()))
-        return try await pool.write { [series] db in
+    private func expire() async throws {
+        while try await expireStep() { try Task.checkCancellation() }
+    }
+
+    private func expireStep() async throws -> Bool {
+        let clock = retention.advance(to: now())
+        let expiry = Expiry(limits: limits, now: clock.time, isClockBelieved: clock.isBelieved)
+        let outcome = try await write { [series] db in
             let outcome = try expiry.step(in: db)
             if outcome.deletedSeries { series.withLock { $0.removeAll() } }
-            return outcome.isThereMore
+            return outcome
+        }
+        early.add(crowdedDetails: outcome.earlyDetails)
+        return outcome.isThereMore
+    }
+
+    private func shed() async throws {
+        let shedding = Shedding(limit: limits.maxStoreBytes)
+        while let outcome = try await write({ try shedding.step(in: $0) }) {
+            early.add(outcome)
+            try Task.checkCancellation()
+        }
+    }
+
+    private func saveClock() async throws {
+        guard let time = retention.timeToSave() else { return }
+        try await write { try RetentionClockRow.save(time, in: $0) }
+    }
+
+    private func foldLog() async throws {
+        if StoreSize.bytes(ofFile: pool.path + "-wal") > limits.maxLogBytes { try await fold() }
+    }
+
+    /// Folds the log into the file. SQLite itself never starts it anew while one report begins before the other ends. So the
+    /// next reports wait until those in progress have ended, while batches are stored.
+    private func fold() async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            pool.asyncBarrierWriteWithoutTransaction { result in
+                continuation.resume(with: Result { try result.get().execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") })
+            }
         }
     }
 
@@ -34,11 +100,12 @@ extension SQLiteStorage {
     private func thinLedgers() async throws {
         let before = thinnedLedgers.load(ordering: .relaxed)
         let until = Tier.hour.slotEnd(
-            notAfter: max(0, Int64(clamping: now()) - limits.retention.age(.fine)))
+            notAfter: max(0, retention.time(at: now()) - limits.retention.age(.fine)))
         guard until > before else { return }
         while true {
             let hours = try await pool.read { try LedgerThinning.hours(from: before, to: until, in: $0) }
-            try await pool.write { db in for hour in hours { try LedgerThinning.thin(hour, in: db) } }
+            try await write { db in for hour in hours { try LedgerThinning.thin(hour, in: db) } }
+            try Task.checkCancellation()
             if hours.count < LedgerThinning.maxHours { break }
         }
         thinnedLedgers.store(until, ordering: .relaxed)

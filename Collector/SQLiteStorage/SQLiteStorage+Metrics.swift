@@ -7,16 +7,18 @@ extension SQLiteStorage {
     /// Stores the batch's id and its points in one transaction, so that either both are stored or neither.
     package func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome {
         let (now, limits) = (now(), limits)
+        let oldest = retention.time(at: now) - Int64(clamping: limits.batchAge)
         let bytes = metrics.reduce(0) { $0 + $1.estimatedBytes }
         let stored = BatchAdditions()
-        let outcome = try await commit(bytes: bytes) { [series, resources, streams] db in
+        let outcome = try await commit(bytes: bytes) { [series, resources, streams, retention] db in
             stored.begin()
-            let outcome = try BatchRows.remember(batch, at: now, keeping: limits.batchAge, in: db)
+            let outcome = try BatchRows.remember(batch, at: now, forgetting: oldest, in: db)
             guard outcome != .duplicate else { return outcome }
             var isAllKnown = batch == nil
             for one in metrics {
                 let resource = try ResourceRows.id(
                     of: one.resource, seenAt: now, pointsUntil: one.latestEnd, known: resources, in: db)
+                retention.hear(from: resource, until: one.latestTime)
                 let newRequests = try CumulativeRows.newRequests(
                     in: one.cumulative, resource: resource, at: now, limits, streams, in: db)
                 let points = try series.withLock { index in
@@ -49,6 +51,9 @@ extension InstanceMetrics {
     fileprivate var latestEnd: UnixNanoseconds {
         max(points.indices.reduce(0) { max($0, points[$1].end) }, cumulative.map(\.point.end).max() ?? 0)
     }
+
+    /// The latest time that the sender told.
+    fileprivate var latestTime: UnixNanoseconds { max(latestEnd, ledger?.time ?? 0) }
 
     /// Roughly the memory that it takes, in bytes.
     fileprivate var estimatedBytes: Int {

@@ -20,6 +20,9 @@ package final class SQLiteStorage: Storage {
     let limits: SQLiteLimits
     let queue: CommitQueue
     let health: StoreHealth
+    let retention: StoreClock
+    let early = EarlyDeletions()
+    let reserve: DiskReserve
     /// Used by the writer alone.
     let series: WriterSeries
     let resources = WriterResources()
@@ -27,12 +30,15 @@ package final class SQLiteStorage: Storage {
     /// The time up to which ledgers were thinned since the start, in nanoseconds since 1970; 0 before the first time. See
     /// ``LedgerThinning``.
     let thinnedLedgers = Atomic<Int64>(0)
+    /// `nil` for a store that is only read.
+    private let lock: StoreLock?
+    private let identity: StoreIdentity?
     /// The collector's clock.
     let now: @Sendable () -> UnixNanoseconds
     let onStored: OnStored
 
     /// Opens the store at `path`, and makes the file and its directory if they are missing. Throws ``StorageFailure`` if the
-    /// file is no store, newer or damaged, and then leaves it as it is.
+    /// file is no store, newer, damaged or in use by another collector, and then leaves it as it is.
     ///
     /// - Parameter onStored: called after each commit.
     package convenience init(
@@ -40,8 +46,9 @@ package final class SQLiteStorage: Storage {
         now: @escaping @Sendable () -> UnixNanoseconds = SQLiteStorage.systemClock,
         onStored: @escaping OnStored = { _, _ in }
     ) throws {
-        try StoreFile.make(path)
+        let path = try StoreFile.make(path)
         try StoreFile.inspect(path, forReading: false)
+        let lock = try StoreLock(of: path)
         let pool = try StoreFile.describingErrors(of: path) {
             let pool = try DatabasePool(path: path, configuration: Self.configuration)
             try pool.writeWithoutTransaction { db in
@@ -53,7 +60,10 @@ package final class SQLiteStorage: Storage {
             try Schema.migrator.migrate(pool)
             return pool
         }
-        self.init(pool, path: path, limits: limits, now: now, onStored: onStored)
+        let believed = try pool.read(RetentionClockRow.time)
+        self.init(
+            pool, lock, try StoreIdentity(of: path), clock: StoreClock(believed: believed, limits: limits),
+            limits: limits, now: now, onStored: onStored)
     }
 
     /// Opens an existing store for reading, even while a collector writes to it.
@@ -64,12 +74,15 @@ package final class SQLiteStorage: Storage {
         let pool = try StoreFile.describingErrors(of: path) {
             try DatabasePool(path: path, configuration: configuration)
         }
-        self.init(pool, path: path, limits: SQLiteLimits(), now: Self.systemClock, onStored: { _, _ in })
+        let limits = SQLiteLimits()
+        self.init(
+            pool, nil, nil, clock: StoreClock(believed: nil, limits: limits), limits: limits, now: Self.systemClock,
+            onStored: { _, _ in })
     }
 
     private init(
-        _ pool: DatabasePool, path: String, limits: SQLiteLimits, now: @escaping @Sendable () -> UnixNanoseconds,
-        onStored: @escaping OnStored
+        _ pool: DatabasePool, _ lock: StoreLock?, _ identity: StoreIdentity?, clock: StoreClock, limits: SQLiteLimits,
+        now: @escaping @Sendable () -> UnixNanoseconds, onStored: @escaping OnStored
     ) {
         let series = WriterSeries(maxSeriesOfService: limits.maxSeriesPerService)
         self.pool = pool
@@ -77,14 +90,16 @@ package final class SQLiteStorage: Storage {
         self.series = series
         self.now = now
         self.onStored = onStored
-        health = StoreHealth(path: path)
+        self.lock = lock
+        self.identity = identity
+        retention = clock
+        health = StoreHealth(path: pool.path)
+        reserve = DiskReserve(of: pool.path, bytes: limits.reserveBytes)
         queue = CommitQueue(pool, limits: limits) { series.withLock { $0.removeAll() } }
     }
 
-    /// The points of cumulative streams that were not counted since the start, because there was no room for their streams.
-    package var uncountedPoints: UInt64 { streams.uncountedPoints }
-
     package func check() async throws {
+        try identity?.check()
         _ = try await health.watching {
             try await pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM resource LIMIT 1") }
         }
@@ -92,22 +107,37 @@ package final class SQLiteStorage: Storage {
 
     /// The bytes of the file and its log; a missing file counts as 0.
     package func size() async throws -> UInt64 {
-        ["", "-wal", "-shm"].reduce(0) { total, suffix in
-            let attributes = try? FileManager.default.attributesOfItem(atPath: pool.path + suffix)
-            return total + (attributes?[.size] as? UInt64 ?? (attributes?[.size] as? NSNumber)?.uint64Value ?? 0)
-        }
+        ["", "-wal", "-shm"].reduce(0) { $0 + StoreSize.bytes(ofFile: pool.path + $1) }
     }
 
     /// Checkpoints the log, so that the file has all of it, and closes the store. The store must not be used afterwards.
     package func close() throws {
-        // GRDB closes its readers last, and readers cannot checkpoint the log themselves.
-        _ = try pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+        // GRDB closes its readers last, and readers cannot checkpoint the log themselves. A statement of SQL is not refused
+        // because an earlier one was interrupted, as SQLite's function for it is.
+        try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
         try pool.close()
+        lock?.release()
     }
 
-    /// See ``CommitQueue/commit(bytes:_:)``.
+    /// Commits a batch: see ``CommitQueue/commit(bytes:_:)``. Throws if the store's file is no longer at its path afterwards:
+    /// nobody would find the batch there. Throws ``StorageBusy`` while old data makes room on a full disk.
     func commit(bytes: Int, _ work: @escaping CommitQueue.Work) async throws -> StoreOutcome {
-        try await health.watching { try await queue.commit(bytes: bytes, work) }
+        try await health.watching {
+            try identity?.check()
+            guard !reserve.isReleased else { throw StorageBusy() }
+            let outcome = try await queue.commit(bytes: bytes, work)
+            try identity?.check()
+            return outcome
+        }
+    }
+
+    /// Runs `work` as a transaction of its own. It goes on if its task is cancelled: an interrupted statement would leave the
+    /// connection interrupted for the next one.
+    func write<Value: Sendable>(_ work: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        try identity?.check()
+        return try await withCheckedThrowingContinuation { continuation in
+            pool.asyncWrite(work) { _, result in continuation.resume(with: result) }
+        }
     }
 
     package static let systemClock: @Sendable () -> UnixNanoseconds = {

@@ -53,6 +53,9 @@ package protocol Storage: Sendable {
     /// Returns the bytes that the store takes on the disk.
     func size() async throws -> UInt64
 
+    /// Returns the facts that an operator watches.
+    func state() async throws -> StorageState
+
     /// Makes older points coarser and deletes those past their retention. One task at a time calls it, every few seconds. It
     /// works in short steps, so that no caller waits long to store or to read. The figures of a window whose fine points are
     /// still kept stay the same.

@@ -51,6 +51,8 @@ extension StorageWrapper {
 
     package func size() async throws -> UInt64 { try await storage.size() }
 
+    package func state() async throws -> StorageState { try await storage.state() }
+
     package func maintain() async throws { try await storage.maintain() }
 
     package func freeBytes() async -> UInt64? { await storage.freeBytes() }

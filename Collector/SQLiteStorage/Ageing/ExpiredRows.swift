@@ -1,17 +1,23 @@
 import GRDB
 import MartletStorage
 
-/// The table of the times that retention has reached. They never go back, even if the clock does.
+/// The table of the times that retention has reached. They do not go back when retention is made longer, because the points
+/// are gone.
 enum ExpiredRows {
     static func times(in db: Database) throws -> ExpiredTimes {
         try ExpiredTimes(fine: time(of: .fine, in: db), minutes: time(of: .minute, in: db))
     }
 
     /// Advances to the times and returns those that hold from now on.
-    static func advance(to times: ExpiredTimes, in db: Database) throws -> ExpiredTimes {
+    ///
+    /// - Parameter latest: times in the future, which retention reached by a clock that was ahead, go back to these.
+    static func advance(
+        to times: ExpiredTimes, atMost latest: ExpiredTimes = .never, in db: Database
+    ) throws -> ExpiredTimes {
         let known = try self.times(in: db)
         let later = ExpiredTimes(
-            fine: max(known.fine, times.fine), minutes: max(known.minutes, times.minutes))
+            fine: min(max(known.fine, times.fine), latest.fine),
+            minutes: min(max(known.minutes, times.minutes), latest.minutes))
         guard later != known else { return known }
         let statement = try db.cachedStatement(sql: "INSERT OR REPLACE INTO expired (tier, time) VALUES (?, ?)")
         try statement.execute(arguments: [Tier.fine.rawValue, later.fine])

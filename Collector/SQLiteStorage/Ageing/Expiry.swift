@@ -8,38 +8,53 @@ struct Expiry {
     static let maxRows = 256
 
     let limits: SQLiteLimits
+    /// The time that retention goes by: see ``RetentionClock``.
     let now: Int64
+    /// Whether the collector's clock is believed.
+    var isClockBelieved = true
 
     struct Outcome {
         /// Whether another step is needed; the steps come to an end.
         var isThereMore: Bool
         var deletedSeries: Bool
+        /// Details that were deleted before their age.
+        var earlyDetails: Int
     }
 
     /// Deletes rows and returns whether more are left. Readers stop counting expired chunks before the first is deleted, so a
     /// window never has half of them.
     func step(in db: Database) throws -> Outcome {
-        let expired = try ExpiredRows.advance(to: ExpiredTimes(limits.retention, at: now), in: db)
+        let expired = try ExpiredRows.advance(
+            to: ExpiredTimes(limits.retention, at: now),
+            atMost: isClockBelieved ? ExpiredTimes(latestAt: now) : .never, in: db)
         let series = try deleteSeries(in: db)
+        let details = try DetailPruning.prune(atMost: Self.maxRows, at: now, limits, in: db)
         let deleted = try [
-            series,
-            deleteChunks(.fine, isRolled: true, until: expired.fine, in: db),
-            deleteChunks(.minute, isRolled: true, until: expired.minutes, in: db),
-            deleteChunks(.hour, isRolled: false, until: before(limits.retention.age(.hour)), in: db),
-            DetailPruning.prune(atMost: Self.maxRows, at: UInt64(clamping: now), limits, in: db),
+            series, details.count, restampDetails(in: db),
+            Self.deleteChunks(.fine, isRolled: true, until: expired.fine, in: db),
+            Self.deleteChunks(.minute, isRolled: true, until: expired.minutes, in: db),
+            Self.deleteChunks(.hour, isRolled: false, until: before(limits.retention.age(.hour)), in: db),
         ]
         // Senders come last, because each call searches all of them, and a sender with anything left stays.
         let isThereMore = try deleted.contains(Self.maxRows) || deleteResources(in: db)
-        return Outcome(isThereMore: isThereMore, deletedSeries: series > 0)
+        return Outcome(isThereMore: isThereMore, deletedSeries: series > 0, earlyDetails: details.early)
+    }
+
+    private func restampDetails(in db: Database) throws -> Int {
+        let latest = now.addingReportingOverflow(Int64(clamping: limits.clockPatience))
+        guard isClockBelieved, !latest.overflow else { return 0 }
+        return try DetailPruning.restamp(
+            atMost: Self.maxRows, receivedAfter: latest.partialValue, at: now, in: db)
     }
 
     private func before(_ age: Int64) -> Int64 { max(0, now - age) }
 
-    private func deleteChunks(_ tier: Tier, isRolled: Bool, until end: Int64, in db: Database) throws -> Int {
+    /// Deletes chunks of a tier, at most ``maxRows``, and returns the number deleted.
+    static func deleteChunks(_ tier: Tier, isRolled: Bool, until end: Int64, in db: Database) throws -> Int {
         let statement = try db.cachedStatement(
             sql: """
                 DELETE FROM chunk WHERE id IN (
-                    SELECT id FROM chunk WHERE tier = ? AND rolled = ? AND end_time <= ? LIMIT \(Self.maxRows))
+                    SELECT id FROM chunk WHERE tier = ? AND rolled = ? AND end_time <= ? LIMIT \(maxRows))
                 """)
         try statement.execute(arguments: [tier.rawValue, isRolled, end])
         return db.changesCount

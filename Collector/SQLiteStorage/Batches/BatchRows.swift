@@ -10,12 +10,13 @@ import MartletTelemetry
 enum BatchRows {
     /// Remembers a batch and returns its outcome, which holds once the transaction is committed. A batch without an id counts
     /// as new, because it cannot be told from another.
+    ///
+    /// - Parameter oldest: batches that arrived before this time are forgotten.
     static func remember(
-        _ batch: BatchID?, at time: UnixNanoseconds, keeping age: UnixNanoseconds, in db: Database
+        _ batch: BatchID?, at time: UnixNanoseconds, forgetting oldest: Int64, in db: Database
     ) throws -> StoreOutcome {
         guard let batch else { return .stored }
         let now = Int64(clamping: time)
-        let oldest = now - Int64(clamping: age)
         var stream = try BatchStream.findOrMake(for: batch, at: now, forgetting: oldest, in: db)
         let slices = try BatchBlockRows.find(batch.first...batch.sequence, stream: stream.id, in: db)
         let before = stream.hasParts ? try BatchPartRows.find(of: batch, stream: stream.id, in: db) : BatchParts()

@@ -1,38 +1,92 @@
 import GRDB
 import MartletTelemetry
 
-/// The deletion of kept spans that are too old or too many. If there are too many, the service with the most of them gives up
-/// its oldest, so that a noisy service does not push out those of others.
+/// The deletion of kept spans that are too old, or too many by their number or their bytes. If there are too many, the service
+/// with the most of them gives up its oldest, so that a noisy service does not push out those of others.
 enum DetailPruning {
-    /// Deletes rows that are past the limits, at most `rows`, and returns the number deleted.
-    static func prune(atMost rows: Int, at now: UnixNanoseconds, _ limits: SQLiteLimits, in db: Database) throws -> Int
-    {
-        let time = Int64(clamping: now) - Int64(clamping: limits.detailAge)
-        let old = try delete("received < ? LIMIT ?", [time, rows], in: db)
-        var deleted = old
-        while deleted < rows, let (service, surplus) = try largest(past: limits.maxDetails, in: db) {
-            let number = try delete("service = ? ORDER BY id LIMIT ?", [service, min(surplus, rows - deleted)], in: db)
-            guard number > 0 else { break }
-            deleted += number
+    struct Deleted {
+        /// Rows that were past their age.
+        var old = 0
+        /// Rows that made room for others.
+        var early = 0
+
+        var count: Int { old + early }
+    }
+
+    /// Deletes rows that are past the limits, at most `rows`.
+    ///
+    /// - Parameter time: the time that retention goes by.
+    static func prune(atMost rows: Int, at time: Int64, _ limits: SQLiteLimits, in db: Database) throws -> Deleted {
+        let oldest = time.subtractingReportingOverflow(Int64(clamping: limits.detailAge)).partialValue
+        var deleted = Deleted()
+        deleted.old = try delete("received < ? LIMIT ?", [oldest, rows], in: db)
+        for (measure, limit) in [(Measure.count, limits.maxDetails), (.bytes, limits.maxDetailsBytes)] {
+            while deleted.count < rows, let (service, surplus) = try largest(by: measure, past: limit, in: db) {
+                let oldest = try Row.fetchCursor(
+                    db.cachedStatement(
+                        sql: "SELECT id, \(measure.ofRow) FROM detail WHERE service = ? ORDER BY id LIMIT ?"),
+                    arguments: [service, rows - deleted.count])
+                guard let last = try last(of: oldest, toFree: surplus) else { break }
+                deleted.early += try delete("service = ? AND id <= ?", [service, last], in: db)
+            }
         }
         return deleted
     }
 
     /// Deletes rows up to an id, at most `rows`, and returns the number deleted.
     static func remove(upTo id: Int64, atMost rows: Int, in db: Database) throws -> Int {
-        try delete("id <= ? LIMIT ?", [id, rows], in: db)
+        try delete("id <= ? ORDER BY id LIMIT ?", [id, rows], in: db)
     }
 
-    /// Returns the service with the most rows, and the number of rows to delete; `nil` if there are at most `limit` rows.
-    private static func largest(past limit: Int, in db: Database) throws -> (service: String, surplus: Int)? {
+    /// Deletes the oldest rows of all services that together free about `bytes`, at most `rows`, and returns the number
+    /// deleted.
+    static func removeOldest(toFree bytes: UInt64, atMost rows: Int, in db: Database) throws -> Int {
+        let oldest = try Row.fetchCursor(
+            db.cachedStatement(sql: "SELECT id, bytes FROM detail ORDER BY id LIMIT ?"), arguments: [rows])
+        guard let last = try last(of: oldest, toFree: Int(clamping: bytes)) else { return 0 }
+        return try remove(upTo: last, atMost: rows, in: db)
+    }
+
+    /// Gives rows that a clock ahead has stamped with a time in the future the present one, at most `rows`, so that they
+    /// reach their age.
+    static func restamp(atMost rows: Int, receivedAfter latest: Int64, at time: Int64, in db: Database) throws -> Int {
+        try db.cachedStatement(
+            sql: "UPDATE detail SET received = ? WHERE id IN (SELECT id FROM detail WHERE received > ? LIMIT ?)"
+        ).execute(arguments: [time, latest, rows])
+        return db.changesCount
+    }
+
+    /// A figure that a limit is about: a column of `detail_share`.
+    private enum Measure: String {
+        case count
+        case bytes
+
+        /// The part that a row has in it.
+        var ofRow: String { self == .count ? "1" : "bytes" }
+    }
+
+    /// Returns the service with the most, and the surplus that it can free; `nil` if all together are within the limit.
+    private static func largest(
+        by measure: Measure, past limit: Int, in db: Database
+    ) throws -> (service: String, surplus: Int)? {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT service, count, (SELECT sum(count) FROM detail_share) AS total
-                FROM detail_share ORDER BY count DESC LIMIT 1
+                SELECT service, \(measure) AS most, (SELECT sum(\(measure)) FROM detail_share) AS total
+                FROM detail_share ORDER BY \(measure) DESC LIMIT 1
                 """)
         guard let row = try Row.fetchOne(statement) else { return nil }
-        let (most, total): (Int, Int) = (row["count"], row["total"])
+        let (most, total): (Int, Int) = (row["most"], row["total"])
         return total > limit ? (row["service"], min(total - limit, most)) : nil
+    }
+
+    /// Returns the id of the last of the rows that together free `surplus`; `nil` if there is none.
+    private static func last(of rows: RowCursor, toFree surplus: Int) throws -> Int64? {
+        var (last, freed): (Int64?, Int) = (nil, 0)
+        while freed < surplus, let row = try rows.next() {
+            last = row[0]
+            freed += row[1]
+        }
+        return last
     }
 
     private static func delete(_ condition: String, _ arguments: StatementArguments, in db: Database) throws -> Int {

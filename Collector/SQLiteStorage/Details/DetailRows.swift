@@ -16,8 +16,8 @@ enum DetailRows {
                 INSERT INTO detail (received, resource_id, service, failed, kind, method, host, port, endpoint, status, error,
                     trace_id, span_id, parent_span_id, start_time, duration, url, bytes_sent, bytes_received, message,
                     name, span_kind, is_error, trace_state, attributes, events, links,
-                    dropped_attributes, dropped_events, dropped_links)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    dropped_attributes, dropped_events, dropped_links, bytes)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """)
         let request = detail.request.map(SeriesRows.columns) ?? noRequest
         let identity: StatementArguments = [
@@ -25,17 +25,29 @@ enum DetailRows {
             Int64(clamping: detail.start), Int64(clamping: detail.durationNanoseconds), detail.url,
             Int64(clamping: detail.bytesSent), Int64(clamping: detail.bytesReceived), detail.message ?? "",
         ]
+        let json = [
+            try SpanJSON.encode(detail.attributes), try SpanJSON.encode(detail.events),
+            try SpanJSON.encode(detail.links),
+        ]
         let span: StatementArguments = [
-            detail.name, detail.kind.rawValue, detail.isError, detail.traceState,
-            try SpanJSON.encode(detail.attributes),
-            try SpanJSON.encode(detail.events), try SpanJSON.encode(detail.links), Int64(detail.droppedAttributes),
-            Int64(detail.droppedEvents), Int64(detail.droppedLinks),
+            detail.name, detail.kind.rawValue, detail.isError, detail.traceState, json[0], json[1], json[2],
+            Int64(detail.droppedAttributes), Int64(detail.droppedEvents), Int64(detail.droppedLinks),
+            bytes(of: detail, service, json),
         ]
         try statement.execute(
             arguments: [
                 Int64(clamping: now), resource, service, detail.request.map(RequestClass.init)?.isFailure ?? false,
             ] + request + identity + span)
     }
+
+    /// The bytes of a row's texts, and of its numbers and its places in the indices.
+    private static func bytes(of detail: SpanRecord, _ service: String, _ json: [String]) -> Int {
+        let request = [detail.request?.host, detail.request?.endpoint, detail.request?.method, detail.request?.error]
+        let texts = [detail.url, detail.message ?? "", detail.name, detail.traceState, service] + json
+        return (texts + request.compactMap { $0 }).reduce(rowBytes) { $0 + $1.utf8.count }
+    }
+
+    private static let rowBytes = 300
 
     /// Whether the same sender's span is stored: a client and its server may share a span's id (Zipkin's "shared spans").
     static func contains(_ detail: SpanRecord, resource: Int64, in db: Database) throws -> Bool {

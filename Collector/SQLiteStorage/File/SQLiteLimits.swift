@@ -9,6 +9,15 @@ package struct SQLiteLimits: Sendable, Equatable {
     package var maxSeriesPerService = 10_000
     /// Details of requests; past it the oldest are deleted.
     package var maxDetails = 100_000
+    /// Bytes of the details; past it the oldest are deleted likewise.
+    package var maxDetailsBytes = 1 << 30
+    /// Bytes of the pages in use. Past it the oldest details are deleted, then the oldest fine points: see ``Shedding``.
+    package var maxStoreBytes: UInt64 = 10 << 30
+    /// Bytes of the log past which it is folded even if reports would have to wait for that.
+    package var maxLogBytes: UInt64 = 64 << 20
+    /// Bytes that are kept free on the disk for deletions. SQLite tries to fold the log at 16 MiB, and on a disk with less
+    /// room than that the log grows by this room.
+    package var reserveBytes = 32 << 20
     /// The age up to which details are kept, counted from their arrival, in nanoseconds.
     package var detailAge: UnixNanoseconds = 24 * 3600 * 1_000_000_000
     /// The time for which the id of a batch is remembered at least, in nanoseconds. An agent keeps a batch without an answer
@@ -22,6 +31,9 @@ package struct SQLiteLimits: Sendable, Equatable {
     /// The longest interval that is accepted from the first point of an unknown sender, in nanoseconds: the coarsest interval
     /// that an agent sends.
     package var firstCumulativeInterval: UnixNanoseconds = 3600 * 1_000_000_000
+    /// The longest step of the collector's clock that is no jump, and the time for which a clock that jumped has to run on, in
+    /// nanoseconds: see ``RetentionClock``.
+    package var clockPatience: UnixNanoseconds = 3600 * 1_000_000_000
     /// Rows of a report. A larger report fails with ``TooManyGroups``. A row takes some 8 KB until its report has been sent.
     package var maxGroups = 20_000
     /// The time that a transaction waits for further batches if ``ExpectedBatches`` counts more than are waiting, in seconds.

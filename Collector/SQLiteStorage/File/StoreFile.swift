@@ -4,9 +4,20 @@ import MartletStorage
 
 /// Makes and checks the file of a store before it is opened.
 enum StoreFile {
+    /// The size of the smallest database, in bytes: one page.
+    private static let minSize = 512
+
     /// Makes the directory and an empty file if they are missing, for the owner alone: endpoints and addresses are private.
-    /// SQLite gives its log the rights of the file.
-    static func make(_ path: String) throws {
+    /// SQLite gives its log the rights of the file. A link is followed, also to a file that is missing.
+    ///
+    /// - Returns: the path without links.
+    static func make(_ path: String) throws -> String {
+        try makeFolder(of: path)
+        if !FileManager.default.fileExists(atPath: path) { _ = try makeFile(path) }
+        return resolve(path)
+    }
+
+    static func makeFolder(of path: String) throws {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         do {
             try FileManager.default.createDirectory(
@@ -14,9 +25,40 @@ enum StoreFile {
         } catch {
             throw StorageFailure("the store's folder \(folder) cannot be created: \(error.localizedDescription)")
         }
-        guard !FileManager.default.fileExists(atPath: path) else { return }
-        guard FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]) else {
-            throw StorageFailure("the store \(path) cannot be created")
+    }
+
+    /// Makes an empty file for the owner alone.
+    ///
+    /// - Parameter flags: `O_EXCL` to make no file if anything is at the path.
+    /// - Returns: `false` if something is.
+    static func makeFile(_ path: String, _ flags: Int32 = 0) throws -> Bool {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | flags, 0o600)
+        if descriptor < 0, errno == EEXIST { return false }
+        guard descriptor >= 0 else {
+            throw StorageFailure("\(path) cannot be created: \(String(cString: strerror(errno)))")
+        }
+        close(descriptor)
+        return true
+    }
+
+    /// Returns the path without links.
+    static func resolve(_ path: String) -> String { URL(fileURLWithPath: path).resolvingSymlinksInPath().path }
+
+    /// Throws if the path leads to anything but an empty file or one that can be a database. It is not opened: a pipe would
+    /// keep its opener waiting, and SQLite takes a file of one byte for an empty one.
+    private static func inspectKind(of path: String) throws {
+        var info = stat()
+        guard stat(path, &info) == 0 else {
+            throw StorageFailure("\(path) cannot be read: \(String(cString: strerror(errno)))")
+        }
+        guard info.st_mode & S_IFMT == S_IFREG else {
+            throw StorageFailure("\(path) is no ordinary file, so it cannot be a store")
+        }
+        guard info.st_size == 0 || info.st_size >= minSize else {
+            throw StorageFailure("\(path) is not a database; it was not changed")
+        }
+        guard info.st_nlink <= 1 else {
+            throw StorageFailure("\(path) has several hard links; SQLite would keep a log for each of them")
         }
     }
 
@@ -28,6 +70,7 @@ enum StoreFile {
             if forReading { throw StorageFailure("there is no store at \(path)") }
             return
         }
+        try inspectKind(of: path)
         var configuration = Configuration()
         configuration.readonly = true
         configuration.busyMode = .timeout(5)

@@ -104,6 +104,8 @@ enum Schema {
 
         -- The time up to which each tier's rolled chunks have been deleted, or may be at any moment.
         CREATE TABLE expired (tier INTEGER PRIMARY KEY, time INTEGER NOT NULL) STRICT;
+        -- The latest time by the collector's clock at which the clock was believed.
+        CREATE TABLE retention_clock (id INTEGER PRIMARY KEY CHECK (id = 1), time INTEGER NOT NULL) STRICT;
 
         """
 
@@ -184,7 +186,9 @@ enum Schema {
             -- JSON.
             attributes TEXT NOT NULL, events TEXT NOT NULL, links TEXT NOT NULL,
             -- Numbers that a limit of the sender or the collector dropped.
-            dropped_attributes INTEGER NOT NULL, dropped_events INTEGER NOT NULL, dropped_links INTEGER NOT NULL
+            dropped_attributes INTEGER NOT NULL, dropped_events INTEGER NOT NULL, dropped_links INTEGER NOT NULL,
+            -- Roughly the room that the row and its places in the indices take.
+            bytes INTEGER NOT NULL
         ) STRICT;
         CREATE INDEX detail_by_received ON detail (received);
         -- A trace may have thousands of spans, and each new span is looked up among them.
@@ -196,13 +200,16 @@ enum Schema {
         CREATE INDEX detail_by_start ON detail (start_time) WHERE kind != '';
         CREATE INDEX detail_by_duration ON detail (duration) WHERE kind != '';
 
-        -- The number of rows of each service: counting them would take longer than storing a batch.
-        CREATE TABLE detail_share (service TEXT PRIMARY KEY, count INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+        -- The rows of each service and their bytes: adding them up would take longer than storing a batch.
+        CREATE TABLE detail_share (
+            service TEXT PRIMARY KEY, count INTEGER NOT NULL, bytes INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
         CREATE TRIGGER detail_added AFTER INSERT ON detail BEGIN
-            INSERT INTO detail_share VALUES (NEW.service, 1) ON CONFLICT (service) DO UPDATE SET count = count + 1;
+            INSERT INTO detail_share VALUES (NEW.service, 1, NEW.bytes)
+                ON CONFLICT (service) DO UPDATE SET count = count + 1, bytes = bytes + NEW.bytes;
         END;
         CREATE TRIGGER detail_deleted AFTER DELETE ON detail BEGIN
-            UPDATE detail_share SET count = count - 1 WHERE service = OLD.service;
+            UPDATE detail_share SET count = count - 1, bytes = bytes - OLD.bytes WHERE service = OLD.service;
             DELETE FROM detail_share WHERE service = OLD.service AND count = 0;
         END;
 

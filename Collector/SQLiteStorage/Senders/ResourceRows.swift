@@ -27,11 +27,11 @@ enum ResourceRows {
         let statement = try db.cachedStatement(
             sql: """
                 UPDATE resource SET capture_mode = ?, capture_reason = ?, agent = ?, last_seen = ?,
-                    last_end = max(last_end, ?)
+                    first_seen = min(first_seen, ?), last_end = max(last_end, ?)
                 WHERE id = ? AND service = ? AND version = ? AND environment = ? AND instance = ? AND host = ?
                 """)
         try statement.execute(
-            arguments: state(of: resource) + [now, end, id] + identity(of: resource))
+            arguments: state(of: resource) + [now, now, end, id] + identity(of: resource))
         return db.changesCount == 1
     }
 
@@ -46,6 +46,8 @@ enum ResourceRows {
                 ON CONFLICT (service, version, environment, instance, host) DO UPDATE SET
                     capture_mode = excluded.capture_mode, capture_reason = excluded.capture_reason,
                     agent = excluded.agent, last_seen = excluded.last_seen,
+                    -- It lies in the future if the collector's clock was ahead.
+                    first_seen = min(first_seen, excluded.first_seen),
                     last_end = max(last_end, excluded.last_end)
                 RETURNING id
                 """)

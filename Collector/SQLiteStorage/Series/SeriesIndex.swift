@@ -42,9 +42,11 @@ struct SeriesIndex {
     mutating func ids(
         of points: [RequestPoint], service: String, at now: UnixNanoseconds, in db: Database
     ) throws -> [Int64] {
+        // Without points the entry would have no series, and no limit would count it.
+        guard !points.isEmpty else { return [] }
         if count >= Self.maxSeries { removeAll() }
-        // The entry leaves the dictionary, so that it is changed in its memory and not copied.
         let yesterday = SeriesDay.of(Int64(clamping: now)) - 1
+        // The entry leaves the dictionary, so that it is changed in its memory and not copied.
         var known = services.removeValue(forKey: service) ?? Service(live: 0, since: .min)
         if known.since != yesterday {
             known.live = try SeriesRows.count(ofService: service, since: yesterday, in: db)

@@ -28,7 +28,7 @@ struct MetricsRoute: Sendable {
         let totals = activity.page()
         let own = PrometheusCollector.text(
             of: activity.counters, series: totals.count, storeBytes: try? await storage.size(),
-            freeBytes: await storage.freeBytes(), version: OTLPScope.version)
+            store: try? await storage.state(), freeBytes: await storage.freeBytes(), version: OTLPScope.version)
         let process = ProcessFigures.current().map(PrometheusProcess.text) ?? ""
         let agents = await agents()
         let body = ResponseBody { writer in

@@ -10,6 +10,15 @@ package struct ExpiredTimes: Sendable, Equatable {
         self.minutes = minutes
     }
 
+    /// The end of all time.
+    package static let never = ExpiredTimes(fine: .max, minutes: .max)
+
+    /// The ends of the latest slots that are over. Points of later ones have not been rolled up, so they are not deleted.
+    package init(latestAt now: Int64) {
+        fine = Tier.minute.slotEnd(notAfter: now)
+        minutes = Tier.hour.slotEnd(notAfter: now)
+    }
+
     /// The times that retention reaches at `now`, in nanoseconds since 1970.
     package init(_ retention: Retention, at now: Int64) {
         fine = Tier.minute.slotEnd(notAfter: max(0, now - retention.age(.fine)))

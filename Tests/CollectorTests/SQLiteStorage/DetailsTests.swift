@@ -101,6 +101,35 @@ import Testing
         #expect(try await services() == ["checkout", "other", "quiet"])
     }
 
+    /// The service with the most bytes gives up its oldest, however few details it has.
+    @Test func detailsAreBoundedInBytes() async throws {
+        var limits = SQLiteLimits()
+        limits.maxDetailsBytes = 100_000
+        let storage = try SQLiteStorage(path: folder.path("bytes.sqlite"), limits: limits)
+        func store(_ service: String, _ numbers: ClosedRange<UInt8>, bytes: Int) async throws {
+            for number in numbers {
+                var detail = Samples.detail(number)
+                detail.attributes["body"] = .string(String(repeating: "x", count: bytes))
+                _ = try await storage.store(
+                    [DetailsBatch(resource: Samples.resource(service), details: [detail])], of: nil)
+            }
+        }
+        try await store("small", 1...50, bytes: 10)
+        try await store("large", 51...100, bytes: 9000)
+        let (kept, bytes) = try await storage.pool.read { db in
+            (
+                try String.fetchAll(db, sql: "SELECT service || ' ' || count FROM detail_share"),
+                try Int.fetchOne(db, sql: "SELECT sum(bytes) FROM detail_share")
+            )
+        }
+        #expect(kept.contains("small 50"))
+        #expect(try #require(bytes) <= 100_000)
+        #expect(try #require(bytes) > 90_000 - 9500)
+        #expect(try await storage.state().crowdedDetails > 40)
+        let first = try await storage.pool.read { try Data.fetchOne($0, sql: "SELECT max(trace_id) FROM detail") }
+        #expect(first?.first == 100)
+    }
+
     @Test func theNumberOfEachServicesDetailsIsKnownAfterEveryDeletion() async throws {
         func shares() async throws -> [String] {
             try await storage.pool.read {

@@ -19,6 +19,8 @@ import Testing
         limits.retention.fine = 1800 * second
         limits.retention.minutes = 5 * hour
         limits.retention.hours = 20 * hour
+        // The tests set the clock hours ahead.
+        limits.clockPatience = .max
         storage = try SQLiteStorage(
             path: folder.path("collector.sqlite"), limits: limits, now: { [clock] in clock.time })
     }
@@ -36,6 +38,7 @@ import Testing
     }
 
     @Test func minutesAndHoursThatAreOverBecomeOnePointOfEachSeries() async throws {
+        try self.storage.close()
         let storage = try SQLiteStorage(path: folder.path("collector.sqlite"), now: { [clock] in clock.time })
         for end in stride(from: UInt64(10), through: 7200, by: 10) {
             _ = try await storage.store([Samples.metrics(end: end)], of: nil)
@@ -52,6 +55,7 @@ import Testing
     }
 
     @Test func slotsStayTheSameWhenTheirPointsAreRolledUp() async throws {
+        try self.storage.close()
         let storage = try SQLiteStorage(path: folder.path("collector.sqlite"), now: { [clock] in clock.time })
         for end in stride(from: UInt64(10), through: 7200, by: 10) {
             _ = try await storage.store([Samples.metrics(requests: Int(end / 10 % 7) + 1, end: end)], of: nil)

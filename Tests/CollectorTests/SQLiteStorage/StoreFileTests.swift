@@ -30,6 +30,51 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == text)
     }
 
+    @Test(arguments: [1, 511]) func aFileThatIsTooShortForADatabaseIsRefusedAndLeftAsItIs(bytes: Int) throws {
+        let path = folder.path("short")
+        let text = Data(repeating: 0, count: bytes)
+        try text.write(to: URL(fileURLWithPath: path))
+        #expect(refusal(of: path).contains("is not a database"))
+        #expect(throws: StorageFailure.self) { try SQLiteStorage(readingFrom: path) }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == text)
+    }
+
+    @Test func aPipeADeviceAndAFolderAreRefusedAtOnce() throws {
+        let pipe = folder.path("pipe")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        for path in [pipe, "/dev/null", folder.url.path] {
+            #expect(refusal(of: path).contains("is no ordinary file"))
+            #expect(throws: StorageFailure.self) { try SQLiteStorage(readingFrom: path) }
+        }
+    }
+
+    @Test func aLinkToAMissingFileIsFollowedAndStays() async throws {
+        let (link, target) = (folder.path("link.sqlite"), folder.path("target.sqlite"))
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
+        let storage = try SQLiteStorage(path: link)
+        _ = try await storage.store([Samples.metrics(end: 10)], of: nil)
+        try storage.close()
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == target)
+        #expect(try await SQLiteStorage(readingFrom: target).agents().count == 1)
+    }
+
+    @Test func aSecondCollectorOnTheStoreIsRefusedByAnyNameOfIt() throws {
+        let (path, link) = (folder.path("collector.sqlite"), folder.path("link.sqlite"))
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+        let first = try SQLiteStorage(path: path)
+        for name in [path, link] { #expect(refusal(of: name).contains("in use by another collector")) }
+        #expect(throws: Never.self) { try SQLiteStorage(readingFrom: path) }
+        try first.close()
+        #expect(refusal(of: path) == "accepted")
+    }
+
+    @Test func aStoreWithTwoHardLinksIsRefused() throws {
+        let path = folder.path("collector.sqlite")
+        try SQLiteStorage(path: path).close()
+        #expect(link(path, folder.path("other.sqlite")) == 0)
+        #expect(refusal(of: path).contains("hard links"))
+    }
+
     @Test func anotherProgramsDatabaseIsRefusedAndLeftAsItIs() throws {
         let path = folder.path("photos.sqlite")
         try DatabaseQueue(path: path).write { try $0.execute(sql: "CREATE TABLE photo (id INTEGER)") }

@@ -1,0 +1,59 @@
+import Logging
+import MartletStorage
+
+/// Facts of a store that its operator should know, as lines of the log: each once when it begins, and once when it is over.
+struct StoreNews {
+    struct Line: Equatable {
+        var level: Logger.Level
+        var text: String
+    }
+
+    /// The passes of maintenance for which a line about shedding is not repeated: about an hour.
+    private static let sheddingPasses = 360
+
+    private var known = StorageState()
+    private var passesSinceShedding: Int?
+
+    /// Returns the news after a pass of maintenance.
+    mutating func lines(after state: StorageState) -> [Line] {
+        defer { known = state }
+        return [clock(state), shedding(state), limit(state)].compactMap { $0 }
+    }
+
+    private func clock(_ state: StorageState) -> Line? {
+        guard (state.clockJump == 0) != (known.clockJump == 0) else { return nil }
+        guard state.clockJump != 0 else {
+            return Line(level: .notice, text: "the clock is believed; old data is deleted by it from now on")
+        }
+        let hours = (abs(state.clockJump) / 3600 * 10).rounded() / 10
+        return Line(
+            level: .warning,
+            text: """
+                the clock is \(hours) hours \(state.clockJump > 0 ? "ahead of" : "behind") the time at which the store was \
+                last in use; nothing is deleted by age until the clock has run on for an hour and most senders agree with it
+                """)
+    }
+
+    private mutating func shedding(_ state: StorageState) -> Line? {
+        let shed = state.shedDetails - known.shedDetails + state.shedChunks - known.shedChunks
+        passesSinceShedding = passesSinceShedding.map { $0 + 1 }
+        guard shed > 0, passesSinceShedding.map({ $0 >= Self.sheddingPasses }) ?? true else { return nil }
+        passesSinceShedding = 0
+        return Line(
+            level: .warning,
+            text: """
+                the store has reached its limit of \(ByteSize.text(state.maxBytes)) (--max-store): \(state.shedDetails) \
+                details and \(state.shedChunks) rows of finer points were deleted before their age since the start
+                """)
+    }
+
+    private func limit(_ state: StorageState) -> Line? {
+        guard state.bytesInUse > state.maxBytes, known.bytesInUse <= known.maxBytes else { return nil }
+        return Line(
+            level: .error,
+            text: """
+                the store holds \(ByteSize.text(state.bytesInUse)) and nothing more may be deleted before its age; raise \
+                --max-store above \(ByteSize.text(state.maxBytes)), or shorten --retention
+                """)
+    }
+}

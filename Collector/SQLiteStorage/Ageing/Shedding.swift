@@ -1,0 +1,47 @@
+import GRDB
+import MartletStorage
+
+/// One step of making room when the store is larger than its limit: the oldest details go first, then the oldest points of
+/// 10 s, then those of minutes. All of them are in points of hours too, which stay.
+struct Shedding {
+    /// Bytes of the pages in use.
+    let limit: UInt64
+
+    struct Outcome {
+        var details = 0
+        var chunks = 0
+    }
+
+    /// Returns `nil` if the store is within its limit, or has nothing more to give up.
+    func step(in db: Database) throws -> Outcome? {
+        let bytes = try StoreSize.bytesInUse(in: db)
+        guard bytes > limit else { return nil }
+        let details = try DetailPruning.removeOldest(toFree: bytes - limit, atMost: Expiry.maxRows, in: db)
+        if details > 0 { return Outcome(details: details) }
+        let chunks = try shed(.fine, in: db)
+        let shed = chunks > 0 ? chunks : try shed(.minute, in: db)
+        return shed > 0 ? Outcome(chunks: shed) : nil
+    }
+
+    /// Deletes the oldest rolled-up chunks of a tier, and has readers stop counting them first.
+    private func shed(_ tier: Tier, in db: Database) throws -> Int {
+        guard let target = tier.next, let end = try endOfOldest(tier, in: db) else { return 0 }
+        var times = try ExpiredRows.times(in: db)
+        let slot = target.slotEnd(of: end)
+        times.fine = max(times.fine, slot)
+        if tier == .minute { times.minutes = max(times.minutes, slot) }
+        _ = try ExpiredRows.advance(to: times, in: db)
+        return try Expiry.deleteChunks(tier, isRolled: true, until: slot, in: db)
+    }
+
+    /// Returns the end of the last of the oldest chunks that one step deletes.
+    private func endOfOldest(_ tier: Tier, in db: Database) throws -> Int64? {
+        try Int64.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT max(end_time) FROM (
+                        SELECT end_time FROM chunk WHERE tier = ? AND rolled = 1 ORDER BY end_time LIMIT ?)
+                    """),
+            arguments: [tier.rawValue, Expiry.maxRows])
+    }
+}

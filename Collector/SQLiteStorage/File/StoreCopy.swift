@@ -1,0 +1,102 @@
+import Foundation
+import GRDB
+import MartletStorage
+
+/// Copies of a store, made in one transaction of SQLite: each is of one moment, and has no free pages.
+package enum StoreCopy {
+    /// Writes a copy of a store to a new file. A collector may use the store meanwhile.
+    ///
+    /// - Returns: the bytes of the copy.
+    /// - Throws: ``StorageFailure`` if the file exists, or one of the two cannot be used.
+    package static func backUp(_ path: String, to file: String) throws -> UInt64 {
+        try StoreFile.inspect(path, forReading: true)
+        guard try StoreFile.makeFile(file, O_EXCL) else {
+            throw StorageFailure("\(file) exists already, and a backup overwrites nothing")
+        }
+        do {
+            try copy(path, to: file + ".partial")
+            try move(file + ".partial", to: file)
+        } catch {
+            try? FileManager.default.removeItem(atPath: file)
+            throw error
+        }
+        return StoreSize.bytes(ofFile: file)
+    }
+
+    /// Puts a copy of a backup in the place of a store, and moves the store aside.
+    ///
+    /// - Returns: the path of the former store; `nil` if there was none.
+    /// - Throws: ``StorageFailure`` if a collector uses the store, an earlier former store is in the way, or the backup cannot
+    ///   be used. The store is then as it was.
+    package static func restore(_ backup: String, to path: String) throws -> String? {
+        try StoreFile.inspect(backup, forReading: true)
+        try check(backup)
+        try StoreFile.makeFolder(of: path)
+        let path = StoreFile.resolve(path)
+        guard StoreFile.resolve(backup) != path else { throw StorageFailure("\(backup) is the store itself") }
+        let lock = try StoreLock(of: path)
+        defer { lock.release() }
+        let former = path + ".former"
+        guard !FileManager.default.fileExists(atPath: former) else {
+            throw StorageFailure("\(former) is still there from an earlier restore; move or delete it first")
+        }
+        try copy(backup, to: path + ".partial")
+        let hadStore = FileManager.default.fileExists(atPath: path)
+        if hadStore { try moveStore(path, to: former) }
+        try move(path + ".partial", to: path)
+        return hadStore ? former : nil
+    }
+
+    /// Copies a store into a file of ours, which is replaced if an earlier attempt left it.
+    private static func copy(_ path: String, to file: String) throws {
+        try? FileManager.default.removeItem(atPath: file)
+        do {
+            guard try StoreFile.makeFile(file, O_EXCL) else { throw StorageFailure("\(file) is in the way") }
+            try reading(path) { try $0.execute(sql: "VACUUM INTO ?", arguments: [file]) }
+            try sync(file)
+        } catch {
+            try? FileManager.default.removeItem(atPath: file)
+            throw error
+        }
+    }
+
+    /// Goes through the whole file, which takes some seconds for a gigabyte.
+    private static func check(_ path: String) throws {
+        let result = try reading(path) { try String.fetchOne($0, sql: "PRAGMA quick_check(1)") }
+        guard result == "ok" else { throw StorageFailure("\(path) is damaged: \(result ?? "no answer")") }
+    }
+
+    private static func reading<Value>(_ path: String, _ work: (Database) throws -> Value) throws -> Value {
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(5)
+        return try StoreFile.describingErrors(of: path) {
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            defer { try? queue.close() }
+            return try queue.inDatabase(work)
+        }
+    }
+
+    /// Moves a store with its log, which may have batches that the file has not.
+    private static func moveStore(_ path: String, to other: String) throws {
+        for suffix in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: path + suffix) {
+            try move(path + suffix, to: other + suffix)
+        }
+    }
+
+    private static func move(_ file: String, to path: String) throws {
+        guard rename(file, path) == 0 else {
+            throw StorageFailure("\(file) cannot be moved to \(path): \(String(cString: strerror(errno)))")
+        }
+        try sync(URL(fileURLWithPath: path).deletingLastPathComponent().path)
+    }
+
+    /// Has the disk keep a file or the entries of a folder.
+    private static func sync(_ path: String) throws {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        defer { if descriptor >= 0 { close(descriptor) } }
+        guard descriptor >= 0, fsync(descriptor) == 0 else {
+            throw StorageFailure("\(path) cannot be written to the disk: \(String(cString: strerror(errno)))")
+        }
+    }
+}

@@ -1,0 +1,79 @@
+/// The time that retention goes by. It is the collector's clock, which may be wrong: after a boot it may be years ahead until
+/// it is set, and everything would be past its age.
+///
+/// A clock that has jumped is believed once it has run on for ``patience``, and most senders that were heard of in that time
+/// have clocks that are nearer to it than to the time before the jump. Until then retention goes by the earlier of the two
+/// times, so a wrong clock deletes nothing. A collector that was off for a month is a jump as well: its senders agree with
+/// the clock after the start, however wrong their own clocks are by some hours. Pure.
+package struct RetentionClock: Sendable, Equatable {
+    /// Senders that are counted at most.
+    static let maxSenders = 1_000
+
+    /// The longest step of the clock that is no jump, and the time for which it has to run on after a jump, in nanoseconds.
+    private let patience: Int64
+    /// The latest time that was believed, in nanoseconds since 1970.
+    package private(set) var believed: Int64
+    private var now: Int64
+    private var jump: Jump?
+
+    private struct Jump: Equatable {
+        /// The clock after it jumped.
+        let start: Int64
+        /// Whether the latest figures of each sender were nearer to the clock than to the time before.
+        var agreements: [Int64: Bool] = [:]
+
+        var isConfirmed: Bool {
+            agreements.values.count { $0 } * 2 > agreements.count
+        }
+    }
+
+    /// - Parameter believed: the time that retention went by when the collector stopped.
+    package init(believed: Int64, patience: Int64) {
+        self.believed = believed
+        self.patience = patience
+        now = believed
+    }
+
+    /// Whether the clock is believed.
+    package var isBelieved: Bool { jump == nil }
+
+    /// The time that retention goes by.
+    package var time: Int64 { min(believed, now) }
+
+    /// The distance of the clock from the time that was believed before it jumped; 0 if the clock is believed.
+    package var jumped: Int64 { jump == nil ? 0 : now - believed }
+
+    /// Takes note of the clock. The caller does so every few seconds.
+    package mutating func advance(to now: Int64) {
+        let isSteady = isNear(now, to: self.now)
+        self.now = now
+        guard !isNear(now, to: believed) else { return believe() }
+        guard isSteady, let jump else {
+            jump = Jump(start: now)
+            return
+        }
+        if now - jump.start >= patience, jump.isConfirmed { believe() }
+    }
+
+    /// Takes note of a batch.
+    ///
+    /// - Parameters:
+    ///   - sender: a number of the sender.
+    ///   - end: the latest time in the batch, by the sender's clock.
+    package mutating func hear(from sender: Int64, until end: Int64) {
+        guard jump != nil, end > 0, jump?.agreements[sender] != nil || (jump?.agreements.count ?? 0) < Self.maxSenders
+        else { return }
+        jump?.agreements[sender] = Self.distance(end, now) < Self.distance(end, believed)
+    }
+
+    private mutating func believe() {
+        believed = now
+        jump = nil
+    }
+
+    private func isNear(_ time: Int64, to other: Int64) -> Bool { Self.distance(time, other) <= UInt64(patience) }
+
+    private static func distance(_ one: Int64, _ other: Int64) -> UInt64 {
+        one > other ? UInt64(bitPattern: one &- other) : UInt64(bitPattern: other &- one)
+    }
+}

@@ -1,0 +1,53 @@
+import Fixtures
+import Foundation
+import GRDB
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+@testable import MartletSQLiteStorage
+
+@Suite struct FullDiskTests {
+    private static let second: UInt64 = 1_000_000_000
+
+    private let clock = Clock()
+
+    private func store(_ number: UInt64, in storage: SQLiteStorage) async throws {
+        var detail = Samples.detail(1)
+        detail.attributes["body"] = .string(String(repeating: "x", count: 60_000))
+        _ = try await storage.store(
+            [DetailsBatch(resource: Samples.resource(), details: [detail])],
+            of: BatchID(instance: "i-1", sequence: number, signal: .traces))
+    }
+
+    /// Deleting needs room as well, for the log.
+    @Test(.enabled(if: SmallDisk.isPossible, "a file system of a given size can only be mounted by root"))
+    func batchesAreStoredAgainOnceOldDetailsExpire() async throws {
+        let disk = try SmallDisk(bytes: 80 << 20)
+        clock.time = Samples.time(0)
+        var limits = SQLiteLimits()
+        limits.detailAge = 600 * Self.second
+        let storage = try SQLiteStorage(
+            path: disk.url.appendingPathComponent("collector.sqlite").path, limits: limits,
+            now: { [clock] in clock.time })
+        try await storage.maintain()
+        var number: UInt64 = 0
+        await #expect(throws: DatabaseError.self) {
+            while number < 10_000 {
+                number += 1
+                try await store(number, in: storage)
+            }
+        }
+        try disk.fill()
+        for minute in 1...9 as ClosedRange<UInt64> {
+            clock.time = Samples.time(minute * 60)
+            try? await storage.maintain()
+            try disk.fill()
+            _ = try? await store(10_000 + minute, in: storage)
+        }
+        clock.time = Samples.time(1800)
+        try await storage.maintain()
+        for more in 1...20 as ClosedRange<UInt64> { try await store(20_000 + more, in: storage) }
+        #expect(try await storage.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM detail") } == 20)
+    }
+}

@@ -1,0 +1,25 @@
+import Fixtures
+import GRDB
+import MartletStorage
+import Synchronization
+import Testing
+
+@testable import MartletSQLiteStorage
+
+@Suite struct SeriesIndexTests {
+    /// A service that was looked up is remembered, and one without series would never be forgotten.
+    @Test func aBatchWithoutPointsIsNotLookedUp() async throws {
+        let folder = try TemporaryFolder()
+        let storage = try SQLiteStorage(path: folder.path("collector.sqlite"))
+        let statements = Mutex<[String]>([])
+        try await storage.pool.writeWithoutTransaction { db in
+            db.trace { event in
+                if case .statement(let statement) = event { statements.withLock { $0.append(statement.sql) } }
+            }
+        }
+        let idle = Samples.metrics(requests: 0, captured: 0, end: 10)
+        #expect(try await storage.store([idle], of: nil) == .stored)
+        #expect(statements.withLock { $0.contains { $0.contains("ledger") } })
+        #expect(!statements.withLock { $0.contains { $0.contains("series") } })
+    }
+}

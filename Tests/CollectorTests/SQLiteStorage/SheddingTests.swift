@@ -1,0 +1,97 @@
+import Fixtures
+import Foundation
+import GRDB
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+@testable import MartletSQLiteStorage
+
+/// A store that is larger than its limit.
+@Suite struct SheddingTests {
+    private let folder: TemporaryFolder
+    private let clock = Clock()
+
+    init() throws {
+        folder = try TemporaryFolder()
+        clock.time = Samples.time(0)
+    }
+
+    private var path: String { folder.path("collector.sqlite") }
+
+    private func open(maxBytes: UInt64 = .max) throws -> SQLiteStorage {
+        var limits = SQLiteLimits()
+        limits.maxStoreBytes = maxBytes
+        return try SQLiteStorage(path: path, limits: limits, now: { [clock] in clock.time })
+    }
+
+    private func fill(_ storage: SQLiteStorage) async throws {
+        for number in 1...40 as ClosedRange<UInt8> {
+            var detail = Samples.detail(number)
+            detail.attributes["body"] = .string(String(repeating: "x", count: 20_000))
+            _ = try await storage.store([DetailsBatch(resource: Samples.resource(), details: [detail])], of: nil)
+        }
+        for end in stride(from: UInt64(10), through: 9000, by: 10) {
+            clock.time = Samples.time(end)
+            _ = try await storage.store([Samples.metrics(end: end)], of: nil)
+            if end % 1800 == 0 { try await storage.maintain() }
+        }
+    }
+
+    private func count(_ table: String, in storage: SQLiteStorage) async throws -> Int {
+        try await storage.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM \(table)") ?? 0 }
+    }
+
+    @Test func theOldestDetailsGoFirstAndNoMoreThanNeeded() async throws {
+        let before = try open()
+        try await fill(before)
+        let used = try await before.state().bytesInUse
+        try before.close()
+        let storage = try open(maxBytes: used - 100_000)
+        try await storage.maintain()
+        let state = try await storage.state()
+        #expect(state.bytesInUse <= used - 100_000)
+        #expect(state.shedChunks == 0)
+        #expect((1...39).contains(state.shedDetails))
+        let oldest = try await storage.pool.read { try Int.fetchOne($0, sql: "SELECT min(id) FROM detail") }
+        #expect(oldest == Int(state.shedDetails) + 1)
+    }
+
+    @Test func pointsOfHoursStayAndEveryWindowIsToldAsItIs() async throws {
+        let before = try open()
+        try await fill(before)
+        let hours = try await count("chunk WHERE tier = 2", in: before)
+        #expect(hours > 0)
+        try before.close()
+        let storage = try open(maxBytes: 1)
+        try await storage.maintain()
+        #expect(try await count("detail", in: storage) == 0)
+        #expect(try await count("chunk WHERE tier < 2 AND rolled = 1", in: storage) == 0)
+        #expect(try await count("chunk WHERE tier = 2", in: storage) == hours)
+        let state = try await storage.state()
+        #expect(state.shedDetails == 40)
+        #expect(state.shedChunks > 0)
+        #expect(state.bytesInUse > state.maxBytes)
+        let window = TimeWindow(from: Samples.time(15), to: Samples.time(9000))
+        let answer = try await storage.statistics(StatisticsQuery(window: window, by: []))
+        // The first hour has no finer points any more, so the window grows to it.
+        #expect(answer.window.from < window.from)
+        #expect(answer.groups.map(\.count) == [900])
+    }
+
+    /// Points are rolled up into new pages, for which a full disk has no room.
+    @Test func whatIsPastItsAgeGoesThoughNothingCanBeRolledUp() async throws {
+        let storage = try open()
+        try await fill(storage)
+        clock.time = Samples.time(9600)
+        try await storage.pool.write { db in
+            try db.execute(sql: "UPDATE detail SET received = 0")
+            try db.execute(
+                sql: """
+                    CREATE TRIGGER full BEFORE INSERT ON chunk BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END
+                    """)
+        }
+        await #expect(throws: DatabaseError.self) { try await storage.maintain() }
+        #expect(try await count("detail", in: storage) == 0)
+    }
+}
