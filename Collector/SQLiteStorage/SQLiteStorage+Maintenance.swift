@@ -4,13 +4,21 @@ import MartletTelemetry
 
 extension SQLiteStorage {
     package func maintain() async throws {
-        try await health.watching {
+        try await health.writing {
             for tier in [Tier.fine, .minute] {
                 while try await rollUp(tier) {}
             }
             while try await expire() {}
             try await thinLedgers()
+            try await tryToWrite()
         }
+    }
+
+    /// Writes again what the file has, after a write failed: while no batch comes, nothing else would tell that there is room
+    /// again.
+    private func tryToWrite() async throws {
+        guard health.refusesWrites else { return }
+        try await pool.write { try $0.execute(sql: "PRAGMA application_id = \(Schema.applicationID)") }
     }
 
     /// Rolls up some chunks and returns whether more may be due.

@@ -80,11 +80,7 @@ package final class SQLiteStorage: Storage {
         queue = CommitQueue(pool, limits: limits) { series.withLock { $0.removeAll() } }
     }
 
-    package func check() async throws {
-        _ = try await health.watching {
-            try await pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM resource LIMIT 1") }
-        }
-    }
+    package var fault: String? { health.fault }
 
     /// The bytes of the file and its log; a missing file counts as 0.
     package func size() async throws -> UInt64 {
@@ -103,7 +99,7 @@ package final class SQLiteStorage: Storage {
 
     /// See ``CommitQueue/commit(bytes:_:)``.
     func commit(bytes: Int, _ work: @escaping CommitQueue.Work) async throws -> StoreOutcome {
-        try await health.watching { try await queue.commit(bytes: bytes, work) }
+        try await health.writing { try await queue.commit(bytes: bytes, work) }
     }
 
     package static let systemClock: @Sendable () -> UnixNanoseconds = {
