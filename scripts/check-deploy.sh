@@ -11,10 +11,6 @@ fail() {
 }
 
 check_unit() {
-    command -v systemd-analyze >/dev/null || {
-        echo "systemd-analyze is not installed; the unit was not verified."
-        return
-    }
     local unit=$work/martlet-collector.service
     # systemd wants an existing program, and the administrator installs ours.
     sed 's|^ExecStart=/usr/local/bin/martlet-collector|ExecStart=/bin/true|' deploy/systemd/martlet-collector.service >"$unit"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes sure that the needs of the build are installed, and installs missing ones with apt-get.
 # With `check`, it adds Python. With `demo`, it adds the OpenTelemetry SDK for Python if that can be had. With `test`, it adds that and the needs of the tests: libcurl (for a statically linked
-# service), curl, the servers of the parity tests, a list of English words, Chromium, in .build/python the OpenTelemetry SDK
+# service), curl, the servers of the parity tests, a list of English words, Chromium, systemd's checks, in .build/python the OpenTelemetry SDK
 # for Python, PyYAML, Schemathesis, Selenium and, if it can be had, kubernetes-validate, and in .build/prometheus Debian's
 # Prometheus.
 set -euo pipefail
@@ -34,11 +34,12 @@ missing_packages() {
     has_header curl/curl.h || echo libcurl4-openssl-dev
     [[ -r /usr/share/dict/words ]] || echo wamerican
     python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
-    for program in curl openssl nginx chromium chromedriver; do
+    for program in curl openssl nginx chromium chromedriver systemd-analyze; do
         PATH=$PATH:/usr/sbin command -v "$program" >/dev/null && continue
         case $program in
             nginx) echo nginx-light ;;
             chromedriver) echo chromium-driver ;;
+            systemd-analyze) echo systemd ;;
             *) echo "$program" ;;
         esac
     done

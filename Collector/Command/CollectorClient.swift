@@ -10,9 +10,9 @@ struct CollectorClient {
     let url: URL
     let token: String?
     let tls: TLSConfiguration?
-
     /// The time limit of a request: a report over a long time takes a while to compute.
-    private static let timeout = TimeAmount.seconds(60)
+    var timeout = TimeAmount.seconds(60)
+
     /// Bytes of an answer at most; the largest report, of 20,000 rows, has some 20 MB.
     private static let maxAnswer = 256 << 20
 
@@ -61,7 +61,7 @@ struct CollectorClient {
         configuration.connectionPool.retryConnectionEstablishment = false
         do {
             return try await HTTPClient.withHTTPClient(configuration: configuration) { client in
-                let response = try await client.execute(request, timeout: Self.timeout)
+                let response = try await client.execute(request, timeout: timeout)
                 let body = try await response.body.collect(upTo: Self.maxAnswer)
                 return (Data(body.readableBytesView), Int(response.status.code))
             }

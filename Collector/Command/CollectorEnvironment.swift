@@ -14,6 +14,15 @@ struct CollectorEnvironment {
         variables[Self.prefix + name].flatMap { $0.isEmpty ? nil : $0 }
     }
 
+    /// Returns the flag's value, and without the flag the variable's. An empty flag is refused, because it is the value of a
+    /// shell variable that was forgotten.
+    func value(_ flag: String?, _ name: String) throws -> String? {
+        guard flag != "" else {
+            throw ValidationError("--\(name.lowercased().replacing("_", with: "-")) must not be empty")
+        }
+        return flag ?? self[name]
+    }
+
     func integer(_ name: String) throws -> Int? {
         guard let text = self[name] else { return nil }
         guard let value = Int(text) else { throw ValidationError("\(Self.prefix)\(name) must be a whole number") }

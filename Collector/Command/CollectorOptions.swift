@@ -25,12 +25,17 @@ struct CollectorOptions: ParsableArguments {
     }
 
     func client() throws -> CollectorClient {
-        guard let url = URL(string: collector), let scheme = url.scheme, ["http", "https"].contains(scheme),
-            url.host != nil
-        else { throw ValidationError("--collector must be a URL, such as http://127.0.0.1:4318") }
+        let url = try Self.url(collector)
         let variables = ProcessInfo.processInfo.environment
         return CollectorClient(
-            url: url, token: readToken ?? CollectorEnvironment(variables)["READ_TOKEN"],
-            tls: scheme == "https" ? try tls.configuration(variables) : nil)
+            url: url, token: try CollectorEnvironment(variables).value(readToken, "READ_TOKEN"),
+            tls: url.scheme == "https" ? try tls.configuration(variables) : nil)
+    }
+
+    static func url(_ text: String) throws -> URL {
+        guard let url = URL(string: text), let scheme = url.scheme, ["http", "https"].contains(scheme),
+            url.host != nil
+        else { throw ValidationError("--collector must be a URL, such as http://127.0.0.1:4318") }
+        return url
     }
 }

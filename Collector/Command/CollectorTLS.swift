@@ -23,14 +23,14 @@ struct CollectorTLS: ParsableArguments {
     func configuration(_ variables: [String: String]) throws -> TLSConfiguration {
         let environment = CollectorEnvironment(variables)
         var configuration = TLSConfiguration.makeClientConfiguration()
-        if let authorities = authorities ?? environment["CERTIFICATE"] {
+        if let authorities = try environment.value(authorities, "CERTIFICATE") {
             let certificates = try Self.named("CERTIFICATE") { try PEMFile.certificates(authorities) }
             configuration.trustRoots = .certificates(certificates)
         } else {
             try configuration.trust(systemsAuthorities: variables)
         }
-        let certificate = clientCertificate ?? environment["CLIENT_CERTIFICATE"]
-        let key = clientKey ?? environment["CLIENT_KEY"]
+        let certificate = try environment.value(clientCertificate, "CLIENT_CERTIFICATE")
+        let key = try environment.value(clientKey, "CLIENT_KEY")
         guard let certificate else {
             guard key == nil else { throw ValidationError("--client-key needs --client-certificate") }
             return configuration

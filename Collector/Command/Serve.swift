@@ -20,12 +20,19 @@ struct Serve: AsyncParsableCommand {
     var port: Int?
 
     @Option(
+        help: "A port on the same address for /healthz, /readyz and /metrics alone, answered by a thread of its own.")
+    var adminPort: Int?
+
+    @Option(
         help: "The store, sqlite:PATH. (default: collector.sqlite in $XDG_STATE_HOME/martlet or ~/.local/state/martlet)"
     )
     var store: String?
 
     @Option(help: "The bearer token that senders must give; safer as the variable MARTLET_COLLECTOR_INGEST_TOKEN.")
     var ingestToken: String?
+
+    @Option(help: "A file with further ingest tokens, one a line; read again at SIGHUP.")
+    var ingestTokenFile: String?
 
     @Option(
         help:
@@ -65,6 +72,16 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "PEM file with the certificate's private key, without a passphrase.")
     var tlsKey: String?
 
+    @Option(help: "The greatest number of connections at a time. (default: 50000)")
+    var maxConnections: Int?
+
+    @Option(
+        help: "The least level that is logged: trace, debug, info, notice, warning, error, critical. (default: info)")
+    var logLevel: String?
+
+    @Option(help: "The form of the log: text or json. (default: text)")
+    var logFormat: String?
+
     @Flag(help: "Allow other machines to connect although a token is missing.")
     var insecure = false
 
@@ -74,26 +91,38 @@ struct Serve: AsyncParsableCommand {
         let storage = try reportingFailure {
             try SQLiteStorage(path: settings.storePath, limits: settings.limits, onStored: activity.add)
         }
-        LoggingSystem.bootstrap { label in StreamLogHandler.standardError(label: label) }
+        settings.log.bootstrap()
         let logger = Logger(label: "martlet-collector")
         let server = CollectorServer(
-            storage: storage, activity: activity, tokens: settings.tokens, tls: settings.tls,
-            allowedHosts: AllowedHosts(settings.allowedHosts),
+            storage: storage, activity: activity, tokens: settings.tokens, limits: settings.limitsInForce(logger),
+            tls: settings.tls, allowedHosts: AllowedHosts(settings.allowedHosts),
             now: SQLiteStorage.systemClock, logger: logger)
+        let (listening, listens) = AsyncStream.makeStream(of: Void.self)
         let application = try server.application(at: settings.address) { port in
             Output.line("martlet-collector: listening on \(settings.url(port: port))")
+            listens.yield()
         }
+        let admin = try settings.adminAddress.map { address in
+            try server.adminService(at: address) { port in
+                Output.line("martlet-collector: health and metrics on \(settings.url(port: port))")
+                listens.yield()
+            }
+        }
+        let manager = ServiceManager(ProcessInfo.processInfo.environment, logger: logger)
         // The group stops its services in reverse order.
+        let services: [(any Service)?] = [
+            manager.watchdog.map { Watchdog(manager: manager, period: $0) },
+            Reloading(tokens: settings.tokenSource, tls: settings.tls, logger: logger),
+            StoreMaintenance(storage: server.storage, logger: logger), admin, application,
+            Draining(requests: server.requests, logger: logger),
+            ServiceNews(manager: manager, listening: listening, addresses: admin == nil ? 1 : 2),
+        ]
         var configuration = ServiceGroupConfiguration(
-            services: [
-                StoreMaintenance(storage: server.storage, logger: logger), application,
-                Draining(requests: server.requests, logger: logger),
-            ],
-            gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)
+            services: services.compactMap(\.self), gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)
         configuration.maximumGracefulShutdownDuration = Draining.maxDuration
-        let services = ServiceGroup(configuration: configuration)
+        let group = ServiceGroup(configuration: configuration)
         try await reportingFailure("cannot serve at \(settings.url(port: settings.address.port)): ") {
-            try await services.run()
+            try await group.run()
         }
         // The log has all that the file has not, and the next start reads it.
         do { try storage.close() } catch {
@@ -104,19 +133,24 @@ struct Serve: AsyncParsableCommand {
     private func settings() throws -> ServeSettings {
         let environment = CollectorEnvironment(ProcessInfo.processInfo.environment)
         return try ServeSettings(
-            host: host ?? environment["HOST"],
+            host: environment.value(host, "HOST"),
             port: try port ?? environment.integer("PORT"),
-            store: store ?? environment["STORE"],
-            ingestToken: ingestToken ?? environment["INGEST_TOKEN"],
-            readToken: readToken ?? environment["READ_TOKEN"],
+            adminPort: try adminPort ?? environment.integer("ADMIN_PORT"),
+            store: environment.value(store, "STORE"),
+            ingestToken: environment.value(ingestToken, "INGEST_TOKEN"),
+            ingestTokenFile: environment.value(ingestTokenFile, "INGEST_TOKEN_FILE"),
+            readToken: environment.value(readToken, "READ_TOKEN"),
             allowedHosts: allowedHost.isEmpty ? environment.list("ALLOWED_HOST") : allowedHost,
-            retention: retention ?? environment["RETENTION"],
-            details: details ?? environment["DETAILS"],
+            retention: environment.value(retention, "RETENTION"),
+            details: environment.value(details, "DETAILS"),
             maxDetails: try maxDetails ?? environment.integer("MAX_DETAILS"),
-            maxDetailsBytes: maxDetailsBytes ?? environment["MAX_DETAILS_BYTES"],
-            maxStore: maxStore ?? environment["MAX_STORE"],
-            tlsCertificate: tlsCertificate ?? environment["TLS_CERTIFICATE"],
-            tlsKey: tlsKey ?? environment["TLS_KEY"],
+            maxDetailsBytes: environment.value(maxDetailsBytes, "MAX_DETAILS_BYTES"),
+            maxStore: environment.value(maxStore, "MAX_STORE"),
+            tlsCertificate: environment.value(tlsCertificate, "TLS_CERTIFICATE"),
+            tlsKey: environment.value(tlsKey, "TLS_KEY"),
+            maxConnections: try maxConnections ?? environment.integer("MAX_CONNECTIONS"),
+            log: LogSettings(
+                level: environment.value(logLevel, "LOG_LEVEL"), format: environment.value(logFormat, "LOG_FORMAT")),
             insecure: try insecure || environment.boolean("INSECURE"))
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Logging
 import MartletReports
 import MartletSQLiteStorage
 import MartletServer
@@ -6,34 +7,57 @@ import MartletServer
 /// The settings of `serve`, checked and with their defaults.
 struct ServeSettings {
     var address: ListenAddress
+    /// The address for health and metrics alone; `nil` without one.
+    var adminAddress: ListenAddress?
     var storePath: String
     var limits: SQLiteLimits
     var tokens: ServerTokens
+    var tokenSource: IngestTokenSource?
     var tls: ServerTLS?
     var allowedHosts: [String]
+    var log: LogSettings
+    private var serverLimits = ServerLimits()
 
     init(
-        host: String?, port: Int?, store: String?, ingestToken: String?, readToken: String?, allowedHosts: [String],
+        host: String?, port: Int?, adminPort: Int?, store: String?, ingestToken: String?, ingestTokenFile: String?,
+        readToken: String?, allowedHosts: [String],
         retention: String?,
         details: String?, maxDetails: Int?, maxDetailsBytes: String?, maxStore: String?, tlsCertificate: String?,
-        tlsKey: String?, insecure: Bool
+        tlsKey: String?, maxConnections: Int?, log: LogSettings, insecure: Bool
     ) throws {
-        guard (0...65535).contains(port ?? 0) else { throw ValidationError("--port must be a number from 0 to 65535") }
-        address = ListenAddress(host: host ?? "127.0.0.1", port: port ?? 4318)
+        self.log = log
+        address = ListenAddress(host: host ?? "127.0.0.1", port: try Self.port(port ?? 4318, of: "--port"))
+        adminAddress = try adminPort.map {
+            ListenAddress(host: host ?? "127.0.0.1", port: try Self.port($0, of: "--admin-port"))
+        }
         storePath = try store.map(StoreLocation.path) ?? StoreLocation.defaultPath()
         limits = try Self.limits(retention: retention, details: details, maxDetails: maxDetails)
         if let maxDetailsBytes {
             limits.maxDetailsBytes = try ByteSize.parse(maxDetailsBytes, of: "--max-details-bytes")
         }
         if let maxStore { limits.maxStoreBytes = UInt64(try ByteSize.parse(maxStore, of: "--max-store")) }
-        tokens = ServerTokens(
-            ingest: try Self.token(ingestToken, of: "--ingest-token"),
-            read: try Self.token(readToken, of: "--read-token"))
+        tokenSource = try reportingFailure { try IngestTokenSource(flag: ingestToken, file: ingestTokenFile) }
+        tokens = ServerTokens(ingest: tokenSource?.tokens, read: readToken)
         if let objection = tokens.objection(toListeningAt: address, insecure: insecure) {
             throw ValidationError(objection)
         }
         self.allowedHosts = allowedHosts
         tls = try Self.tls(certificate: tlsCertificate, key: tlsKey)
+        if let maxConnections {
+            guard maxConnections > 0 else { throw ValidationError("--max-connections must be 1 or more") }
+            serverLimits.maxConnections = maxConnections
+        }
+    }
+
+    /// Raises the limit of open files, and returns limits that fit into it.
+    func limitsInForce(_ logger: Logger) -> ServerLimits {
+        var limits = serverLimits
+        guard let room = OpenFileLimit.connectionsAfterRaising(), room < limits.maxConnections else { return limits }
+        logger.warning(
+            "the limit of open files leaves room for fewer connections than --max-connections",
+            metadata: ["in force": "\(room)", "asked": "\(limits.maxConnections)"])
+        limits.maxConnections = room
+        return limits
     }
 
     func url(port: Int) -> String {
@@ -65,10 +89,8 @@ struct ServeSettings {
         return limits
     }
 
-    /// Returns a token, and refuses an empty one, which would guard nothing.
-    private static func token(_ text: String?, of flag: String) throws -> String? {
-        guard let text else { return nil }
-        guard !text.isEmpty else { throw ValidationError("\(flag) must not be empty") }
-        return text
+    private static func port(_ number: Int, of flag: String) throws -> Int {
+        guard (0...65535).contains(number) else { throw ValidationError("\(flag) must be a number from 0 to 65535") }
+        return number
     }
 }

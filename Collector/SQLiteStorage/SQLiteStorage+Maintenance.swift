@@ -5,7 +5,7 @@ import MartletTelemetry
 extension SQLiteStorage {
     package func maintain() async throws {
         retention.advance(to: now())
-        try await health.watching {
+        try await health.writing {
             defer { reserve.make() }
             do {
                 try await runSteps()
@@ -20,7 +20,7 @@ extension SQLiteStorage {
 
     /// Expiry and shedding go first, because they make the room that the other steps need.
     private func runSteps() async throws {
-        try await runAll([expire, shed, rollUp, expire, thinLedgers, saveClock, foldLog])
+        try await runAll([expire, shed, rollUp, expire, thinLedgers, saveClock, foldLog, tryToWrite])
     }
 
     /// Runs each step, even if one before it failed: on a full disk, some can and some cannot. Throws the first error.
@@ -43,6 +43,13 @@ extension SQLiteStorage {
         for tier in [Tier.fine, .minute] {
             while try await rollUpStep(tier) { try Task.checkCancellation() }
         }
+    }
+
+    /// Writes again what the file has, after a write failed: while no batch comes, nothing else would tell that there is room
+    /// again.
+    private func tryToWrite() async throws {
+        guard health.refusesWrites else { return }
+        try await write { try $0.execute(sql: "PRAGMA application_id = \(Schema.applicationID)") }
     }
 
     /// Rolls up some chunks and returns whether more may be due.

@@ -10,7 +10,7 @@ extension SQLiteStorage {
                 if let step = query.step, query.limit == nil {
                     return try Self.answerInSlots(to: query, step, expired, limits, db)
                 }
-                var sums = GroupSums(by: query.grouping, query.filter, maxGroups: limits.maxGroups)
+                var sums = GroupSums(by: query.grouping, query.filter, limits)
                 let counted = WindowRanges(query.window, expired: expired)
                 for range in counted.ranges { try sums.add(range, in: db) }
                 var answer = StatisticsAnswer(
@@ -22,7 +22,7 @@ extension SQLiteStorage {
                     guard
                         answer.groups.count.multipliedReportingOverflow(by: grid.count).partialValue <= limits.maxGroups
                     else { throw TooManyGroups(limit: limits.maxGroups) }
-                    answer.slots = try Self.slots(of: answer.groups, query, in: grid, expired, db)
+                    answer.slots = try Self.slots(of: answer.groups, query, in: grid, expired, limits, db)
                 }
                 return answer
             }
@@ -35,7 +35,7 @@ extension SQLiteStorage {
     ) throws -> StatisticsAnswer {
         let window = WindowRanges(query.window, expired: expired).window
         let grid = SlotGrid(window, step: step, endingAt: query.slotEnd, expired: expired)
-        var sums = GroupSums(by: query.grouping, query.filter, maxGroups: limits.maxGroups, in: grid)
+        var sums = GroupSums(by: query.grouping, query.filter, limits, in: grid)
         for range in WindowRanges(window, expired: expired, step: grid.granularity).ranges {
             try sums.add(range, in: db)
         }
@@ -58,9 +58,10 @@ extension SQLiteStorage {
 
     /// Goes through the points once more, because the answer's groups are known only after the first time.
     private static func slots(
-        of groups: [RequestGroup], _ query: StatisticsQuery, in grid: SlotGrid, _ expired: ExpiredTimes, _ db: Database
+        of groups: [RequestGroup], _ query: StatisticsQuery, in grid: SlotGrid, _ expired: ExpiredTimes,
+        _ limits: SQLiteLimits, _ db: Database
     ) throws -> GroupSlots {
-        var sums = GroupSums(by: query.by, query.filter, of: groups, in: grid)
+        var sums = GroupSums(by: query.by, query.filter, of: groups, limits, in: grid)
         let ranges = WindowRanges(grid.window, expired: expired, step: grid.granularity).ranges
         for range in ranges { try sums.add(range, in: db) }
         return GroupSlots(grid: grid, groups: sums.slots)

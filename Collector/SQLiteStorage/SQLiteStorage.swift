@@ -98,11 +98,9 @@ package final class SQLiteStorage: Storage {
         queue = CommitQueue(pool, limits: limits) { series.withLock { $0.removeAll() } }
     }
 
-    package func check() async throws {
-        try identity?.check()
-        _ = try await health.watching {
-            try await pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM resource LIMIT 1") }
-        }
+    package var fault: String? {
+        do { try identity?.check() } catch { return "the store's file is no longer at its path; nothing is stored" }
+        return health.fault ?? (reserve.isReleased ? "the disk is full; old data makes room for new" : nil)
     }
 
     /// The bytes of the file and its log; a missing file counts as 0.
@@ -122,7 +120,7 @@ package final class SQLiteStorage: Storage {
     /// Commits a batch: see ``CommitQueue/commit(bytes:_:)``. Throws if the store's file is no longer at its path afterwards:
     /// nobody would find the batch there. Throws ``StorageBusy`` while old data makes room on a full disk.
     func commit(bytes: Int, _ work: @escaping CommitQueue.Work) async throws -> StoreOutcome {
-        try await health.watching {
+        try await health.writing {
             try identity?.check()
             guard !reserve.isReleased else { throw StorageBusy() }
             let outcome = try await queue.commit(bytes: bytes, work)

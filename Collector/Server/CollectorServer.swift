@@ -6,6 +6,8 @@ import MartletIntake
 import MartletStorage
 import MartletTelemetry
 import NIOCore
+import NIOPosix
+import ServiceLifecycle
 
 /// The collector's HTTP side, with all its routes.
 package struct CollectorServer: Sendable {
@@ -23,6 +25,10 @@ package struct CollectorServer: Sendable {
     /// The requests that must finish before the collector stops.
     package let requests = RequestsInWork()
     private let activity: CollectorActivity
+    private let attempts: TokenAttempts
+    private let sessions: Sessions
+    /// The metrics have a limiter of their own, so that Prometheus does not wait for long reports.
+    private let metricsLimiter: ReadLimiter
 
     package init(
         storage: any Storage, activity: CollectorActivity = CollectorActivity(), intake: Intake = Intake(),
@@ -39,6 +45,9 @@ package struct CollectorServer: Sendable {
         self.allowedHosts = allowedHosts
         self.now = now
         self.logger = logger
+        attempts = TokenAttempts(now: now)
+        sessions = Sessions(now: now)
+        metricsLimiter = ReadLimiter(limits)
     }
 
     /// Returns a service that answers at `address` until it is told to stop, and then finishes the requests in work.
@@ -47,17 +56,43 @@ package struct CollectorServer: Sendable {
     package func application(
         at address: ListenAddress, onListening: @escaping @Sendable (Int) -> Void = { _ in }
     ) throws -> some ApplicationProtocol {
-        Application(
-            router: router(),
+        // Senders without a token are no newcomers: they have nothing to show.
+        let bound = tokens.ingest == nil ? limits.maxConnections : min(limits.maxNewcomers, limits.maxConnections / 2)
+        let newcomers = Newcomers(most: bound)
+        return try application(
+            router(newcomers), newcomers, at: address, on: MultiThreadedEventLoopGroup.singleton, onListening)
+    }
+
+    /// Returns a service that answers health and metrics alone, on one thread of its own, so that reports and large batches
+    /// do not delay it. The main address has the same routes.
+    ///
+    /// - Parameter onListening: as of ``application(at:onListening:)``.
+    package func adminService(
+        at address: ListenAddress, onListening: @escaping @Sendable (Int) -> Void = { _ in }
+    ) throws -> some Service {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let newcomers = Newcomers(most: limits.maxAdminConnections)
+        return OwnThreadService(
+            base: try application(adminRouter(newcomers), newcomers, at: address, on: group, onListening), group: group)
+    }
+
+    private func application(
+        _ router: Router<CollectorRequestContext>, _ newcomers: Newcomers, at address: ListenAddress,
+        on group: any EventLoopGroup, _ onListening: @escaping @Sendable (Int) -> Void
+    ) throws -> some ApplicationProtocol {
+        let http = http(newcomers)
+        return Application(
+            router: router,
             server: try tls.map { try .tls(http, tlsConfiguration: $0.configuration) } ?? http,
             configuration: ApplicationConfiguration(
                 address: .hostname(address.host, port: address.port), serverName: "martlet-collector",
+                backlog: ServerLimits.backlog,
                 availableConnectionsDelegate: .maximum(limits.maxConnections, logger: logger)),
             onServerRunning: { channel in onListening(channel.localAddress?.port ?? address.port) },
-            logger: logger)
+            eventLoopGroupProvider: .shared(group), logger: logger)
     }
 
-    private var http: HTTPServerBuilder {
+    private func http(_ newcomers: Newcomers) -> HTTPServerBuilder {
         let (limits, maxBodyBytes) = (limits, intake.limits.maxBodyBytes)
         let configuration = HTTP1Channel.Configuration(
             additionalChannelHandlers: [
@@ -69,36 +104,60 @@ package struct CollectorServer: Sendable {
                 maxHeaderFieldSize: limits.maxHeaderBytes, maxHeaderListSize: limits.maxHeaderBytes,
                 maxHeaderFieldCount: limits.maxHeaderFields))
         return HTTPServerBuilder { responder in
-            EventLoopChannel(base: HTTP1Channel(responder: responder, configuration: configuration))
+            EventLoopChannel(
+                base: HTTP1Channel(responder: responder, configuration: configuration), newcomers: newcomers)
         }
     }
 
-    func router() -> Router<CollectorRequestContext> {
-        let router = Router(context: CollectorRequestContext.self, options: .autoGenerateHeadEndpoints)
-        router.add(middleware: HeadMiddleware())
-        router.add(middleware: SecurityHeaders())
-        router.add(middleware: IngestCounting(activity: activity))
-        router.add(middleware: PlainFailures())
-        HealthRoutes(storage: storage, requests: requests, logger: logger).add(to: router)
+    private func router(_ newcomers: Newcomers) -> Router<CollectorRequestContext> {
+        let gate = TokenGate(attempts: attempts, newcomers: newcomers)
+        let router = baseRouter(takesTelemetry: true)
         router.add(middleware: DrainingMiddleware(requests: requests))
         IngestRoutes(storage: storage, intake: intake, room: IngestRoom(limits), activity: activity, logger: logger)
-            .add(to: router, token: tokens.ingest)
-        addReaders(to: router.group())
+            .add(to: router, tokens: tokens.ingest, gate: gate)
+        addReaders(to: router.group(), access(gate))
         return router
     }
 
+    private func adminRouter(_ newcomers: Newcomers) -> Router<CollectorRequestContext> {
+        let router = baseRouter(takesTelemetry: false)
+        addMetrics(to: readers(router.group()), access(TokenGate(attempts: attempts, newcomers: newcomers)))
+        return router
+    }
+
+    /// Returns the part of both addresses.
+    private func baseRouter(takesTelemetry: Bool) -> Router<CollectorRequestContext> {
+        let router = Router(context: CollectorRequestContext.self, options: .autoGenerateHeadEndpoints)
+        router.add(middleware: HeadMiddleware())
+        router.add(middleware: SecurityHeaders())
+        if takesTelemetry { router.add(middleware: IngestCounting(activity: activity)) }
+        router.add(middleware: PlainFailures(takesTelemetry: takesTelemetry))
+        HealthRoutes(storage: storage, requests: requests).add(to: router)
+        return router
+    }
+
+    private func access(_ gate: TokenGate) -> ReaderAccess {
+        ReaderAccess(token: tokens.read, sessions: sessions, isTLS: tls != nil, gate: gate)
+    }
+
     /// Adds the routes of people and programs that read.
-    private func addReaders(to group: RouterGroup<CollectorRequestContext>) {
-        let access = ReaderAccess(token: tokens.read, sessions: Sessions(now: now), isTLS: tls != nil)
-        // With a token nobody else reads, whatever name a browser was given.
-        if tokens.read == nil { group.add(middleware: AllowedHostMiddleware(hosts: allowedHosts)) }
+    private func addReaders(to group: RouterGroup<CollectorRequestContext>, _ access: ReaderAccess) {
+        let group = readers(group)
         ReadRoutes(storage: storage, limiter: ReadLimiter(limits), now: now, logger: logger)
             .add(to: group, access: access)
         PageRoutes(storage: storage, limiter: ReadLimiter(limits), now: now, logger: logger, access: access)
             .add(to: group)
-        LoginRoutes(access: access, attempts: LoginAttempts(now: now)).add(to: group)
-        // The metrics have a limiter of their own, so that Prometheus does not wait for long reports.
-        MetricsRoute(storage: storage, limiter: ReadLimiter(limits), activity: activity, now: now)
-            .add(to: group, access: access)
+        LoginRoutes(access: access).add(to: group)
+        addMetrics(to: group, access)
+    }
+
+    private func readers(_ group: RouterGroup<CollectorRequestContext>) -> RouterGroup<CollectorRequestContext> {
+        // With a token nobody else reads, whatever name a browser was given.
+        if tokens.read == nil { group.add(middleware: AllowedHostMiddleware(hosts: allowedHosts)) }
+        return group
+    }
+
+    private func addMetrics(to group: RouterGroup<CollectorRequestContext>, _ access: ReaderAccess) {
+        MetricsRoute(storage: storage, limiter: metricsLimiter, activity: activity, now: now).add(to: group, access: access)
     }
 }

@@ -47,8 +47,9 @@ package protocol Storage: Sendable {
     /// most `limit`.
     func agents(seenSince time: UnixNanoseconds, limit: Int) async throws -> AgentsAnswer
 
-    /// Throws if the store cannot answer.
-    func check() async throws
+    /// The reason why nothing can be stored at the moment, in a sentence; `nil` if batches are taken. It is known from the
+    /// latest work of the store, so it costs nothing and waits for nothing.
+    var fault: String? { get }
 
     /// Returns the bytes that the store takes on the disk.
     func size() async throws -> UInt64

@@ -47,7 +47,7 @@ extension StorageWrapper {
         try await storage.agents(seenSince: time, limit: limit)
     }
 
-    package func check() async throws { try await storage.check() }
+    package var fault: String? { storage.fault }
 
     package func size() async throws -> UInt64 { try await storage.size() }
 

@@ -309,8 +309,8 @@ package struct ExponentialHistogram: Sendable, Equatable {
     }
 
     /// Lowers the scale step by step: each step joins two neighbouring buckets, so that index `i` becomes `i >> 1`,
-    /// exactly.
-    private mutating func lowerScale(to target: Int32) {
+    /// exactly. Nothing changes if the scale is that low already.
+    package mutating func lowerScale(to target: Int32) {
         guard target < scale else { return }
         let shift = scale - target
         scale = target

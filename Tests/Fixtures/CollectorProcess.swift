@@ -26,6 +26,9 @@ package final class CollectorProcess: Sendable {
     /// Kills the collector with SIGKILL, so that no handler runs.
     package func kill() async { await process.stop(with: SIGKILL) }
 
+    /// Sends a signal that does not end the collector.
+    package func signal(_ signal: Int32) { Foundation.kill(process.pid, signal) }
+
     /// Ends the collector with SIGTERM and returns its exit status.
     package func terminate() async -> Int32 { await process.stop(with: SIGTERM) }
 

@@ -7,7 +7,16 @@ struct HistogramPoint {
         /// `counts[i]` values are above `bounds[i - 1]` and at or below `bounds[i]`. Both are empty if the sender gives
         /// no buckets.
         case explicit(bounds: [Double], counts: [UInt64])
-        case exponential(scale: Int32, zeroCount: UInt64, offset: Int32, counts: [UInt64])
+        case exponential(scale: Int32, zeroCount: UInt64, offset: Int32, counts: [UInt64], negative: [UInt64])
+
+        /// Whether a value is in them.
+        var hasValues: Bool {
+            switch self {
+            case .explicit(_, let counts): counts.contains { $0 > 0 }
+            case .exponential(_, let zeroCount, _, let counts, let negative):
+                zeroCount > 0 || counts.contains { $0 > 0 } || negative.contains { $0 > 0 }
+            }
+        }
     }
 
     /// The figures that both kinds of points have.

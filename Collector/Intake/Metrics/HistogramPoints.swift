@@ -16,7 +16,7 @@ struct HistogramPoints {
         points = histogram.reader
     }
 
-    /// Returns the next point that has values; `nil` after the last.
+    /// Returns the next point that has values or says so; `nil` after the last.
     mutating func next() throws(ProtobufReader.UncommonForm) -> HistogramPoint? {
         while let field = try points.next() {
             guard field.number == 1, case .bytes(let range) = field.value else { continue }
@@ -26,7 +26,7 @@ struct HistogramPoints {
             let point = HistogramPoint(
                 attributes: try known.find(attributes, of: kind), figures: figures, buckets: buckets,
                 temporality: histogram.temporality)
-            if point.count > 0 { return point }
+            if point.count > 0 || point.buckets.hasValues { return point }
         }
         return nil
     }
@@ -79,7 +79,8 @@ struct HistogramPoints {
         return (
             figures,
             .exponential(
-                scale: scale, zeroCount: zeroCount, offset: positive?.offset ?? 0, counts: positive?.counts ?? [])
+                scale: scale, zeroCount: zeroCount, offset: positive?.offset ?? 0, counts: positive?.counts ?? [],
+                negative: negative?.counts ?? [])
         )
     }
 }

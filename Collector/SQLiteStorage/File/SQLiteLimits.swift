@@ -34,8 +34,11 @@ package struct SQLiteLimits: Sendable, Equatable {
     /// The longest step of the collector's clock that is no jump, and the time for which a clock that jumped has to run on, in
     /// nanoseconds: see ``RetentionClock``.
     package var clockPatience: UnixNanoseconds = 3600 * 1_000_000_000
-    /// Rows of a report. A larger report fails with ``TooManyGroups``. A row takes some 8 KB until its report has been sent.
+    /// Rows of a report. A larger report fails with ``TooManyGroups``. A row takes some 10 KB beside its sketch until its report
+    /// has been sent.
     package var maxGroups = 20_000
+    /// Bytes of all sketches of a report. Past it they are made coarser, all alike (``GroupSums``).
+    package var maxSketchBytes = 96 * 1024 * 1024
     /// The time that a transaction waits for further batches if ``ExpectedBatches`` counts more than are waiting, in seconds.
     package var commitDelay = 0.001
     /// Batches that wait for the transaction before theirs to be written. Past it the store is busy: ``StorageBusy``.

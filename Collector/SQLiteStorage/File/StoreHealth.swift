@@ -2,19 +2,32 @@ import GRDB
 import MartletStorage
 import Synchronization
 
-/// Whether the file turned out to be damaged. From then on nothing is written to it, so that the rest can be saved, and
-/// senders keep their batches. Safe to use from any task.
+/// The faults of the file that its use has shown: damage, after which nothing is written to it, so that the rest can be saved
+/// and senders keep their batches; and the failure of the latest write. Safe to use from any task.
 final class StoreHealth: Sendable {
-    private let failure = Mutex<StorageFailure?>(nil)
+    private struct State {
+        var damage: StorageFailure?
+        /// The reason why the latest write failed, in a sentence.
+        var refusal: String?
+    }
+
+    private let state = Mutex(State())
     private let path: String
 
     init(path: String) {
         self.path = path
     }
 
+    /// See ``Storage/fault``. Anyone may read it, so it names no path.
+    var fault: String? {
+        state.withLock { $0.damage == nil ? $0.refusal : "the store is damaged; nothing more is stored in it" }
+    }
+
+    var refusesWrites: Bool { state.withLock { $0.refusal != nil } }
+
     /// Throws once damage was found.
     func check() throws {
-        if let failure = failure.withLock({ $0 }) { throw failure }
+        if let damage = state.withLock({ $0.damage }) { throw damage }
     }
 
     /// Runs `body` unless the file is damaged, and remembers an error of `body` that reveals damage.
@@ -25,8 +38,20 @@ final class StoreHealth: Sendable {
         } catch let error as DatabaseError where error.showsDamage {
             let found = StorageFailure(
                 "\(path) is damaged: \(error.message ?? "\(error)"); nothing more is stored in it")
-            failure.withLock { $0 = found }
+            state.withLock { $0.damage = found }
             throw found
+        }
+    }
+
+    /// Runs `body`, which writes, as ``watching(_:)`` does, and remembers whether the disk took it.
+    func writing<Value>(_ body: () async throws -> Value) async throws -> Value {
+        do {
+            let value = try await watching(body)
+            state.withLock { $0.refusal = nil }
+            return value
+        } catch let error as DatabaseError {
+            if let refusal = error.refusal { state.withLock { $0.refusal = refusal } }
+            throw error
         }
     }
 }
@@ -34,4 +59,14 @@ final class StoreHealth: Sendable {
 extension DatabaseError {
     /// Whether the error reveals a damaged file; a full disk and a lock do not.
     var showsDamage: Bool { resultCode == .SQLITE_CORRUPT || resultCode == .SQLITE_NOTADB }
+
+    /// The reason why no batch can be written now; `nil` for an error of a single batch and for a lock.
+    fileprivate var refusal: String? {
+        switch resultCode {
+        case .SQLITE_FULL: "the disk is full; nothing is stored until there is room"
+        case .SQLITE_IOERR, .SQLITE_READONLY, .SQLITE_CANTOPEN:
+            "the store cannot be written: \(message ?? "\(resultCode)")"
+        default: nil
+        }
+    }
 }

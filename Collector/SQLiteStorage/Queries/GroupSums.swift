@@ -3,7 +3,8 @@ import MartletStorage
 import MartletTelemetry
 
 /// The sums of groups. It goes through chunks once and adds each point to its group, from the bytes as they are read. It holds
-/// one chunk, the groups, and an entry for each series that it met.
+/// one chunk, the groups, and an entry for each series that it met. If the groups' sketches take more memory than the limit, each
+/// step of coarseness halves them, and doubles the error of quantiles.
 struct GroupSums {
     private(set) var damagedPoints = 0
     /// The groups that were met, including empty ones; with a grid, each group's slots in the order of time.
@@ -16,17 +17,26 @@ struct GroupSums {
     private var entryReader = EntryReader()
     /// The cover of each sender's spans, read when the first series of spans is met.
     private var covers: [Int64: MetricsCover]?
+    private let maxSketchBytes: Int
+    private var sketchBytes = 0
+    /// The scale of all sketches at most.
+    private var scale = ExponentialHistogram.defaultScale
 
-    /// Creates sums of all groups, `maxGroups` at most; each slot of a group counts as one.
-    init(by dimensions: [Dimension], _ filter: RequestFilter, maxGroups: Int, in grid: SlotGrid? = nil) {
-        index = GroupIndex(maxGroups: maxGroups, slots: grid?.count ?? 1)
+    /// Creates sums of all groups, `limits.maxGroups` at most; each slot of a group counts as one.
+    init(by dimensions: [Dimension], _ filter: RequestFilter, _ limits: SQLiteLimits, in grid: SlotGrid? = nil) {
+        index = GroupIndex(maxGroups: limits.maxGroups, slots: grid?.count ?? 1)
+        maxSketchBytes = limits.maxSketchBytes
         lookup = TargetLookup(by: dimensions, filter)
         (sums, self.grid, isGrowing) = ([], grid, true)
     }
 
     /// Creates sums of these groups alone, in slots.
-    init(by dimensions: [Dimension], _ filter: RequestFilter, of groups: [RequestGroup], in grid: SlotGrid) {
+    init(
+        by dimensions: [Dimension], _ filter: RequestFilter, of groups: [RequestGroup], _ limits: SQLiteLimits,
+        in grid: SlotGrid
+    ) {
         index = GroupIndex(of: groups)
+        maxSketchBytes = limits.maxSketchBytes
         lookup = TargetLookup(by: dimensions, filter)
         sums = groups.flatMap { Array(repeating: RequestGroup(values: $0.values), count: grid.count) }
         (self.grid, isGrowing) = (grid, false)
@@ -61,9 +71,12 @@ struct GroupSums {
                 try !isCoveredByMetrics(target.requests, in: chunk, db)
             {
                 let sum = target.group * (grid?.count ?? 1) + slot
+                let before = sums[sum].sketchBytes
                 let isRead = sums[sum].add(target.requests) { entryReader.add(entry, of: &reader, to: &$0) }
                 if isRead {
                     sums[sum].latestEnd = max(sums[sum].latestEnd, end)
+                    sketchBytes += sums[sum].sketchBytes - before
+                    if sketchBytes > maxSketchBytes { makeCoarser() }
                     read += 1
                 }
             } else {
@@ -72,6 +85,15 @@ struct GroupSums {
             entries.next()
         }
         damagedPoints += max(0, chunk.count - read)
+    }
+
+    /// Halves the sketches, as often as necessary. At the coarsest scale they take no memory to speak of.
+    private mutating func makeCoarser() {
+        while sketchBytes > maxSketchBytes, scale > ExponentialHistogram.scales.lowerBound {
+            scale -= 1
+            for sum in sums.indices { sums[sum].lowerScale(to: scale) }
+            sketchBytes = sums.reduce(0) { $0 + $1.sketchBytes }
+        }
     }
 
     /// Whether the requests come from spans and the same sender's metrics cover the chunk's time.
@@ -93,7 +115,9 @@ struct GroupSums {
         if isGrowing {
             let slots = max(1, grid?.count ?? 1)
             for values in index.values[(sums.count / slots)...] {
-                sums.append(contentsOf: repeatElement(RequestGroup(values: values), count: slots))
+                var group = RequestGroup(values: values)
+                group.lowerScale(to: scale)
+                sums.append(contentsOf: repeatElement(group, count: slots))
             }
         }
         lookup.remember(target, ofSeries: series, sender: sender)

@@ -9,16 +9,25 @@ struct ReaderAccess: Sendable {
     let sessions: Sessions
     /// Whether the collector is reached by https, so that the cookie is too.
     let isTLS: Bool
+    let gate: TokenGate
 
     /// The prefix binds the cookie to this host and to https (RFC 6265bis, section 4.1.3.2).
     private var cookie: String { isTLS ? "__Host-martlet_session" : "martlet_session" }
 
     /// - Parameter sessionsMayChange: whether a session may do more than read. On the page it may; an API call that changes
     ///   something takes the token, which no other site can make a browser send.
-    func admits(_ request: Request, sessionsMayChange: Bool) -> Bool {
-        guard let token else { return true }
-        if let given = BearerToken.given(in: request) { return SecretText.isEqual(given, to: token) }
-        return (sessionsMayChange || [.get, .head].contains(request.method)) && session(of: request) != nil
+    func verdict(
+        on request: Request, of context: CollectorRequestContext, sessionsMayChange: Bool
+    ) -> TokenGate.Verdict {
+        guard let token else { return .right }
+        if let given = BearerToken.given(in: request) {
+            return gate.verdict(on: given, of: context) { SecretText.isEqual($0, to: token) }
+        }
+        guard sessionsMayChange || [.get, .head].contains(request.method), session(of: request) != nil else {
+            return .wrong
+        }
+        gate.newcomers.admit(context.channel)
+        return .right
     }
 
     /// The id of the living session that a request names; `nil` if it names none.

@@ -1,11 +1,11 @@
 /// The tokens for senders and for readers; `nil` admits everyone. Never logged.
 package struct ServerTokens: Sendable, CustomStringConvertible {
-    /// Guards `POST /v1/…`.
-    package var ingest: String?
+    /// They guard `POST /v1/…`.
+    package var ingest: IngestTokens?
     /// Guards `GET /api/…` and `GET /metrics`.
     package var read: String?
 
-    package init(ingest: String? = nil, read: String? = nil) {
+    package init(ingest: IngestTokens? = nil, read: String? = nil) {
         self.ingest = ingest
         self.read = read
     }
@@ -16,8 +16,8 @@ package struct ServerTokens: Sendable, CustomStringConvertible {
     package func objection(toListeningAt address: ListenAddress, insecure: Bool) -> String? {
         guard !address.isLoopback, !insecure, ingest == nil || read == nil else { return nil }
         return """
-            \(address.host) can be reached from other machines: give --ingest-token and --read-token, \
-            or --insecure to let everyone send and read
+            \(address.host) can be reached from other machines: give --ingest-token (or --ingest-token-file) and \
+            --read-token, or --insecure to let everyone send and read
             """
     }
 }

@@ -4,7 +4,7 @@ import NIOCore
 /// A request's context that knows the request's connection.
 struct CollectorRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
-    private let channel: any Channel
+    let channel: any Channel
 
     init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)

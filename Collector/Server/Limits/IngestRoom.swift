@@ -2,28 +2,22 @@ import MartletIntake
 import Synchronization
 
 /// The memory for telemetry in work, shared by all requests. Each request reserves memory when it needs it. If there is
-/// not enough, the request is turned away: the collector is behind, and its memory stays within the limit.
+/// not enough, the request is turned away: the collector is behind, and its memory stays within the limit. A request without
+/// a byte of body takes nothing.
 final class IngestRoom: Sendable {
-    private struct Use {
-        var requests = 0
-        var bytes = 0
-    }
-
-    private let maxRequests: Int
     private let maxBytes: Int
-    private let use = Mutex(Use())
+    private let used = Mutex(0)
 
     init(_ limits: ServerLimits) {
-        maxRequests = limits.maxIngests
         maxBytes = limits.maxIngestBytes
     }
 
-    /// A request's reservation, which ends with the value.
+    /// A request's reservation, which begins empty and ends with the value.
     struct Reservation: ~Copyable {
         private let room: IngestRoom
         private var bytes = 0
 
-        fileprivate init(in room: IngestRoom) {
+        init(in room: IngestRoom) {
             self.room = room
         }
 
@@ -56,32 +50,16 @@ final class IngestRoom: Sendable {
         deinit { room.leave(bytes) }
     }
 
-    /// Returns an empty reservation for a request.
-    ///
-    /// - Throws: ``IntakeRejection/busy`` if too many requests are in work or all memory is reserved.
-    func enter() throws(IntakeRejection) -> Reservation {
-        let isFull = use.withLock { use in
-            guard use.requests < maxRequests, use.bytes < maxBytes else { return true }
-            use.requests += 1
-            return false
-        }
-        guard !isFull else { throw .busy }
-        return Reservation(in: self)
-    }
-
     private func grow(by bytes: Int) throws(IntakeRejection) {
-        let isFull = use.withLock { use in
-            guard bytes <= 0 || use.bytes + bytes <= maxBytes else { return true }
-            use.bytes += bytes
+        let isFull = used.withLock { used in
+            guard bytes <= 0 || used + bytes <= maxBytes else { return true }
+            used += bytes
             return false
         }
         guard !isFull else { throw .busy }
     }
 
     private func leave(_ bytes: Int) {
-        use.withLock { use in
-            use.requests -= 1
-            use.bytes -= bytes
-        }
+        used.withLock { $0 -= bytes }
     }
 }

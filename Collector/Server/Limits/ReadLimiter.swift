@@ -16,18 +16,24 @@ final class ReadLimiter: Sendable {
         case full
     }
 
+    /// See ``ServerLimits/readPatience``.
+    let patience: Duration
     private let maxReads: Int
     private let maxWaiting: Int
     private let state = Mutex(State())
 
     init(_ limits: ServerLimits) {
+        patience = limits.readPatience
         maxReads = limits.maxReads
         maxWaiting = limits.maxWaitingReads
     }
 
+    /// Whether a read waits for a slot.
+    var isWaitedFor: Bool { state.withLock { !$0.waiting.isEmpty } }
+
     /// A slot for one read. It becomes free when its last reference ends.
     final class Slot: Sendable {
-        private let limiter: ReadLimiter
+        let limiter: ReadLimiter
 
         fileprivate init(of limiter: ReadLimiter) {
             self.limiter = limiter

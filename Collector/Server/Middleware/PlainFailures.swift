@@ -3,6 +3,9 @@ import Hummingbird
 /// Answers a request without a route, and other failures of Hummingbird, in a sentence of the collector's own that quotes
 /// nothing of the request.
 struct PlainFailures<Context: RequestContext>: RouterMiddleware {
+    /// Whether senders are served here.
+    let takesTelemetry: Bool
+
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
@@ -16,7 +19,7 @@ struct PlainFailures<Context: RequestContext>: RouterMiddleware {
     /// Returns an answer in OTLP for a sender, and in JSON for a reader.
     private func failure(_ status: HTTPResponse.Status, to request: Request) throws -> Response {
         let sentence = status == .notFound ? "nothing is served at this path" : "the request is not valid"
-        guard let signal = IngestSignal(path: request.uri.path) else {
+        guard takesTelemetry, let signal = IngestSignal(path: request.uri.path) else {
             return try Response.json(Problem(error: sentence), status: status)
         }
         guard status == .notFound, signal != .other else {

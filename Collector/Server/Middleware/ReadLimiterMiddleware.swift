@@ -14,7 +14,7 @@ struct ReadLimiterMiddleware: RouterMiddleware {
             guard let slot = try await context.whileClientIsThere({ try await limiter.enter() }) else {
                 return try refusal("too many clients are reading at the same time; try again later")
             }
-            return try await next(request, context).holding(slot)
+            return try await next(request, context).sent(in: slot, over: context.channel)
         } catch is CancellationError {
             // Two kinds of clients read this: one that ended only its sending side, and any client of a collector that
             // stops.
@@ -25,18 +25,6 @@ struct ReadLimiterMiddleware: RouterMiddleware {
     private func refusal(_ message: String) throws -> Response {
         var response = try Response.json(Problem(error: message), status: .serviceUnavailable)
         response.headers[.retryAfter] = String(ServerLimits.retryAfterSeconds)
-        return response
-    }
-}
-
-extension Response {
-    /// Returns the response, which keeps `slot` until it was sent or dropped.
-    fileprivate func holding(_ slot: ReadLimiter.Slot) -> Response {
-        var response = self
-        response.body = ResponseBody(contentLength: body.contentLength) { [body] writer in
-            defer { withExtendedLifetime(slot) {} }
-            try await body.write(writer)
-        }
         return response
     }
 }

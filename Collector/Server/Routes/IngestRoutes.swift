@@ -13,26 +13,24 @@ struct IngestRoutes: Sendable {
     let activity: CollectorActivity
     let logger: Logger
 
-    func add(to router: Router<CollectorRequestContext>, token: String?) {
+    func add(to router: Router<CollectorRequestContext>, tokens: IngestTokens?, gate: TokenGate) {
         let group = router.group("v1")
-        if let token {
-            group.add(
-                middleware: BearerTokenMiddleware(token: token) { request in
-                    try Response.otlpFailure(
-                        status: 401, message: "the ingest token is missing or wrong", to: request)
-                })
+        if let tokens { group.add(middleware: BearerTokenMiddleware(tokens: tokens, gate: gate, logger: logger)) }
+        group.post("metrics") { request, context in
+            try await answer(request, context) { try await metrics(request, context) }
         }
-        group.post("metrics") { request, _ in try await answer(request) { try await metrics(request) } }
-        group.post("traces") { request, _ in try await answer(request) { try await traces(request) } }
+        group.post("traces") { request, context in
+            try await answer(request, context) { try await traces(request, context) }
+        }
         group.post("logs") { request, _ in
             try Response.otlpFailure(
                 status: 404, message: "logs are not supported; send metrics and traces", to: request)
         }
     }
 
-    private func metrics(_ request: Request) async throws -> Response {
+    private func metrics(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
         let envelope = try envelope(of: request, signal: .metrics)
-        var reservation = try room.enter()
+        var reservation = IngestRoom.Reservation(in: room)
         let (taken, outcome) = try await onSuitableThread(try await body(of: request, &reservation), envelope) { body in
             let taken = try intake.metrics(body, encoding: envelope.encoding, format: envelope.format) {
                 bytes throws(IntakeRejection) in try reservation.resize(to: bytes)
@@ -43,7 +41,7 @@ struct IngestRoutes: Sendable {
             $0.rejectPoints(taken.refusals.counts)
             $0.ignoredPoints += UInt64(taken.ignored)
         }
-        log(envelope, outcome, taken.refusals)
+        log(envelope, outcome, taken.refusals, context)
         var response = Response.otlp(
             status: .ok, try IntakeAnswer.metrics(taken.refusals, in: envelope.format), envelope.format)
         if envelope.batch != nil, taken.refusals.requests > 0,
@@ -54,9 +52,9 @@ struct IngestRoutes: Sendable {
         return response
     }
 
-    private func traces(_ request: Request) async throws -> Response {
+    private func traces(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
         let envelope = try envelope(of: request, signal: .traces)
-        var reservation = try room.enter()
+        var reservation = IngestRoom.Reservation(in: room)
         let (taken, outcome) = try await onSuitableThread(try await body(of: request, &reservation), envelope) { body in
             let taken = try intake.details(body, encoding: envelope.encoding, format: envelope.format) {
                 bytes throws(IntakeRejection) in try reservation.resize(to: bytes)
@@ -64,7 +62,7 @@ struct IngestRoutes: Sendable {
             return (taken, try await storage.store(taken.values, of: envelope.batch))
         }
         activity.count { $0.rejectSpans(taken.refusals.counts) }
-        log(envelope, outcome, taken.refusals)
+        log(envelope, outcome, taken.refusals, context)
         return Response.otlp(
             status: .ok, try IntakeAnswer.traces(taken.refusals, in: envelope.format), envelope.format)
     }
@@ -106,17 +104,19 @@ struct IngestRoutes: Sendable {
         return bytes
     }
 
-    private func answer(_ request: Request, _ work: () async throws -> Response) async throws -> Response {
+    private func answer(
+        _ request: Request, _ context: CollectorRequestContext, _ work: () async throws -> Response
+    ) async throws -> Response {
         do {
             return try await work()
         } catch let rejection as IntakeRejection {
             activity.count { $0.rejectRequest(rejection.message) }
-            logger.debug(
-                "request rejected", metadata: ["status": "\(rejection.status)", "reason": "\(rejection.message)"])
+            logger.refusal(status: rejection.status, reason: rejection.message, of: context)
             return try Response.otlpFailure(status: rejection.status, message: rejection.message, to: request)
         } catch is StorageBusy {
             let busy = IntakeRejection.busy
             activity.count { $0.rejectRequest(busy.message) }
+            logger.refusal(status: busy.status, reason: busy.message, of: context)
             return try Response.otlpFailure(status: busy.status, message: busy.message, to: request)
         } catch {
             // The status is 503 and not 500: OTLP senders try again after a 503 and drop the batch after a 500.
@@ -126,19 +126,17 @@ struct IngestRoutes: Sendable {
         }
     }
 
-    private func log(_ envelope: IntakeEnvelope, _ outcome: StoreOutcome, _ refusals: Refusals) {
+    private func log(
+        _ envelope: IntakeEnvelope, _ outcome: StoreOutcome, _ refusals: Refusals, _ context: CollectorRequestContext
+    ) {
         var batch: String { envelope.batch?.description ?? "none" }
         if outcome == .overlapping {
             logger.warning(
                 "a batch covers intervals of which some had arrived before; its requests may be counted twice",
                 metadata: ["batch": "\(batch)"])
         }
-        guard refusals.total > 0 || outcome == .duplicate else { return }
-        logger.debug(
-            "a batch was a duplicate or was rejected, at least in part",
-            metadata: [
-                "batch": "\(batch)", "duplicate": "\(outcome == .duplicate)", "refused": "\(refusals.message)",
-            ])
+        if outcome == .duplicate { logger.debug("a batch had arrived before", metadata: ["batch": "\(batch)"]) }
+        for reason in refusals.counts.keys.sorted() { logger.refusal(status: 200, reason: reason, of: context) }
     }
 }
 

@@ -9,7 +9,6 @@ struct LoginRoutes: Sendable {
     private static let maxFormBytes = 8192
 
     let access: ReaderAccess
-    let attempts: LoginAttempts
 
     func add(to router: RouterGroup<CollectorRequestContext>) {
         let group = router.group()
@@ -32,23 +31,24 @@ struct LoginRoutes: Sendable {
     }
 
     private func logIn(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
-        // The attempt is counted once the whole form is there, so that none waits uncounted beside others.
+        // The token is compared without a pause after the count was read, so that no attempts run beside each other uncounted.
         let body = try await request.body.collect(upTo: Self.maxFormBytes)
-        let address = context.remoteAddress
-        guard attempts.take(address) else {
+        let (address, attempts) = (context.remoteAddress, access.gate.attempts)
+        guard attempts.allow(address) else {
             var response = Response(
                 page: LoginPage.html(next: "/", problem: "Too many tokens were wrong. Try again in a minute."),
                 status: .tooManyRequests)
-            response.headers[.retryAfter] = "60"
+            response.headers[.retryAfter] = String(TokenGate.waitSeconds)
             return response
         }
         let form = FormFields(String(buffer: body))
         let next = Self.destination(form["next"] ?? "/")
-        guard let token = access.token, SecretText.isEqual(form["token"] ?? "", to: token) else {
+        let given = form["token"] ?? ""
+        guard let token = access.token, SecretText.isEqual(given, to: token) else {
+            attempts.add(given, of: address)
             return Response(
                 page: LoginPage.html(next: next, problem: "This is not the read token."), status: .unauthorized)
         }
-        attempts.giveBack(address)
         return Response(
             status: .seeOther, headers: [.location: next, .setCookie: access.cookie(access.sessions.begin())])
     }

@@ -45,6 +45,17 @@ package struct RequestGroup: Sendable, Equatable {
         return try requests.isFailure ? body(&failed) : body(&unfailed)
     }
 
+    /// The memory of the sketches, in bytes.
+    package var sketchBytes: Int {
+        (unfailed.duration.buckets.capacity + failed.duration.buckets.capacity) * MemoryLayout<UInt64>.stride
+    }
+
+    /// Makes the sketches coarser, those of requests to come as well.
+    package mutating func lowerScale(to scale: Int32) {
+        unfailed.duration.lowerScale(to: scale)
+        failed.duration.lowerScale(to: scale)
+    }
+
     /// Adds the requests of another group.
     package mutating func merge(_ other: RequestGroup) {
         unfailed.merge(other.unfailed)

@@ -70,6 +70,48 @@ import Testing
         #expect(await collector.terminate() == 0)
     }
 
+    @Test func healthWorksWithACertificateForAnotherName() async throws {
+        _ = try await run(
+            "openssl",
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-days", "1", "-subj",
+                "/CN=collector.example.com", "-keyout", folder.path("far.key"), "-out", folder.path("far.crt"),
+                "-nodes",
+            ])
+        let files = [
+            "MARTLET_COLLECTOR_TLS_CERTIFICATE": folder.path("far.crt"),
+            "MARTLET_COLLECTOR_TLS_KEY": folder.path("far.key"),
+        ]
+        let collector = try await CollectorProcess(store: folder.path("c.sqlite"), environment: files)
+        let variables = files.merging(["MARTLET_COLLECTOR_PORT": "\(collector.port)"]) { $1 }
+        let own = try await ChildProcess(.martletCollector, ["health"], environment: variables).finish()
+        #expect(own.status == 0)
+        let named = try await ChildProcess(.martletCollector, ["health", "--collector", collector.address]).finish()
+        #expect(named.status == 0)
+    }
+
+    @Test func aNewCertificateIsServedAfterSIGHUPAndAWrongOneIsNot() async throws {
+        let collector = try await CollectorProcess(
+            store: folder.path("c.sqlite"),
+            environment: ["MARTLET_COLLECTOR_TLS_CERTIFICATE": certificate, "MARTLET_COLLECTOR_TLS_KEY": key])
+        let old = try Data(contentsOf: URL(fileURLWithPath: certificate))
+        try await makeCertificate("server")
+        let new = try Data(contentsOf: URL(fileURLWithPath: certificate))
+        #expect(old != new)
+        collector.signal(SIGHUP)
+        while try await trusts(certificate, collector.address) == false {}
+
+        try Data("nothing".utf8).write(to: URL(fileURLWithPath: key))
+        try new.write(to: folder.url.appendingPathComponent("trusted"))
+        collector.signal(SIGHUP)
+        for _ in 0..<3 { #expect(try await trusts(folder.path("trusted"), collector.address)) }
+    }
+
+    private func trusts(_ authority: String, _ address: String) async throws -> Bool {
+        let flags = ["--silent", "--max-time", "20", "--cacert", authority, address + "/healthz"]
+        return try await run("curl", flags).status == 0
+    }
+
     @Test func oneFileWithoutTheOtherIsReportedInASentence() async throws {
         let sentence = "--tls-certificate and --tls-key must be given together"
         #expect(try await complaint(certificate: certificate, key: nil).contains(sentence))

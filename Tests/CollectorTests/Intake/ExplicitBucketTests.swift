@@ -91,6 +91,43 @@ import Testing
         }
     }
 
+    @Test func aRefusalNamesItsCause() throws {
+        let many = ExponentialHistogram.maxBuckets + 1
+        let causes: [(cause: String, damage: (inout OTLPHistogramDataPoint) -> Void)] = [
+            ("the count is not the sum of the buckets", { $0.count = 0 }),
+            ("the count is not the sum of the buckets", { $0.count = 9 }),
+            ("do not ascend", { $0.explicitBounds.reverse() }),
+            (
+                "more than 4096 buckets",
+                {
+                    $0.explicitBounds = (1..<many).map(Double.init)
+                    $0.bucketCounts = Array(repeating: 1, count: many)
+                }
+            ),
+        ]
+        for (cause, damage) in causes {
+            var damaged = OtherMetrics.point([0.2, 0.3])
+            damage(&damaged)
+            let message = try take([damaged]).refusals.message
+            #expect(message.contains(cause))
+        }
+    }
+
+    @Test func aRefusalOfExponentialBucketsNamesItsCause() throws {
+        let causes: [(cause: String, damage: (inout OTLPExponentialHistogramDataPoint) -> Void)] = [
+            ("the count is not the sum of the buckets", { $0.count = 0 }),
+            ("a duration is negative", { $0.negative.bucketCounts = [0, 1] }),
+            ("more than 4096 buckets", { $0.positive.bucketCounts = Array(repeating: 1, count: 4097) }),
+            ("out of bounds", { $0.scale = 99 }),
+        ]
+        for (cause, damage) in causes {
+            var request: OTLPExportMetricsServiceRequest = try .init(serializedBytes: Samples.body())
+            damage(&request.resourceMetrics[0].scopeMetrics[0].metrics[0].exponentialHistogram.dataPoints[0])
+            let taken = try Intake().metrics(try request.serializedBytes(), encoding: .identity)
+            #expect(taken.refusals.message.contains(cause))
+        }
+    }
+
     @Test func oddNumbersAreNoTrap() throws {
         let odd: [(inout OTLPHistogramDataPoint) -> Void] = [
             { $0.explicitBounds = [-1, 0, .greatestFiniteMagnitude] },

@@ -27,7 +27,7 @@ import Testing
             #expect(histogram.temporality == metric.temporality)
             for kind in RequestKind.allCases {
                 var points = HistogramPoints(histogram, of: kind, known)
-                for expected in metric.points where expected.figures.count > 0 {
+                for expected in metric.points where expected.figures.count > 0 || expected.buckets.hasValues {
                     let point = try #require(try points.next())
                     #expect(point.figures == expected.figures)
                     #expect(point.buckets == expected.buckets)
@@ -242,7 +242,7 @@ extension OTLPMetric {
                         max: point.hasMax ? point.max : nil),
                     buckets: .exponential(
                         scale: point.scale, zeroCount: point.zeroCount, offset: point.positive.offset,
-                        counts: point.positive.bucketCounts),
+                        counts: point.positive.bucketCounts, negative: point.negative.bucketCounts),
                     attributes: point.attributes)
             }
         default: []

@@ -136,25 +136,26 @@ import Testing
         (0..<200).map { "X-\($0): y" }.joined(separator: "\r\n"),
         (0..<90).map { "X-\($0): \(String(repeating: "y", count: 500))" }.joined(separator: "\r\n"),
     ])
-    func headersOverTheLimitAre400AndTheConnectionIsClosed(headers: String) async throws {
+    func headersOverTheLimitAre431AndTheConnectionIsClosed(headers: String) async throws {
         try await withServer { client in
             try await RawConnection.open(port: client.port) { connection in
                 try await connection.send("GET /healthz HTTP/1.1\r\nHost: test\r\n\(headers)\r\n\r\n")
                 let answer = try await connection.answer()
-                #expect(answer?.status == 400)
+                #expect(answer?.status == 431)
+                #expect(answer?.text == "the request's target and header fields are too long or too many\n")
                 #expect(answer?.headers["connection"] == "close")
             }
             #expect(try await client.get("/healthz").status == .ok)
         }
     }
 
-    @Test func aTargetOverTheLimitIs400() async throws {
+    @Test func aTargetOverTheLimitIs431() async throws {
         try await withServer { client in
             try await RawConnection.open(port: client.port) { connection in
                 try await connection.send(
                     "GET /api/v1/report?service=\(String(repeating: "x", count: 40_000)) HTTP/1.1\r\nHost: test\r\n\r\n"
                 )
-                #expect(try await connection.answer()?.status == 400)
+                #expect(try await connection.answer()?.status == 431)
             }
         }
     }
@@ -189,14 +190,44 @@ import Testing
         }
     }
 
+    @Test func connectionsWithoutATokenGiveWayToEachOtherAndNotToSenders() async throws {
+        var limits = ServerLimits()
+        limits.maxNewcomers = 2
+        try await withListeningServer(limits: limits, tokens: ServerTokens(ingest: "may-send", read: "may-read")) {
+            port in
+            try await RawConnection.open(port: port) { sender in
+                try await sender.post([], headers: ["Authorization: Bearer may-send"])
+                #expect(try await sender.answer()?.status == 200)
+                try await RawConnection.open(port: port) { silent in
+                    for _ in 0..<2 { #expect(try await RawConnection.get("/healthz", port: port)?.status == 200) }
+                    try await withOpen(2, port: port) {}
+                    #expect(await silent.isClosed())
+                }
+                try await sender.post([], headers: ["Authorization: Bearer may-send"])
+                #expect(try await sender.answer()?.status == 200)
+            }
+        }
+    }
+
+    /// Opens connections that ask for health and stay open.
+    private func withOpen(_ count: Int, port: Int, _ body: @escaping @Sendable () async throws -> Void) async throws {
+        guard count > 0 else { return try await body() }
+        try await RawConnection.open(port: port) { connection in
+            try await connection.send("GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n")
+            #expect(try await connection.answer()?.status == 200)
+            try await withOpen(count - 1, port: port, body)
+        }
+    }
+
     /// Runs a server without Hummingbird's test client, which holds a connection and whose server has no limit of
     /// connections.
     private func withListeningServer(
-        limits: ServerLimits, _ body: @escaping @Sendable (Int) async throws -> Void
+        limits: ServerLimits, tokens: ServerTokens = ServerTokens(),
+        _ body: @escaping @Sendable (Int) async throws -> Void
     ) async throws {
         let folder = try TemporaryFolder()
         let server = CollectorServer(
-            storage: try SQLiteStorage(path: folder.path("collector.sqlite")), limits: limits,
+            storage: try SQLiteStorage(path: folder.path("collector.sqlite")), tokens: tokens, limits: limits,
             now: { Samples.time(60) }, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         let (ports, port) = AsyncStream.makeStream(of: Int.self)
         let application = try server.application(at: ListenAddress(host: "127.0.0.1", port: 0)) { port.yield($0) }

@@ -1,4 +1,5 @@
 import HummingbirdTesting
+import MartletIntake
 import MartletPoints
 import MartletServer
 import MartletStorage
@@ -7,28 +8,46 @@ import Testing
 
 /// A collector that is behind refuses requests at once, and takes them later.
 @Suite struct OverloadTests {
-    @Test func moreRequestsThanItHasRoomForAre429UntilOneIsDone() async throws {
+    @Test func moreThanItHasRoomForIs429UntilARequestIsDone() async throws {
         var limits = ServerLimits()
-        limits.maxIngests = 1
+        limits.maxIngestBytes = 120_000
+        let body = [UInt8](repeating: 1, count: 45_000)
         try await withServer(serverLimits: limits) { client in
             try await RawConnection.open(port: client.port) { slow in
-                let body = try Samples.body()
                 try await slow.send(
                     """
                     POST /v1/metrics HTTP/1.1\r\nHost: test\r\nContent-Type: application/x-protobuf\r
-                    Content-Length: \(body.count)\r\nExpect: 100-continue\r\n\r\n
+                    Content-Length: \(body.count)\r\n\r\n
                     """)
-                #expect(try await slow.answer()?.status == 100)
+                try await slow.send(Array(body.dropLast()))
                 // The slow request has its room, or gets it in a moment.
-                var refused = try await client.post(try Samples.body())
-                while refused.status == .ok { refused = try await client.post(try Samples.body()) }
+                var refused = try await client.post(body)
+                while refused.status == .badRequest { refused = try await client.post(body) }
                 #expect(refused.status == .tooManyRequests)
                 #expect(refused.headers[.retryAfter] == "1")
                 #expect(try !refused.reason.isEmpty)
-                try await slow.send(body)
-                #expect(try await slow.answer()?.status == 200)
+                try await slow.send([body[0]])
+                #expect(try await slow.answer()?.status == 400)
             }
-            #expect(try await client.post(try Samples.body()).status == .ok)
+            #expect(try await client.post(body).status == .badRequest)
+        }
+    }
+
+    /// Room for one request with this body and not for two.
+    private func room(for body: [UInt8]) throws -> ServerLimits {
+        var most = 0
+        _ = try Intake().metrics(body, encoding: .identity) { bytes throws(IntakeRejection) in most = max(most, bytes) }
+        var limits = ServerLimits()
+        limits.maxIngestBytes = most * 3 / 2
+        return limits
+    }
+
+    @Test func headsWithoutTheirBodiesTakeNoRoom() async throws {
+        try await withServer { client in
+            try await withStalledSenders(520, sending: [], port: client.port) {
+                let response = try await client.post(try Samples.body())
+                #expect(response.status == .ok)
+            }
         }
     }
 
@@ -48,7 +67,7 @@ import Testing
 
     @Test func stalledSendersOfLargeBodiesTurnNobodyAway() async throws {
         try await withServer { client in
-            try await withStalledSenders(3, port: client.port) {
+            try await withStalledSenders(3, sending: [0], port: client.port) {
                 for _ in 0..<10 {
                     let response = try await client.post(try Samples.body())
                     #expect(response.status == .ok)
@@ -58,7 +77,7 @@ import Testing
     }
 
     private func withStalledSenders(
-        _ count: Int, port: Int?, _ body: @escaping @Sendable () async throws -> Void
+        _ count: Int, sending bytes: [UInt8], port: Int?, _ body: @escaping @Sendable () async throws -> Void
     ) async throws {
         guard count > 0 else { return try await body() }
         try await RawConnection.open(port: port) { connection in
@@ -68,19 +87,18 @@ import Testing
                 Content-Length: \(64 * 1024 * 1024)\r\nExpect: 100-continue\r\n\r\n
                 """)
             #expect(try await connection.answer()?.status == 100)
-            try await connection.send([0])
-            try await withStalledSenders(count - 1, port: port, body)
+            try await connection.send(bytes)
+            try await withStalledSenders(count - 1, sending: bytes, port: port, body)
         }
     }
 
     @Test func aRequestGivesItsRoomBackHoweverItEnds() async throws {
         var limits = ServerLimits()
-        limits.maxIngests = 1
-        limits.maxIngestBytes = 100_000
+        limits.maxIngestBytes = 130_000
         try await withServer(serverLimits: limits) { client in
             for _ in 0..<3 {
                 #expect(try await client.post([UInt8](repeating: 1, count: 60_000)).status == .badRequest)
-                #expect(try await client.post([UInt8](repeating: 1, count: 100_001)).status == .tooManyRequests)
+                #expect(try await client.post([UInt8](repeating: 1, count: 130_001)).status == .tooManyRequests)
                 try await RawConnection.open(port: client.port) { connection in
                     try await connection.send(
                         """
@@ -99,9 +117,8 @@ import Testing
     }
 
     @Test func aRequestThatWaitsForACommitKeepsItsRoom() async throws {
-        var limits = ServerLimits()
-        limits.maxIngests = 1
         let gate = Gate()
+        let limits = try room(for: try Samples.body())
         try await withServer(serverLimits: limits, storage: { WaitingStorage(storage: $0, gate: gate) }) { client in
             try await withThrowingTaskGroup(of: Int.self) { group in
                 group.addTask { try await client.post(try Samples.body()).status.code }

@@ -47,10 +47,11 @@ struct RawConnection {
 
     /// Returns the answer to a request on a new connection, or `nil` if the server closes it first. A test's client would
     /// send its requests one after the other.
-    static func get(_ path: String, port: Int?) async throws -> Answer? {
+    static func get(_ path: String, headers: [String] = [], port: Int?) async throws -> Answer? {
         let (answers, answer) = AsyncStream.makeStream(of: Answer?.self)
         try await open(port: port) { connection in
-            try await connection.send("GET \(path) HTTP/1.1\r\nHost: test\r\n\r\n")
+            let fields = headers.map { $0 + "\r\n" }.joined()
+            try await connection.send("GET \(path) HTTP/1.1\r\nHost: test\r\n\(fields)\r\n")
             answer.yield(try await connection.answer())
         }
         return await answers.first { _ in true } ?? nil
@@ -104,6 +105,12 @@ struct RawConnection {
         let length = toHead ? 0 : Int(headers["content-length"] ?? "0") ?? 0
         guard let body = try await read(length) else { return nil }
         return Answer(status: status, headers: headers, body: body)
+    }
+
+    /// Returns all that the server sends until it closes the connection.
+    mutating func rest() async throws -> String {
+        while try await more() {}
+        return String(buffer: received)
     }
 
     /// Returns whether the server closes the connection without sending a byte.

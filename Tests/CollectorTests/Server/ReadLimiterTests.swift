@@ -92,6 +92,28 @@ import Testing
         }
     }
 
+    @Test func scrapersThatReadNothingGiveWayToOneThatReads() async throws {
+        let series = (0..<4900).map {
+            (Samples.dimensions(endpoint: "/a/long/name/of/endpoint/\($0)"), Samples.statistics([1]))
+        }
+        let batch = MetricsBatch(
+            resource: Samples.resource(), start: Samples.time(0), end: Samples.time(10),
+            series: Dictionary(uniqueKeysWithValues: series), ledger: Ledger(captured: 4900, waiting: 4900))
+        var limits = limits(reads: 1, waiting: 32)
+        limits.answerTimeout = .seconds(3600)
+        try await withServer(serverLimits: limits) { client in
+            #expect(try await client.post(try batch.otlp()).status == .ok)
+            // The page exceeds the 4 MB that sockets hold.
+            try await RawConnection.open(port: client.port, receiveBuffer: 65_536) { silent in
+                try await silent.send("GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n")
+                for _ in 0..<2 {
+                    let page = try await RawConnection.get("/metrics", port: client.port)
+                    #expect(page?.status == 200)
+                }
+            }
+        }
+    }
+
     @Test func eightPanelsThatAskAtOnceAreAllAnswered() async throws {
         try await withServer { client in
             #expect(try await client.post(try Samples.body()).status == .ok)

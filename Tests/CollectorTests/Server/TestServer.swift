@@ -84,3 +84,8 @@ extension Samples {
         return try batch.otlp()
     }
 }
+
+extension IngestTokens: ExpressibleByStringLiteral {
+    /// One token, for a test.
+    package convenience init(stringLiteral token: String) { self.init([token]) }
+}

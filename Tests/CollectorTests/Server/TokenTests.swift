@@ -28,6 +28,64 @@ import Testing
         }
     }
 
+    @Test func eachOfSeveralTokensMaySend() async throws {
+        let tokens = IngestTokens(["old", "new"])
+        try await withServer(tokens: ServerTokens(ingest: tokens)) { client in
+            for token in ["old", "new"] {
+                let response = try await client.post(try Samples.body(), token: token)
+                #expect(response.status == .ok)
+            }
+            tokens.replace(with: ["new"])
+            #expect(try await client.post(try Samples.body(), token: "old").status == .unauthorized)
+            #expect(try await client.post(try Samples.body(), token: "new").status == .ok)
+        }
+    }
+
+    @Test func manyDifferentWrongTokensAreNotLookedAtForAMinute() async throws {
+        try await withServer(tokens: tokens) { client in
+            try await RawConnection.open(port: client.port) { sender in
+                let right = "Authorization: Bearer may-send"
+                try await sender.post(try Samples.body(), headers: [right])
+                #expect(try await sender.answer()?.status == 200)
+                for number in 0..<10 {
+                    let answer = try await post(token: "guess-\(number)", port: client.port)
+                    #expect(answer?.status == 401)
+                }
+                for token in ["guess-11", "may-send"] {
+                    let answer = try await post(token: token, port: client.port)
+                    #expect(answer?.status == 429)
+                    #expect(answer?.headers["retry-after"] == "60")
+                }
+                let reader = try await RawConnection.get(
+                    "/metrics", headers: ["Authorization: Bearer may-read"], port: client.port)
+                #expect(reader?.status == 429)
+                // A sender that showed its token before goes on.
+                try await sender.post(try Samples.body(), headers: [right])
+                #expect(try await sender.answer()?.status == 200)
+            }
+        }
+    }
+
+    @Test func aWrongTokenThatIsRepeatedLocksNobodyOut() async throws {
+        try await withServer(tokens: tokens) { client in
+            for _ in 0..<20 {
+                let answer = try await post(token: "old", port: client.port)
+                #expect(answer?.status == 401)
+            }
+            #expect(try await post(token: "may-send", port: client.port)?.status == 200)
+        }
+    }
+
+    /// Returns the answer on a connection of its own.
+    private func post(token: String, port: Int?) async throws -> RawConnection.Answer? {
+        let (answers, answer) = AsyncStream.makeStream(of: RawConnection.Answer?.self)
+        try await RawConnection.open(port: port) { connection in
+            try await connection.post(try Samples.body(), headers: ["Authorization: Bearer \(token)"])
+            answer.yield(try await connection.answer())
+        }
+        return await answers.first { _ in true } ?? nil
+    }
+
     @Test func aTokenIsNeverPrinted() {
         #expect(!"\(tokens)".contains("may-"))
     }

@@ -1,0 +1,40 @@
+import ArgumentParser
+import Foundation
+import MartletServer
+
+struct Health: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Asks whether a collector lives, for the health check of a container: exit status 0 or 1.",
+        discussion: """
+            Without --collector it asks the collector of this machine, where `serve` listens with the same variables: \
+            MARTLET_COLLECTOR_HOST, MARTLET_COLLECTOR_ADMIN_PORT or else MARTLET_COLLECTOR_PORT, and over https with \
+            MARTLET_COLLECTOR_TLS_CERTIFICATE. A collector of this machine may have a certificate for any name.
+            """)
+
+    @Option(help: "The URL of the collector to ask.")
+    var collector: String?
+
+    @OptionGroup var tls: CollectorTLS
+
+    func run() async throws {
+        let client = try client()
+        do {
+            let answer: [String: String] = try await client.get("healthz")
+            try Output.answer((answer["status"] ?? "") + "\n")
+        } catch {
+            Output.error("\(error)")
+            throw ExitCode.failure
+        }
+    }
+
+    private func client() throws -> CollectorClient {
+        let variables = ProcessInfo.processInfo.environment
+        let url = try collector.map(CollectorOptions.url) ?? OwnCollector.url(CollectorEnvironment(variables))
+        var configuration = url.scheme == "https" ? try reportingFailure { try tls.configuration(variables) } : nil
+        // The certificate is for the name that other machines use.
+        if collector == nil || ListenAddress(host: url.host ?? "", port: 0).isLoopback {
+            configuration?.certificateVerification = .none
+        }
+        return CollectorClient(url: url, token: nil, tls: configuration, timeout: .seconds(5))
+    }
+}

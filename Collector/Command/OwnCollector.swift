@@ -1,0 +1,19 @@
+import ArgumentParser
+import Foundation
+import MartletServer
+
+/// The collector that `serve` is with the same variables.
+enum OwnCollector {
+    static func url(_ environment: CollectorEnvironment) throws -> URL {
+        // A collector that listens at all addresses listens at loopback too.
+        let host =
+            switch environment["HOST"] {
+            case nil, "0.0.0.0": "127.0.0.1"
+            case "::": "::1"
+            case let host?: host
+            }
+        let port = try environment.integer("ADMIN_PORT") ?? environment.integer("PORT") ?? 4318
+        let isTLS = environment["TLS_CERTIFICATE"] != nil
+        return try CollectorOptions.url(ListenAddress(host: host, port: port).url(port: port, isTLS: isTLS))
+    }
+}

@@ -1,0 +1,30 @@
+import Fixtures
+import Foundation
+import MartletPoints
+import MartletSQLiteStorage
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+/// The memory of a report's sketches.
+@Suite struct SketchRoomTests {
+    @Test func aReportOfManyWideSketchesBecomesCoarserAndCountsAll() async throws {
+        let folder = try TemporaryFolder()
+        var limits = SQLiteLimits()
+        limits.maxSketchBytes = 256 * 1024
+        let storage = try SQLiteStorage(path: folder.path("collector.sqlite"), limits: limits)
+        // Durations of 1 ms to 10 s touch each of some 1,700 buckets.
+        let seconds = (0..<2000).map { 0.001 * pow(10, Double($0) / 500) }
+        let points = (0..<40).map { Samples.point(Samples.dimensions(endpoint: "/\($0)"), seconds) }
+        _ = try await storage.store([InstanceMetrics(resource: Samples.resource(), points: points)], of: nil)
+
+        let answer = try await storage.statistics(StatisticsQuery(window: Samples.everything, by: [.endpoint]))
+        #expect(answer.groups.count == 40)
+        #expect(answer.groups.allSatisfy { $0.count == 2000 })
+        #expect(answer.groups.reduce(0) { $0 + $1.sketchBytes } <= limits.maxSketchBytes)
+        for group in answer.groups {
+            let median = try #require(group.statistics.duration.quantile(0.5))
+            #expect(abs(median / 0.1 - 1) < 0.05)
+        }
+    }
+}
