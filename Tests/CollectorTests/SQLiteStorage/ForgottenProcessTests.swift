@@ -127,7 +127,9 @@ import Testing
         let storage = try SQLiteStorage(path: folder.path("small.sqlite"), limits: limits, now: { clock.time })
         for (round, end) in ([10, 20, 30] as [UInt64]).enumerated() {
             clock.time = Samples.time(end)
-            for instance in ["a", "b", "c"] { try await send(3 * (round + 1), end: end, instance: instance, to: storage) }
+            for instance in ["a", "b", "c"] {
+                try await send(3 * (round + 1), end: end, instance: instance, to: storage)
+            }
         }
         #expect(try await count(in: storage) == 18)
         #expect(try await storage.state().uncountedPoints == 3)
