@@ -66,6 +66,13 @@ struct Serve: AsyncParsableCommand {
             """)
     var maxStore: String?
 
+    @Option(
+        help: """
+            Cumulative streams that are remembered at most. Past it a new one displaces those that were silent for an hour, \
+            and waits uncounted while there are none. (default: 100000)
+            """)
+    var maxCumulativeStreams: Int?
+
     @Option(help: "PEM file with the server's certificate, followed by any intermediate certificates; turns on https.")
     var tlsCertificate: String?
 
@@ -146,6 +153,7 @@ struct Serve: AsyncParsableCommand {
             maxDetails: try maxDetails ?? environment.integer("MAX_DETAILS"),
             maxDetailsBytes: environment.value(maxDetailsBytes, "MAX_DETAILS_BYTES"),
             maxStore: environment.value(maxStore, "MAX_STORE"),
+            maxCumulativeStreams: try maxCumulativeStreams ?? environment.integer("MAX_CUMULATIVE_STREAMS"),
             tlsCertificate: environment.value(tlsCertificate, "TLS_CERTIFICATE"),
             tlsKey: environment.value(tlsKey, "TLS_KEY"),
             maxConnections: try maxConnections ?? environment.integer("MAX_CONNECTIONS"),

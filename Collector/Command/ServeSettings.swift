@@ -20,9 +20,8 @@ struct ServeSettings {
 
     init(
         host: String?, port: Int?, adminPort: Int?, store: String?, ingestToken: String?, ingestTokenFile: String?,
-        readToken: String?, allowedHosts: [String],
-        retention: String?,
-        details: String?, maxDetails: Int?, maxDetailsBytes: String?, maxStore: String?, tlsCertificate: String?,
+        readToken: String?, allowedHosts: [String], retention: String?, details: String?, maxDetails: Int?,
+        maxDetailsBytes: String?, maxStore: String?, maxCumulativeStreams: Int?, tlsCertificate: String?,
         tlsKey: String?, maxConnections: Int?, log: LogSettings, insecure: Bool
     ) throws {
         self.log = log
@@ -34,6 +33,10 @@ struct ServeSettings {
         limits = try Self.limits(retention: retention, details: details, maxDetails: maxDetails)
         if let maxDetailsBytes {
             limits.maxDetailsBytes = try ByteSize.parse(maxDetailsBytes, of: "--max-details-bytes")
+        }
+        if let maxCumulativeStreams {
+            guard maxCumulativeStreams > 0 else { throw ValidationError("--max-cumulative-streams must be 1 or more") }
+            limits.maxCumulativeSeries = maxCumulativeStreams
         }
         if let maxStore { limits.maxStoreBytes = UInt64(try ByteSize.parse(maxStore, of: "--max-store")) }
         tokenSource = try reportingFailure { try IngestTokenSource(flag: ingestToken, file: ingestTokenFile) }

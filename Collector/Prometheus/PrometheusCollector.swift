@@ -85,7 +85,7 @@ extension PrometheusCollector {
             store.shedChunks)
         text.counter(
             "uncounted_cumulative_points_total",
-            "Points that were not counted because 100,000 other cumulative streams were reported within the hour.",
+            "Points of cumulative streams that were not counted, because of --max-cumulative-streams.",
             store.uncountedPoints)
     }
 }

@@ -18,7 +18,8 @@ enum ObservedCalls {
                     server.service AS callee, server.host AS served, server.port AS served_port
                 FROM (
                     SELECT trace_id, parent_span_id, service, host, port FROM detail
-                    WHERE kind IN \(servers) AND length(parent_span_id) > 0
+                    -- The index of starts is one of requests.
+                    WHERE kind != '' AND kind IN \(servers) AND length(parent_span_id) > 0
                         AND start_time > \(Int64(clamping: window.from)) AND start_time <= \(Int64(clamping: window.to))
                         AND \(sender)
                     ORDER BY start_time DESC LIMIT \(limit)

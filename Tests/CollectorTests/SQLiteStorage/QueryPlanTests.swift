@@ -1,0 +1,164 @@
+import Fixtures
+import Foundation
+import GRDB
+import MartletStorage
+import MartletTelemetry
+import Synchronization
+import Testing
+
+@testable import MartletSQLiteStorage
+
+/// The way in which SQLite finds the rows of each statement. A scan of a table that grows, or an index that selects little,
+/// makes storing slower with each stored row, and no other test would notice.
+@Suite struct QueryPlanTests {
+    private let folder: TemporaryFolder
+    private let clock = Clock()
+    private static let hour: UInt64 = 3600
+
+    init() throws {
+        folder = try TemporaryFolder()
+        clock.time = Samples.time(0)
+    }
+
+    private var path: String { folder.path("collector.sqlite") }
+
+    /// A scan that a statement may make.
+    private struct AllowedScan: Hashable {
+        let table: String
+        /// The beginning of the statement.
+        let statement: String
+        let reason: String
+
+        init(_ table: String, _ statement: String, because reason: String) {
+            (self.table, self.statement, self.reason) = (table, statement, reason)
+        }
+    }
+
+    private static let allowed = [
+        AllowedScan("server", "SELECT DISTINCT client.service", because: "it is a subquery with a limit"),
+        AllowedScan("resource", "SELECT * FROM resource WHERE", because: "a report selects senders"),
+        AllowedScan("resource", "SELECT count(*) FROM resource WHERE last_seen", because: "a reader counts senders"),
+        AllowedScan("resource", "SELECT total(l.requests)", because: "a report has the account of all senders"),
+        AllowedScan("spans", "SELECT DISTINCT spans.resource_id", because: "a report asks for all senders of spans"),
+        AllowedScan(
+            "resource", "SELECT id FROM resource WHERE last_seen", because: "maintenance looks for old senders"),
+        AllowedScan("resource", "SELECT resource.id, (time - 1)", because: "ledgers are thinned once an hour"),
+        AllowedScan("batch_stream", "DELETE FROM batch_stream", because: "it is run once for each new process"),
+        AllowedScan(
+            "cumulative_series", "SELECT count(*)", because: "a limit bounds the streams, and only new ones ask"),
+        AllowedScan(
+            "cumulative_series", "SELECT resource_id, start_time, min", because: "it is run once a minute at most"),
+        AllowedScan("detail_share", "SELECT service, count AS most", because: "the table has a row for each service"),
+        AllowedScan("detail_share", "SELECT service, bytes AS most", because: "the table has a row for each service"),
+    ]
+
+    @Test func noStatementScansATableThatGrows() async throws {
+        var limits = SQLiteLimits()
+        (limits.maxDetails, limits.maxCumulativeSeries, limits.cumulativeSilence) = (20, 5, 0)
+        (limits.maxStoreBytes, limits.clockPatience) = (200_000, .max)
+        let storage = try SQLiteStorage(path: path, limits: limits, now: { [clock] in clock.time })
+        let statements = Statements()
+        try await storage.pool.write { $0.trace { statements.add($0) } }
+        try await storage.pool.read { $0.trace { statements.add($0) } }
+        try await write(to: storage)
+        try await ask(storage)
+        _ = try await storage.removeDetails()
+        let all = statements.all
+        #expect(all.count > 60)
+        try storage.close()
+        let file = try DatabaseQueue(path: path)
+        var unused = Set(Self.allowed)
+        for statement in all {
+            for table in try await file.read({ try Self.scannedTables(by: statement, in: $0) }) {
+                let allowed = Self.allowed.first { $0.table == table && statement.hasPrefix($0.statement) }
+                if let allowed { unused.remove(allowed) } else { Issue.record("\(table) is scanned: \(statement)") }
+            }
+        }
+        #expect(unused.isEmpty)
+    }
+
+    /// Stores all kinds of data over ten days, with maintenance.
+    private func write(to storage: SQLiteStorage) async throws {
+        for step in 0..<40 as Range<UInt64> {
+            let end = step * 6 * Self.hour + 10
+            clock.time = Samples.time(end)
+            let batch = BatchID(instance: "i-1", sequence: step + 1, signal: .metrics)
+            _ = try await storage.store([Samples.metrics(end: end)], of: step % 2 == 0 ? batch : nil)
+            let details = (1...8 as ClosedRange<UInt8>).map { number in
+                var detail = Samples.detail(number)
+                (detail.traceID, detail.start) = (
+                    TraceID(high: step + 1, low: UInt64(number)) ?? detail.traceID, clock.time
+                )
+                return detail
+            }
+            let resource = TelemetryResource(service: "prices", instance: "p-1", agent: "opentelemetry 1.38")
+            _ = try await storage.store([DetailsBatch(resource: resource, details: details)], of: nil)
+            _ = try await storage.store([DetailsBatch(resource: Samples.resource(), details: details)], of: nil)
+            try await OtherMetrics.send(
+                [OtherMetrics.histogram([OtherMetrics.point([0.2], start: end - 10, end: end)])],
+                instance: "process-\(step)", to: storage)
+            if step % 8 == 7 { try await storage.maintain() }
+        }
+    }
+
+    /// Asks all questions that the store answers.
+    private func ask(_ storage: SQLiteStorage) async throws {
+        let window = TimeWindow(from: Samples.time(0), to: clock.time)
+        let filters = [
+            RequestFilter(), RequestFilter([.service: ["checkout"], .endpoint: ["/users/{id}"], .status: ["5xx"]]),
+        ]
+        for filter in filters {
+            for limit in [nil, 1] {
+                _ = try await storage.statistics(
+                    StatisticsQuery(
+                        window: window, filter: filter, by: Dimension.allCases, limit: limit,
+                        step: 86_400_000_000_000))
+            }
+            _ = try await storage.account(in: window, filter)
+            _ = try await storage.calls(in: window, filter, limit: 100)
+            for key in RequestsQuery.Order.Key.allCases {
+                var query = RequestsQuery(window: window, filter: filter, order: .init(key), limit: 2)
+                (query.onlyFailed, query.slowerThan, query.text) = (true, 1, "x")
+                _ = try await storage.requests(query)
+                let page = try await storage.requests(RequestsQuery(window: window, order: .init(key), limit: 2))
+                query.before = page.requests.last?.id
+                _ = try await storage.requests(query)
+            }
+        }
+        let kept = try await storage.requests(RequestsQuery(window: window, limit: 1)).requests.first
+        let request = try #require(kept)
+        _ = try await storage.request(request.id)
+        _ = try await storage.spans(ofTrace: request.span.traceID, limit: 10)
+        _ = try await storage.cells(RequestCellsQuery(filter: filters[1], times: [window], durations: [1]))
+        for dimension in Dimension.allCases {
+            _ = try await storage.values(ValuesQuery(dimension, window: window, limit: 10))
+        }
+        _ = try await storage.agents(seenSince: 0, limit: 10)
+        _ = try await storage.state()
+    }
+
+    private static func scannedTables(by statement: String, in db: Database) throws -> [String] {
+        let explanation = try db.makeStatement(sql: "EXPLAIN QUERY PLAN " + statement)
+        // The plan is the same for all values.
+        explanation.setUncheckedArguments(StatementArguments())
+        let plan = try Row.fetchAll(explanation).map { $0["detail"] as String }
+        // A virtual table here is a list among the arguments.
+        return plan.filter { $0.hasPrefix("SCAN ") && !$0.contains("VIRTUAL TABLE") && $0 != "SCAN CONSTANT ROW" }
+            .compactMap { $0.split(separator: " ").dropFirst().first.map(String.init) }
+    }
+}
+
+/// The different statements that were run, without those of SQLite itself and of the schema. Safe to use from any thread.
+private final class Statements: Sendable {
+    private let found = Mutex<Set<String>>([])
+
+    var all: [String] { found.withLock { $0.sorted() } }
+
+    func add(_ event: Database.TraceEvent) {
+        guard case .statement(let statement) = event else { return }
+        let sql = statement.sql
+        guard ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"].contains(where: sql.hasPrefix), !sql.contains("sqlite_")
+        else { return }
+        found.withLock { _ = $0.insert(sql) }
+    }
+}
