@@ -12,10 +12,13 @@ package struct LedgerReading: Sendable, Equatable {
     package var age: UInt64
     /// Nanoseconds since the instance's start in which capture was off; 0 if the sender does not tell.
     package var unwatched: UInt64
+    /// CPU time that the agent has taken since the instance's start, in nanoseconds; 0 if the sender does not tell.
+    package var agentCPU: UInt64
 
     package init(
         time: UnixNanoseconds, captured: UInt64 = 0, delivered: UInt64 = 0, waiting: UInt64 = 0,
-        dropped: [String: UInt64] = [:], age: UInt64 = 0, unwatched: UInt64 = 0
+        dropped: [String: UInt64] = [:], age: UInt64 = 0, unwatched: UInt64 = 0,
+        agentCPU: UInt64 = 0
     ) {
         self.time = time
         self.captured = captured
@@ -24,5 +27,6 @@ package struct LedgerReading: Sendable, Equatable {
         self.dropped = dropped
         self.age = age
         self.unwatched = unwatched
+        self.agentCPU = agentCPU
     }
 }

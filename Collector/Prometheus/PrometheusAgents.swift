@@ -77,6 +77,9 @@ package enum PrometheusAgents {
         Metric("unwatched_seconds_total", .counter, "Time since the start of the process in which capture was off.") {
             $0.ledger.map { Double($0.unwatched) / 1e9 }
         },
+        Metric("cpu_seconds_total", .counter, "CPU time that the agent took since the start of its process.") {
+            $0.ledger.flatMap { $0.agentCPU > 0 ? Double($0.agentCPU) / 1e9 : nil }
+        },
         Metric("captured_requests_total", .counter, "Requests that the agent captured.") {
             $0.ledger.map { Double($0.captured) }
         },

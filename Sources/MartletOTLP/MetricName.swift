@@ -9,9 +9,10 @@ package enum MetricName {
     package static let clientPhaseDuration = "martlet.client.phase.duration"
     package static let ledger = "martlet.agent.requests"
     package static let unwatched = "martlet.agent.unwatched"
+    package static let agentCPU = "martlet.agent.cpu.time"
 
     /// The metrics of the agent itself, counted from its start.
-    package static let agentMetrics: Set<String> = [ledger, unwatched]
+    package static let agentMetrics: Set<String> = [ledger, unwatched, agentCPU]
 
     /// Returns the stable name of a metric under its earlier name ("HTTP semantic convention stability migration"), and
     /// any other name unchanged.

@@ -3,8 +3,8 @@ import SwiftProtobuf
 
 extension MetricsBatch {
     /// Returns the batch as the body of `POST /v1/metrics`. Durations are delta exponential histograms in seconds. Body
-    /// sizes and phases are delta histograms without buckets (count and sum are exact). The ledger and the time without
-    /// capture are cumulative sums.
+    /// sizes and phases are delta histograms without buckets (count and sum are exact). The ledger, the time
+    /// without capture and the agent's CPU time are cumulative sums.
     ///
     /// Beside the body, memory holds one point of one series at a time: all of them as messages would take many times as
     /// much.
@@ -29,7 +29,9 @@ extension MetricsBatch {
         }
         try writePhases(to: &scope)
         scope.message(try ledgerMetric().serializedBytes(), field: 2)
-        if unwatched > 0 { scope.message(try unwatchedMetric().serializedBytes(), field: 2) }
+        for (name, time) in [(MetricName.unwatched, unwatched), (MetricName.agentCPU, agentCPU)] where time > 0 {
+            scope.message(try timeMetric(name, time).serializedBytes(), field: 2)
+        }
     }
 
     private func writeDurations(of kind: RequestKind, to scope: inout ProtobufWriter) throws {
@@ -119,16 +121,19 @@ extension MetricsBatch {
         return metric
     }
 
-    private func unwatchedMetric() -> OTLPMetric {
+    /// Returns a time since the instance's start.
+    ///
+    /// - Parameter time: nanoseconds.
+    private func timeMetric(_ name: String, _ time: UInt64) -> OTLPMetric {
         var metric = OTLPMetric()
-        metric.name = MetricName.unwatched
+        metric.name = name
         metric.unit = "s"
         metric.sum.aggregationTemporality = .cumulative
         metric.sum.isMonotonic = true
         var point = OTLPNumberDataPoint()
         point.startTimeUnixNano = instanceStart
         point.timeUnixNano = end
-        point.asDouble = Double(unwatched) / 1e9
+        point.asDouble = Double(time) / 1e9
         metric.sum.dataPoints = [point]
         return metric
     }

@@ -10,11 +10,13 @@ package struct MetricsBatch: Sendable, Equatable {
     package var ledger: Ledger
     /// Nanoseconds since the instance's start in which capture was off, so that the agent looked for no requests.
     package var unwatched: UInt64
+    /// CPU time that the agent has taken since the instance's start, in nanoseconds; 0 if it is not known.
+    package var agentCPU: UInt64
 
     package init(
         resource: TelemetryResource, start: UnixNanoseconds, end: UnixNanoseconds,
         series: [RequestDimensions: RequestStatistics], instanceStart: UnixNanoseconds = 0, ledger: Ledger,
-        unwatched: UInt64 = 0
+        unwatched: UInt64 = 0, agentCPU: UInt64 = 0
     ) {
         self.resource = resource
         self.start = start
@@ -23,6 +25,7 @@ package struct MetricsBatch: Sendable, Equatable {
         self.instanceStart = instanceStart
         self.ledger = ledger
         self.unwatched = unwatched
+        self.agentCPU = agentCPU
     }
 
     /// The number of requests that the batch stands for.

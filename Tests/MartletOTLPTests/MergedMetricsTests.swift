@@ -13,6 +13,7 @@ import Testing
         let batches = (0..<6).map { number in
             var batch = sample.next()
             batch.unwatched = UInt64(number) * 1_000_000_000
+            batch.agentCPU = UInt64(number + 1) * 1_000_000
             return batch
         }
         let merged = try Self.merge(batches)
@@ -84,7 +85,7 @@ import Testing
         var merged = batches[0]
         for batch in batches.dropFirst() {
             merged.end = batch.end
-            (merged.ledger, merged.unwatched) = (batch.ledger, batch.unwatched)
+            (merged.ledger, merged.unwatched, merged.agentCPU) = (batch.ledger, batch.unwatched, batch.agentCPU)
             for (dimensions, statistics) in batch.series {
                 merged.series[dimensions, default: RequestStatistics()].merge(statistics)
             }
@@ -115,6 +116,6 @@ extension OTLPExportMetricsServiceRequest {
             $0[key] = total
         }
     }
-    var agentMetrics: [OTLPMetric] { metrics.filter { MetricName.agentMetrics.contains($0.name) } }
+    var agentMetrics: Set<OTLPMetric> { Set(metrics.filter { MetricName.agentMetrics.contains($0.name) }) }
     var requests: UInt64 { metrics.flatMap(\.exponentialHistogram.dataPoints).reduce(0) { $0 + $1.count } }
 }

@@ -88,9 +88,14 @@ final class StubCollector: Sendable {
     }
 
     /// Returns the time without capture in seconds for each batch, the oldest first; 0 for a batch that does not tell it.
-    func unwatched() throws -> [Double] {
+    func unwatched() throws -> [Double] { try times(named: MetricName.unwatched) }
+
+    /// Returns the agent's CPU time in seconds for each batch, the oldest first; 0 for a batch that does not tell it.
+    func agentCPU() throws -> [Double] { try times(named: MetricName.agentCPU) }
+
+    private func times(named name: String) throws -> [Double] {
         try accepted.filter { $0.value.path == "/v1/metrics" }.sorted { $0.key < $1.key }.map { _, post in
-            try Self.metrics(of: post).first { $0.name == MetricName.unwatched }?.sum.dataPoints.first?.asDouble ?? 0
+            try Self.metrics(of: post).first { $0.name == name }?.sum.dataPoints.first?.asDouble ?? 0
         }
     }
 

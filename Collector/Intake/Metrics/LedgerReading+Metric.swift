@@ -24,11 +24,11 @@ extension LedgerReading {
         }
     }
 
-    /// Takes the time without capture from `martlet.agent.unwatched`.
-    mutating func noteUnwatched(_ sum: OTLPSum) {
+    /// Takes a time since the instance's start from one of the agent's own metrics, which is in seconds.
+    mutating func note(_ time: WritableKeyPath<Self, UInt64>, _ sum: OTLPSum) {
         let seconds = sum.dataPoints.map(\.asDouble).max() ?? 0
         guard seconds > 0 else { return }
-        unwatched = UInt64(min(seconds * 1e9, Double(Int64.max / 2)))
+        self[keyPath: time] = UInt64(min(seconds * 1e9, Double(Int64.max / 2)))
     }
 
     private mutating func drop(_ requests: UInt64, _ reason: String?) {

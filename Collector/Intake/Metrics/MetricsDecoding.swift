@@ -13,6 +13,7 @@ struct MetricsDecoding {
     private var cumulative: [CumulativePoint] = []
     private var ledger: LedgerReading?
     private var unwatched: OTLPSum?
+    private var agentCPU: OTLPSum?
 
     init(limits: IntakeLimits, known: KnownAttributes, refusals: Refusals) {
         self.limits = limits
@@ -35,7 +36,8 @@ struct MetricsDecoding {
         for scope in part.scopes { try take(scope, reserve) }
         // Phases come last, because they are added to the points of durations.
         for metric in part.metrics where metric.name == MetricName.clientPhaseDuration { try takePhases(metric) }
-        if let unwatched { ledger?.noteUnwatched(unwatched) }
+        if let unwatched { ledger?.note(\.unwatched, unwatched) }
+        if let agentCPU { ledger?.note(\.agentCPU, agentCPU) }
         guard !points.isEmpty || !cumulative.isEmpty || ledger != nil else { return nil }
         return InstanceMetrics(resource: resource, points: points, cumulative: cumulative, ledger: ledger)
     }
@@ -56,6 +58,8 @@ struct MetricsDecoding {
                 ledger = LedgerReading(try metric.message().sum) ?? ledger
             } else if metric.name == MetricName.unwatched {
                 unwatched = try metric.message().sum
+            } else if metric.name == MetricName.agentCPU {
+                agentCPU = try metric.message().sum
             } else if metric.name != MetricName.clientPhaseDuration {
                 refusals.ignore(try metric.message().pointCount)
             }

@@ -37,6 +37,8 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         package var overlappingBatches: UInt64?
         /// The time since its start for which capture was off, in seconds; `nil` if it never was.
         package var unwatchedSeconds: Double?
+        /// CPU time that the agent took since its process started, in seconds; `nil` if it is not told.
+        package var cpuSeconds: Double?
         /// The latest time that it told by its own clock, less the collector's at its last arrival, in seconds. Above 0 its
         /// clock is ahead. `nil` if it told no time.
         package var clockSeconds: Double?
@@ -49,6 +51,7 @@ package struct AgentsReport: Sendable, Equatable, Codable {
             case missingBatches = "missing_batches"
             case overlappingBatches = "overlapping_batches"
             case captureReason = "capture_reason"
+            case cpuSeconds = "cpu_seconds"
             case clockSeconds = "clock_seconds"
             case unwatchedSeconds = "unwatched_seconds"
             case firstSeen = "first_seen"
@@ -83,6 +86,7 @@ extension AgentsReport.Agent {
             ledger: record.ledger.map(AgentsReport.Account.init), missingBatches: record.gaps?.missing,
             overlappingBatches: record.gaps.flatMap { $0.overlapping > 0 ? $0.overlapping : nil },
             unwatchedSeconds: record.ledger.flatMap { $0.unwatched > 0 ? Double($0.unwatched) / 1e9 : nil },
+            cpuSeconds: record.ledger.flatMap { $0.agentCPU > 0 ? Double($0.agentCPU) / 1e9 : nil },
             clockSeconds: record.clockSeconds,
             statistics: record.statistics.isEmpty
                 ? nil

@@ -10,6 +10,7 @@ extension Report {
             from: TimeText.format(window.from), to: TimeText.format(window.to), by: query.by,
             step: answer.slots.map { Double($0.grid.step) / 1e9 },
             completeness: answer.account.completeness, unwatched: UnwatchedTime(answer.account),
+            uncountedSenders: answer.account.uncountedSenders > 0 ? answer.account.uncountedSenders : nil,
             damagedPoints: answer.damagedPoints > 0 ? answer.damagedPoints : nil,
             rowCount: answer.groupCount,
             rows: answer.groups.indices.map { index in

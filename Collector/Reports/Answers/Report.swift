@@ -14,6 +14,8 @@ package struct Report: Sendable, Equatable, Codable {
     package var completeness: Double?
     /// `nil`, and left out, if capture was on all the time.
     package var unwatched: UnwatchedTime?
+    /// Senders of which points of cumulative counters were not counted; `nil`, and left out, if there is none.
+    package var uncountedSenders: Int?
     /// Points that are missing from the figures because the disk returned them damaged; `nil`, and left out, if none is.
     package var damagedPoints: Int?
     /// The number of rows, including those that `top` cut off.
@@ -29,6 +31,7 @@ package struct Report: Sendable, Equatable, Codable {
     private enum CodingKeys: String, CodingKey {
         case from, to, by, completeness, unwatched, rows, totals, compare
         case step = "step_seconds"
+        case uncountedSenders = "uncounted_senders"
         case damagedPoints = "damaged_points"
         case rowCount = "row_count"
         case totalsByKind = "totals_by_kind"
@@ -43,6 +46,7 @@ package struct Report: Sendable, Equatable, Codable {
         // The key is always present, with `null` for an unknown completeness.
         try container.encode(completeness, forKey: .completeness)
         try container.encodeIfPresent(unwatched, forKey: .unwatched)
+        try container.encodeIfPresent(uncountedSenders, forKey: .uncountedSenders)
         try container.encodeIfPresent(damagedPoints, forKey: .damagedPoints)
         try container.encode(rowCount, forKey: .rowCount)
         try container.encode(rows, forKey: .rows)

@@ -3,6 +3,11 @@ extension Report {
     package var gaps: [String] {
         var gaps: [String] = []
         if let unwatched { gaps.append(unwatched.sentence) }
+        if let uncountedSenders {
+            let senders = uncountedSenders == 1 ? "1 sender" : "\(uncountedSenders) senders"
+            gaps.append(
+                "cumulative counters of \(senders) found no room (--max-cumulative-streams); some requests are missing")
+        }
         if let damagedPoints {
             gaps.append("\(damagedPoints) points were damaged on disk and are missing from these figures")
         }

@@ -37,6 +37,7 @@ enum Completeness {
                 """
         ).fetchCursor(db)
         var account = WindowAccount(window)
+        account.uncountedSenders = try UncountedRows.senders(in: window, filter, in: db)
         while let row = try rows.next() {
             let before: Double? = row["before"]
             // Each instance is added by itself: an instance that reports too much must not fill another's gap.

@@ -14,7 +14,7 @@ enum Schema {
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("tables of 2026-11-23, third") { db in
+        migrator.registerMigration("tables of 2026-11-23, fourth") { db in
             try db.execute(sql: senders + series + chunks + batches + cumulativeSeries + details)
         }
         return migrator
@@ -49,8 +49,8 @@ enum Schema {
             dropped TEXT NOT NULL,
             -- Requests in the batch that brought this reading.
             requests INTEGER NOT NULL,
-            -- Nanoseconds since the instance's start: the whole time, and the time without capture.
-            age INTEGER NOT NULL, unwatched INTEGER NOT NULL,
+            -- Nanoseconds since the instance's start: the whole time, the time without capture, and the agent's CPU time.
+            age INTEGER NOT NULL, unwatched INTEGER NOT NULL, cpu INTEGER NOT NULL,
             PRIMARY KEY (resource_id, time)
         ) STRICT, WITHOUT ROWID;
         -- The latest account of a sender is the one with the most captured requests: see LedgerRows.latest.
@@ -64,6 +64,16 @@ enum Schema {
             from_time INTEGER NOT NULL, to_time INTEGER NOT NULL,
             PRIMARY KEY (resource_id, kind, source, from_time)
         ) STRICT, WITHOUT ROWID;
+
+        -- The hours, in hours since 1970, in which points of a sender's cumulative streams found no room: the earliest and the
+        -- latest end of such a point, by the sender's clock.
+        CREATE TABLE uncounted (
+            hour INTEGER NOT NULL,
+            resource_id INTEGER NOT NULL REFERENCES resource(id) ON DELETE CASCADE,
+            from_time INTEGER NOT NULL, to_time INTEGER NOT NULL,
+            PRIMARY KEY (hour, resource_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX uncounted_by_resource ON uncounted (resource_id);
 
         """
 

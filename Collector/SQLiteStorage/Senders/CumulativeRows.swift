@@ -16,7 +16,6 @@ enum CumulativeRows {
         _ streams: WriterStreams, in db: Database
     ) throws -> [RequestPoint] {
         guard !points.isEmpty else { return [] }
-        let all = points.count
         var latest: [Stream: LatestPoint] = [:]
         var damaged: Set<Stream> = []
         for stream in Set(points.map(Stream.init)) {
@@ -32,6 +31,8 @@ enum CumulativeRows {
         let new = Set(points.map(Stream.init)).filter { latest[$0] == nil && !damaged.contains($0) }
         let admitted = new.isEmpty ? 0 : try room(for: new.count, at: now, limits, streams, in: db)
         let refused = Set(new.dropFirst(admitted))
+        let uncounted = refused.isEmpty ? [] : points.filter { refused.contains(Stream($0)) }
+        try UncountedRows.note(uncounted, of: resource, in: db)
         let points = refused.isEmpty ? points : points.filter { !refused.contains(Stream($0)) }
         var differences = CumulativeDifferences(
             since: latest, damaged: damaged, past, firstIntervalAtMost: limits.firstCumulativeInterval)
@@ -39,7 +40,7 @@ enum CumulativeRows {
         for (stream, point) in differences.latestPoints {
             try save(point, of: stream, resource: resource, at: now, in: db)
         }
-        streams.countUncounted(all - points.count)
+        streams.countUncounted(uncounted.count)
         return differences.points
     }
 

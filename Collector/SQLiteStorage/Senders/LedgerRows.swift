@@ -7,12 +7,13 @@ enum LedgerRows {
     /// A statement that adds a reading. If two batches of one instance have the same time, the row keeps the later account
     /// and the sum of their requests.
     private static let upsert = """
-        INSERT INTO ledger (resource_id, time, captured, delivered, waiting, dropped, requests, age, unwatched)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+        INSERT INTO ledger (resource_id, time, captured, delivered, waiting, dropped, requests, age, unwatched, cpu)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (resource_id, time) DO UPDATE SET
             captured = max(captured, excluded.captured), delivered = excluded.delivered,
             waiting = excluded.waiting, dropped = excluded.dropped,
             age = max(age, excluded.age), unwatched = max(unwatched, excluded.unwatched),
+            cpu = max(cpu, excluded.cpu),
             requests = CASE
                 WHEN requests > \(Int64.max) - excluded.requests THEN \(Int64.max)
                 ELSE requests + excluded.requests END
@@ -24,6 +25,7 @@ enum LedgerRows {
             resource, Int64(clamping: reading.time), Int64(clamping: reading.captured),
             Int64(clamping: reading.delivered), Int64(clamping: reading.waiting), try text(of: reading.dropped),
             Int64(clamping: requests), Int64(clamping: reading.age), Int64(clamping: reading.unwatched),
+            Int64(clamping: reading.agentCPU),
         ])
     }
 
@@ -50,10 +52,10 @@ enum LedgerRows {
     private static func decode(_ row: Row, arrived: Int64) -> LedgerReading {
         let (time, captured): (Int64, Int64) = (row["time"], row["captured"])
         let (delivered, requests): (Int64, Int64) = (row["delivered"], row["requests"])
-        let (age, unwatched): (Int64, Int64) = (row["age"], row["unwatched"])
+        let (age, unwatched, cpu): (Int64, Int64, Int64) = (row["age"], row["unwatched"], row["cpu"])
         var reading = LedgerReading(
             time: UInt64(clamping: time), captured: UInt64(clamping: captured), dropped: dropped(from: row["dropped"]),
-            age: UInt64(clamping: age), unwatched: UInt64(clamping: unwatched))
+            age: UInt64(clamping: age), unwatched: UInt64(clamping: unwatched), agentCPU: UInt64(clamping: cpu))
         let settled = reading.dropped.values.reduce(0, &+)
         let undropped = reading.captured >= settled ? reading.captured - settled : 0
         reading.delivered = min(

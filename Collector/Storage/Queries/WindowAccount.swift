@@ -9,6 +9,9 @@ package struct WindowAccount: Sendable, Equatable {
     package private(set) var unwatchedInstances = 0
     /// The longest time that one of them was off, in nanoseconds.
     package private(set) var longestUnwatched = 0.0
+    /// Senders of which points of cumulative streams were not counted, because the collector remembers a limited number of
+    /// streams.
+    package var uncountedSenders = 0
     private var (arrived, captured) = (0.0, 0.0)
     private var total = Time(lived: 0, unwatched: 0)
 

@@ -14,7 +14,8 @@ import Testing
             Samples.dimensions(.server, endpoint: "/orders"): Samples.statistics([0.01], sent: 7, received: 9),
         ],
         instanceStart: Samples.time(0) - 20_000_000_000,
-        ledger: Ledger(captured: 10, delivered: 4, waiting: 5, dropped: [.bufferFull: 1]), unwatched: 1_500_000_000)
+        ledger: Ledger(captured: 10, delivered: 4, waiting: 5, dropped: [.bufferFull: 1]), unwatched: 1_500_000_000,
+        agentCPU: 20_000_000)
 
     private func take(_ request: OTLPExportMetricsServiceRequest) throws -> IntakeResult<InstanceMetrics> {
         try Intake().metrics(try request.serializedBytes(), encoding: .identity)
@@ -41,7 +42,7 @@ import Testing
             metrics.ledger
                 == LedgerReading(
                     time: batch.end, captured: 10, delivered: 4, waiting: 5, dropped: ["buffer_full": 1],
-                    age: 30_000_000_000, unwatched: 1_500_000_000))
+                    age: 30_000_000_000, unwatched: 1_500_000_000, agentCPU: 20_000_000))
         #expect(metrics.points.allSatisfy { $0.start == batch.start && $0.end == batch.end })
         let series = Dictionary(uniqueKeysWithValues: metrics.points.map { ($0.dimensions, $0.statistics) })
         #expect(series == batch.series)
@@ -49,12 +50,12 @@ import Testing
     }
 
     @Test(arguments: [-1, .nan, .infinity, 1e300] as [Double])
-    func aTimeWithoutCaptureThatCannotBeIsNoneOrTheLongest(seconds: Double) throws {
+    func aTimeOfTheAgentThatCannotBeIsNoneOrTheLongest(seconds: Double) throws {
         var request: OTLPExportMetricsServiceRequest = try .init(serializedBytes: batch.otlp())
         let last = request.resourceMetrics[0].scopeMetrics[0].metrics.count - 1
         request.resourceMetrics[0].scopeMetrics[0].metrics[last].sum.dataPoints[0].asDouble = seconds
         let ledger = try #require(try take(request).values.first?.ledger)
-        #expect(ledger.unwatched == (seconds > 0 ? UInt64(Int64.max / 2) + 1 : 0))
+        #expect(ledger.agentCPU == (seconds > 0 ? UInt64(Int64.max / 2) + 1 : 0))
     }
 
     /// SQLite would end the name at the zero byte, so nothing of it would remain.

@@ -76,6 +76,15 @@ import Testing
         #expect(heading(WindowAccount(window))[0].hasSuffix("completeness unknown"))
     }
 
+    @Test(arguments: [(1, "1 sender"), (3, "3 senders")])
+    func cumulativeCountersWithoutRoomAreTold(senders: Int, inWords: String) {
+        var account = Samples.account(window, arrived: 1)
+        account.uncountedSenders = senders
+        let sentence =
+            "cumulative counters of \(inWords) found no room (--max-cumulative-streams); some requests are missing"
+        #expect(heading(account).contains { $0.contains(sentence) })
+    }
+
     @Test func damagedPointsAreTold() {
         #expect(table(endpoint: "/", damaged: 2).contains("2 points were damaged"))
     }

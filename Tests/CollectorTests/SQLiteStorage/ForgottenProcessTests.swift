@@ -133,6 +133,15 @@ import Testing
         }
         #expect(try await count(in: storage) == 18)
         #expect(try await storage.state().uncountedPoints == 3)
+        for (service, senders) in [("shop", 1), ("another", 0)] {
+            let filter = RequestFilter([.service: [service]])
+            #expect(
+                try await storage.account(in: TimeWindow(from: Samples.time(0), to: Samples.time(30)), filter)
+                    .uncountedSenders == senders)
+            #expect(
+                try await storage.account(in: TimeWindow(from: Samples.time(30), to: Samples.time(60)), filter)
+                    .uncountedSenders == 0)
+        }
         // Two of them end, and an hour later the third one has room.
         clock.time = Samples.time(3700)
         try await send(12, end: 3700, instance: "c", to: storage)

@@ -22,7 +22,7 @@ import Testing
             resource: resource, start: Samples.time(0), end: Samples.time(10),
             series: [Samples.dimensions(): Samples.statistics([0.1, 0.1])],
             ledger: Ledger(captured: 100, delivered: 80, waiting: 13, dropped: [.bufferFull: 6, .rejected: 1]),
-            unwatched: unwatched)
+            unwatched: unwatched, agentCPU: 2_500_000_000)
         return try batch.otlp()
     }
 
@@ -33,6 +33,7 @@ import Testing
             for (name, value) in [
                 ("captured_requests_total", 100), ("delivered_requests", 82), ("waiting_requests", 11),
                 ("last_seen_timestamp_seconds", 1_790_000_030), ("missing_batches", 2), ("capturing", 1),
+                ("cpu_seconds_total", 2.5),
             ] as [(String, Double)] {
                 #expect(page.value("martlet_agent_\(name){\(Self.labels)}") == value, "\(name)")
             }
