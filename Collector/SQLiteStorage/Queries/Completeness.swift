@@ -37,7 +37,7 @@ enum Completeness {
                 """
         ).fetchCursor(db)
         var account = WindowAccount(window)
-        account.uncountedSenders = try UncountedRows.senders(in: window, filter, in: db)
+        account.uncountedSenders = try uncountedSenders(in: window, filter, in: db)
         while let row = try rows.next() {
             let before: Double? = row["before"]
             // Each instance is added by itself: an instance that reports too much must not fill another's gap.
@@ -46,6 +46,21 @@ enum Completeness {
                 time: time(in: window, row))
         }
         return account
+    }
+
+    /// Returns the number of senders of which points of the window found no room, among those that the filter selects.
+    private static func uncountedSenders(
+        in window: TimeWindow, _ filter: RequestFilter, in db: Database
+    ) throws -> Int {
+        let (from, to) = (Int64(clamping: window.from), Int64(clamping: window.to))
+        return try SQLRequest<Int>(
+            literal: """
+                SELECT count(DISTINCT resource_id) FROM uncounted
+                CROSS JOIN resource ON resource.id = resource_id
+                WHERE hour BETWEEN \(from / Tier.hour.length) AND \(to / Tier.hour.length)
+                    AND to_time > \(from) AND from_time <= \(to) AND \(filter.senderCondition)
+                """
+        ).fetchOne(db) ?? 0
     }
 
     /// Returns the time that an instance lived in the window, and the part of it in which capture was off.

@@ -1,7 +1,6 @@
 import GRDB
 import MartletPoints
 import MartletStorage
-import MartletTelemetry
 
 /// The table of the times in which points of cumulative streams found no room: see ``CumulativeRows``.
 enum UncountedRows {
@@ -18,19 +17,6 @@ enum UncountedRows {
             guard let first = ends.min(), let last = ends.max() else { continue }
             try statement.execute(arguments: [hour, resource, first, last])
         }
-    }
-
-    /// Returns the number of senders of which points of the window found no room, among those that the filter selects.
-    static func senders(in window: TimeWindow, _ filter: RequestFilter, in db: Database) throws -> Int {
-        let (from, to) = (Int64(clamping: window.from), Int64(clamping: window.to))
-        return try SQLRequest<Int>(
-            literal: """
-                SELECT count(DISTINCT resource_id) FROM uncounted
-                CROSS JOIN resource ON resource.id = resource_id
-                WHERE hour BETWEEN \(from / Tier.hour.length) AND \(to / Tier.hour.length)
-                    AND to_time > \(from) AND from_time <= \(to) AND \(filter.senderCondition)
-                """
-        ).fetchOne(db) ?? 0
     }
 
     /// Deletes hours that ended by a time, at most `limit`, and returns the number deleted.
