@@ -5,11 +5,19 @@ package enum AttributeName {
     package static let serviceInstanceID = "service.instance.id"
     package static let environment = "deployment.environment.name"
     package static let hostName = "host.name"
+    package static let processID = "process.pid"
     package static let sdkName = "telemetry.sdk.name"
     package static let sdkLanguage = "telemetry.sdk.language"
     package static let sdkVersion = "telemetry.sdk.version"
     package static let captureMode = "martlet.capture.mode"
     package static let captureReason = "martlet.capture.reason"
+
+    /// The attributes of a resource that are set apart: each has a meaning of its own for Martlet.
+    package static let ofResource: Set<String> = [
+        serviceName, serviceVersion, serviceInstanceID, environment, hostName, processID, sdkName, sdkLanguage,
+        sdkVersion,
+        captureMode, captureReason,
+    ]
 
     package static let method = "http.request.method"
     package static let serverAddress = "server.address"

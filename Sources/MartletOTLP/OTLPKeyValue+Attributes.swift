@@ -43,6 +43,8 @@ extension OTLPResource {
             (AttributeName.captureReason, resource.captureReason),
         ]
         for case (let name, let value?) in optional { attributes.append(OTLPKeyValue(name, value)) }
+        if let id = resource.processID { attributes.append(OTLPKeyValue(AttributeName.processID, id)) }
+        attributes += resource.attributes.sorted { $0.key < $1.key }.map { OTLPKeyValue($0.key, $0.value) }
         attributes.append(OTLPKeyValue(AttributeName.serviceInstanceID, resource.instance))
         attributes.append(OTLPKeyValue(AttributeName.sdkName, OTLPScope.name))
         attributes.append(OTLPKeyValue(AttributeName.sdkLanguage, "swift"))

@@ -17,10 +17,19 @@ package struct TelemetryResource: Sendable, Hashable, Codable {
     package var captureReason: String?
     /// `telemetry.sdk.name` and `telemetry.sdk.version`, separated by a space: `martlet 0.1.0`.
     package var agent: String?
+    /// `process.pid`; `nil` if the sender gives none.
+    package var processID: Int64?
+    /// Further attributes, which Martlet's agent sends for other programs. Not encoded.
+    package var attributes: [String: String] = [:]
+
+    private enum CodingKeys: String, CodingKey {
+        case service, version, environment, instance, host, captureMode, captureReason, agent, processID
+    }
 
     package init(
         service: String, version: String? = nil, environment: String? = nil, instance: String, host: String? = nil,
-        captureMode: String? = nil, captureReason: String? = nil, agent: String? = nil
+        captureMode: String? = nil, captureReason: String? = nil, agent: String? = nil, processID: Int64? = nil,
+        attributes: [String: String] = [:]
     ) {
         self.service = service
         self.version = version
@@ -30,6 +39,8 @@ package struct TelemetryResource: Sendable, Hashable, Codable {
         self.captureMode = captureMode
         self.captureReason = captureReason
         self.agent = agent
+        self.processID = processID
+        self.attributes = attributes
     }
 
     /// Whether the sender is a Martlet agent.

@@ -143,12 +143,3 @@ private final class Once: Sendable {
 
     func isFirst() -> Bool { !isTaken.exchange(true, ordering: .relaxed) }
 }
-
-extension TelemetryResource {
-    init(_ configuration: MartletConfiguration, instance: String = UUID().uuidString.lowercased()) {
-        self.init(
-            service: configuration.serviceName, version: configuration.serviceVersion,
-            environment: configuration.environment, instance: instance,
-            host: ProcessInfo.processInfo.hostName)
-    }
-}

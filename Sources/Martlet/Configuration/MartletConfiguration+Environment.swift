@@ -43,6 +43,8 @@ extension MartletConfiguration {
         environment =
             reader.value("MARTLET_ENVIRONMENT", default: "none", as: EnvironmentValue.name)
             ?? reader.attribute("deployment.environment.name", of: resource, unless: "MARTLET_ENVIRONMENT")
+            ?? reader.attribute("deployment.environment", of: resource, unless: "MARTLET_ENVIRONMENT")
+        resourceAttributes = resource
     }
 
     private mutating func readCapture(_ reader: inout EnvironmentReader) {

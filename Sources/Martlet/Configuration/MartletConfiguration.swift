@@ -13,6 +13,11 @@ public struct MartletConfiguration: Sendable {
     public var serviceVersion: String?
     /// The service's environment (`deployment.environment.name`). `MARTLET_ENVIRONMENT`, default none.
     public var environment: String?
+    /// Further attributes of the resource, which each batch carries for other programs: at most 64, their texts cut at 2 KiB.
+    /// They win over those that the agent finds itself, and `host.name` over the name of the host. The names of the three
+    /// properties above, `service.instance.id` and `process.pid` have no effect here. `OTEL_RESOURCE_ATTRIBUTES`, default
+    /// none.
+    public var resourceAttributes: [String: String] = [:]
     /// The collector's address; `/v1/metrics` and `/v1/traces` are appended. `MARTLET_ENDPOINT`, default
     /// `http://127.0.0.1:4318`.
     public var collector = URL(string: "http://127.0.0.1:4318") ?? URL(fileURLWithPath: "/")

@@ -29,6 +29,8 @@ enum MartletLimits {
     static let messageLength = 512
     /// Bytes that a span's name, and the route or the template that an instrument names, are cut to.
     static let spanName = 256
+    /// Attributes of the resource beside those that Martlet itself uses, which every batch repeats.
+    static let resourceAttributes = 64
     /// Attributes of a span, and of each of its events and links (the OpenTelemetry specification's default).
     static let attributes = 128
     /// Events of a span (the specification's default).

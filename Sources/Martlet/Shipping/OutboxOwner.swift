@@ -17,16 +17,18 @@ struct OutboxOwner: Equatable, Sendable {
     }
 }
 
-/// The file has the resource's own keys, as older versions had them alone, and two beside them.
+/// The file has the resource's own keys, as older versions had them alone, and three beside them.
 extension OutboxOwner: Codable {
     private enum Key: CodingKey {
         case destination
         case endpoints
+        case attributes
     }
 
     init(from decoder: any Decoder) throws {
         resource = try TelemetryResource(from: decoder)
         let container = try decoder.container(keyedBy: Key.self)
+        resource.attributes = try container.decodeIfPresent([String: String].self, forKey: .attributes) ?? [:]
         destination = try container.decodeIfPresent(UploadDestination.self, forKey: .destination)
         endpoints = try container.decodeIfPresent([String].self, forKey: .endpoints)
     }
@@ -34,6 +36,7 @@ extension OutboxOwner: Codable {
     func encode(to encoder: any Encoder) throws {
         try resource.encode(to: encoder)
         var container = encoder.container(keyedBy: Key.self)
+        try container.encode(resource.attributes, forKey: .attributes)
         try container.encodeIfPresent(destination, forKey: .destination)
         try container.encodeIfPresent(endpoints, forKey: .endpoints)
     }

@@ -96,7 +96,7 @@ import Testing
     @Test func theSpecificationsVariablesAreUsedWhereOurOwnAreUnset() {
         let otel = [
             "OTEL_SDK_DISABLED": "true",
-            "OTEL_RESOURCE_ATTRIBUTES": "service.version=7%2E1,deployment.environment.name=prod",
+            "OTEL_RESOURCE_ATTRIBUTES": "service.version=7%2E1,deployment.environment.name=prod,team=caf%C3%A9",
             "OTEL_SERVICE_NAME": "basket", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://otel:4318",
             "OTEL_EXPORTER_OTLP_HEADERS": "x=y,Authorization=Bearer%20abc",
             "OTEL_TRACES_SAMPLER": "parentbased_traceidratio",
@@ -112,6 +112,7 @@ import Testing
         #expect(configuration.serviceName == "basket")
         #expect(configuration.serviceVersion == "7.1")
         #expect(configuration.environment == "prod")
+        #expect(configuration.resourceAttributes["team"] == "café")
         #expect(configuration.collector.absoluteString == "http://otel:4318")
         #expect(configuration.token == "abc")
         #expect(configuration.sampleRate == 0.5)

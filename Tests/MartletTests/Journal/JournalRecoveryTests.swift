@@ -8,7 +8,8 @@ import Testing
 
 @Suite struct JournalRecoveryTests {
     private let service = try? TemporaryFolder()
-    private let dead = TelemetryResource(service: "checkout", version: "1.2", instance: "dead", host: "h1")
+    private let dead = TelemetryResource(
+        service: "checkout", version: "1.2", instance: "dead", host: "h1", processID: 7, attributes: ["team": "blue"])
 
     /// Leaves an instance that recorded `requests` in its first interval and was killed: its lock is free. Returns its
     /// directory.
