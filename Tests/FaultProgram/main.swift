@@ -16,6 +16,7 @@ let closing = ClosedDescriptors.closeOnSignal(
     below: ProcessInfo.processInfo.environment["MARTLET_BUFFER_DIR"] ?? "/")
 let agent = MartletAgent.start()
 let load = try Load(options)
+await agent.awaitJournal()
 if options.isLifecycle {
     try await Lifecycle.run(agent, load)
 } else {

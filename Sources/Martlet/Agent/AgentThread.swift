@@ -21,6 +21,7 @@ final class AgentThread: Sendable {
         log: AgentLog
     ) {
         opening.enter()
+        board.update { $0.journalError = Self.isOpening }
         let thread = Thread { [self] in
             // `Thread.name` would not do: on Linux it takes the thread from a field that its creator may not have set yet.
             martlet_name_thread("martlet")
@@ -37,6 +38,9 @@ final class AgentThread: Sendable {
         }
         thread.start()
     }
+
+    /// The state of the journal until it is open.
+    private static let isOpening = "the journal is not open yet"
 
     /// Waits until the journal is open, for ``MartletLimits/openingWait`` at most: a killed process loses the requests that are
     /// recorded before.

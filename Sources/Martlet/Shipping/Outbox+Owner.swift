@@ -1,9 +1,17 @@
 import Foundation
 
 extension Outbox {
-    func keep(_ owner: OutboxOwner) throws {
+    mutating func keep(_ owner: OutboxOwner) throws {
         let bytes = try JSONEncoder().encode(owner)
-        try WholeFile.replace(path(Self.ownerFileName), with: Array(bytes), in: directory.path)
+        try WholeFile.replaceUnsynced(path(Self.ownerFileName), with: Array(bytes))
+        isOwnerSynced = false
+    }
+
+    /// Has the owner's file last through a power cut, with the next sync of the directory.
+    mutating func syncOwner() throws(WholeFile.Failure) {
+        guard !isOwnerSynced else { return }
+        try WholeFile.sync(file: path(Self.ownerFileName))
+        isOwnerSynced = true
     }
 
     /// The owner that was kept, or `nil`. Throws if it cannot be read or decoded.

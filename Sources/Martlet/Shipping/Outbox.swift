@@ -12,6 +12,8 @@ struct Outbox: BatchStore, ~Copyable {
     /// The account. The one on disk is behind it only while it cannot be written.
     var account: OutboxAccount
     var saving = AccountSaving.saved
+    /// Whether the owner's file lasts through a power cut. It has to, once a batch waits beside it.
+    var isOwnerSynced = true
     /// Requests in its files, as far as this process knows.
     var waiting: UInt64 = 0
 
@@ -103,6 +105,7 @@ struct Outbox: BatchStore, ~Copyable {
     mutating func store(
         _ bytes: [UInt8], as file: BatchFile, modified: UnixNanoseconds? = nil
     ) throws(WholeFile.Failure) {
+        try syncOwner()
         try WholeFile.write(bytes, to: path(of: file), in: directory.path)
         if let modified { setAge(of: file, modified) }
         waiting &+= file.requests

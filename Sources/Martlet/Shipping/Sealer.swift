@@ -55,7 +55,7 @@ struct Sealer: ~Copyable {
         let account = board.status.account
         for candidate in directories where !failed.contains(candidate) {
             do {
-                let outbox = try Outbox.create(instance: identity.instance, in: candidate, account: account)
+                var outbox = try Outbox.create(instance: identity.instance, in: candidate, account: account)
                 // This write tells a full disk from one with room, and notes which process recorded the journal's requests.
                 do {
                     try outbox.keep(owner)

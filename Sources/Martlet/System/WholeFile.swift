@@ -27,6 +27,17 @@ enum WholeFile {
         try put(bytes, at: path, in: directory)
     }
 
+    /// Replaces a file and waits for no disk. A killed process leaves the old file or the new one. A power cut may leave an
+    /// empty one, until the file and its directory are synced.
+    static func replaceUnsynced(_ path: String, with bytes: [UInt8]) throws(Failure) {
+        try put(bytes, at: path, in: nil)
+    }
+
+    static func sync(file path: String) throws(Failure) {
+        guard let file = OwnDescriptor(path: path, O_RDONLY) else { throw failure("open") }
+        guard fsync(file.number) == 0 else { throw failure("fsync") }
+    }
+
     /// Syncs a directory, so that renames and removals in it last.
     static func sync(directory: String) throws(Failure) {
         guard let file = OwnDescriptor(path: directory, O_RDONLY | O_DIRECTORY) else {
@@ -35,19 +46,20 @@ enum WholeFile {
         guard fsync(file.number) == 0 else { throw failure("fsync of the directory") }
     }
 
-    private static func put(_ bytes: [UInt8], at path: String, in directory: String) throws(Failure) {
+    /// - Parameter directory: the directory to sync with the file; `nil` to sync neither.
+    private static func put(_ bytes: [UInt8], at path: String, in directory: String?) throws(Failure) {
         let temporary = path + temporarySuffix
         do throws(Failure) {
-            try writeSynced(bytes, to: temporary)
+            try write(bytes, to: temporary, isSynced: directory != nil)
             guard rename(temporary, path) == 0 else { throw failure("rename") }
-            try sync(directory: directory)
+            if let directory { try sync(directory: directory) }
         } catch {
             unlink(temporary)
             throw error
         }
     }
 
-    private static func writeSynced(_ bytes: [UInt8], to path: String) throws(Failure) {
+    private static func write(_ bytes: [UInt8], to path: String, isSynced: Bool) throws(Failure) {
         guard let file = OwnDescriptor(path: path, O_CREAT | O_WRONLY | O_TRUNC) else { throw failure("open") }
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -58,7 +70,7 @@ enum WholeFile {
             guard written > 0 else { throw failure("write") }
             rest = rest.dropFirst(written)
         }
-        guard fsync(file.number) == 0 else { throw failure("fsync") }
+        guard !isSynced || fsync(file.number) == 0 else { throw failure("fsync") }
     }
 
     private static func failure(_ operation: String) -> Failure {

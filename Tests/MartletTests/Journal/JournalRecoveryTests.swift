@@ -75,7 +75,7 @@ import Testing
     /// The time counts from the instance's start: a batch with less would take back the time that an earlier batch told.
     @Test func aRecoveredBatchTellsForHowLongCaptureWasOff() throws {
         let service = try #require(service).url
-        let outbox = try Outbox.create(instance: dead.instance, in: service)
+        var outbox = try Outbox.create(instance: dead.instance, in: service)
         try outbox.keep(OutboxOwner(dead, MartletConfiguration()))
         let recorder = Recorder(MartletConfiguration())
         let keeper = JournalKeeper(recorder.journal)
