@@ -38,7 +38,7 @@ struct ServeSettings {
             guard maxCumulativeStreams > 0 else { throw ValidationError("--max-cumulative-streams must be 1 or more") }
             limits.maxCumulativeSeries = maxCumulativeStreams
         }
-        if let maxStore { limits.maxStoreBytes = UInt64(try ByteSize.parse(maxStore, of: "--max-store")) }
+        if let maxStore { limits.maxStoreBytes = try Self.storeBytes(maxStore) }
         tokenSource = try reportingFailure { try IngestTokenSource(flag: ingestToken, file: ingestTokenFile) }
         tokens = ServerTokens(ingest: tokenSource?.tokens, read: readToken)
         if let objection = tokens.objection(toListeningAt: address, insecure: insecure) {
@@ -90,6 +90,13 @@ struct ServeSettings {
             limits.maxDetails = maxDetails
         }
         return limits
+    }
+
+    /// A number without its unit would have the collector delete nearly all that it may.
+    private static func storeBytes(_ text: String) throws -> UInt64 {
+        let bytes = try ByteSize.parse(text, of: "--max-store")
+        guard bytes >= 1 << 20 else { throw ValidationError("--max-store must be 1MiB or more") }
+        return UInt64(bytes)
     }
 
     private static func port(_ number: Int, of flag: String) throws -> Int {

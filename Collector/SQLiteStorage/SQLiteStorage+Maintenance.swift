@@ -5,7 +5,7 @@ import MartletTelemetry
 extension SQLiteStorage {
     package func maintain() async throws {
         retention.advance(to: now())
-        try await health.writing {
+        try await health.noting {
             defer { reserve.make() }
             do {
                 try await runSteps()
@@ -16,11 +16,12 @@ extension SQLiteStorage {
                 try await runSteps()
             }
         }
+        try await health.noting { try await lookForRoom() }
     }
 
     /// Expiry and shedding go first, because they make the room that the other steps need.
     private func runSteps() async throws {
-        try await runAll([expire, shed, rollUp, expire, thinLedgers, saveClock, foldLog, tryToWrite])
+        try await runAll([expire, shed, rollUp, expire, thinLedgers, saveClock, foldLog])
     }
 
     /// Runs each step, even if one before it failed: on a full disk, some can and some cannot. Throws the first error.
@@ -46,10 +47,11 @@ extension SQLiteStorage {
     }
 
     /// Writes again what the file has, after a write failed: while no batch comes, nothing else would tell that there is room
-    /// again.
-    private func tryToWrite() async throws {
-        guard health.refusesWrites else { return }
+    /// again. The log of a full disk has room for a write as small as this one, so the disk has to have more.
+    private func lookForRoom() async throws {
+        guard health.refusesWrites, await freeBytes() ?? .max >= limits.minFreeBytes else { return }
         try await write { try $0.execute(sql: "PRAGMA application_id = \(Schema.applicationID)") }
+        health.noteRoom()
     }
 
     /// Rolls up some chunks and returns whether more may be due.

@@ -56,8 +56,9 @@ package struct CollectorServer: Sendable {
     package func application(
         at address: ListenAddress, onListening: @escaping @Sendable (Int) -> Void = { _ in }
     ) throws -> some ApplicationProtocol {
-        // Senders without a token are no newcomers: they have nothing to show.
-        let bound = tokens.ingest == nil ? limits.maxConnections : min(limits.maxNewcomers, limits.maxConnections / 2)
+        // Senders without a token are no newcomers: they have nothing to show. So none gives way, not even for the moment in
+        // which a few connections more than the limit are accepted.
+        let bound = tokens.ingest == nil ? Int.max : min(limits.maxNewcomers, limits.maxConnections / 2)
         let newcomers = Newcomers(most: bound)
         return try application(
             router(newcomers), newcomers, at: address, on: MultiThreadedEventLoopGroup.singleton, onListening)

@@ -60,6 +60,13 @@ package final class ChildProcess: Sendable {
         await Self.blocking { self.blockingReadLine() }
     }
 
+    /// Returns when the process has written `text` to its standard error.
+    package func hasLogged(_ text: String) async throws {
+        while try !String(contentsOf: errors, encoding: .utf8).contains(text) {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
     /// Runs the process to its end.
     package func finish() async -> (status: Int32, output: String, errors: String) {
         await Self.blocking { self.blockingFinish() }

@@ -29,6 +29,9 @@ package final class CollectorProcess: Sendable {
     /// Sends a signal that does not end the collector.
     package func signal(_ signal: Int32) { Foundation.kill(process.pid, signal) }
 
+    /// See ``ChildProcess/hasLogged(_:)``.
+    package func hasLogged(_ text: String) async throws { try await process.hasLogged(text) }
+
     /// Ends the collector with SIGTERM and returns its exit status.
     package func terminate() async -> Int32 { await process.stop(with: SIGTERM) }
 

@@ -20,7 +20,8 @@ struct Reloading: Service {
     private func reload(_ subject: String, _ read: () throws -> Void?) {
         do {
             guard try read() != nil else { return }
-            logger.notice("\(subject) were read again")
+            // A notice would be told once a minute, and the one who sent the signal waits for this line.
+            logger.info("\(subject) were read again")
         } catch {
             logger.error("\(subject) stay as they were", metadata: ["error": "\(error)"])
         }

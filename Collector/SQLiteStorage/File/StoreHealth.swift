@@ -43,12 +43,20 @@ final class StoreHealth: Sendable {
         }
     }
 
-    /// Runs `body`, which writes, as ``watching(_:)`` does, and remembers whether the disk took it.
+    /// Runs `body`, which writes a batch, as ``noting(_:)`` does. The disk takes batches again if it took this one.
     func writing<Value>(_ body: () async throws -> Value) async throws -> Value {
+        let value = try await noting(body)
+        noteRoom()
+        return value
+    }
+
+    /// Notes that the disk takes batches again.
+    func noteRoom() { state.withLock { $0.refusal = nil } }
+
+    /// Runs `body` as ``watching(_:)`` does, and remembers why the disk refused a write.
+    func noting<Value>(_ body: () async throws -> Value) async throws -> Value {
         do {
-            let value = try await watching(body)
-            state.withLock { $0.refusal = nil }
-            return value
+            return try await watching(body)
         } catch let error as DatabaseError {
             if let refusal = error.refusal { state.withLock { $0.refusal = refusal } }
             throw error

@@ -34,10 +34,13 @@ import Testing
         return await process.finish().errors
     }
 
-    private func post(_ body: [UInt8], token: String, port: Int) async throws -> Int? {
+    private func post(
+        _ body: [UInt8], token: String = "", type: String = "application/x-protobuf", port: Int
+    ) async throws -> Int? {
         let (answers, answer) = AsyncStream.makeStream(of: Int?.self)
         try await RawConnection.open(port: port) { connection in
-            try await connection.post(body, headers: ["Authorization: Bearer \(token)"])
+            try await connection.post(
+                body, headers: ["Content-Type: \(type)", "Authorization: Bearer \(token)"])
             answer.yield(try await connection.answer()?.status)
         }
         return await answers.first { _ in true } ?? nil
@@ -57,37 +60,81 @@ import Testing
         let log = await log(of: process)
         #expect(log.contains("leaves room for fewer connections than --max-connections"))
         #expect(log.contains("144"))
+        let (modest, _) = try await start(
+            after: "ulimit -n 400", environment: ["MARTLET_COLLECTOR_MAX_CONNECTIONS": "144"])
+        #expect(await !self.log(of: modest).contains("--max-connections"))
+    }
+
+    @Test func connectionsPastTheLimitOfOpenFilesLeaveFilesForTheCollector() async throws {
+        let (process, port) = try await start(after: "ulimit -n 300")
+        try await RawConnection.open(port: port) { reader in
+            try await reader.post(try Samples.body())
+            #expect(try await reader.answer()?.status == 200)
+            let clients = try await holdConnections(400, port: port)
+            try await reader.send("GET /metrics HTTP/1.0\r\n\r\n")
+            // The collector opens a file for this figure.
+            #expect(try await reader.rest().contains("\nprocess_open_fds "))
+            await clients.stop(with: SIGKILL)
+        }
+        #expect(try await RawConnection.get("/healthz", port: port)?.status == 200)
+        #expect(await process.stop(with: SIGTERM) == 0)
     }
 
     @Test func moreThanAThousandIdleConnectionsKeepNobodyOut() async throws {
         let (process, port) = try await start()
-        let script = """
-            import socket, sys
-            held = [socket.create_connection(("127.0.0.1", int(sys.argv[1]))) for _ in range(900)]
-            print("open", flush=True)
-            sys.stdin.read()
-            """
-        let env = ChildProcess.Program(url: URL(fileURLWithPath: "/usr/bin/env"))
-        let clients = try (0..<2).map { _ in
-            try ChildProcess(env, ["python3", "-c", script, "\(port)"], environment: ["PATH": "/usr/bin:/bin"])
-        }
-        for client in clients { #expect(await client.readLine() == "open") }
+        let clients = [try await holdConnections(900, port: port), try await holdConnections(900, port: port)]
         #expect(try await RawConnection.get("/healthz", port: port)?.status == 200)
         for client in clients { await client.stop(with: SIGKILL) }
         #expect(await process.stop(with: SIGTERM) == 0)
     }
 
-    @Test func theAdminPortHasHealthAndMetricsAlone() async throws {
-        let process = try ChildProcess(.martletCollector, serve + ["--admin-port", "0"])
+    /// Returns a process that holds connections until it is killed.
+    private func holdConnections(_ count: Int, port: Int) async throws -> ChildProcess {
+        let script = """
+            import signal, socket, sys
+            held = [socket.create_connection(("127.0.0.1", int(sys.argv[1]))) for _ in range(int(sys.argv[2]))]
+            print("open", flush=True)
+            signal.pause()
+            """
+        let env = ChildProcess.Program(url: URL(fileURLWithPath: "/usr/bin/env"))
+        let process = try ChildProcess(
+            env, ["python3", "-c", script, "\(port)", "\(count)"], environment: ["PATH": "/usr/bin:/bin"])
+        #expect(await process.readLine() == "open")
+        return process
+    }
+
+    /// Starts a collector with a port for health and metrics.
+    private func startWithAdminPort(
+        _ environment: [String: String] = [:]
+    ) async throws -> (process: ChildProcess, main: Int, admin: Int) {
+        let process = try ChildProcess(
+            .martletCollector, serve, environment: environment.merging(["MARTLET_COLLECTOR_ADMIN_PORT": "0"]) { $1 })
         let lines = await [process.readLine(), process.readLine()]
         let main = try port(try #require(lines.first { $0.contains("listening on") }))
         let admin = try port(try #require(lines.first { $0.contains("health and metrics on") }))
+        return (process, main, admin)
+    }
+
+    @Test func theAdminPortHasHealthAndMetricsAlone() async throws {
+        let (process, main, admin) = try await startWithAdminPort()
         for path in ["/healthz", "/readyz", "/metrics"] {
             for port in [main, admin] { #expect(try await RawConnection.get(path, port: port)?.status == 200) }
         }
         for path in ["/", "/api/v1/report", "/v1/metrics"] {
             #expect(try await RawConnection.get(path, port: admin)?.status == 404)
         }
+        #expect(await process.stop(with: SIGTERM) == 0)
+    }
+
+    @Test func theAdminPortsMetricsNeedTheReadTokenAndItsHealthNeedsNone() async throws {
+        let (process, _, admin) = try await startWithAdminPort(["MARTLET_COLLECTOR_READ_TOKEN": "may-read"])
+        #expect(try await RawConnection.get("/metrics", port: admin)?.status == 401)
+        let right = ["Authorization: Bearer may-read"]
+        #expect(try await RawConnection.get("/metrics", headers: right, port: admin)?.status == 200)
+        #expect(try await RawConnection.get("/readyz", port: admin)?.status == 200)
+        // A port on which nobody listens: `health` asks the other one.
+        let variables = ["MARTLET_COLLECTOR_PORT": "1", "MARTLET_COLLECTOR_ADMIN_PORT": "\(admin)"]
+        #expect(try await ChildProcess(.martletCollector, ["health"], environment: variables).finish().status == 0)
         #expect(await process.stop(with: SIGTERM) == 0)
     }
 
@@ -98,13 +145,32 @@ import Testing
         #expect(result.errors.contains("\(flag) must not be empty"))
     }
 
+    /// A file that may not grow stands for a disk with a fault.
+    @Test func aStoreThatCannotBeWrittenIsNotReady() async throws {
+        let (process, port) = try await start(after: "trap '' XFSZ; ulimit -f 2000")
+        var number = 0
+        while try await post(try Samples.body(endpoint: "/\(number)"), port: port) == 200 { number += 1 }
+        let answer = try await RawConnection.get("/readyz", port: port)
+        #expect(answer?.status == 503)
+        #expect(answer?.text.contains("the store cannot be written") == true)
+        await process.stop(with: SIGTERM)
+    }
+
+    @Test func aStoreWithoutRoomForAnythingIsAnError() async throws {
+        let result = try await ChildProcess(.martletCollector, serve + ["--max-store", "10"]).finish()
+        #expect(result.status == 64)
+        #expect(result.errors.contains("--max-store must be 1MiB or more"))
+    }
+
     @Test func tokensAreReadAgainAtSIGHUPAndAFaultKeepsThem() async throws {
         let file = folder.url.appendingPathComponent("tokens")
         try Data("# rotation\n\nold\n new \n".utf8).write(to: file)
-        let (process, port) = try await start(["--ingest-token-file", file.path, "--ingest-token", "flag"])
+        let (process, port) = try await start(
+            ["--ingest-token", "flag"], environment: ["MARTLET_COLLECTOR_INGEST_TOKEN_FILE": file.path])
         for token in ["old", "new", "flag"] {
             #expect(try await post(try Samples.body(), token: token, port: port) == 200)
         }
+        #expect(try await post(try Samples.body(), token: "# rotation", port: port) == 401)
         try Data("new\n".utf8).write(to: file)
         kill(process.pid, SIGHUP)
         while try await post(try Samples.body(), token: "old", port: port) == 200 {}
@@ -112,33 +178,45 @@ import Testing
 
         try Data("# none\n".utf8).write(to: file)
         kill(process.pid, SIGHUP)
+        try await process.hasLogged("the ingest tokens stay as they were")
         #expect(try await post(try Samples.body(), token: "new", port: port) == 200)
-        // The log is whole once the process has ended.
-        try await Task.sleep(for: .seconds(1))
         let log = await log(of: process)
         #expect(log.contains("the ingest tokens were read again"))
-        #expect(log.contains("the ingest tokens stay as they were"))
         #expect(log.contains("holds no token"))
+        #expect(log.contains("reason=the ingest token is missing or wrong status=401"))
     }
 
-    @Test func aRefusalIsLoggedOnceAMinuteAsJSON() async throws {
-        let (process, port) = try await start(["--log-format", "json"])
-        for _ in 0..<5 { #expect(try await post(Array("garbage".utf8), token: "", port: port) == 400) }
+    @Test func everyFileThatWasReadAgainIsTold() async throws {
+        let file = folder.url.appendingPathComponent("tokens")
+        try Data("old".utf8).write(to: file)
+        let (process, port) = try await start(["--ingest-token-file", file.path])
+        for token in ["new", "newer"] {
+            try Data(token.utf8).write(to: file)
+            kill(process.pid, SIGHUP)
+            while try await post([], token: token, port: port) != 200 {}
+        }
+        #expect(await log(of: process).components(separatedBy: "the ingest tokens were read again").count == 3)
+    }
+
+    @Test func eachRefusalIsLoggedOnceAMinuteAsJSON() async throws {
+        let (process, port) = try await start(environment: ["MARTLET_COLLECTOR_LOG_FORMAT": "json"])
+        for _ in 0..<5 { #expect(try await post(Array("garbage".utf8), port: port) == 400) }
+        #expect(try await post([], type: "text/plain", port: port) == 415)
+        #expect(try await post(try Samples.body(endpoint: String(repeating: "x", count: 2000)), port: port) == 200)
         let lines = await log(of: process).split(separator: "\n").map {
             try? JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]
         }
         #expect(!lines.contains { $0 == nil })
         let refusals = lines.compactMap(\.self).filter { ($0["message"] as? String)?.contains("was refused") == true }
-        #expect(refusals.count == 1)
-        let fields = refusals.first?["fields"] as? [String: String]
-        #expect(fields?["status"] == "400")
-        #expect(fields?["address"] == "127.0.0.1")
-        #expect(refusals.first?["level"] as? String == "notice")
+        let fields = refusals.compactMap { $0["fields"] as? [String: String] }
+        #expect(fields.map { $0["status"] } == ["400", "415", "200"])
+        #expect(fields.allSatisfy { $0["address"] == "127.0.0.1" && $0["reason"]?.isEmpty == false })
+        #expect(refusals.allSatisfy { $0["level"] as? String == "notice" })
     }
 
     @Test func theLeastLevelOfTheLogIsChosen() async throws {
         let (process, port) = try await start(["--log-level", "error"])
-        #expect(try await post(Array("garbage".utf8), token: "", port: port) == 400)
+        #expect(try await post(Array("garbage".utf8), port: port) == 400)
         #expect(await log(of: process).isEmpty)
         let wrong = try await ChildProcess(.martletCollector, serve + ["--log-level", "loud"]).finish()
         #expect(wrong.status == 64)

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// `serve --tls-certificate --tls-key`, with certificates that OpenSSL makes and requests that curl sends.
-@Suite struct TLSTests {
+@Suite(.timeLimit(.minutes(2))) struct TLSTests {
     private let folder: TemporaryFolder
     private var certificate: String { folder.path("server.crt") }
     private var key: String { folder.path("server.key") }
@@ -104,7 +104,8 @@ import Testing
         try Data("nothing".utf8).write(to: URL(fileURLWithPath: key))
         try new.write(to: folder.url.appendingPathComponent("trusted"))
         collector.signal(SIGHUP)
-        for _ in 0..<3 { #expect(try await trusts(folder.path("trusted"), collector.address)) }
+        try await collector.hasLogged("the certificate and its key stay as they were")
+        #expect(try await trusts(folder.path("trusted"), collector.address))
     }
 
     private func trusts(_ authority: String, _ address: String) async throws -> Bool {

@@ -193,8 +193,8 @@ import Testing
     @Test func connectionsWithoutATokenGiveWayToEachOtherAndNotToSenders() async throws {
         var limits = ServerLimits()
         limits.maxNewcomers = 2
-        try await withListeningServer(limits: limits, tokens: ServerTokens(ingest: "may-send", read: "may-read")) {
-            port in
+        limits.idleTimeout = .seconds(3600)
+        try await withListeningServer(limits: limits, tokens: Self.tokens) { port in
             try await RawConnection.open(port: port) { sender in
                 try await sender.post([], headers: ["Authorization: Bearer may-send"])
                 #expect(try await sender.answer()?.status == 200)
@@ -207,6 +207,76 @@ import Testing
                 #expect(try await sender.answer()?.status == 200)
             }
         }
+    }
+
+    @Test func connectionsWithoutATokenTakeHalfOfAllPlacesAtMost() async throws {
+        var limits = ServerLimits()
+        limits.maxConnections = 4
+        limits.idleTimeout = .seconds(3600)
+        try await withListeningServer(limits: limits, tokens: Self.tokens) { port in
+            try await RawConnection.open(port: port) { silent in
+                try await withOpen(2, port: port) {}
+                #expect(await silent.isClosed())
+            }
+        }
+    }
+
+    @Test func noConnectionGivesWayWhereNoTokenIsNeeded() async throws {
+        var limits = ServerLimits()
+        limits.maxNewcomers = 1
+        try await withListeningServer(limits: limits, tokens: ServerTokens(read: "may-read")) { port in
+            try await RawConnection.open(port: port) { sender in
+                try await sender.post([])
+                #expect(try await sender.answer()?.status == 200)
+                try await withOpen(2, port: port) {}
+                try await sender.post([])
+                #expect(try await sender.answer()?.status == 200)
+            }
+        }
+    }
+
+    @Test(arguments: ["Authorization: Bearer may-read", nil]) func aReaderThatShowedItsRightStays(
+        token: String?
+    ) async throws {
+        var limits = ServerLimits()
+        limits.maxNewcomers = 1
+        try await withListeningServer(limits: limits, tokens: Self.tokens) { port in
+            let right = if let token { token } else { try await session(port: port) }
+            let request = "HEAD / HTTP/1.1\r\nHost: test\r\n\(right)\r\n\r\n"
+            try await RawConnection.open(port: port) { reader in
+                try await reader.send(request)
+                #expect(try await reader.answer(toHead: true)?.status == 200)
+                try await withOpen(2, port: port) {}
+                try await reader.send(request)
+                #expect(try await reader.answer(toHead: true)?.status == 200)
+            }
+        }
+    }
+
+    @Test func thePortForHealthHasABoundOfItsOwn() async throws {
+        var limits = ServerLimits()
+        limits.maxAdminConnections = 2
+        limits.idleTimeout = .seconds(3600)
+        try await withListeningServer(limits: limits, atAdminPort: true) { port in
+            try await RawConnection.open(port: port) { silent in
+                try await withOpen(2, port: port) {}
+                #expect(await silent.isClosed())
+            }
+        }
+    }
+
+    private static var tokens: ServerTokens { ServerTokens(ingest: "may-send", read: "may-read") }
+
+    /// Returns the header field with the cookie of a new session.
+    private func session(port: Int) async throws -> String {
+        let (cookies, cookie) = AsyncStream.makeStream(of: String.self)
+        try await RawConnection.open(port: port) { browser in
+            let form = ["Content-Type: application/x-www-form-urlencoded"]
+            try await browser.post(Array("token=may-read".utf8), to: "/login", headers: form)
+            let given = try #require(try await browser.answer()?.headers["set-cookie"])
+            cookie.yield("Cookie: " + given.prefix { $0 != ";" })
+        }
+        return try #require(await cookies.first { _ in true })
     }
 
     /// Opens connections that ask for health and stay open.
@@ -222,7 +292,7 @@ import Testing
     /// Runs a server without Hummingbird's test client, which holds a connection and whose server has no limit of
     /// connections.
     private func withListeningServer(
-        limits: ServerLimits, tokens: ServerTokens = ServerTokens(),
+        limits: ServerLimits, tokens: ServerTokens = ServerTokens(), atAdminPort: Bool = false,
         _ body: @escaping @Sendable (Int) async throws -> Void
     ) async throws {
         let folder = try TemporaryFolder()
@@ -230,9 +300,11 @@ import Testing
             storage: try SQLiteStorage(path: folder.path("collector.sqlite")), tokens: tokens, limits: limits,
             now: { Samples.time(60) }, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         let (ports, port) = AsyncStream.makeStream(of: Int.self)
-        let application = try server.application(at: ListenAddress(host: "127.0.0.1", port: 0)) { port.yield($0) }
+        let address = ListenAddress(host: "127.0.0.1", port: 0)
+        let application = try server.application(at: address) { port.yield($0) }
+        let admin = try server.adminService(at: address) { port.yield($0) }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await application.run() }
+            group.addTask { atAdminPort ? try await admin.run() : try await application.run() }
             for await port in ports {
                 try await body(port)
                 break

@@ -11,6 +11,7 @@ import Testing
             "POST /v1/metrics HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n", 501,
             "the only transfer coding that is known here is chunked"
         ),
+        ("POST /v1/metrics HTTP/1.0\r\nTransfer-Encoding: chunked\r\n", 400, "HTTP/1.0 has no Transfer-Encoding"),
         ("GET /healthz HTTP/1.1\r\nHost: a\r\nno field\r\n", 400, "the request is not valid HTTP/1.1"),
     ])
     func aHeadAgainstTheRulesIsRefusedInASentence(head: String, status: Int, sentence: String) async throws {
@@ -41,7 +42,7 @@ import Testing
     @Test func anOldClientGetsNoChunks() async throws {
         try await withServer { client in
             try await RawConnection.open(port: client.port) { connection in
-                try await connection.send("GET /metrics HTTP/1.0\r\n\r\n")
+                try await connection.send("GET /metrics HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
                 let text = try await connection.rest()
                 #expect(text.hasPrefix("HTTP/1.0 200 OK\r\n"))
                 #expect(!text.lowercased().contains("transfer-encoding"))

@@ -17,11 +17,15 @@ struct RawConnection {
     private let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
     private var received = ByteBuffer()
 
-    /// - Parameter receiveBuffer: bytes that the system takes for the test before it reads; `nil` leaves it to the system.
+    /// - Parameters:
+    ///   - address: the address on loopback that the connection comes from.
+    ///   - receiveBuffer: bytes that the system takes for the test before it reads; `nil` leaves it to the system.
     static func open(
-        port: Int?, receiveBuffer: Int? = nil, _ body: @Sendable (inout RawConnection) async throws -> Void
+        port: Int?, from address: String = "127.0.0.1", receiveBuffer: Int? = nil,
+        _ body: @Sendable (inout RawConnection) async throws -> Void
     ) async throws {
         var bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .bind(to: try SocketAddress(ipAddress: address, port: 0))
         if let receiveBuffer {
             bootstrap = bootstrap.channelOption(.socketOption(.so_rcvbuf), value: SocketOptionValue(receiveBuffer))
         }

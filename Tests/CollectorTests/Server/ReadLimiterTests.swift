@@ -72,9 +72,9 @@ import Testing
             resource: Samples.resource(), start: Samples.time(0), end: Samples.time(10),
             series: Dictionary(uniqueKeysWithValues: series), ledger: Ledger(captured: 8000, waiting: 8000))
         let gate = Gate()
-        try await withServer(
-            serverLimits: limits(reads: 1, waiting: 0), storage: { HeldReads(storage: $0, gate: gate) }
-        ) { client in
+        var limits = limits(reads: 1, waiting: 0)
+        limits.readPatience = .milliseconds(1)
+        try await withServer(serverLimits: limits, storage: { HeldReads(storage: $0, gate: gate) }) { client in
             #expect(try await client.post(try batch.otlp()).status == .ok)
             try await RawConnection.open(port: client.port, receiveBuffer: 65_536) { slow in
                 try await slow.send("GET \(Self.report) HTTP/1.1\r\nHost: test\r\n\r\n")

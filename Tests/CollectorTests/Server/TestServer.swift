@@ -76,10 +76,10 @@ extension TestResponse {
 
 extension Samples {
     /// Returns a batch of five requests in the ten seconds before ``time(10)``.
-    static func body() throws -> [UInt8] {
+    static func body(endpoint: String = "/users/{id}") throws -> [UInt8] {
         let batch = MetricsBatch(
             resource: resource(), start: time(0), end: time(10),
-            series: [dimensions(): statistics([0.1, 0.1, 0.2, 0.3, 3], received: 2048)],
+            series: [dimensions(endpoint: endpoint): statistics([0.1, 0.1, 0.2, 0.3, 3], received: 2048)],
             ledger: Ledger(captured: 5, waiting: 5))
         return try batch.otlp()
     }

@@ -66,6 +66,25 @@ import Testing
         }
     }
 
+    @Test func tokensAreLookedAtAgainWhenTheMinuteIsOver() async throws {
+        let clock = Clock()
+        clock.time = Samples.time(60)
+        try await withServer(tokens: tokens, now: { clock.time }) { client in
+            for number in 0..<10 { _ = try await post(token: "guess-\(number)", port: client.port) }
+            #expect(try await post(token: "may-send", port: client.port)?.status == 429)
+            clock.time = Samples.time(120)
+            #expect(try await post(token: "may-send", port: client.port)?.status == 200)
+        }
+    }
+
+    @Test func aGuesserLocksOnlyItsOwnAddressOut() async throws {
+        try await withServer(tokens: tokens) { client in
+            for number in 0..<10 { _ = try await post(token: "guess-\(number)", port: client.port) }
+            #expect(try await post(token: "may-send", port: client.port)?.status == 429)
+            #expect(try await post(token: "may-send", from: "127.0.0.2", port: client.port)?.status == 200)
+        }
+    }
+
     @Test func aWrongTokenThatIsRepeatedLocksNobodyOut() async throws {
         try await withServer(tokens: tokens) { client in
             for _ in 0..<20 {
@@ -77,9 +96,11 @@ import Testing
     }
 
     /// Returns the answer on a connection of its own.
-    private func post(token: String, port: Int?) async throws -> RawConnection.Answer? {
+    private func post(
+        token: String, from address: String = "127.0.0.1", port: Int?
+    ) async throws -> RawConnection.Answer? {
         let (answers, answer) = AsyncStream.makeStream(of: RawConnection.Answer?.self)
-        try await RawConnection.open(port: port) { connection in
+        try await RawConnection.open(port: port, from: address) { connection in
             try await connection.post(try Samples.body(), headers: ["Authorization: Bearer \(token)"])
             answer.yield(try await connection.answer())
         }
