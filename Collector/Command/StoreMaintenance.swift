@@ -25,6 +25,7 @@ struct StoreMaintenance: Service {
                 } catch {
                     logger.error("old data could not be rolled up or deleted", metadata: ["error": "\(error)"])
                 }
+                if let line = news.line(on: storage.fault) { logger.log(level: line.level, "\(line.text)") }
                 try await Task.sleep(for: Self.pause)
             }
         }

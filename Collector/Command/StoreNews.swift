@@ -12,7 +12,18 @@ struct StoreNews {
     private static let sheddingPasses = 360
 
     private var known = StorageState()
+    private var knownFault: String?
     private var passesSinceShedding: Int?
+
+    /// Returns the line about a change of the store's fault; `nil` if it is as before.
+    ///
+    /// - Parameter fault: the reason why the store takes no batches; `nil` if it takes them.
+    mutating func line(on fault: String?) -> Line? {
+        defer { knownFault = fault }
+        guard fault != knownFault else { return nil }
+        guard let fault else { return Line(level: .notice, text: "the store takes batches again") }
+        return Line(level: .error, text: "the store takes no batches: \(fault)")
+    }
 
     /// Returns the news after a pass of maintenance.
     mutating func lines(after state: StorageState) -> [Line] {

@@ -19,6 +19,12 @@ import Testing
         #expect(lines() == ["the clock is believed; old data is deleted by it from now on"])
     }
 
+    @Test mutating func aStoreThatTakesNothingIsToldWhenItBeginsAndWhenItIsOver() {
+        let told = [nil, "the disk is full", "the disk is full", nil, nil].map { news.line(on: $0)?.text }
+        #expect(
+            told == [nil, "the store takes no batches: the disk is full", nil, "the store takes batches again", nil])
+    }
+
     @Test mutating func sheddingIsToldOnceAnHour() {
         state.maxBytes = 10 << 30
         var told: [Int] = []
