@@ -19,13 +19,16 @@ struct TransportChoice: Equatable {
     ///   - asked: the transport that the configuration asks for; `nil` for the one that suits.
     ///   - hasLibcurl: whether libcurl's functions were found in the process.
     ///   - variablesNeedingLibcurl: the variables that ask for something that `URLSession` on Linux cannot do.
+    ///   - isForkedChild: whether the process was forked from one with an agent. `URLSession` answers there only if the parent
+    ///     used neither queues nor tasks nor `URLSession`.
     init(
         asked: Transport?, hasLibcurl: Bool, variablesNeedingLibcurl variables: [String],
-        isURLSessionSound: Bool = Self.isURLSessionSound
+        isForkedChild: Bool = ForkedChild.isHere, isURLSessionSound: Bool = Self.isURLSessionSound
     ) {
         let names = variables.joined(separator: ", ")
-        let suited: Transport = isURLSessionSound && variables.isEmpty ? .urlSession : .libcurl
-        let wanted = variables.isEmpty ? asked ?? suited : .libcurl
+        let needsLibcurl = isForkedChild || !variables.isEmpty
+        let suited: Transport = isURLSessionSound ? .urlSession : .libcurl
+        let wanted = needsLibcurl ? .libcurl : asked ?? suited
         transport = wanted == .libcurl && !hasLibcurl ? .urlSession : wanted
         switch (wanted, transport) {
         case (.libcurl, .urlSession) where !variables.isEmpty:
@@ -39,8 +42,10 @@ struct TransportChoice: Equatable {
                 Uploads go over URLSession, because libcurl is not in this process; \
                 before Swift 6.4, an answer that is cut off within its head crashes the process
                 """
-        case (.libcurl, .libcurl) where asked == .urlSession:
+        case (.libcurl, .libcurl) where asked == .urlSession && !variables.isEmpty:
             warning = "Uploads go over libcurl, because URLSession does not support \(names)"
+        case (.libcurl, .libcurl) where asked == .urlSession:
+            warning = "Uploads of this forked child go over libcurl, because URLSession may not answer in it"
         default: warning = nil
         }
     }

@@ -25,6 +25,9 @@ enum ForkedChild {
     private static let restartedProcess = Atomic<UInt32>(0)
     private static let hasRestarted = ProcessLock(false)
 
+    /// Whether this process was forked from one with an agent.
+    static var isHere: Bool { martlet_process() != 0 }
+
     /// Runs ``restart`` once in a forked process. To be called ahead of all work that an agent does for its service.
     /// Costs a few loads in a process that was not forked.
     @inline(__always)

@@ -4,9 +4,12 @@ import Testing
 
 @Suite struct TransportChoiceTests {
     private func choice(
-        _ asked: MartletConfiguration.Transport?, libcurl: Bool, sound: Bool, variables: [String] = []
+        _ asked: MartletConfiguration.Transport?, libcurl: Bool, sound: Bool, variables: [String] = [],
+        isForked: Bool = false
     ) -> TransportChoice {
-        TransportChoice(asked: asked, hasLibcurl: libcurl, variablesNeedingLibcurl: variables, isURLSessionSound: sound)
+        TransportChoice(
+            asked: asked, hasLibcurl: libcurl, variablesNeedingLibcurl: variables, isForkedChild: isForked,
+            isURLSessionSound: sound)
     }
 
     @Test func uploadsGoOverURLSessionByDefaultWhenItIsSound() {
@@ -26,6 +29,14 @@ import Testing
             #expect(choice.transport == .urlSession)
             #expect(choice.warning?.contains("libcurl") == true)
         }
+    }
+
+    @Test func aForkedChildUploadsOverLibcurlIfItCan() {
+        #expect(choice(nil, libcurl: true, sound: true, isForked: true) == TransportChoice(.libcurl))
+        let asked = choice(.urlSession, libcurl: true, sound: true, isForked: true)
+        #expect(asked.transport == .libcurl)
+        #expect(asked.warning?.contains("forked child") == true)
+        #expect(choice(nil, libcurl: false, sound: true, isForked: true).transport == .urlSession)
     }
 
     @Test func libcurlTakesSettingsThatURLSessionCannotServe() {
