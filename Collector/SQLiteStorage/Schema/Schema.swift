@@ -14,7 +14,7 @@ enum Schema {
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("tables of 2026-11-23, third") { db in
+        migrator.registerMigration("tables of 2026-11-23, fourth") { db in
             try db.execute(sql: senders + series + chunks + batches + cumulativeSeries + details)
         }
         return migrator
@@ -70,7 +70,8 @@ enum Schema {
     /// The series that points count to. Processes of a service share them.
     private static let series = """
         CREATE TABLE series (
-            id INTEGER PRIMARY KEY,
+            -- AUTOINCREMENT gives no number twice, so that a reader may remember a series: see SeriesMemory.
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
             service TEXT NOT NULL,
             kind TEXT NOT NULL, method TEXT NOT NULL, host TEXT NOT NULL, port INTEGER NOT NULL,
             endpoint TEXT NOT NULL, status INTEGER NOT NULL, error TEXT NOT NULL,
