@@ -27,6 +27,9 @@ final class SeriesMemory: Sendable {
 
     private let known = Mutex(Known())
 
+    /// The number of series that are remembered.
+    var count: Int { known.withLock { $0.count } }
+
     /// Returns the series of a service, from the store if any was made since they were last read.
     func series(of service: String, in db: Database) throws -> [Series] {
         let latest = try SeriesRows.latest(ofService: service, in: db)
