@@ -88,7 +88,9 @@ extension GroupSlots {
         let indexes = Dictionary(zip(groups.map(\.values), groups.indices)) { first, _ in first }
         var sums = groups.map { Array(repeating: RequestGroup(values: $0.values), count: grid.count) }
         for slots in slots {
-            guard let values = slots.first?.values, let index = indexes[Array(values.prefix(dimensions))] else { continue }
+            guard let values = slots.first?.values, let index = indexes[Array(values.prefix(dimensions))] else {
+                continue
+            }
             for slot in slots.indices where !slots[slot].isEmpty {
                 if sums[index][slot].isEmpty, values.count == dimensions {
                     sums[index][slot] = slots[slot]

@@ -8,7 +8,8 @@ import MartletTelemetry
 
 /// Makes views of the page from a store as the collector does, and prints their cost.
 struct PageCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "page", abstract: "Makes views of the page of a store.")
+    static let configuration = CommandConfiguration(
+        commandName: "page", abstract: "Makes views of the page of a store.")
 
     @Argument(help: "The store's file.")
     var path: String
@@ -26,11 +27,13 @@ struct PageCommand: AsyncParsableCommand {
         let now = now.map { $0 * 1_000_000_000 } ?? SQLiteStorage.systemClock()
         let storage = try SQLiteStorage(readingFrom: path)
         let service = try await storage.agents(seenSince: 0, limit: 1).agents.first?.resource.service ?? ""
-        let endpoint = try await storage.values(
-            ValuesQuery(
-                .endpoint, window: TimeWindow(from: 0, to: UInt64(Int64.max)), filter: RequestFilter([.service: [service]]),
-                limit: 1)
-        ).values.first ?? ""
+        let endpoint =
+            try await storage.values(
+                ValuesQuery(
+                    .endpoint, window: TimeWindow(from: 0, to: UInt64(Int64.max)),
+                    filter: RequestFilter([.service: [service]]),
+                    limit: 1)
+            ).values.first ?? ""
         let overviews: [(String, [(String, String)])] = [
             ("overview, 1 h", []), ("overview, 1 h, compared with nothing", [("compare", "off")]),
             ("overview, 1 h, one service", [("service", service)]), ("overview, 24 h", [("since", "24h")]),

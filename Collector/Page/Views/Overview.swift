@@ -38,7 +38,9 @@ package struct Overview: Sendable {
         totals = Totals(of: kind, in: senders)
         hosts = CalledHosts(try answers[1].get())
         if kind == questions.kind {
-            (parameters, rows) = (questions.parameters, try await questions.rows(of: Array(answers.dropFirst(2)), in: storage))
+            (parameters, rows) = (
+                questions.parameters, try await questions.rows(of: Array(answers.dropFirst(2)), in: storage)
+            )
         } else {
             let served = try OverviewQuestions(visit, kind)
             let answers = try await storage.statistics(served.report.queries)

@@ -33,8 +33,10 @@ struct GroupSums {
     /// Creates sums of all groups of a query, `limits.maxGroups` at most; each slot of a group counts as one.
     ///
     /// - Parameter isInSlots: whether the groups are summed up in the query's slots.
-    init(_ query: StatisticsQuery, isInSlots: Bool, _ expired: ExpiredTimes, _ limits: SQLiteLimits, _ series: SeriesMemory)
-    {
+    init(
+        _ query: StatisticsQuery, isInSlots: Bool, _ expired: ExpiredTimes, _ limits: SQLiteLimits,
+        _ series: SeriesMemory
+    ) {
         let counted = WindowRanges(query.window, expired: expired)
         window = counted.window
         grid = isInSlots ? query.grid(in: window, expired) : nil
@@ -71,7 +73,9 @@ struct GroupSums {
 
     /// Goes to a chunk. Returns `false` if none of its points count.
     mutating func begin(_ chunk: StoredChunk, in db: Database) throws -> Bool {
-        guard failure == nil, let sender = try lookup.senderClass(ofResource: chunk.resource, in: db) else { return false }
+        guard failure == nil, let sender = try lookup.senderClass(ofResource: chunk.resource, in: db) else {
+            return false
+        }
         let slot = grid?.index(of: UnixNanoseconds(clamping: chunk.end)) ?? 0
         self.chunk = (sender, chunk.resource, chunk.end, slot)
         damagedPoints += chunk.damaged

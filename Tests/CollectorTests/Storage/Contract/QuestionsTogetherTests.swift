@@ -27,7 +27,8 @@ extension StorageContractTests {
                     let count = Self.requests(in: interval)
                     let points = [
                         Samples.point(
-                            Samples.dimensions(endpoint: "/\(interval % 3)"), Array(repeating: 0.125, count: count), end: end),
+                            Samples.dimensions(endpoint: "/\(interval % 3)"), Array(repeating: 0.125, count: count),
+                            end: end),
                         Samples.point(Samples.dimensions(.server, status: 503), [0.5], end: end),
                     ]
                     let metrics = InstanceMetrics(resource: Samples.resource(service), points: points)
