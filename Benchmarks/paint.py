@@ -154,7 +154,7 @@ class Browser:
     def __init__(self, folder):
         self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, text=True)
         for line in self.driver.stdout:
-            if found := re.search(r"on port (\d+)", line):
+            if found := re.search(r"successfully on port (\d+)", line):
                 self.address = f"http://127.0.0.1:{found.group(1)}/session"
                 break
         arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}/profile"]
