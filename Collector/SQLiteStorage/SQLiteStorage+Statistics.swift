@@ -3,48 +3,26 @@ import MartletStorage
 import MartletTelemetry
 
 extension SQLiteStorage {
-    package func statistics(_ query: StatisticsQuery) async throws -> StatisticsAnswer {
+    package func statistics(
+        _ queries: [StatisticsQuery]
+    ) async throws -> [Result<StatisticsAnswer, TooManyGroups>] {
         try await health.watching {
-            try await pool.read { [limits] db in
+            try await pool.read { [limits, knownSeries] db in
                 let expired = try ExpiredRows.times(in: db)
-                if let step = query.step, query.limit == nil {
-                    return try Self.answerInSlots(to: query, step, expired, limits, db)
+                var sums = queries.map {
+                    GroupSums($0, isInSlots: $0.limit == nil, expired, limits, knownSeries)
                 }
-                var sums = GroupSums(by: query.grouping, query.filter, limits)
-                let counted = WindowRanges(query.window, expired: expired)
-                for range in counted.ranges { try sums.add(range, in: db) }
-                var answer = StatisticsAnswer(
-                    query, window: counted.window, sums: sums.sums,
-                    account: try Completeness.account(in: counted.window, query.filter, in: db),
-                    damagedPoints: sums.damagedPoints)
-                if let step = query.step {
-                    let grid = SlotGrid(counted.window, step: step, endingAt: query.slotEnd, expired: expired)
-                    guard
-                        answer.groups.count.multipliedReportingOverflow(by: grid.count).partialValue <= limits.maxGroups
-                    else { throw TooManyGroups(limit: limits.maxGroups) }
-                    answer.slots = try Self.slots(of: answer.groups, query, in: grid, expired, limits, db)
+                try ChunkPass.add(to: &sums, in: db)
+                var answers = try zip(queries, sums).map { try $1.answer(to: $0, in: db) }
+                sums = []
+                // The groups that a limit leaves are known only now, so their points are read once more for the slots.
+                for (index, query) in queries.enumerated() where query.limit != nil {
+                    guard case .success(let answer) = answers[index] else { continue }
+                    answers[index] = try query.withSlots(answer, expired, limits, knownSeries, in: db)
                 }
-                return answer
+                return answers
             }
         }
-    }
-
-    /// Answers a query for all groups with slots: it goes through the points once, because the slots of a group add up to it.
-    private static func answerInSlots(
-        to query: StatisticsQuery, _ step: UInt64, _ expired: ExpiredTimes, _ limits: SQLiteLimits, _ db: Database
-    ) throws -> StatisticsAnswer {
-        let window = WindowRanges(query.window, expired: expired).window
-        let grid = SlotGrid(window, step: step, endingAt: query.slotEnd, expired: expired)
-        var sums = GroupSums(by: query.grouping, query.filter, limits, in: grid)
-        for range in WindowRanges(window, expired: expired, step: grid.granularity).ranges {
-            try sums.add(range, in: db)
-        }
-        let slots = sums.slots
-        var answer = StatisticsAnswer(
-            query, window: window, sums: slots.map { $0.merged },
-            account: try Completeness.account(in: window, query.filter, in: db), damagedPoints: sums.damagedPoints)
-        answer.slots = GroupSlots(answer.groups, of: slots, in: grid)
-        return answer
     }
 
     package func account(in window: TimeWindow, _ filter: RequestFilter) async throws -> WindowAccount {
@@ -55,16 +33,42 @@ extension SQLiteStorage {
             }
         }
     }
+}
 
-    /// Goes through the points once more, because the answer's groups are known only after the first time.
-    private static func slots(
-        of groups: [RequestGroup], _ query: StatisticsQuery, in grid: SlotGrid, _ expired: ExpiredTimes,
-        _ limits: SQLiteLimits, _ db: Database
-    ) throws -> GroupSlots {
-        var sums = GroupSums(by: query.by, query.filter, of: groups, limits, in: grid)
-        let ranges = WindowRanges(grid.window, expired: expired, step: grid.granularity).ranges
-        for range in ranges { try sums.add(range, in: db) }
-        return GroupSlots(grid: grid, groups: sums.slots)
+extension StatisticsQuery {
+    /// Returns an answer with the slots of its groups; the answer itself if the query has no step.
+    fileprivate func withSlots(
+        _ answer: StatisticsAnswer, _ expired: ExpiredTimes, _ limits: SQLiteLimits, _ series: SeriesMemory,
+        in db: Database
+    ) throws -> Result<StatisticsAnswer, TooManyGroups> {
+        guard let grid = grid(in: answer.window, expired) else { return .success(answer) }
+        let count = answer.groups.count.multipliedReportingOverflow(by: grid.count)
+        guard !count.overflow, count.partialValue <= limits.maxGroups else {
+            return .failure(TooManyGroups(limit: limits.maxGroups))
+        }
+        var (answer, sums) = (answer, [GroupSums(self, of: answer.groups, in: grid, expired, limits, series)])
+        try ChunkPass.add(to: &sums, in: db)
+        answer.slots = GroupSlots(grid: grid, groups: sums[0].slots)
+        return .success(answer)
+    }
+}
+
+extension GroupSums {
+    /// Returns the answer to the query that the sums were made for.
+    fileprivate func answer(
+        to query: StatisticsQuery, in db: Database
+    ) throws -> Result<StatisticsAnswer, TooManyGroups> {
+        if let failure { return .failure(failure) }
+        let account = try Completeness.account(in: window, query.filter, in: db)
+        guard let grid else {
+            return .success(
+                StatisticsAnswer(query, window: window, sums: sums, account: account, damagedPoints: damagedPoints))
+        }
+        let slots = slots
+        var answer = StatisticsAnswer(
+            query, window: window, sums: slots.map { $0.merged }, account: account, damagedPoints: damagedPoints)
+        answer.slots = GroupSlots(answer.groups, of: slots, in: grid)
+        return .success(answer)
     }
 }
 
@@ -80,13 +84,20 @@ extension GroupSlots {
     ///   - groups: the groups of an answer.
     ///   - slots: the slots of finer groups, which have further values at the end.
     fileprivate init(_ groups: [RequestGroup], of slots: [[RequestGroup]], in grid: SlotGrid) {
-        let indexes = Dictionary(groups.enumerated().map { ($1.values, $0) }) { first, _ in first }
+        let dimensions = groups.first?.values.count ?? 0
+        let indexes = Dictionary(zip(groups.map(\.values), groups.indices)) { first, _ in first }
         var sums = groups.map { Array(repeating: RequestGroup(values: $0.values), count: grid.count) }
         for slots in slots {
-            guard let first = slots.first,
-                let index = indexes[Array(first.values.prefix(groups.first?.values.count ?? 0))]
-            else { continue }
-            for (slot, group) in slots.enumerated() where !group.isEmpty { sums[index][slot].merge(group) }
+            guard let values = slots.first?.values, let index = indexes[Array(values.prefix(dimensions))] else {
+                continue
+            }
+            for slot in slots.indices where !slots[slot].isEmpty {
+                if sums[index][slot].isEmpty, values.count == dimensions {
+                    sums[index][slot] = slots[slot]
+                } else {
+                    sums[index][slot].merge(slots[slot])
+                }
+            }
         }
         self.init(grid: grid, groups: sums)
     }

@@ -26,6 +26,8 @@ package final class SQLiteStorage: Storage {
     /// Used by the writer alone.
     let series: WriterSeries
     let resources = WriterResources()
+    /// Used by readers alone.
+    let knownSeries = SeriesMemory()
     let streams = WriterStreams()
     /// The time up to which ledgers were thinned since the start, in nanoseconds since 1970; 0 before the first time. See
     /// ``LedgerThinning``.

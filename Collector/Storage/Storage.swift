@@ -14,8 +14,9 @@ package protocol Storage: Sendable {
     /// a sender reports its requests in details alone, they are counted too (``DetailsBatch/points``).
     func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome
 
-    /// Returns figures that are all of one moment. Throws ``TooManyGroups`` if the answer would be too large.
-    func statistics(_ query: StatisticsQuery) async throws -> StatisticsAnswer
+    /// Returns figures that are all of one moment, for each query in order; or the reason why the answer to it would be too large.
+    /// Asking together costs less than one after the other.
+    func statistics(_ queries: [StatisticsQuery]) async throws -> [Result<StatisticsAnswer, TooManyGroups>]
 
     /// Returns the account of the senders that a filter selects.
     func account(in window: TimeWindow, _ filter: RequestFilter) async throws -> WindowAccount
@@ -67,6 +68,12 @@ package protocol Storage: Sendable {
 }
 
 extension Storage {
+    /// Returns figures that are all of one moment. Throws ``TooManyGroups`` if the answer would be too large.
+    package func statistics(_ query: StatisticsQuery) async throws -> StatisticsAnswer {
+        guard let answer = try await statistics([query]).first else { throw StorageFailure("the store gave no answer") }
+        return try answer.get()
+    }
+
     /// Does nothing, for a store that maintains itself.
     package func maintain() async throws {}
 }

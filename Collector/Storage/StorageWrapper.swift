@@ -15,8 +15,10 @@ extension StorageWrapper {
         try await storage.store(details, of: batch)
     }
 
-    package func statistics(_ query: StatisticsQuery) async throws -> StatisticsAnswer {
-        try await storage.statistics(query)
+    package func statistics(
+        _ queries: [StatisticsQuery]
+    ) async throws -> [Result<StatisticsAnswer, TooManyGroups>] {
+        try await storage.statistics(queries)
     }
 
     package func account(in window: TimeWindow, _ filter: RequestFilter) async throws -> WindowAccount {

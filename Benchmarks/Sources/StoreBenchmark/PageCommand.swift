@@ -8,7 +8,8 @@ import MartletTelemetry
 
 /// Makes views of the page from a store as the collector does, and prints their cost.
 struct PageCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "page", abstract: "Makes views of the page of a store.")
+    static let configuration = CommandConfiguration(
+        commandName: "page", abstract: "Makes views of the page of a store.")
 
     @Argument(help: "The store's file.")
     var path: String
@@ -19,22 +20,34 @@ struct PageCommand: AsyncParsableCommand {
     @Option(help: "Times that each view is made.")
     var times = 5
 
+    @Option(help: "The beginning of the names of the views that are made. (default: all)")
+    var view = ""
+
     func run() async throws {
         let now = now.map { $0 * 1_000_000_000 } ?? SQLiteStorage.systemClock()
         let storage = try SQLiteStorage(readingFrom: path)
-        let service = try await storage.values(
-            ValuesQuery(.service, window: TimeWindow(from: 0, to: now), limit: 1)
-        ).values.first ?? ""
-        let overview: [(String, [(String, String)])] = [
+        let service = try await storage.agents(seenSince: 0, limit: 1).agents.first?.resource.service ?? ""
+        let endpoint =
+            try await storage.values(
+                ValuesQuery(
+                    .endpoint, window: TimeWindow(from: 0, to: UInt64(Int64.max)),
+                    filter: RequestFilter([.service: [service]]),
+                    limit: 1)
+            ).values.first ?? ""
+        let overviews: [(String, [(String, String)])] = [
             ("overview, 1 h", []), ("overview, 1 h, compared with nothing", [("compare", "off")]),
-            ("overview, 1 h, one service", [("service", service)]),
+            ("overview, 1 h, one service", [("service", service)]), ("overview, 24 h", [("since", "24h")]),
         ]
-        for (name, parameters) in overview {
+        for (name, parameters) in overviews {
             try await measure(name) { try await Overview(try Visit(.overview, parameters, now: now), in: storage).html }
         }
-        try await measure("endpoint, 30 d") {
-            let visit = try Visit(.endpoint, [("service", service), ("since", "30d")], now: now)
-            return try await Endpoint(visit, in: storage).html
+        let endpoints: [(String, [(String, String)])] = [
+            ("endpoint, 30 d", [("service", service), ("endpoint", endpoint)]),
+            ("endpoint, 30 d, all of a service", [("service", service)]), ("endpoint, 30 d, all of all", []),
+        ]
+        for (name, parameters) in endpoints {
+            let visit = try Visit(.endpoint, parameters + [("since", "30d")], now: now)
+            try await measure(name) { try await Endpoint(visit, in: storage).html }
         }
         try await measure("requests, 24 h") {
             try await RequestList(try Visit(.requests, [("since", "24h")], now: now), in: storage).html
@@ -42,6 +55,7 @@ struct PageCommand: AsyncParsableCommand {
     }
 
     private func measure(_ name: String, _ view: () async throws -> HTML) async throws {
+        guard name.hasPrefix(self.view) else { return }
         for _ in 0..<times {
             let (cpu, start) = (ProcessCost.cpuSeconds, ContinuousClock.now)
             let bytes = try await view().bytes.count

@@ -17,13 +17,8 @@ struct CalledHosts: Sendable {
     let hosts: [Host]
     let count: Int
 
-    /// - Throws: ``TooManyGroups``, or the store's error.
-    init(_ visit: Visit, in storage: some Storage) async throws {
-        var filter = visit.filter
-        filter.removeAll(.kind)
-        filter.select(.kind, RequestKind.client.rawValue)
-        let answer = try await storage.statistics(
-            StatisticsQuery(window: visit.window, filter: filter, by: [.host, .service]))
+    /// - Parameter answer: groups by host and service.
+    init(_ answer: StatisticsAnswer) {
         var (groups, services) = ([String: RequestGroup](), [String: Set<String>]())
         for group in answer.groups {
             let host = (group.values.first ?? nil) ?? ""

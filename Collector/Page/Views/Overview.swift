@@ -4,20 +4,13 @@ import MartletTelemetry
 
 /// The services and endpoints of a window: whether anything is worse than before, and where the time goes.
 package struct Overview: Sendable {
-    /// Rows of the table of endpoints, unless the address asks for more.
-    static let maxEndpoints = 100
-    /// Slots of the line of a row, and of the totals.
-    private static let (rowSlots, totalSlots) = (20 as UInt64, 30 as UInt64)
-
     let visit: Visit
     let facts: PageFacts
     /// The side whose endpoints are listed.
     let kind: RequestKind
     /// The parameters of the table of endpoints, for a command and for the API.
     let parameters: ReportParameters
-    let endpoints: Report
-    /// Whether there are too many endpoints to compare them.
-    let isTooMuchToCompare: Bool
+    private let rows: OverviewQuestions.Rows
     let services: [OverviewService]
     let totals: Totals
     let incompleteness: Incompleteness
@@ -25,65 +18,47 @@ package struct Overview: Sendable {
     /// `nil` if there is something to show.
     let empty: EmptyState?
 
+    var endpoints: Report { rows.report }
+
+    /// Whether there are too many endpoints to compare them.
+    var isTooMuchToCompare: Bool { rows.isTooMuchToCompare }
+
     /// - Throws: ``ParameterError``, ``TooManyGroups``, or the store's error.
     package init(_ visit: Visit, in storage: some Storage) async throws {
         self.visit = visit
         facts = try await PageFacts(visit, in: storage)
-        let senders = try await storage.statistics(inSlotsIfPossible: try Self.senders(visit))
-        kind = try visit.parameters.choice(.kind) ?? (senders.totals[.client] != nil ? .client : .server)
+        let wanted: RequestKind? = try visit.parameters.choice(.kind)
+        let questions = try OverviewQuestions(visit, wanted ?? .client)
+        let answers = try await storage.statistics(questions.all)
+        let senders = try await storage.withoutSlots(ifTooMany: answers[0], questions.senders)
+        kind = wanted ?? (senders.totals[.client] != nil ? .client : .server)
         let agents = try await storage.agents(seenSince: visit.window.from, limit: AgentsReport.maxAgents)
         services = OverviewService.all(of: senders, agents)
         incompleteness = try await Incompleteness(visit, senders, agents, in: storage)
         totals = Totals(of: kind, in: senders)
-        parameters = Self.endpoints(visit, kind)
-        var query = try parameters.query(now: visit.now)
-        query.limit = query.limit ?? Self.maxEndpoints
-        query.step = TrendStep.fitting(visit.window, slots: Self.rowSlots)
-        let base = try parameters.comparison(of: query)
-        var (report, isTooMuch) = (Report?.none, false)
-        do {
-            report = try await storage.report(query, comparedWith: base)
-        } catch is TooManyGroups {
-            isTooMuch = base != nil
-            query.step = nil
+        hosts = CalledHosts(try answers[1].get())
+        if kind == questions.kind {
+            (parameters, rows) = (
+                questions.parameters, try await questions.rows(of: Array(answers.dropFirst(2)), in: storage)
+            )
+        } else {
+            let served = try OverviewQuestions(visit, kind)
+            let answers = try await storage.statistics(served.report.queries)
+            (parameters, rows) = (served.parameters, try await served.rows(of: answers, in: storage))
         }
-        if let report { endpoints = report } else { endpoints = try await storage.report(query) }
-        isTooMuchToCompare = isTooMuch
-        hosts = try await CalledHosts(visit, in: storage)
         empty = services.isEmpty ? try await EmptyState(visit, in: storage) : nil
-    }
-
-    /// The query of the services, in the same window as that of the endpoints.
-    private static func senders(_ visit: Visit) throws -> StatisticsQuery {
-        var filter = visit.filter
-        filter.removeAll(.kind)
-        let query = StatisticsQuery(
-            window: visit.window, filter: filter, by: [.service, .kind],
-            step: TrendStep.fitting(visit.window, slots: totalSlots))
-        return try visit.comparison.map { try ComparisonBase($0).query(after: query) } ?? query
-    }
-
-    private static func endpoints(_ visit: Visit, _ kind: RequestKind) -> ReportParameters {
-        var parameters = visit.parameters(for: ReportParameter.self, leavingOut: [.kind, .compare])
-        parameters.add(.kind, kind.rawValue)
-        parameters.add(.compare, visit.comparison)
-        for dimension in [.service, .method, .host, .endpoint] as [Dimension] {
-            parameters.add(.by, dimension.rawValue)
-        }
-        return parameters
     }
 }
 
 extension Storage {
-    /// Returns the answer without slots if there are too many groups for them.
-    fileprivate func statistics(inSlotsIfPossible query: StatisticsQuery) async throws -> StatisticsAnswer {
-        do {
-            return try await statistics(query)
-        } catch is TooManyGroups {
-            var query = query
-            query.step = nil
-            return try await statistics(query)
-        }
+    /// Returns an answer, or one without slots if there are too many groups for them.
+    fileprivate func withoutSlots(
+        ifTooMany answer: Result<StatisticsAnswer, TooManyGroups>, _ query: StatisticsQuery
+    ) async throws -> StatisticsAnswer {
+        if case .success(let answer) = answer { return answer }
+        var query = query
+        query.step = nil
+        return try await statistics(query)
     }
 }
 

@@ -51,6 +51,6 @@ extension ReportRow {
 extension ReportRow.Trend {
     init(_ slots: [RequestGroup]) {
         self.init(
-            count: slots.map(\.count), failed: slots.map(\.failed.requests), p95: slots.map { $0.milliseconds(0.95) })
+            count: slots.map(\.count), failed: slots.map(\.failedCount), p95: slots.map { $0.milliseconds(0.95) })
     }
 }

@@ -14,19 +14,21 @@ extension Report {
         let total = before.total
         func row(_ group: RequestGroup) -> ReportRow { ReportRow(group, by: by, in: before.window, among: total) }
         let earlier = Dictionary(before.groups.map { ($0.values, $0) }) { first, _ in first }
-        let verdicts = Self.verdicts(on: after, comparedWith: before)
+        let verdicts = Comparison(of: Self.rows(of: after, comparedWith: before))
+        let indexes = Dictionary(zip(after.groups.map(\.values), after.groups.indices)) { first, _ in first }
         for index in rows.indices {
             let values = by.map { rows[index].dimensions[$0] ?? nil }
-            rows[index].verdict = verdicts[values]
+            rows[index].verdict = indexes[values].map { verdicts[$0] }
             rows[index].before = earlier[values].map { row($0).measures }
         }
-        let gone = before.groups.filter { verdicts[$0.values] == nil }
+        let gone = before.groups.filter { indexes[$0.values] == nil }
         compare = ReportComparison(
             base: base.text, from: TimeText.format(before.window.from), to: TimeText.format(before.window.to),
             completeness: before.account.completeness,
             blocks: .init(before: before.slots?.blockCount ?? 0, after: after.slots?.blockCount ?? 0),
+            worse: verdicts.worse, better: verdicts.better, same: verdicts.same,
+            tooLittleData: verdicts.tooLittleData,
             goneCount: gone.count, gone: gone.prefix(limit ?? gone.count).map(row))
-        for verdict in verdicts.values { compare?.count(verdict) }
     }
 
     /// - Parameter slots: the slots of each row.
@@ -38,31 +40,12 @@ extension Report {
         }
     }
 
-    private static func verdicts(
-        on after: StatisticsAnswer, comparedWith before: StatisticsAnswer
-    ) -> [[String?]: Verdict] {
-        let (earlier, now) = (before.blocks, after.blocks)
-        let values = after.groups.map(\.values)
-        let rows = values.map { ComparedRow(before: earlier[$0] ?? [], after: now[$0] ?? []) }
-        return Dictionary(zip(values, Comparison.verdicts(of: rows))) { first, _ in first }
-    }
-}
-
-extension ReportComparison {
-    fileprivate mutating func count(_ verdict: Verdict) {
-        switch verdict {
-        case .worse: worse += 1
-        case .better: better += 1
-        case .noChangeFound: same += 1
-        case .tooLittleData: tooLittleData += 1
+    private static func rows(
+        of after: StatisticsAnswer, comparedWith before: StatisticsAnswer
+    ) -> [ComparedRow] {
+        let earlier = Dictionary(zip(before.groups.map(\.values), before.slots?.blocks ?? [])) { first, _ in first }
+        return zip(after.groups, after.slots?.blocks ?? []).map { group, blocks in
+            ComparedRow(before: earlier[group.values] ?? [], after: blocks)
         }
-    }
-}
-
-extension StatisticsAnswer {
-    /// The whole slots of each group, by its values.
-    fileprivate var blocks: [[String?]: [RequestGroup]] {
-        guard let slots else { return [:] }
-        return Dictionary(zip(groups.map(\.values), slots.blocks)) { first, _ in first }
     }
 }

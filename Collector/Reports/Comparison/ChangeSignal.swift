@@ -33,7 +33,7 @@ struct ChangeSignal {
     /// Returns the requests of a slot that have the property, and all of them.
     func share(of slot: RequestGroup) -> ShareShift.Share {
         let count = Double(slot.count)
-        guard let threshold else { return (Double(slot.failed.requests), count) }
+        guard let threshold else { return (Double(slot.failedCount), count) }
         let upTo = [slot.unfailed, slot.failed].reduce(0.0) {
             $0 + Double($1.duration.countOfValues(upTo: threshold))
         }

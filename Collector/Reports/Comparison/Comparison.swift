@@ -1,53 +1,54 @@
 /// Tells which rows of a report have changed from one window to another by more than they vary by themselves. Pure.
 ///
 /// docs/comparison.md explains the steps to a reader of the verdicts, and has their measured error rates.
-package enum Comparison {
+package struct Comparison: Sendable {
     /// The requests that a row needs in each window.
     package static let minRequests: UInt64 = 30
     /// The blocks with requests that a row needs in each window.
     package static let minBlocks = 6
 
-    /// Returns a verdict for each row, in order.
+    private let rows: [ComparedRow]
+    /// The reason why a row cannot be compared; `nil` for those that are.
+    private let shortages: [Verdict.Shortage?]
+    /// The verdicts on the rows that changed, by their index.
+    private let changes: [Int: Verdict]
+    /// The levels up to which one more result would have counted.
+    private let missed: RowTests.Levels
+
+    /// Tests all rows.
     ///
     /// Of the changes of failures that are found, one in a hundred is false on average, and so of those of durations. The two
     /// are different questions, and many tests of the one must not make the other harder to answer.
     ///
     /// - Parameter rows: all rows of a report, and not those alone that look changed. They are judged together, because among
     ///   many rows some look changed by chance.
-    package static func verdicts(of rows: [ComparedRow]) -> [Verdict] {
-        let evidence = rows.map(Evidence.init)
-        let tests = evidence.compactMap(\.tests)
-        let failures = FalseDiscoveryRate(tests.compactMap(\.failures.pValue))
-        let durations = FalseDiscoveryRate(tests.flatMap(\.durationPValues))
+    package init(of rows: [ComparedRow]) {
+        let shortages = rows.map(Verdict.Shortage.init)
+        let compared = rows.indices.filter { shortages[$0] == nil }
+        // Most rows have not changed, and need no more than their p-values.
+        let results = compared.map { RowTests(rows[$0]).pValues }
+        let failures = FalseDiscoveryRate(results.compactMap(\.failures))
+        let durations = FalseDiscoveryRate(results.flatMap(\.durations))
         let found = RowTests.Levels(failures: failures.level, durations: durations.level)
-        let missed = RowTests.Levels(failures: failures.levelOfOneMore, durations: durations.levelOfOneMore)
-        return evidence.map { $0.verdict(found: found, missed: missed) }
-    }
-}
-
-private enum Evidence {
-    case tests(RowTests)
-    case shortage(Verdict.Shortage)
-
-    init(_ row: ComparedRow) {
-        self = Verdict.Shortage(row).map(Self.shortage) ?? .tests(RowTests(row))
-    }
-
-    var tests: RowTests? {
-        guard case .tests(let tests) = self else { return nil }
-        return tests
-    }
-
-    /// - Parameters:
-    ///   - found: the levels up to which results count.
-    ///   - missed: the levels up to which one more result would have counted.
-    func verdict(found: RowTests.Levels, missed: RowTests.Levels) -> Verdict {
-        switch self {
-        case .tests(let tests):
-            Verdict(tests.changes(found)) ?? .noChangeFound(wouldHaveSeen: tests.smallestChange(missed))
-        case .shortage(let shortage): .tooLittleData(shortage)
+        let changed = zip(compared, results).filter { $1.count(at: found) }.compactMap { row, _ in
+            Verdict(RowTests(rows[row]).changes(found)).map { (row, $0) }
         }
+        (self.rows, self.shortages) = (rows, shortages)
+        changes = Dictionary(changed) { first, _ in first }
+        missed = RowTests.Levels(failures: failures.levelOfOneMore, durations: durations.levelOfOneMore)
     }
+
+    /// The verdict on a row, by its index.
+    package subscript(row: Int) -> Verdict {
+        if let change = changes[row] { return change }
+        if let shortage = shortages[row] { return .tooLittleData(shortage) }
+        return .noChangeFound(wouldHaveSeen: RowTests(rows[row]).smallestChange(missed))
+    }
+
+    package var worse: Int { changes.values.count { if case .worse = $0 { true } else { false } } }
+    package var better: Int { changes.count - worse }
+    package var tooLittleData: Int { shortages.count { $0 != nil } }
+    package var same: Int { rows.count - changes.count - tooLittleData }
 }
 
 extension Verdict {

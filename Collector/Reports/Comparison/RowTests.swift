@@ -1,15 +1,15 @@
 import MartletStorage
 import MartletTelemetry
 
-/// The tests of one row, and the figures that its verdict names.
+/// The tests of one row, and the figures that its verdict names. The figures are worked out when they are asked for: most rows
+/// need none.
 struct RowTests {
     let failures: ShareTest
     let durations: PlacementTest
     /// `nil` if too few requests are above the quantile.
     let tail95: ShareTest?
     let tail99: ShareTest?
-    private let quantiles: (p50: Quantiles, p95: Quantiles, p99: Quantiles)
-    private let all: ExponentialHistogram
+    private let (before, after): (WindowCounts, WindowCounts)
 
     private typealias Quantiles = Verdict.Change<Verdict.Quantile>
 
@@ -18,22 +18,29 @@ struct RowTests {
 
     /// - Parameter row: has requests in at least two blocks of each window.
     init(_ row: ComparedRow) {
-        all = ExponentialHistogram(mergedFrom: row.before + row.after)
-        let buckets = SharedBuckets(all)
-        let (before, after) = (WindowCounts(row.before, in: buckets), WindowCounts(row.after, in: buckets))
+        let buckets = SharedBuckets(of: row.before + row.after)
+        (before, after) = (WindowCounts(row.before, in: buckets), WindowCounts(row.after, in: buckets))
         failures = ShareTest(before: before.failureShare, after: after.failureShare)
         durations = PlacementTest(before: before, after: after)
         tail95 = TailTest.share(above: 0.95, atLeast: Self.minAbove95, before, after)
         tail99 = TailTest.share(above: 0.99, atLeast: Self.minAbove99, before, after)
-        func quantiles(_ share: Double) -> Quantiles {
-            Quantiles(before: Verdict.Quantile(share, of: before), after: Verdict.Quantile(share, of: after))
-        }
-        self.quantiles = (quantiles(0.5), quantiles(0.95), quantiles(0.99))
     }
 
-    /// The results of the tests of durations that had something to test.
-    var durationPValues: [Double] {
-        [durations.pValue, tail95?.pValue, tail99?.pValue].compactMap { $0 }
+    /// The results of the tests that had something to test.
+    struct PValues {
+        var failures: Double?
+        var durations: [Double]
+
+        /// Whether one of them counts.
+        func count(at levels: Levels) -> Bool {
+            failures.map { $0 <= levels.failures } ?? false || durations.contains { $0 <= levels.durations }
+        }
+    }
+
+    var pValues: PValues {
+        PValues(
+            failures: failures.pValue,
+            durations: [durations.pValue, tail95?.pValue, tail99?.pValue].compactMap { $0 })
     }
 
     /// The p-values up to which results count.
@@ -47,18 +54,22 @@ struct RowTests {
         let level = levels.durations
         return Verdict.Changes(
             failures: failures.change(level: levels.failures),
-            p50: durations.pValue <= level ? gated(quantiles.p50, isSlower: durations.superiority > 0.5) : nil,
-            p95: tail95.flatMap { $0.counts(level) ? gated(quantiles.p95, isSlower: $0.isMoreAfter) : nil },
-            p99: tail99.flatMap { $0.counts(level) ? gated(quantiles.p99, isSlower: $0.isMoreAfter) : nil },
+            p50: durations.pValue <= level ? change(of: 0.5, isSlower: durations.superiority > 0.5) : nil,
+            p95: tail95.flatMap { $0.counts(level) ? change(of: 0.95, isSlower: $0.isMoreAfter) : nil },
+            p99: tail99.flatMap { $0.counts(level) ? change(of: 0.99, isSlower: $0.isMoreAfter) : nil },
             cliffsDelta: durations.cliffsDelta)
     }
 
     /// Returns the smallest changes that would have been found.
     func smallestChange(_ levels: Levels) -> Verdict.SmallestChange {
-        Verdict.SmallestChange(failures: failures, tail: tail95, durations: all, levels: levels)
+        let all = ExponentialHistogram(mergedFrom: before.blocks + after.blocks)
+        return Verdict.SmallestChange(failures: failures, tail: tail95, durations: all, levels: levels)
     }
 
-    private func gated(_ change: Quantiles, isSlower: Bool) -> Quantiles? {
+    /// Returns a quantile in both windows; `nil` if the difference is not worth a word.
+    private func change(of share: Double, isSlower: Bool) -> Quantiles? {
+        let change = Quantiles(
+            before: Verdict.Quantile(share, of: before), after: Verdict.Quantile(share, of: after))
         let (before, after) = (change.before.value, change.after.value)
         return ChangeGate.passes(quantile: before, after, isSlower: isSlower) ? change : nil
     }

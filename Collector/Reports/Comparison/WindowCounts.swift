@@ -11,17 +11,19 @@ struct WindowCounts {
     let buckets: [[Double]]
     /// Requests by bucket.
     let totals: [Double]
-    /// All durations, in seconds.
-    let durations: ExponentialHistogram
+    let blocks: [RequestGroup]
 
     init(_ blocks: [RequestGroup], in shared: SharedBuckets) {
         let blocks = blocks.filter { $0.count > 0 }
         requests = blocks.map { Double($0.count) }
-        failures = blocks.map { Double($0.failed.requests) }
+        failures = blocks.map { Double($0.failedCount) }
         buckets = blocks.map(shared.counts)
         totals = shared.sums(of: buckets)
-        durations = ExponentialHistogram(mergedFrom: blocks)
+        self.blocks = blocks
     }
+
+    /// All durations, in seconds.
+    var durations: ExponentialHistogram { ExponentialHistogram(mergedFrom: blocks) }
 
     var failureShare: BlockMean { BlockMean(sums: failures, sizes: requests) }
 
@@ -34,22 +36,34 @@ struct WindowCounts {
 /// The buckets that the durations of all blocks of a row have in common: those of the coarsest scale among them. The first is
 /// for durations of zero.
 struct SharedBuckets {
-    private let all: ExponentialHistogram
+    private let scale: Int32
+    /// The index of the first bucket after that for zero.
+    private let offset: Int32
     let count: Int
 
-    /// - Parameter all: the durations of all blocks.
-    init(_ all: ExponentialHistogram) {
-        self.all = all
-        count = all.buckets.count + 1
+    /// - Parameter groups: the blocks of both windows.
+    init(of groups: [RequestGroup]) {
+        var bounds = BucketBounds()
+        for group in groups {
+            bounds.lowerScale(to: group.unfailed.duration)
+            bounds.lowerScale(to: group.failed.duration)
+        }
+        for group in groups {
+            bounds.widen(to: group.unfailed.duration)
+            bounds.widen(to: group.failed.duration)
+        }
+        (scale, offset, count) = (bounds.scale, bounds.first, bounds.count + 1)
     }
 
     func counts(of group: RequestGroup) -> [Double] {
         var counts = [Double](repeating: 0, count: count)
         for durations in [group.unfailed.duration, group.failed.duration] where durations.count > 0 {
             counts[0] += Double(durations.zeroCount)
-            let shift = durations.scale - all.scale
-            for (index, bucket) in durations.buckets.enumerated() where bucket > 0 {
-                counts[Int(((durations.offset + Int32(index)) >> shift) - all.offset) + 1] += Double(bucket)
+            let (shift, first) = (durations.scale - scale, Int(offset) - 1)
+            var index = Int(durations.offset)
+            for bucket in durations.buckets {
+                if bucket > 0 { counts[(index >> shift) - first] += Double(bucket) }
+                index += 1
             }
         }
         return counts
@@ -59,6 +73,30 @@ struct SharedBuckets {
         blocks.reduce(into: [Double](repeating: 0, count: count)) { sums, block in
             for index in sums.indices { sums[index] += block[index] }
         }
+    }
+}
+
+/// The buckets that the sum of histograms has, found without adding them up.
+private struct BucketBounds {
+    private(set) var scale = ExponentialHistogram.scales.upperBound
+    private(set) var first: Int32 = 0
+    private(set) var count = 0
+
+    mutating func lowerScale(to durations: ExponentialHistogram) {
+        if durations.count > 0 { scale = min(scale, durations.scale) }
+    }
+
+    /// - Parameter durations: a histogram that ``lowerScale(to:)`` was called with.
+    mutating func widen(to durations: ExponentialHistogram) {
+        guard !durations.buckets.isEmpty else { return }
+        let shift = durations.scale - scale
+        var low = durations.offset >> shift
+        var high = (durations.offset + Int32(durations.buckets.count) - 1) >> shift
+        if count > 0 { (low, high) = (min(low, first), max(high, first + Int32(count) - 1)) }
+        while Int64(high) - Int64(low) >= Int64(ExponentialHistogram.maxBuckets) {
+            (low, high, scale) = (low >> 1, high >> 1, scale - 1)
+        }
+        (first, count) = (low, Int(high - low) + 1)
     }
 }
 

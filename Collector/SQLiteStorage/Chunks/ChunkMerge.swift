@@ -13,7 +13,7 @@ struct ChunkMerge {
             _ damaged: inout Int
         ) {
             while let entry = entries.entry, entries.series == series {
-                if !entryReader.add(entry, of: &reader, to: &statistics) { damaged += 1 }
+                if entryReader.read(entry, of: &reader) { entryReader.add(to: &statistics) } else { damaged += 1 }
                 left -= 1
                 entries.next()
             }

@@ -4,10 +4,12 @@ import MartletTelemetry
 struct EntryReader {
     private var sketch = SparseHistogram()
     private var phases = PhasesBlob.emptyPhases
+    private var phaseCount = 0
+    private var sent: UInt64 = 0
+    private var received: UInt64 = 0
 
-    /// Adds an entry. Returns `false`, and adds nothing, if the bytes are no entry.
-    mutating func add(_ entry: Range<Int>, of reader: inout ByteReader, to statistics: inout RequestStatistics) -> Bool
-    {
+    /// Reads an entry. Returns `false` if the bytes are no entry.
+    mutating func read(_ entry: Range<Int>, of reader: inout ByteReader) -> Bool {
         reader.enter(entry)
         guard let sent = reader.varint(), let received = reader.varint(), let length = reader.varint(),
             let ofPhases = reader.range(of: length)
@@ -15,10 +17,16 @@ struct EntryReader {
         reader.enter(ofPhases)
         guard let phaseCount = PhasesBlob.read(&reader, into: &phases) else { return false }
         reader.enter(ofPhases.upperBound..<entry.upperBound)
-        guard SketchBlob.read(&reader, into: &sketch), statistics.duration.merge(sketch) else { return false }
+        guard SketchBlob.read(&reader, into: &sketch), sketch.count != nil else { return false }
+        (self.sent, self.received, self.phaseCount) = (sent, received, phaseCount)
+        return true
+    }
+
+    /// Adds the entry that was read last.
+    func add(to statistics: inout RequestStatistics) {
+        guard statistics.duration.merge(sketch) else { return }
         statistics.bytesSent &+= sent
         statistics.bytesReceived &+= received
         for index in 0..<phaseCount { statistics.phases.add(phases[index].total, to: phases[index].phase) }
-        return true
     }
 }

@@ -21,17 +21,12 @@ struct StoredChunk {
 
     /// Calls `body` for many chunks, in the order of `ids`. A statement for each would take as long as reading its points, if
     /// they are few.
-    ///
-    /// - Parameter body: takes the index of the chunk's id in `ids`, and the chunk.
-    static func forEach(_ ids: [Int64], in db: Database, _ body: (Int, StoredChunk) throws -> Void) throws {
+    static func forEach(_ ids: [Int64], in db: Database, _ body: (StoredChunk) throws -> Void) throws {
         let statement = try db.cachedStatement(
-            sql: """
-                SELECT \(columns), wanted.key
-                FROM json_each(?) wanted CROSS JOIN chunk ON chunk.id = wanted.value
-                """)
+            sql: "SELECT \(columns) FROM json_each(?) wanted CROSS JOIN chunk ON chunk.id = wanted.value")
         let list = "[" + ids.map(String.init).joined(separator: ",") + "]"
         let rows = try Row.fetchCursor(statement, arguments: [list])
-        while let row = try rows.next() { try body(row[6], StoredChunk(row)) }
+        while let row = try rows.next() { try body(StoredChunk(row)) }
     }
 
     private static let columns = "points, checksum, count, damaged, resource_id, end_time"

@@ -8,12 +8,6 @@ struct ChunkSlices {
     /// Chunks of a slice at most. They are held at once and take 24 bytes each.
     static let maxChunks = 10_000
 
-    /// A chunk to read, and the class of its sender.
-    struct Reference {
-        var id: Int64
-        var sender: TargetLookup.SenderClass
-    }
-
     private let rows: RowCursor
 
     init(of range: ChunkRange, in db: Database) throws {
@@ -27,15 +21,15 @@ struct ChunkSlices {
             arguments: [range.tier.rawValue, range.isRolled, range.from, range.to])
     }
 
-    /// Returns the next slice; `nil` at the end.
+    /// Returns the next slice, as the numbers of its chunks; `nil` at the end.
     ///
     /// - Parameter sender: returns the sender of a resource; chunks are left out if it is `nil`.
-    func next(sender: (_ resource: Int64) throws -> TargetLookup.SenderClass?) throws -> [Reference]? {
-        var chunks: [Reference] = []
+    func next(sender: (_ resource: Int64) throws -> TargetLookup.SenderClass?) throws -> [Int64]? {
+        var chunks: [(id: Int64, sender: TargetLookup.SenderClass)] = []
         while chunks.count < Self.maxChunks, let row = try rows.next() {
-            if let sender = try sender(row[1]) { chunks.append(Reference(id: row[0], sender: sender)) }
+            if let sender = try sender(row[1]) { chunks.append((row[0], sender)) }
         }
         guard !chunks.isEmpty else { return nil }
-        return chunks.sorted { ($0.sender, $0.id) < ($1.sender, $1.id) }
+        return chunks.sorted { ($0.sender, $0.id) < ($1.sender, $1.id) }.map(\.id)
     }
 }

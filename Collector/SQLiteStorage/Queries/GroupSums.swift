@@ -2,19 +2,27 @@ import GRDB
 import MartletStorage
 import MartletTelemetry
 
-/// The sums of groups. It goes through chunks once and adds each point to its group, from the bytes as they are read. It holds
-/// one chunk, the groups, and an entry for each series that it met. If the groups' sketches take more memory than the limit, each
-/// step of coarseness halves them, and doubles the error of quantiles.
+/// The sums of a query's groups, to which ``ChunkPass`` adds points from the bytes as they are read. It holds the groups, and an
+/// entry for each series that it met. If the groups' sketches take more memory than the limit, each step of coarseness halves them,
+/// and doubles the error of quantiles.
 struct GroupSums {
+    /// The window of the answer.
+    let window: TimeWindow
+    /// `nil` for groups without slots.
+    let grid: SlotGrid?
+    /// The chunks that have the window's points.
+    let ranges: [ChunkRange]
     private(set) var damagedPoints = 0
     /// The groups that were met, including empty ones; with a grid, each group's slots in the order of time.
-    private(set) var sums: [RequestGroup]
-    private let grid: SlotGrid?
+    private(set) var sums: [RequestGroup] = []
+    /// The reason why there is no answer.
+    private(set) var failure: TooManyGroups?
     /// Whether a group that was not met before is added.
     private let isGrowing: Bool
     private var index: GroupIndex
     private var lookup: TargetLookup
-    private var entryReader = EntryReader()
+    /// The chunk whose points are added.
+    private var chunk: (sender: TargetLookup.SenderClass, resource: Int64, end: Int64, slot: Int)?
     /// The cover of each sender's spans, read when the first series of spans is met.
     private var covers: [Int64: MetricsCover]?
     private let maxSketchBytes: Int
@@ -22,24 +30,34 @@ struct GroupSums {
     /// The scale of all sketches at most.
     private var scale = ExponentialHistogram.defaultScale
 
-    /// Creates sums of all groups, `limits.maxGroups` at most; each slot of a group counts as one.
-    init(by dimensions: [Dimension], _ filter: RequestFilter, _ limits: SQLiteLimits, in grid: SlotGrid? = nil) {
+    /// Creates sums of all groups of a query, `limits.maxGroups` at most; each slot of a group counts as one.
+    ///
+    /// - Parameter isInSlots: whether the groups are summed up in the query's slots.
+    init(
+        _ query: StatisticsQuery, isInSlots: Bool, _ expired: ExpiredTimes, _ limits: SQLiteLimits,
+        _ series: SeriesMemory
+    ) {
+        let counted = WindowRanges(query.window, expired: expired)
+        window = counted.window
+        grid = isInSlots ? query.grid(in: window, expired) : nil
+        ranges = grid.map { WindowRanges.ranges(of: $0, expired: expired) } ?? counted.ranges
         index = GroupIndex(maxGroups: limits.maxGroups, slots: grid?.count ?? 1)
-        maxSketchBytes = limits.maxSketchBytes
-        lookup = TargetLookup(by: dimensions, filter)
-        (sums, self.grid, isGrowing) = ([], grid, true)
+        lookup = TargetLookup(by: query.grouping, query.filter, series)
+        (maxSketchBytes, isGrowing) = (limits.maxSketchBytes, true)
     }
 
-    /// Creates sums of these groups alone, in slots.
+    /// Creates sums of these groups alone, in the query's slots.
     init(
-        by dimensions: [Dimension], _ filter: RequestFilter, of groups: [RequestGroup], _ limits: SQLiteLimits,
-        in grid: SlotGrid
+        _ query: StatisticsQuery, of groups: [RequestGroup], in grid: SlotGrid, _ expired: ExpiredTimes,
+        _ limits: SQLiteLimits, _ series: SeriesMemory
     ) {
+        window = grid.window
+        self.grid = grid
+        ranges = WindowRanges.ranges(of: grid, expired: expired)
         index = GroupIndex(of: groups)
-        maxSketchBytes = limits.maxSketchBytes
-        lookup = TargetLookup(by: dimensions, filter)
+        lookup = TargetLookup(by: query.by, query.filter, series)
+        (maxSketchBytes, isGrowing) = (limits.maxSketchBytes, false)
         sums = groups.flatMap { Array(repeating: RequestGroup(values: $0.values), count: grid.count) }
-        (self.grid, isGrowing) = (grid, false)
     }
 
     /// The slots of each group.
@@ -48,43 +66,41 @@ struct GroupSums {
         return stride(from: 0, to: sums.count, by: grid.count).map { Array(sums[$0..<$0 + grid.count]) }
     }
 
-    mutating func add(_ range: ChunkRange, in db: Database) throws {
-        let slices = try ChunkSlices(of: range, in: db)
-        while let chunks = try slices.next(sender: { try lookup.senderClass(ofResource: $0, in: db) }) {
-            try StoredChunk.forEach(chunks.map(\.id), in: db) { try add($1, of: chunks[$0].sender, in: db) }
-        }
+    /// Returns `nil` if the query leaves out this sender.
+    mutating func senderClass(ofResource id: Int64, in db: Database) throws -> TargetLookup.SenderClass? {
+        try lookup.senderClass(ofResource: id, in: db)
     }
 
-    private mutating func add(_ chunk: StoredChunk, of sender: TargetLookup.SenderClass, in db: Database) throws {
+    /// Goes to a chunk. Returns `false` if none of its points count.
+    mutating func begin(_ chunk: StoredChunk, in db: Database) throws -> Bool {
+        guard failure == nil, let sender = try lookup.senderClass(ofResource: chunk.resource, in: db) else {
+            return false
+        }
+        let slot = grid?.index(of: UnixNanoseconds(clamping: chunk.end)) ?? 0
+        self.chunk = (sender, chunk.resource, chunk.end, slot)
         damagedPoints += chunk.damaged
-        guard let bytes = chunk.bytes else {
-            damagedPoints += chunk.count
-            return
-        }
-        var entries = ChunkEntries(bytes)
-        var reader = ByteReader(bytes)
-        var read = 0
-        let end = UnixNanoseconds(clamping: chunk.end)
-        let slot = grid?.index(of: end) ?? 0
-        while let entry = entries.entry {
-            if let target = try target(ofSeries: entries.series, sender: sender, in: db),
-                try !isCoveredByMetrics(target.requests, in: chunk, db)
-            {
-                let sum = target.group * (grid?.count ?? 1) + slot
-                let before = sums[sum].sketchBytes
-                let isRead = sums[sum].add(target.requests) { entryReader.add(entry, of: &reader, to: &$0) }
-                if isRead {
-                    sums[sum].latestEnd = max(sums[sum].latestEnd, end)
-                    sketchBytes += sums[sum].sketchBytes - before
-                    if sketchBytes > maxSketchBytes { makeCoarser() }
-                    read += 1
-                }
-            } else {
-                read += 1
-            }
-            entries.next()
-        }
-        damagedPoints += max(0, chunk.count - read)
+        return true
+    }
+
+    mutating func addDamaged(_ points: Int) { damagedPoints += points }
+
+    /// Returns the sum of a series of the chunk; `nil` for a series that does not count.
+    mutating func target(ofSeries series: Int64, in db: Database) throws -> SeriesTarget? {
+        guard let chunk, let target = try target(ofSeries: series, sender: chunk.sender, in: db),
+            try !isCoveredByMetrics(target.requests, of: chunk.resource, until: chunk.end, db)
+        else { return nil }
+        return SeriesTarget(group: target.group * (grid?.count ?? 1) + chunk.slot, requests: target.requests)
+    }
+
+    /// Adds a point of the chunk.
+    ///
+    /// - Parameters:
+    ///   - point: has read it.
+    ///   - target: from ``target(ofSeries:in:)``.
+    mutating func add(_ point: EntryReader, to target: SeriesTarget) {
+        let end = UnixNanoseconds(clamping: chunk?.end ?? 0)
+        sketchBytes += sums[target.group].add(target.requests, until: end) { point.add(to: &$0) }
+        if sketchBytes > maxSketchBytes { makeCoarser() }
     }
 
     /// Halves the sketches, as often as necessary. At the coarsest scale they take no memory to speak of.
@@ -97,13 +113,13 @@ struct GroupSums {
     }
 
     /// Whether the requests come from spans and the same sender's metrics cover the chunk's time.
-    private mutating func isCoveredByMetrics(_ requests: RequestClass, in chunk: StoredChunk, _ db: Database) throws
-        -> Bool
-    {
+    private mutating func isCoveredByMetrics(
+        _ requests: RequestClass, of resource: Int64, until end: Int64, _ db: Database
+    ) throws -> Bool {
         guard requests.isOfSpans else { return false }
         let covers = try covers ?? StatisticsCoverRows.covers(in: db)
         self.covers = covers
-        return covers[chunk.resource]?.contains(requests.kind, end: chunk.end) ?? false
+        return covers[resource]?.contains(requests.kind, end: end) ?? false
     }
 
     /// Returns `nil` for a series that is left out.
@@ -111,16 +127,30 @@ struct GroupSums {
         ofSeries series: Int64, sender: TargetLookup.SenderClass, in db: Database
     ) throws -> SeriesTarget? {
         if let known = lookup.target(ofSeries: series, sender: sender) { return known }
-        let target = try lookup.readTarget(ofSeries: series, sender: sender, in: &index, db)
-        if isGrowing {
-            let slots = max(1, grid?.count ?? 1)
-            for values in index.values[(sums.count / slots)...] {
-                var group = RequestGroup(values: values)
-                group.lowerScale(to: scale)
-                sums.append(contentsOf: repeatElement(group, count: slots))
-            }
+        do {
+            let target = try lookup.readTarget(ofSeries: series, sender: sender, in: &index, db)
+            if isGrowing { addNewGroups() }
+            lookup.remember(target, ofSeries: series, sender: sender)
+            return target
+        } catch let error as TooManyGroups {
+            (failure, chunk, sums) = (error, nil, [])
+            return nil
         }
-        lookup.remember(target, ofSeries: series, sender: sender)
-        return target
+    }
+
+    private mutating func addNewGroups() {
+        let slots = max(1, grid?.count ?? 1)
+        for values in index.values[(sums.count / slots)...] {
+            var group = RequestGroup(values: values)
+            group.lowerScale(to: scale)
+            sums.append(contentsOf: repeatElement(group, count: slots))
+        }
+    }
+}
+
+extension StatisticsQuery {
+    /// Returns the slots of a window that was answered; `nil` if the query has no step.
+    func grid(in window: TimeWindow, _ expired: ExpiredTimes) -> SlotGrid? {
+        step.map { SlotGrid(window, step: $0, endingAt: slotEnd, expired: expired) }
     }
 }

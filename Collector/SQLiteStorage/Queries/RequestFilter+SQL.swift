@@ -12,6 +12,9 @@ extension RequestFilter {
     /// Whether the filter leaves out senders.
     var selectsSenders: Bool { wanted.keys.contains(where: \.isOfSender) }
 
+    /// Whether the filter leaves out requests of a sender.
+    var selectsRequests: Bool { wanted.keys.contains { !$0.isOfSender } }
+
     private func condition(on dimensions: [Dimension]) -> SQL {
         let conditions = dimensions.compactMap { dimension in
             wanted[dimension].map { Self.condition(dimension, $0.sorted()) }

@@ -23,6 +23,7 @@ struct TargetLookup {
 
     private let dimensions: [Dimension]
     private let filter: RequestFilter
+    private let memory: SeriesMemory
     private var classes: [Class] = []
     /// The class of each resource; `nil` for senders that the filter leaves out.
     private var classOfResource: [Int64: SenderClass?] = [:]
@@ -32,19 +33,22 @@ struct TargetLookup {
     private var current: Int?
     /// The series of the current class's service.
     private var series: ServiceSeries?
+    /// Whether each service that was met has a series that the filter selects.
+    private var counting: [String: Bool] = [:]
     /// The group of each of the series' names; `nil` until it is asked for, and `.some(nil)` if it is left out.
     private var groups: [Int??] = []
 
     /// - Parameter dimensions: the dimensions that groups are told apart by.
-    init(by dimensions: [Dimension], _ filter: RequestFilter) {
+    init(by dimensions: [Dimension], _ filter: RequestFilter, _ memory: SeriesMemory) {
         self.dimensions = dimensions
         self.filter = filter
+        self.memory = memory
     }
 
     /// Returns `nil` if the query leaves out this sender.
     mutating func senderClass(ofResource id: Int64, in db: Database) throws -> SenderClass? {
         if let known = classOfResource[id] { return known }
-        let found = try ResourceRows.find(id, in: db).flatMap { senderClass(of: $0) }
+        let found = try ResourceRows.find(id, in: db).flatMap { try senderClass(of: $0, in: db) }
         classOfResource[id] = .some(found)
         return found
     }
@@ -78,19 +82,29 @@ struct TargetLookup {
 
     private mutating func seriesOfService(of sender: SenderClass, in db: Database) throws -> ServiceSeries {
         if let series, current == sender.index { return series }
-        let resource = classes[sender.index].resource
-        let known = series.flatMap { $0.service == resource.service ? $0 : nil }
-        let read = try known ?? ServiceSeries(of: resource.service, by: dimensions, filter, in: db)
-        (current, series, groups) = (sender.index, read, Array(repeating: nil, count: read.names.count))
-        return read
+        let service = classes[sender.index].resource.service
+        let known = series.flatMap { $0.service == service ? $0 : nil }
+        let used =
+            try known ?? ServiceSeries(memory.series(of: service, in: db), of: service, by: dimensions, filter)
+        (current, series, groups) = (sender.index, used, Array(repeating: nil, count: used.names.count))
+        return used
+    }
+
+    /// Whether a service has requests that the filter selects. The points of any other service need not be read.
+    private mutating func counts(_ service: String, in db: Database) throws -> Bool {
+        guard filter.selectsRequests else { return true }
+        if let known = counting[service] { return known }
+        let found = try memory.series(of: service, in: db).contains { $0.dimensions.map(filter.matches) ?? false }
+        counting[service] = found
+        return found
     }
 
     private func values(of request: RequestDimensions, _ sender: SenderClass) -> [String?] {
         dimensions.map { $0.value(of: request, from: classes[sender.index].resource) }
     }
 
-    private mutating func senderClass(of resource: TelemetryResource) -> SenderClass? {
-        guard filter.matches(resource) else { return nil }
+    private mutating func senderClass(of resource: TelemetryResource, in db: Database) throws -> SenderClass? {
+        guard filter.matches(resource), try counts(resource.service, in: db) else { return nil }
         let values = [resource.service] + dimensions.map { $0.value(of: resource) }
         if let known = classOfValues[values] { return known }
         let service = services[resource.service] ?? services.count

@@ -80,7 +80,8 @@ enum Schema {
     /// The series that points count to. Processes of a service share them.
     private static let series = """
         CREATE TABLE series (
-            id INTEGER PRIMARY KEY,
+            -- AUTOINCREMENT gives no number twice, so that a reader may remember a series: see SeriesMemory.
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
             service TEXT NOT NULL,
             kind TEXT NOT NULL, method TEXT NOT NULL, host TEXT NOT NULL, port INTEGER NOT NULL,
             endpoint TEXT NOT NULL, status INTEGER NOT NULL, error TEXT NOT NULL,

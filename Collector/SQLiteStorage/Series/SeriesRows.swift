@@ -61,6 +61,28 @@ enum SeriesRows {
         return try Row.fetchOne(statement, arguments: [id]).flatMap(decode)
     }
 
+    /// Returns the number of the series of a service that was made last; `nil` if it has none.
+    static func latest(ofService service: String, in db: Database) throws -> Int64? {
+        let statement = try db.cachedStatement(sql: "SELECT max(id) FROM series WHERE service = ?")
+        return try Int64.fetchOne(statement, arguments: [service])
+    }
+
+    /// Returns all series of a service. They are read at once: reading each as it is met takes five times as long.
+    static func all(ofService service: String, in db: Database) throws -> [SeriesMemory.Series] {
+        // The index over these columns has them all, in their order.
+        let statement = try db.cachedStatement(
+            sql: "SELECT id, kind, method, host, port, endpoint, status, error FROM series WHERE service = ?")
+        let rows = try Row.fetchCursor(statement, arguments: [service])
+        var series: [SeriesMemory.Series] = []
+        while let row = try rows.next() {
+            let dimensions = dimensions(
+                kind: row[1], method: row[2], host: row[3], port: row[4], endpoint: row[5], status: row[6],
+                error: row[7])
+            series.append(SeriesMemory.Series(id: row[0], dimensions: dimensions))
+        }
+        return series
+    }
+
     /// Reads the columns by their names. Returns `nil` for an unknown kind.
     static func decode(_ row: Row) -> RequestDimensions? {
         dimensions(

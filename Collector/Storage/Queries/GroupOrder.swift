@@ -49,8 +49,8 @@ extension RequestGroup {
         switch measure {
         case .impact: time
         case .count: Double(count)
-        case .failures: Double(failed.requests)
-        case .failureRate: count > 0 ? Double(failed.requests) / Double(count) : 0
+        case .failures: Double(failedCount)
+        case .failureRate: count > 0 ? Double(failedCount) / Double(count) : 0
         case .p50: quantile(0.5)
         case .p95: quantile(0.95)
         case .p99: quantile(0.99)

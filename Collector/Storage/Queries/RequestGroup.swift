@@ -5,22 +5,53 @@ import MartletTelemetry
 package struct RequestGroup: Sendable, Equatable {
     /// A value for each dimension of the query, in its order.
     package var values: [String?]
-    package private(set) var unfailed = RequestStatistics()
-    package private(set) var failed = RequestStatistics()
-    package private(set) var outcomes = OutcomeCounts()
-    /// Requests that are known from spans alone.
-    package private(set) var fromSpans: UInt64 = 0
+    /// One element, or none for a group without requests. An answer has ten thousands of groups, most of them of a slot: copies share
+    /// the figures, which are large, and an empty group has none.
+    private var figures: [Figures] = []
 
-    /// The latest end of an interval with requests of the group, as fine as the store has it; 0 if it is empty.
-    package var latestEnd: UnixNanoseconds = 0
+    private struct Figures: Sendable, Equatable {
+        var unfailed = RequestStatistics()
+        var failed = RequestStatistics()
+        var outcomes = OutcomeCounts()
+        var fromSpans: UInt64 = 0
+        var latestEnd: UnixNanoseconds = 0
+
+        mutating func count(_ requests: RequestClass, _ added: UInt64) {
+            outcomes[requests.outcome] &+= added
+            if requests.isOfSpans { fromSpans &+= added }
+        }
+    }
 
     /// Creates a group without requests.
     package init(values: [String?]) {
         self.values = values
     }
 
-    // Reading `requests` of another module would copy the statistics, buckets and all, for each entry of a chunk.
-    package var count: UInt64 { unfailed.duration.count &+ failed.duration.count }
+    package static func == (one: RequestGroup, other: RequestGroup) -> Bool {
+        one.values == other.values && one.figures.first ?? Figures() == other.figures.first ?? Figures()
+    }
+
+    package var unfailed: RequestStatistics { figures.isEmpty ? RequestStatistics() : figures[0].unfailed }
+    package var failed: RequestStatistics { figures.isEmpty ? RequestStatistics() : figures[0].failed }
+    package var outcomes: OutcomeCounts { figures.isEmpty ? OutcomeCounts() : figures[0].outcomes }
+    /// Requests that are known from spans alone.
+    package var fromSpans: UInt64 { figures.isEmpty ? 0 : figures[0].fromSpans }
+
+    /// The latest end of an interval with requests of the group, as fine as the store has it; 0 if it is empty.
+    package var latestEnd: UnixNanoseconds {
+        get { figures.isEmpty ? 0 : figures[0].latestEnd }
+        set {
+            makeFigures()
+            figures[0].latestEnd = newValue
+        }
+    }
+
+    package var count: UInt64 {
+        figures.isEmpty ? 0 : figures[0].unfailed.duration.count &+ figures[0].failed.duration.count
+    }
+
+    /// The number of failed requests.
+    package var failedCount: UInt64 { figures.isEmpty ? 0 : figures[0].failed.duration.count }
 
     /// The statistics of all requests, failed or not.
     package var statistics: RequestStatistics {
@@ -29,39 +60,69 @@ package struct RequestGroup: Sendable, Equatable {
         return all
     }
 
-    package var isEmpty: Bool { unfailed.isEmpty && failed.isEmpty }
+    package var isEmpty: Bool { figures.isEmpty || figures[0].unfailed.isEmpty && figures[0].failed.isEmpty }
 
     /// Adds requests of one class. `body` adds them to the statistics that it is given: those of failed or of unfailed
     /// requests.
-    package mutating func add<Result>(
-        _ requests: RequestClass, _ body: (inout RequestStatistics) throws -> Result
-    ) rethrows -> Result {
-        let before = count
-        defer {
-            let added = count &- before
-            outcomes[requests.outcome] &+= added
-            if requests.isOfSpans { fromSpans &+= added }
-        }
-        return try requests.isFailure ? body(&failed) : body(&unfailed)
+    ///
+    /// - Parameter end: the end of the requests' interval.
+    /// - Returns: the bytes by which the memory of the sketches grew.
+    @discardableResult
+    package mutating func add(
+        _ requests: RequestClass, until end: UnixNanoseconds = 0, _ body: (inout RequestStatistics) -> Void
+    ) -> Int {
+        makeFigures()
+        // The loop over a window's points calls this, so the figures are reached once.
+        return Self.add(requests, until: end, to: &figures[0], body)
+    }
+
+    private static func add(
+        _ requests: RequestClass, until end: UnixNanoseconds, to figures: inout Figures,
+        _ body: (inout RequestStatistics) -> Void
+    ) -> Int {
+        figures.latestEnd = max(figures.latestEnd, end)
+        let (added, growth) =
+            requests.isFailure ? Self.change(&figures.failed, body) : Self.change(&figures.unfailed, body)
+        figures.count(requests, added)
+        return growth * MemoryLayout<UInt64>.stride
+    }
+
+    /// Returns the requests that `body` adds, and the room for buckets.
+    private static func change(
+        _ statistics: inout RequestStatistics, _ body: (inout RequestStatistics) -> Void
+    ) -> (added: UInt64, growth: Int) {
+        let (count, room) = (statistics.duration.count, statistics.duration.buckets.capacity)
+        body(&statistics)
+        return (statistics.duration.count &- count, statistics.duration.buckets.capacity - room)
     }
 
     /// The memory of the sketches, in bytes.
     package var sketchBytes: Int {
-        (unfailed.duration.buckets.capacity + failed.duration.buckets.capacity) * MemoryLayout<UInt64>.stride
+        guard !figures.isEmpty else { return 0 }
+        let buckets = figures[0].unfailed.duration.buckets.capacity + figures[0].failed.duration.buckets.capacity
+        return buckets * MemoryLayout<UInt64>.stride
     }
 
     /// Makes the sketches coarser, those of requests to come as well.
     package mutating func lowerScale(to scale: Int32) {
-        unfailed.duration.lowerScale(to: scale)
-        failed.duration.lowerScale(to: scale)
+        guard scale < ExponentialHistogram.defaultScale || !figures.isEmpty else { return }
+        makeFigures()
+        figures[0].unfailed.duration.lowerScale(to: scale)
+        figures[0].failed.duration.lowerScale(to: scale)
     }
 
     /// Adds the requests of another group.
     package mutating func merge(_ other: RequestGroup) {
-        unfailed.merge(other.unfailed)
-        failed.merge(other.failed)
-        outcomes.merge(other.outcomes)
-        fromSpans &+= other.fromSpans
-        latestEnd = max(latestEnd, other.latestEnd)
+        guard !other.figures.isEmpty else { return }
+        makeFigures()
+        figures[0].unfailed.merge(other.figures[0].unfailed)
+        figures[0].failed.merge(other.figures[0].failed)
+        figures[0].outcomes.merge(other.figures[0].outcomes)
+        figures[0].fromSpans &+= other.figures[0].fromSpans
+        figures[0].latestEnd = max(figures[0].latestEnd, other.figures[0].latestEnd)
+    }
+
+    private mutating func makeFigures() {
+        if figures.isEmpty { figures.append(Figures()) }
     }
 }

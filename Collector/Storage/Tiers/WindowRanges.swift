@@ -40,6 +40,17 @@ package struct WindowRanges: Sendable {
         }
     }
 
+    /// Returns the ranges of the chunks that make up the slots of a window. Slots that begin within a minute or an hour, and are
+    /// longer, are read as windows of their own, because whole minutes or hours lie within them.
+    package static func ranges(of grid: SlotGrid, expired: ExpiredTimes) -> [ChunkRange] {
+        let granularity = grid.granularity
+        let coarser = [Tier.minute, .hour].map { UInt64($0.length) }.first { granularity % $0 > 0 }
+        guard let coarser, grid.step >= 2 * coarser else {
+            return WindowRanges(grid.window, expired: expired, step: granularity).ranges
+        }
+        return (0..<grid.count).flatMap { WindowRanges(grid.window(ofSlot: $0), expired: expired).ranges }
+    }
+
     private typealias Part = (from: Int64, to: Int64)
 
     /// Returns the part of the window that is counted by slots of a tier; empty if `from` is not before `to`.

@@ -45,12 +45,13 @@ struct Simulation {
         let rows = (0..<trials).map { _ in
             ComparedRow(before: scenario.before.blocks(using: &random), after: scenario.after.blocks(using: &random))
         }
-        foundInOneReport = Comparison.verdicts(of: rows).count { $0.changes != nil }
+        let report = Comparison(of: rows)
+        foundInOneReport = rows.indices.count { report[$0].changes != nil }
         for row in rows { add(row) }
     }
 
     private mutating func add(_ row: ComparedRow) {
-        let verdict = Comparison.verdicts(of: [row])[0]
+        let verdict = Comparison(of: [row])[0]
         found.add(verdict)
         if case .noChangeFound(let smallest) = verdict { smallestChanges.append(smallest) }
         naive += RowTests(row).isNaivelyDifferent ? 1 : 0

@@ -78,11 +78,12 @@ import Testing
     @Test func anIntervalHoldsTheTrueQuantile() throws {
         var random = SeededGenerator(seed: 9)
         let windows = (0..<100).map { _ in Self.usual.blocks(using: &random) }
-        let all = ExponentialHistogram(mergedFrom: windows.flatMap { $0 })
+        let blocks = windows.flatMap { $0 }
+        let all = ExponentialHistogram(mergedFrom: blocks)
         for share in [0.5, 0.95, 0.99] {
             let truth = try #require(all.quantile(share))
             let holding = windows.count { window in
-                let counts = WindowCounts(window, in: SharedBuckets(all))
+                let counts = WindowCounts(window, in: SharedBuckets(of: blocks))
                 return Verdict.Quantile(share, of: counts).interval.contains(1000 * truth)
             }
             #expect((88...99).contains(holding))

@@ -48,7 +48,8 @@ import Testing
                 var blob = ChunkBlob(.gaps)
                 while let entry = entries.entry {
                     var statistics = RequestStatistics()
-                    #expect(entryReader.add(entry, of: &reader, to: &statistics))
+                    #expect(entryReader.read(entry, of: &reader))
+                    entryReader.add(to: &statistics)
                     blob.append(statistics, series: entries.series)
                     entries.next()
                 }

@@ -92,7 +92,9 @@ private struct EndlessReads: StorageWrapper {
     let started: AsyncStream<Void>.Continuation
     let ended: AsyncStream<Void>.Continuation
 
-    func statistics(_ query: StatisticsQuery) async throws -> StatisticsAnswer {
+    func statistics(
+        _ queries: [StatisticsQuery]
+    ) async throws -> [Result<StatisticsAnswer, TooManyGroups>] {
         started.yield()
         defer { ended.yield() }
         while true { try await Task.sleep(for: .seconds(3600)) }

@@ -7,8 +7,10 @@ struct HeldReads: StorageWrapper {
     let storage: any Storage
     let gate: Gate
 
-    func statistics(_ query: StatisticsQuery) async throws -> StatisticsAnswer {
+    func statistics(
+        _ queries: [StatisticsQuery]
+    ) async throws -> [Result<StatisticsAnswer, TooManyGroups>] {
         await gate.pass()
-        return try await storage.statistics(query)
+        return try await storage.statistics(queries)
     }
 }

@@ -42,11 +42,10 @@ package struct Endpoint: Sendable {
     package init(_ visit: Visit, in storage: some Storage) async throws {
         self.visit = visit
         facts = try await PageFacts(visit, in: storage)
-        let overTime = try await storage.statistics(
-            StatisticsQuery(
-                window: visit.window, filter: visit.filter, by: [.kind],
-                step: TrendStep.fitting(visit.window, slots: Self.slots)))
         let wanted: RequestKind? = try visit.parameters.choice(.kind)
+        let guess = EndpointQuestions(visit: visit, kind: wanted ?? .client, window: visit.window)
+        var answers = try await storage.statistics([guess.overTime] + guess.all)
+        let overTime = try answers.removeFirst().get()
         let kind = wanted ?? (overTime.totals[.client] != nil ? .client : .server)
         self.kind = kind
         hasBothKinds = overTime.totals.count > 1
@@ -55,13 +54,13 @@ package struct Endpoint: Sendable {
         requests = overTime.totals[kind] ?? RequestGroup(values: [])
 
         let questions = EndpointQuestions(visit: visit, kind: kind, window: window)
-        let earlier = questions.comparable(try await storage.statistics(questions.before))
+        if questions.all != guess.all { answers = try await storage.statistics(questions.all) }
+        let earlier = questions.comparable(try answers[0].get())
         before = earlier.map { $0.totals[kind] ?? RequestGroup(values: []) }
-        failures = FailureList(try await storage.statistics(questions.failures), before: earlier)
-        let senders = try await storage.statistics(questions.senders)
+        failures = FailureList(try answers[1].get(), before: earlier)
+        let senders = try answers[2].get()
         traits = FailureTrait.all(of: requests, senders: senders)
-        var peers: StatisticsAnswer?
-        if let question = questions.peers { peers = try await storage.statistics(question) }
+        let peers = try answers.dropFirst(3).first?.get()
         let agents = try await storage.agents(seenSince: questions.before.window.from, limit: AgentsReport.maxAgents)
             .agents
         let seen = SeenVersions(agents.filter { questions.environment.matches($0.resource) })

@@ -14,6 +14,9 @@ struct EndpointQuestions {
     private let selection: RequestFilter
     private let window: TimeWindow
 
+    /// The questions that are asked together: ``before``, ``failures``, ``senders``, and ``peers`` if the endpoint is known.
+    var all: [StatisticsQuery] { [before, failures, senders] + [peers].compactMap(\.self) }
+
     init(visit: Visit, kind: RequestKind, window: TimeWindow) {
         func only(_ dimensions: [Dimension]) -> RequestFilter {
             RequestFilter(visit.filter.wanted.filter { dimensions.contains($0.key) })
@@ -28,6 +31,12 @@ struct EndpointQuestions {
         var peers = only([.environment, .method, .host, .endpoint])
         peers.select(.kind, (kind == .client ? RequestKind.server : .client).rawValue)
         peerFilter = visit.filter.wanted[.endpoint] == nil ? nil : peers
+    }
+
+    /// The requests of either kind over time.
+    var overTime: StatisticsQuery {
+        StatisticsQuery(
+            window: window, filter: selection, by: [.kind], step: TrendStep.fitting(window, slots: Endpoint.slots))
     }
 
     /// The window before, with the kinds of its failures.
@@ -45,19 +54,19 @@ struct EndpointQuestions {
     }
 
     /// The kinds of failures over time, the most frequent first.
-    var failures: StatisticsQuery {
+    private var failures: StatisticsQuery {
         StatisticsQuery(
             window: window, filter: filter, by: [.status, .error], order: GroupOrder(.failures),
-            limit: Endpoint.maxFailures, step: TrendStep.fitting(window, slots: 30))
+            limit: Endpoint.maxFailures, step: TrendStep.fitting(window, slots: Endpoint.slots))
     }
 
     /// The processes that counted the requests.
-    var senders: StatisticsQuery {
+    private var senders: StatisticsQuery {
         StatisticsQuery(window: window, filter: filter, by: [.service, .version, .instance])
     }
 
     /// The services at the other end, as far as they count requests too.
-    var peers: StatisticsQuery? {
+    private var peers: StatisticsQuery? {
         peerFilter.map { StatisticsQuery(window: window, filter: $0, by: [.service, .version]) }
     }
 

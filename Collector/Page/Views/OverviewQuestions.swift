@@ -1,0 +1,77 @@
+import MartletReports
+import MartletStorage
+import MartletTelemetry
+
+/// The questions to the store whose answers make the overview. They are asked together, because all are about the same requests.
+struct OverviewQuestions {
+    /// Rows of the table of endpoints, unless the address asks for more.
+    static let maxEndpoints = 100
+    /// Slots of the line of a row, and of the totals.
+    private static let (rowSlots, totalSlots) = (20 as UInt64, 30 as UInt64)
+
+    /// The side whose endpoints are listed.
+    let kind: RequestKind
+    /// The parameters of the table of endpoints, for a command and for the API.
+    let parameters: ReportParameters
+    /// The services, in the same window as the endpoints.
+    let senders: StatisticsQuery
+    let hosts: StatisticsQuery
+    let report: ReportQuestion
+    private let query: StatisticsQuery
+
+    init(_ visit: Visit, _ kind: RequestKind) throws {
+        self.kind = kind
+        senders = try Self.query(visit, nil, [.service, .kind], slots: Self.totalSlots)
+        hosts = try Self.query(visit, .client, [.host, .service], slots: nil)
+        parameters = Self.parameters(visit, kind)
+        var query = try parameters.query(now: visit.now)
+        query.limit = query.limit ?? Self.maxEndpoints
+        query.step = TrendStep.fitting(visit.window, slots: Self.rowSlots)
+        self.query = query
+        report = ReportQuestion(query, comparedWith: try parameters.comparison(of: query))
+    }
+
+    var all: [StatisticsQuery] { [senders, hosts] + report.queries }
+
+    struct Rows: Sendable {
+        var report: Report
+        /// Whether there are too many endpoints to compare them.
+        var isTooMuchToCompare: Bool
+    }
+
+    /// Returns the table of endpoints, as far as the store can make it.
+    ///
+    /// - Parameter answers: those to the queries of ``report``.
+    func rows(of answers: [ReportQuestion.Answer], in storage: some Storage) async throws -> Rows {
+        do {
+            return Rows(report: try await report.report(of: answers, in: storage), isTooMuchToCompare: false)
+        } catch is TooManyGroups {
+            var plain = query
+            plain.step = nil
+            return Rows(report: try await storage.report(plain), isTooMuchToCompare: report.queries.count > 1)
+        }
+    }
+
+    /// Returns a query in the window of the report, of one kind or of both.
+    private static func query(
+        _ visit: Visit, _ kind: RequestKind?, _ dimensions: [Dimension], slots: UInt64?
+    ) throws -> StatisticsQuery {
+        var filter = visit.filter
+        filter.removeAll(.kind)
+        if let kind { filter.select(.kind, kind.rawValue) }
+        let query = StatisticsQuery(
+            window: visit.window, filter: filter, by: dimensions,
+            step: slots.map { TrendStep.fitting(visit.window, slots: $0) })
+        return try visit.comparison.map { try ComparisonBase($0).query(after: query) } ?? query
+    }
+
+    private static func parameters(_ visit: Visit, _ kind: RequestKind) -> ReportParameters {
+        var parameters = visit.parameters(for: ReportParameter.self, leavingOut: [.kind, .compare])
+        parameters.add(.kind, kind.rawValue)
+        parameters.add(.compare, visit.comparison)
+        for dimension in [.service, .method, .host, .endpoint] as [Dimension] {
+            parameters.add(.by, dimension.rawValue)
+        }
+        return parameters
+    }
+}

@@ -1,0 +1,52 @@
+import GRDB
+import MartletTelemetry
+import Synchronization
+
+/// The series of each service as a reader met them, so that most reports read no names. A row keeps its names, and its number is
+/// given to no other row. So the memory of a service is complete as long as the latest number is the same.
+final class SeriesMemory: Sendable {
+    /// Series at most, some 20 MB. Past it the memory is emptied, and the rows are read when they are next needed.
+    static let maxSeries = 50_000
+
+    struct Series: Sendable {
+        let id: Int64
+        /// `nil` for a series that this version cannot read.
+        let dimensions: RequestDimensions?
+    }
+
+    private struct Service: Sendable {
+        var series: [Series]
+        /// The number of the series that was made last.
+        var latest: Int64?
+    }
+
+    private struct Known: Sendable {
+        var services: [String: Service] = [:]
+        var count = 0
+    }
+
+    private let known = Mutex(Known())
+
+    /// The number of series that are remembered.
+    var count: Int { known.withLock { $0.count } }
+
+    /// Returns the series of a service, from the store if any was made since they were last read.
+    func series(of service: String, in db: Database) throws -> [Series] {
+        let latest = try SeriesRows.latest(ofService: service, in: db)
+        if let known = known.withLock({ $0.services[service] }), known.latest == latest { return known.series }
+        let read = Service(series: try SeriesRows.all(ofService: service, in: db), latest: latest)
+        remember(read, as: service)
+        return read.series
+    }
+
+    private func remember(_ service: Service, as name: String) {
+        known.withLock { known in
+            known.count += service.series.count - (known.services[name]?.series.count ?? 0)
+            if known.count > Self.maxSeries {
+                known = Known()
+                known.count = service.series.count
+            }
+            known.services[name] = service
+        }
+    }
+}
