@@ -94,6 +94,8 @@ enum MartletLimits {
     /// The share of the time for which an upload of a backlog is under way: an upload is followed by a pause, the longer the
     /// more time it took…
     static let uploadShare = 0.1
+    /// … where the slowest upload counts, and loses a twentieth with each that follows…
+    static let pacingMemory = 0.95
     /// … and at most by this share of the interval, in which an agent makes two batches: it always sends more than that.
     static let longestPacing = 0.4
     /// The longest wait between two uploads, the collector's `Retry-After` excepted.

@@ -20,11 +20,15 @@ struct UploadCircuit {
     /// Whether enough time has passed since the last failure to leave another collector for this one.
     func mayReturn(at now: UInt64) -> Bool { now >= returnTime }
 
-    /// - Parameter random: returns a number from 0 to 1 at each call.
-    mutating func fail(_ time: RetryTime, at now: UInt64, random: () -> Double = { .random(in: 0...1) }) {
+    /// - Parameters:
+    ///   - wait: the random part of the wait, from 0 to 1.
+    ///   - away: that of the time until another collector is not preferred any more.
+    mutating func fail(
+        _ time: RetryTime, at now: UInt64, wait: Double = .random(in: 0...1), away: Double = .random(in: 0...1)
+    ) {
         if case .notBefore = time { isToldToWait = true } else { isToldToWait = false }
-        notBefore = now &+ delay.next(time, random: random()).nanoseconds
+        notBefore = now &+ delay.next(time, random: wait).nanoseconds
         let (shortest, longest) = (MartletLimits.shortestAway, MartletLimits.longestAway)
-        returnTime = now &+ (shortest + (longest - shortest) * random()).nanoseconds
+        returnTime = now &+ (shortest + (longest - shortest) * away).nanoseconds
     }
 }

@@ -4,6 +4,8 @@ import MartletTelemetry
 /// the longer the collector took to answer, and leaves it room for the others.
 struct UploadPace {
     private let longest: Duration
+    /// The time of the slowest upload; it fades. A collector that is quick for one upload may only have refused others.
+    private var slowest = Duration.zero
     /// The time when the next batch may be sent, in nanoseconds of the monotonic clock.
     private(set) var notBefore: UInt64 = 0
 
@@ -17,7 +19,8 @@ struct UploadPace {
     ///   - duration: the time that it took.
     ///   - random: a number from 0 to 1.
     mutating func note(_ duration: Duration, at now: UInt64, random: Double = .random(in: 0...1)) {
-        let pause = min(duration * (1 / MartletLimits.uploadShare - 1), longest)
+        slowest = max(duration, slowest * MartletLimits.pacingMemory)
+        let pause = min(slowest * (1 / MartletLimits.uploadShare - 1), longest)
         notBefore = now &+ (pause * (0.5 + random / 2)).nanoseconds
     }
 }

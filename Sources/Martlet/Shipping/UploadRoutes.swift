@@ -64,9 +64,11 @@ struct UploadRoutes {
     mutating func fail(
         _ route: UploadRoute, _ time: RetryTime, at now: UInt64, random: () -> Double = { .random(in: 0...1) }
     ) {
+        // Both signals wait for the same time: the oldest batch goes first again.
+        let (wait, away) = (random(), random())
         for signal in time == .longest ? [route.signal] : Signal.allCases {
             let failed = UploadRoute(address: route.address, signal: signal)
-            circuits[failed, default: UploadCircuit()].fail(time, at: now, random: random)
+            circuits[failed, default: UploadCircuit()].fail(time, at: now, wait: wait, away: away)
             held.insert(failed)
         }
         waiting.insert(route)

@@ -22,6 +22,16 @@ import Testing
         #expect(pause(after: .seconds(8), interval: .seconds(1)) == .milliseconds(400))
     }
 
+    /// Agents that went by the latest upload alone would all rush to a collector whose queue has just emptied.
+    @Test func aSlowUploadIsRememberedForSomeTime() {
+        var pace = UploadPace(interval: .seconds(10))
+        let pauses = [100, 1, 1].map { milliseconds in
+            pace.note(.milliseconds(milliseconds), at: 0, random: 1)
+            return Int(pace.notBefore / 1000)
+        }
+        #expect(pauses == [900_000, 855_000, 812_250])
+    }
+
     @Test func theFirstBatchDoesNotWait() {
         #expect(UploadPace(interval: .seconds(10)).notBefore == 0)
     }

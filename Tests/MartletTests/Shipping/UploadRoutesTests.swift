@@ -85,6 +85,15 @@ import Testing
         #expect(collector(&routes, at: 0, isCallerWaiting: true) == first)
     }
 
+    /// Otherwise details would overtake the metrics of their interval.
+    @Test func bothSignalsWaitForTheSameTime() {
+        var routes = UploadRoutes()
+        routes.fail(route(first), .notBefore(.seconds(30)), at: 0)
+        for signal in Signal.allCases { #expect(routes.route(for: Self.file(signal), to: [first], at: 0) == nil) }
+        let times = Signal.allCases.map { routes.nextAttempt(over: [route(first, $0)]) }
+        #expect(times[0] == times[1])
+    }
+
     @Test func aPathThatIsWrongForOneSignalHoldsThatSignalAlone() {
         var routes = UploadRoutes()
         routes.fail(route(first, .traces), .longest, at: 0) { 1 }
