@@ -16,6 +16,7 @@ package final class SQLiteStorage: Storage {
     /// before.
     package typealias OnStored = @Sendable (_ points: [InstanceMetrics], _ spans: Int) -> Void
 
+    package let id: String
     let pool: DatabasePool
     let limits: SQLiteLimits
     let queue: CommitQueue
@@ -64,7 +65,8 @@ package final class SQLiteStorage: Storage {
         }
         let believed = try pool.read(RetentionClockRow.time)
         self.init(
-            pool, lock, try StoreIdentity(of: path), clock: StoreClock(believed: believed, limits: limits),
+            try pool.read(StoreID.read), pool, lock, try StoreIdentity(of: path),
+            clock: StoreClock(believed: believed, limits: limits),
             limits: limits, now: now, onStored: onStored)
     }
 
@@ -77,16 +79,19 @@ package final class SQLiteStorage: Storage {
             try DatabasePool(path: path, configuration: configuration)
         }
         let limits = SQLiteLimits()
+        let id = try StoreFile.describingErrors(of: path) { try pool.read(StoreID.read) }
         self.init(
-            pool, nil, nil, clock: StoreClock(believed: nil, limits: limits), limits: limits, now: Self.systemClock,
-            onStored: { _, _ in })
+            id, pool, nil, nil, clock: StoreClock(believed: nil, limits: limits), limits: limits,
+            now: Self.systemClock, onStored: { _, _ in })
     }
 
     private init(
-        _ pool: DatabasePool, _ lock: StoreLock?, _ identity: StoreIdentity?, clock: StoreClock, limits: SQLiteLimits,
+        _ id: String, _ pool: DatabasePool, _ lock: StoreLock?, _ identity: StoreIdentity?, clock: StoreClock,
+        limits: SQLiteLimits,
         now: @escaping @Sendable () -> UnixNanoseconds, onStored: @escaping OnStored
     ) {
         let series = WriterSeries(maxSeriesOfService: limits.maxSeriesPerService)
+        self.id = id
         self.pool = pool
         self.limits = limits
         self.series = series

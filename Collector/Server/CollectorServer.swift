@@ -131,7 +131,10 @@ package struct CollectorServer: Sendable {
         let router = Router(context: CollectorRequestContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: HeadMiddleware())
         router.add(middleware: SecurityHeaders())
-        if takesTelemetry { router.add(middleware: IngestCounting(activity: activity)) }
+        if takesTelemetry {
+            router.add(middleware: StoreMiddleware(id: storage.id))
+            router.add(middleware: IngestCounting(activity: activity))
+        }
         router.add(middleware: PlainFailures(takesTelemetry: takesTelemetry))
         HealthRoutes(storage: storage, requests: requests).add(to: router)
         return router

@@ -3,6 +3,10 @@ import MartletTelemetry
 
 /// The collector's store. Implementations are safe to call from any task.
 package protocol Storage: Sendable {
+    /// The store's identity, a random text that never changes: two collectors with the same one store into the same place, and
+    /// a batch that was sent to both counts once. Letters and digits, 64 bytes at most.
+    var id: String { get }
+
     /// Stores all of the batch, its id included, or nothing. A stored batch survives a kill of the process, and a power cut
     /// if the disk obeys a sync. Throws ``StorageBusy`` if too much waits to be stored.
     ///

@@ -7,6 +7,8 @@ package protocol StorageWrapper: Storage {
 }
 
 extension StorageWrapper {
+    package var id: String { storage.id }
+
     package func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome {
         try await storage.store(metrics, of: batch)
     }

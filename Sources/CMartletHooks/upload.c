@@ -36,7 +36,7 @@ enum {
     CLOSE_SOCKET_FUNCTION = OPT_FUNCTION + 208,
     POST_FIELD_SIZE = OPT_OFF_T + 120,
 };
-enum { RESPONSE_CODE = 0x200000 + 2, HTTP_AND_HTTPS = 1 | 2, MESSAGE_DONE = 1, ERROR_SIZE = 256 };
+enum { RESPONSE_CODE = 0x200000 + 2, REQUEST_SIZE = 0x200000 + 12, HTTP_AND_HTTPS = 1 | 2, MESSAGE_DONE = 1, ERROR_SIZE = 256 };
 
 struct message {
     int kind;
@@ -78,6 +78,9 @@ struct martlet_uploader {
     long status;
     char retry_after[64];
     char rejected_requests[32];
+    char store[65];
+    // Whether a byte of the request has left, over any of the connections that libcurl tried.
+    bool is_sent;
     char error[ERROR_SIZE];
     size_t body_length;
     uint8_t body[64 << 10];
@@ -160,12 +163,13 @@ static size_t take_header(char *line, size_t size, size_t count, void *context) 
     if (length >= 5 && strncmp(line, "HTTP/", 5) == 0) {
         // A new head begins: the values of a provisional one do not count any more.
         uploader->has_head = false;
-        uploader->retry_after[0] = uploader->rejected_requests[0] = 0;
+        uploader->retry_after[0] = uploader->rejected_requests[0] = uploader->store[0] = 0;
     }
     if (length > 0 && (line[0] == '\r' || line[0] == '\n')) uploader->has_head = true;
     take_value(line, length, "Retry-After", uploader->retry_after, sizeof uploader->retry_after);
     take_value(
         line, length, "Martlet-Rejected-Requests", uploader->rejected_requests, sizeof uploader->rejected_requests);
+    take_value(line, length, "Martlet-Store", uploader->store, sizeof uploader->store);
     return length;
 }
 
@@ -250,7 +254,8 @@ bool martlet_upload_begin(
     uploader->has_head = false;
     uploader->status = 0;
     uploader->body_length = 0;
-    uploader->retry_after[0] = uploader->rejected_requests[0] = uploader->error[0] = 0;
+    uploader->is_sent = false;
+    uploader->retry_after[0] = uploader->rejected_requests[0] = uploader->store[0] = uploader->error[0] = 0;
     if (!wake(uploader)) return fail(uploader, "libcurl has no memory or no descriptors");
     if (!set_up(uploader, url, body, length, timeout_milliseconds)) {
         return fail(uploader, "libcurl does not take an option");
@@ -267,7 +272,9 @@ static enum martlet_upload_state result(martlet_uploader *uploader) {
     while ((message = curl.read_message(uploader->multi, &left))) {
         if (message->kind != MESSAGE_DONE) continue;
         int code = message->data.result;
+        long sent = 0;
         curl.get_info(uploader->easy, RESPONSE_CODE, &uploader->status);
+        uploader->is_sent = curl.get_info(uploader->easy, REQUEST_SIZE, &sent) != 0 || sent > 0;
         // The status counts if its head has ended, even if the body was cut off. A provisional answer does not count.
         if (uploader->has_head && uploader->status >= 200) return MARTLET_UPLOAD_ANSWERED;
         fail(uploader, code == 0 ? "the answer ended within its head" : curl.describe(code));
@@ -280,6 +287,7 @@ enum martlet_upload_state martlet_upload_proceed(martlet_uploader *uploader, int
     if (!uploader->is_begun) return MARTLET_UPLOAD_FAILED;
     int running = 0;
     if (curl.perform(uploader->multi, &running) != 0) {
+        uploader->is_sent = true;
         fail(uploader, "libcurl cannot go on");
         return MARTLET_UPLOAD_FAILED;
     }
@@ -308,6 +316,10 @@ long martlet_upload_status(const martlet_uploader *uploader) { return uploader->
 const char *martlet_upload_retry_after(const martlet_uploader *uploader) { return uploader->retry_after; }
 
 const char *martlet_upload_rejected_requests(const martlet_uploader *uploader) { return uploader->rejected_requests; }
+
+const char *martlet_upload_store(const martlet_uploader *uploader) { return uploader->store; }
+
+bool martlet_upload_is_sent(const martlet_uploader *uploader) { return uploader->is_sent; }
 
 size_t martlet_upload_body_length(const martlet_uploader *uploader) { return uploader->body_length; }
 

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import MartletOTLP
+import MartletTelemetry
 import NIOCore
 import Synchronization
 
@@ -28,6 +29,9 @@ final class StubCollector: Sendable {
 
     /// Whether the collector takes posts and never answers.
     let isSilent = Atomic<Bool>(false)
+
+    /// The store that the answers name; `nil` for none.
+    let store = Mutex<String?>(nil)
 
     private let posts = Mutex<[Post]>([])
     private let answers = Mutex<[(status: Int, headers: HTTPFields, body: [UInt8])]>([])
@@ -154,8 +158,10 @@ final class StubCollector: Sendable {
                             status: status, headers: request.headers.map { $0.name.rawName.lowercased() }))
                 }
                 self.arrival.yield()
+                var named = headers
+                if let name = HTTPField.Name(StoreHeader.name) { named[name] = self.store.withLock { $0 } }
                 return Response(
-                    status: .init(code: status), headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: answer)))
+                    status: .init(code: status), headers: named, body: .init(byteBuffer: ByteBuffer(bytes: answer)))
             }
         }
     }

@@ -53,10 +53,19 @@ package enum StoreCopy {
         do {
             guard try StoreFile.makeFile(file, O_EXCL) else { throw StorageFailure("\(file) is in the way") }
             try reading(path) { try $0.execute(sql: "VACUUM INTO ?", arguments: [file]) }
+            try renewID(of: file)
             try sync(file)
         } catch {
             try? FileManager.default.removeItem(atPath: file)
             throw error
+        }
+    }
+
+    private static func renewID(of file: String) throws {
+        try StoreFile.describingErrors(of: file) {
+            let queue = try DatabaseQueue(path: file)
+            defer { try? queue.close() }
+            try queue.write(StoreID.renew)
         }
     }
 

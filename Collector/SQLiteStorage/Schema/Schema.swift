@@ -14,8 +14,8 @@ enum Schema {
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("tables of 2026-11-23, fourth") { db in
-            try db.execute(sql: senders + series + chunks + batches + cumulativeSeries + details)
+        migrator.registerMigration("tables of 2026-11-23, fifth") { db in
+            try db.execute(sql: StoreID.table + senders + series + chunks + batches + cumulativeSeries + details)
         }
         return migrator
     }

@@ -47,9 +47,11 @@ void martlet_upload_end(martlet_uploader *uploader);
 // Returns the status of an upload that was answered.
 long martlet_upload_status(const martlet_uploader *uploader);
 
-// Return the value of the answer's header, empty if it has none. Only "Retry-After" and "Martlet-Rejected-Requests" are kept.
+// Return the value of the answer's header, empty if it has none. No others are kept than "Retry-After",
+// "Martlet-Rejected-Requests" and "Martlet-Store".
 const char *martlet_upload_retry_after(const martlet_uploader *uploader);
 const char *martlet_upload_rejected_requests(const martlet_uploader *uploader);
+const char *martlet_upload_store(const martlet_uploader *uploader);
 
 // Return the length of the kept beginning of the answer's body, 64 KiB at most, and copy it.
 size_t martlet_upload_body_length(const martlet_uploader *uploader);
@@ -57,3 +59,6 @@ void martlet_upload_copy_body(const martlet_uploader *uploader, uint8_t *bytes);
 
 // Returns the reason why an upload failed, in words.
 const char *martlet_upload_error(const martlet_uploader *uploader);
+
+// Returns whether a byte of an upload that failed has left for the server; true if that is not known.
+bool martlet_upload_is_sent(const martlet_uploader *uploader);

@@ -44,7 +44,9 @@ struct AgentLoop: ~Copyable {
         sealer = Sealer(
             configuration, resource: resource, capture: capture, recorder: recorder, log: log, board: board,
             keeper: keeper)
-        delivery = Delivery(configuration, log: log, requests: requests, board: board) {
+        delivery = Delivery(
+            configuration, instance: resource.instance, log: log, requests: requests, board: board
+        ) {
             _ = keeper.prepareNextSegment()
         }
         outbox = nil

@@ -96,7 +96,7 @@ public final class MartletAgent: Service {
             bufferedBytes: shipping.bufferedBytes, waitingElsewhere: shipping.waitingElsewhere,
             bufferDirectory: shipping.bufferDirectory,
             bufferError: shipping.bufferError, journalError: shipping.journalError, transport: shipping.transport,
-            lastUpload: shipping.lastUpload, uploadError: shipping.uploadError)
+            lastUpload: shipping.lastUpload, lastCollector: shipping.lastCollector, uploadError: shipping.uploadError)
     }
 
     /// Returns when everything recorded so far is at the collector or, if it cannot be delivered now, in the outbox (in

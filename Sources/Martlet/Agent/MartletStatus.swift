@@ -48,8 +48,10 @@ public struct MartletStatus: Sendable {
     public internal(set) var journalError: String?
     /// The transport of uploads; `nil` until the agent has started, and while it is off.
     public internal(set) var transport: MartletConfiguration.Transport?
-    /// The time when the collector last acknowledged a batch.
+    /// The time when a collector last acknowledged a batch.
     public internal(set) var lastUpload: Date?
+    /// The address of that collector, without user and password; `nil` before the first batch.
+    public internal(set) var lastCollector: URL?
     /// The reason why the last upload failed or was refused; `nil` after a success.
     public internal(set) var uploadError: String?
 }

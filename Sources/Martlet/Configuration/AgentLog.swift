@@ -12,11 +12,11 @@ final class AgentLog: Sendable {
         case bufferFull
         case encoding
         case journal
-        /// The collector answers for no signal, or asks the agent to wait.
-        case collector
-        case upload(Signal)
-        /// Batches that wait for another address than the agent's own.
-        case elsewhere(URL?)
+        /// A collector answers for no signal, or asks the agent to wait.
+        case collector(URL)
+        case upload(Signal, to: URL)
+        /// Batches that wait for other addresses than the agent's own.
+        case elsewhere([URL]?)
         case rejected
         case hooks
         case off

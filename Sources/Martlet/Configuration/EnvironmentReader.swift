@@ -25,6 +25,17 @@ struct EnvironmentReader {
         return nil
     }
 
+    /// Returns those of a variable's comma-separated items that can be read, with a warning about the others; `nil` if it is
+    /// unset, and `nil` with a warning that names the default if none can be read.
+    mutating func readable<T>(_ variable: String, default fallback: String, as read: (String) -> T?) -> [T]? {
+        guard let items = text(variable).flatMap({ EnvironmentValue.list($0) { _ in true } }) else { return nil }
+        let values = items.compactMap(read)
+        if values.isEmpty { return value(variable, default: fallback) { _ in nil } }
+        let unread = items.filter { read($0) == nil }.map { shown($0, secret: false) }.joined(separator: ", ")
+        if !unread.isEmpty { warnings.append("\(variable): \(unread) cannot be read; using the other addresses") }
+        return values
+    }
+
     /// Adds a warning for each variable that looks like Martlet's and is not: most likely a misspelling.
     mutating func warnAboutUnknown(prefix: String, except other: String) {
         for variable in environment.keys.sorted()

@@ -102,11 +102,12 @@ extension MartletConfiguration {
     }
 
     private mutating func readShipping(_ reader: inout EnvironmentReader) {
-        collector =
-            reader.value("MARTLET_ENDPOINT", default: "http://127.0.0.1:4318", as: EnvironmentValue.address)
+        collectors =
+            reader.readable("MARTLET_ENDPOINT", default: "http://127.0.0.1:4318", as: EnvironmentValue.address)
             ?? reader.fallback(
                 "OTEL_EXPORTER_OTLP_ENDPOINT", unless: "MARTLET_ENDPOINT", default: "http://127.0.0.1:4318",
-                as: EnvironmentValue.address) ?? collector
+                as: EnvironmentValue.address
+            ).map { [$0] } ?? collectors
         token =
             reader.value("MARTLET_TOKEN", default: "none", secret: true, as: EnvironmentValue.token)
             ?? reader.fallback(

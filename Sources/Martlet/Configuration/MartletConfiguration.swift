@@ -18,9 +18,20 @@ public struct MartletConfiguration: Sendable {
     /// properties above, `service.instance.id` and `process.pid` have no effect here. `OTEL_RESOURCE_ATTRIBUTES`, default
     /// none.
     public var resourceAttributes: [String: String] = [:]
-    /// The collector's address; `/v1/metrics` and `/v1/traces` are appended. `MARTLET_ENDPOINT`, default
+    /// The collectors' addresses; `/v1/metrics` and `/v1/traces` are appended. `MARTLET_ENDPOINT`, default
     /// `http://127.0.0.1:4318`.
-    public var collector = URL(string: "http://127.0.0.1:4318") ?? URL(fileURLWithPath: "/")
+    ///
+    /// Each process prefers one of several, and sends to another while that one takes no batches. They should have one store:
+    /// a batch that one of them may have goes to another only if both name the same store. An empty list is the default.
+    public var collectors = [defaultCollector] {
+        didSet { if collectors.isEmpty { collectors = [Self.defaultCollector] } }
+    }
+    static let defaultCollector = URL(string: "http://127.0.0.1:4318") ?? URL(fileURLWithPath: "/")
+    /// The collector's address, for a service with one; the first of ``collectors``. Setting it replaces all of them.
+    public var collector: URL {
+        get { collectors.first ?? Self.defaultCollector }
+        set { collectors = [newValue] }
+    }
     /// The token that uploads send as `Authorization: Bearer …`, never logged. `MARTLET_TOKEN`, default none.
     public var token: String?
     /// Whether the start makes ``MartletAgent/tracer`` the process's tracer. Turn it off if the service calls
@@ -92,8 +103,9 @@ public struct MartletConfiguration: Sendable {
     public var bufferDirectory: URL?
     /// Bytes on disk that all instances of the service on this host may take together. `MARTLET_BUFFER_MAX`, default 64 MiB.
     public var bufferMax = 64 << 20
-    /// Addresses of collectors that the service had before. Batches of this service's name that still wait for one of them go
-    /// to ``collector``, whatever token they were recorded under. `MARTLET_BUFFER_ADOPT`, default none.
+    /// Addresses of collectors that the service had before. Batches of this service's name that still wait for one of them, or
+    /// for several of them alone, go to ``collectors``, whatever token they were recorded under. `MARTLET_BUFFER_ADOPT`,
+    /// default none.
     public var bufferAdopt: [URL] = []
     /// The compression of uploads. `MARTLET_COMPRESSION`, default `gzip`.
     public var compression = Compression.gzip

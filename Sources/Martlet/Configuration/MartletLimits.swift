@@ -88,6 +88,18 @@ enum MartletLimits {
     static let reasonLength = 300
     /// The first wait after a failed upload; it doubles with each further failure.
     static let firstRetry = Duration.seconds(1)
+    /// The time for which an agent with several collectors stays away from one that failed, as long as another takes batches:
+    /// at least…
+    static let shortestAway = Duration.seconds(60)
+    /// … and at most. It is random, so that a collector that comes back gets its agents back one after the other.
+    static let longestAway = Duration.seconds(600)
+    /// The share of the time for which an upload of a backlog is under way: an upload is followed by a pause, the longer the
+    /// more time it took…
+    static let uploadShare = 0.1
+    /// … where the slowest upload counts, and loses a twentieth with each that follows…
+    static let pacingMemory = 0.95
+    /// … and at most by this share of the interval, in which an agent makes two batches: it always sends more than that.
+    static let longestPacing = 0.4
     /// The longest wait between two uploads, the collector's `Retry-After` excepted.
     static let longestRetry = Duration.seconds(60)
     /// The longest wait between two uploads that keep a core busy until their time is up: 10 s of 600 are 1.7 %.
@@ -98,7 +110,7 @@ enum MartletLimits {
     static let answerBody = 64 << 10
     /// Bytes of a PEM file that are looked at.
     static let pemFile = 1 << 20
-    /// The longest `Retry-After` that is followed.
+    /// The longest `Retry-After` that is followed; up to half of it is added by chance.
     static let retryAfter = Duration.seconds(600)
     /// Files that an instance's quarantine keeps, the newest.
     static let quarantinedFiles = 8

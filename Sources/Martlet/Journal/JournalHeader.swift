@@ -50,16 +50,18 @@ struct JournalHeader: Equatable {
         JournalFormat.publish(0, at: bytes)
     }
 
-    /// The offset of a word behind the fields: whether a batch of the interval was sent from memory, and may have arrived.
+    /// The offset of a word behind the fields: 0, or the note of an attempt to send a batch of the interval from memory.
     private static let attemptWord = 64
+    /// The note of an attempt without a place where the batch may be.
+    static let placelessAttempt: UInt64 = 1
 
-    static func noteAttempt(_ bytes: UnsafeMutableRawBufferPointer) {
-        JournalFormat.publish(1, at: UnsafeMutableRawBufferPointer(rebasing: bytes[attemptWord...]))
+    static func noteAttempt(_ note: UInt64, in bytes: UnsafeMutableRawBufferPointer) {
+        JournalFormat.publish(note, at: UnsafeMutableRawBufferPointer(rebasing: bytes[attemptWord...]))
     }
 
-    /// Returns whether a batch of the segment's interval was about to be sent. For a segment whose header was read.
-    static func mayHaveArrived(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        bytes.loadUnaligned(fromByteOffset: attemptWord, as: UInt64.self) != 0
+    /// Returns the note of an attempt; 0 if there was none. For a segment whose header was read.
+    static func attempt(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+        bytes.loadUnaligned(fromByteOffset: attemptWord, as: UInt64.self)
     }
 
     private static let unwatchedWord = 72

@@ -44,8 +44,10 @@ final class JournalKeeper {
     var isClosedOnDisk: Bool { !closedFiles.isEmpty }
 
     /// Notes in the closed interval's files that a batch of it is about to be sent.
-    func noteAttempt() {
-        for memory in closedFiles { JournalHeader.noteAttempt(memory.bytes) }
+    ///
+    /// - Parameter note: the place where it may be, not 0.
+    func noteAttempt(_ note: UInt64) {
+        for memory in closedFiles { JournalHeader.noteAttempt(note, in: memory.bytes) }
     }
 
     /// Notes in the segments in use for how many nanoseconds capture was off, so that a killed process leaves that figure.

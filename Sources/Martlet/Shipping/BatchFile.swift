@@ -4,7 +4,7 @@ import MartletTelemetry
 
 /// A batch on disk: the body to post, byte for byte. Its name has everything else that is known of it, so that a directory's
 /// listing is enough to account for it (docs/buffer.md):
-/// `[<first>+]<sequence>[.<part>]-<signal>-<requests>-<CRC-32>[.sent].otlp[.gz]`.
+/// `[<first>+]<sequence>[.<part>]-<signal>-<requests>-<CRC-32>[.sent[.<place>]].otlp[.gz]`.
 struct BatchFile: Sendable, Hashable {
     /// The sequence of the interval that the batch stands for; of the last interval if it is merged.
     var sequence: UInt64
@@ -17,8 +17,10 @@ struct BatchFile: Sendable, Hashable {
     var requests: UInt64
     /// The CRC-32 of the file.
     var checksum: UInt32
-    /// Whether an upload of the batch was attempted, with an unknown outcome: it may only be sent again unchanged.
+    /// Whether an upload of the batch was attempted: it may only be sent again unchanged.
     var mayHaveArrived: Bool
+    /// The collector that may have the batch; `nil` if an upload was not attempted, or none can have it.
+    var place: UploadPlace?
     var isCompressed: Bool
 
     /// - Parameter first: `nil` for a batch of one interval.
@@ -62,26 +64,30 @@ struct BatchFile: Sendable, Hashable {
 extension BatchFile {
     private static let suffix = ".otlp"
     private static let compressedSuffix = ".otlp.gz"
-    private static let sentSuffix = ".sent"
+    private static let sent = "sent"
 
     var name: String {
         let range = first == sequence ? Self.padded(sequence) : "\(Self.padded(first))+\(Self.padded(sequence))"
         let digits = String(checksum, radix: 16)
         let padding = String(repeating: "0", count: 8 - digits.count)
         return "\(range)\(part.isEmpty ? "" : ".\(part)")-\(signal.rawValue)-\(requests)-\(padding)\(digits)"
-            + (mayHaveArrived ? Self.sentSuffix : "") + (isCompressed ? Self.compressedSuffix : Self.suffix)
+            + mark + (isCompressed ? Self.compressedSuffix : Self.suffix)
     }
+
+    private var mark: String { mayHaveArrived ? ".\(Self.sent)" + (place.map { "." + $0.text } ?? "") : "" }
 
     /// Reads a file's name; `nil` if no batch has it.
     init?(name: String) {
         var rest = name[...]
         isCompressed = rest.removeSuffix(Self.compressedSuffix)
         guard isCompressed || rest.removeSuffix(Self.suffix) else { return nil }
-        mayHaveArrived = rest.removeSuffix(Self.sentSuffix)
         let fields = rest.split(separator: "-", omittingEmptySubsequences: false)
-        guard fields.count == 4, let signal = Signal(rawValue: String(fields[1])), let requests = UInt64(fields[2]),
-            let checksum = UInt32(fields[3], radix: 16)
+        guard fields.count == 4, let signal = Signal(rawValue: String(fields[1])), let requests = UInt64(fields[2])
         else { return nil }
+        let marks = fields[3].split(separator: ".", omittingEmptySubsequences: false)
+        guard let checksum = UInt32(marks[0], radix: 16) else { return nil }
+        mayHaveArrived = marks.count > 1 && marks[1] == Self.sent
+        place = UploadPlace(digests: marks.dropFirst(2))
         let sequences = fields[0].split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         let range = sequences[0].split(separator: "+", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = UInt64(range[0]), let sequence = UInt64(range[range.count - 1]), first <= sequence,

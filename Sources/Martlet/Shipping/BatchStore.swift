@@ -16,8 +16,9 @@ protocol BatchStore: ~Copyable {
 
     /// Marks a batch as about to be sent, so that nobody changes it any more.
     ///
+    /// - Parameter place: the collector that may have the batch from now on; `nil` to take that back.
     /// - Returns: the marked batch; `nil` if it cannot be marked, and must not be sent.
-    mutating func mark(_ file: BatchFile) -> BatchFile?
+    mutating func mark(_ file: BatchFile, at place: UploadPlace?) -> BatchFile?
 
     /// Takes a batch out for good, and notes its end in the account.
     mutating func settle(_ file: BatchFile, as settlement: Settlement)

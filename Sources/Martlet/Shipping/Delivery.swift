@@ -3,8 +3,8 @@ import MartletOTLP
 import MartletTelemetry
 
 /// Uploads batches, the oldest first: those of dead instances, then this one's own, and last those that dead instances
-/// recorded for another collector. It sends one at a time, and waits for the collector's acknowledgement before the next. A
-/// failure that may pass ends the round, for its signal or for both.
+/// recorded for other collectors. It sends one at a time, and waits for the collector's acknowledgement before the next. After a
+/// failure that may pass, the batch goes to another collector if it may, and waits otherwise.
 struct Delivery {
     private let configuration: MartletConfiguration
     private let uploader: Uploader
@@ -14,12 +14,12 @@ struct Delivery {
     private let timeout: UInt64
     private let recovery: JournalRecovery
     private let whileWaiting: () -> Void
-    private var circuits: [UploadRoute: UploadCircuit] = [:]
-    /// Routes over which nothing is sent in this round.
-    private var heldRoutes: Set<UploadRoute> = []
-    /// Held routes with a batch to send.
-    private var waitingRoutes: Set<UploadRoute> = []
-    /// Dead instances of this round whose batches are not for the collector.
+    private let instance: String
+    /// The configuration's collectors, the preferred one first.
+    private let own: [URL]
+    private var routes = UploadRoutes()
+    private var pace: UploadPace
+    /// Dead instances of this round whose batches are not for the configuration's collectors.
     private var foreignOutboxes: [(instance: String, directory: URL)] = []
     private var news: DeliveryNews
     private var pause: UInt64 = .max
@@ -30,12 +30,17 @@ struct Delivery {
     /// Whether the round was interrupted, so that more batches may wait.
     private(set) var isPaused = false
 
-    /// - Parameter whileWaiting: called now and then during an upload, which may take long.
+    /// - Parameters:
+    ///   - instance: the process, for its preference among the collectors.
+    ///   - whileWaiting: called now and then during an upload, which may take long.
     init(
-        _ configuration: MartletConfiguration, log: AgentLog, requests: FlushRequests, board: StatusBoard,
-        whileWaiting: @escaping () -> Void
+        _ configuration: MartletConfiguration, instance: String, log: AgentLog, requests: FlushRequests,
+        board: StatusBoard, whileWaiting: @escaping () -> Void
     ) {
         self.configuration = configuration
+        self.instance = instance
+        own = CollectorOrder.of(configuration.collectors, for: instance)
+        pace = UploadPace(interval: configuration.interval)
         uploader = Uploader(configuration, log: log)
         let transportName = uploader.transportName
         board.update { $0.transport = transportName }
@@ -45,23 +50,16 @@ struct Delivery {
         self.requests = requests
         self.board = board
         self.log = log
-        news = DeliveryNews(own: configuration.collector, log: log)
-        if transportName == .urlSession { wait(until: Clock.monotonic() &+ configuration.interval.nanoseconds) }
-    }
-
-    /// Delays all uploads to the agent's own address, those of earlier processes' batches included. Over a session they must
-    /// not come too early: the first session of a process settles which protocols `URLSession.shared` has, and the service is
-    /// to decide that.
-    private mutating func wait(until time: UInt64) {
-        for route in ownRoutes { circuits[route] = UploadCircuit(notBefore: time) }
-        waitingRoutes = Set(ownRoutes)
+        news = DeliveryNews(own: own, log: log)
+        // The first session of a process settles which protocols `URLSession.shared` has, and the service is to decide that.
+        if transportName == .urlSession {
+            routes.wait(for: ownRoutes, until: Clock.monotonic() &+ configuration.interval.nanoseconds)
+        }
     }
 
     /// The time when the next attempt is due, in nanoseconds of the monotonic clock; `.max` while nothing waits. Addresses
     /// other than the agent's own are tried along with it, and have no time of their own.
-    var nextAttempt: UInt64 {
-        ownRoutes.filter(waitingRoutes.contains).compactMap { circuits[$0]?.notBefore }.min() ?? .max
-    }
+    var nextAttempt: UInt64 { routes.nextAttempt(over: ownRoutes) }
 
     /// Begins a round.
     ///
@@ -72,15 +70,13 @@ struct Delivery {
     ///     buffer.
     /// - Returns: `false` if nothing may be sent now.
     mutating func begin(isCallerWaiting: Bool, pause: UInt64) -> Bool {
-        let now = Clock.monotonic()
-        heldRoutes = Set(
-            circuits.filter { !$0.value.allows(at: now, isCallerWaiting: isCallerWaiting && isOwn($0.key.address)) }
-                .map(\.key))
         self.pause = pause
         isPaused = false
         self.isCallerWaiting = isCallerWaiting
-        if isOver { return false }
-        (waitingRoutes, foreignOutboxes) = ([], [])
+        guard routes.begin(over: ownRoutes, at: Clock.monotonic(), isCallerWaiting: isCallerWaiting) else {
+            return false
+        }
+        foreignOutboxes = []
         return true
     }
 
@@ -90,16 +86,17 @@ struct Delivery {
     /// Delivers the batches of one of this instance's own stores.
     mutating func deliver(own store: inout some BatchStore & ~Copyable) {
         store.adopt(account: board.status.account)
-        deliverAll(of: &store, to: configuration.collector, isOwn: true)
+        deliverAll(of: &store, to: own, isOwn: true)
     }
 
-    /// Delivers the batches that earlier processes left in a directory, apart from those that are not for the collector.
-    mutating func deliverAbandoned(in directory: URL, except own: String) {
-        for instance in BufferDirectory.instances(in: directory) where instance != own && !isOver {
+    /// Delivers the batches that earlier processes left in a directory, apart from those that are not for this one's
+    /// collectors.
+    mutating func deliverAbandoned(in directory: URL, except present: String) {
+        for instance in BufferDirectory.instances(in: directory) where instance != present && !isOver {
             guard var outbox = Outbox.adopt(instance: instance, in: directory) else { continue }
             recovery.recover(&outbox)
-            if outbox.addresses(for: configuration).present.map(isOwn) == true {
-                deliverAll(of: &outbox, to: configuration.collector, isOwn: false)
+            if outbox.addresses(for: configuration).present == configuration.collectors {
+                deliverAll(of: &outbox, to: own, isOwn: false)
             } else {
                 foreignOutboxes.append((instance, directory))
             }
@@ -112,15 +109,15 @@ struct Delivery {
     /// collector that is gone takes its time.
     mutating func deliverElsewhere() {
         if isPaused { return }
-        news.endRound(waiting: Set(ownRoutes.filter(waitingRoutes.contains).map(\.signal)))
+        news.endRound(waiting: routes.waiting)
         elsewhereDeadline = isCallerWaiting ? Clock.monotonic() &+ MartletLimits.elsewhereWait.nanoseconds : .max
-        var left: [URL?: [BatchFile]] = [:]
-        var locked: Set<URL?> = []
+        var left: [[URL]?: [BatchFile]] = [:]
+        var locked: Set<[URL]?> = []
         for foreign in foreignOutboxes where !isPaused && !isElsewhereTimeUp() {
             guard var outbox = Outbox.adopt(instance: foreign.instance, in: foreign.directory) else { continue }
             let (recorded, present) = outbox.addresses(for: configuration)
             if let present {
-                deliverAll(of: &outbox, to: present, isOwn: false)
+                deliverAll(of: &outbox, to: CollectorOrder.of(present, for: instance), isOwn: false)
             } else {
                 locked.insert(recorded)
             }
@@ -131,8 +128,8 @@ struct Delivery {
         let requests = left.values.joined().reduce(0) { $0 &+ $1.requests }
         // A round that the collector cut short has not seen all instances.
         if !isOver { board.update { $0.waitingElsewhere = requests } }
-        for (destination, files) in left where !files.isEmpty {
-            news.note(files, for: destination, isLocked: locked.contains(destination))
+        for (collectors, files) in left where !files.isEmpty {
+            news.note(files, for: collectors, isLocked: locked.contains(collectors))
         }
     }
 
@@ -147,30 +144,34 @@ struct Delivery {
         return now >= elsewhereDeadline
     }
 
-    private var ownRoutes: [UploadRoute] {
-        Signal.allCases.map { UploadRoute(address: configuration.collector, signal: $0) }
-    }
+    private var ownRoutes: [UploadRoute] { UploadRoutes.all(to: own) }
 
-    private func isOwn(_ address: URL) -> Bool { address == configuration.collector }
+    private func isOwn(_ address: URL) -> Bool { own.contains(address) }
 
-    private var isOver: Bool { isPaused || heldRoutes.isSuperset(of: ownRoutes) }
+    private var isOver: Bool { isPaused || routes.areHeld(ownRoutes) }
 
     private mutating func deliverAll(
-        of outbox: inout some BatchStore & ~Copyable, to address: URL, isOwn: Bool
+        of outbox: inout some BatchStore & ~Copyable, to collectors: [URL], isOwn: Bool
     ) {
         var rest = (outbox.batches() ?? [])[...]
         note(outbox, isOwn: isOwn)
         while let batch = rest.popFirst() {
-            let route = UploadRoute(address: address, signal: batch.file.signal)
-            if heldRoutes.contains(route) {
-                waitingRoutes.insert(route)
-                continue
-            }
+            guard let route = routes.route(for: batch.file, to: collectors, at: Clock.monotonic()) else { continue }
+            awaitTurn()
             isPaused = Clock.monotonic() >= pause
-            let isLate = address != configuration.collector && isElsewhereTimeUp()
+            let isLate = !self.isOwn(route.address) && isElsewhereTimeUp()
             if isPaused || isLate || Clock.monotonic() >= requests.stopBy ?? .max { return }
-            rest = deliver(batch, of: &outbox, over: route) + rest
+            rest = deliver(batch, of: &outbox, over: route, among: collectors) + rest
             note(outbox, isOwn: isOwn)
+        }
+    }
+
+    /// Waits until the pace allows the next batch, unless a caller waits for it.
+    private func awaitTurn() {
+        let turn = min(pace.notBefore, pause)
+        while !isCallerWaiting, !requests.isCallerWaiting, Clock.monotonic() < turn {
+            requests.wait(until: turn)
+            whileWaiting()
         }
     }
 
@@ -182,9 +183,11 @@ struct Delivery {
 
     /// Uploads a batch.
     ///
-    /// - Returns: the parts that have replaced the batch, if it was too large.
+    /// - Returns: the batches to go on with: the same one if it may be tried over another route, or the parts that have
+    ///   replaced it if it was too large.
     private mutating func deliver(
-        _ batch: StoredBatch, of outbox: inout some BatchStore & ~Copyable, over route: UploadRoute
+        _ batch: StoredBatch, of outbox: inout some BatchStore & ~Copyable, over route: UploadRoute,
+        among collectors: [URL]
     ) -> [StoredBatch] {
         if batch.isExpired {
             settle(batch, as: .dropped(.expired), in: &outbox)
@@ -194,29 +197,47 @@ struct Delivery {
             return []
         }
         // A batch that cannot be read or marked now may be later, and one that is gone is not in the next list.
-        guard let body = outbox.read(batch.file), let file = outbox.mark(batch.file) else { return [] }
-        let marked = StoredBatch(file: file, size: batch.size, modified: batch.modified)
+        let place = routes.place(of: batch.file, over: route, among: collectors)
+        guard let body = outbox.read(batch.file), let file = outbox.mark(batch.file, at: place) else { return [] }
+        var marked = batch
+        marked.file = file
         ShippingMilestone.marked.reach()
-        uploader.start(
-            body, batch: file.id(of: outbox.instance), isCompressed: file.isCompressed, to: route.address)
-        guard let outcome = awaitOutcome(of: route) else {
+        guard let outcome = upload(body, file.id(of: outbox.instance), file, over: route) else {
             postpone(route, .costly, "no answer in time")
             return []
         }
         ShippingMilestone.answered.reach()
         switch outcome {
         case .delivered(let refusal):
-            succeed(route)
+            succeed(route, collectors)
             if let refusal { reportRefusal(refusal.reason) }
             let rejected = refusal.map { Self.rejectedRequests($0, of: file, body) } ?? 0
             settle(marked, as: .delivered(rejected: rejected), in: &outbox)
-        case .retry(let time, let reason): postpone(route, time, reason)
+        case .retry(let time, let mayHaveArrived, let reason):
+            if !mayHaveArrived { marked.file = outbox.mark(file, at: batch.file.place) ?? file }
+            postpone(route, time, reason)
+            return [marked]
         case .split(let reason): return split(marked, body, reason, in: &outbox, over: route)
         case .dropped(let why, let reason):
             reportRefusal(reason)
             settle(marked, as: .dropped(why), in: &outbox)
         }
         return []
+    }
+
+    /// - Returns: `nil` if an upload elsewhere was given up for a caller that waits for this instance's own.
+    private mutating func upload(
+        _ body: [UInt8], _ id: BatchID, _ file: BatchFile, over route: UploadRoute
+    ) -> UploadOutcome? {
+        let start = Clock.monotonic()
+        uploader.start(body, batch: id, isCompressed: file.isCompressed, to: route.address)
+        guard let end = awaitEnd(of: route) else { return nil }
+        if case .answered(let answer) = end {
+            let now = Clock.monotonic()
+            pace.note(.nanoseconds(Int64(clamping: now &- start)), at: now)
+            routes.note(answer, over: route)
+        }
+        return UploadOutcome(end, signal: route.signal)
     }
 
     private func settle(
@@ -258,43 +279,38 @@ struct Delivery {
 
     /// Waits for an upload's end.
     ///
-    /// - Returns: `nil` if an upload elsewhere was given up for a caller that waits for this collector's.
-    private mutating func awaitOutcome(of route: UploadRoute) -> UploadOutcome? {
+    /// - Returns: `nil` if an upload elsewhere was given up for a caller that waits for this instance's own.
+    private mutating func awaitEnd(of route: UploadRoute) -> UploadEnd? {
         defer { uploader.cancel() }
         // libcurl has the same time-out. This one covers an end that libcurl does not notice, and a shutdown.
         let deadline = Clock.monotonic() &+ timeout &+ timeout / 4
         while true {
-            if let outcome = uploader.proceed(for: MartletLimits.uploadWait) { return outcome }
+            if let end = uploader.proceed(for: MartletLimits.uploadWait) { return end }
             let now = Clock.monotonic()
             if now >= deadline || now >= requests.stopBy ?? .max {
-                return UploadOutcome(transportError: "no answer in time")
+                return .failed(mayHaveArrived: true, reason: "no answer in time")
             }
             if !isOwn(route.address), isElsewhereTimeUp() { return nil }
             whileWaiting()
         }
     }
 
-    private mutating func succeed(_ route: UploadRoute) {
-        circuits[route] = nil
-        news.succeed(route)
+    private mutating func succeed(_ route: UploadRoute, _ collectors: [URL]) {
+        routes.succeed(route)
+        news.succeed(route, of: collectors)
         guard isOwn(route.address) else { return }
         board.update {
             $0.lastUpload = Date()
+            $0.lastCollector = CollectorAddress.plain(route.address)
             $0.uploadError = nil
         }
     }
 
-    /// Puts uploads off after a failure. A wrong path or token may concern one signal; any other failure concerns the
-    /// collector.
+    /// Puts uploads off after a failure.
     private mutating func postpone(_ route: UploadRoute, _ time: RetryTime, _ reason: String) {
-        let (now, isOwn) = (Clock.monotonic(), isOwn(route.address))
-        for signal in time == .longest ? [route.signal] : Signal.allCases {
-            let failed = UploadRoute(address: route.address, signal: signal)
-            // An address of the past may be gone for good, so its delay grows faster.
-            circuits[failed, default: UploadCircuit()].fail(isOwn || time != .backOff ? time : .costly, at: now)
-            heldRoutes.insert(failed)
-        }
-        waitingRoutes.insert(route)
+        let isOwn = isOwn(route.address)
+        // An address of the past may be gone for good, so its delay grows faster.
+        routes.fail(route, isOwn || time != .backOff ? time : .costly, at: Clock.monotonic())
         news.fail(route, time, reason)
         if isOwn { board.update { $0.uploadError = reason } }
     }

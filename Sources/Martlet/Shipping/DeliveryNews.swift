@@ -4,68 +4,91 @@ import MartletTelemetry
 /// The log messages about uploads: one warning when a trouble begins, and one when it is over. Troubles are told apart by
 /// their kind, because libcurl's messages have milliseconds in them.
 struct DeliveryNews {
-    private let own: URL
+    private let own: [URL]
     private let log: AgentLog
-    /// Signals that the collector did not take at their last attempt.
-    private var failing: Set<Signal> = []
+    /// Routes over which the last attempt failed, and both signals may be concerned.
+    private var failing: Set<UploadRoute> = []
     /// The reason why nothing was taken at an address, for addresses other than the agent's own.
     private var obstacles: [URL: String] = [:]
 
-    init(own: URL, log: AgentLog) {
+    /// - Parameter own: the configuration's collectors.
+    init(own: [URL], log: AgentLog) {
         self.own = own
         self.log = log
     }
 
     mutating func fail(_ route: UploadRoute, _ time: RetryTime, _ reason: String) {
-        guard route.address == own else { return obstacles[route.address] = reason }
+        let collector = route.address
+        guard own.contains(collector) else { return obstacles[collector] = reason }
         if time == .longest {
             return log.warn(
-                of: .upload(route.signal),
+                of: .upload(route.signal, to: collector),
                 """
-                The collector does not accept \(route.signal), which wait in the buffer; \
+                \(name(collector)) does not accept \(route.signal), which \(stay); \
                 check MARTLET_ENDPOINT and MARTLET_TOKEN: \(reason)
                 """)
         }
-        failing.insert(route.signal)
-        log.warn(of: .collector, "The collector does not accept batches now; they wait in the buffer: \(reason)")
+        failing.insert(route)
+        log.warn(of: .collector(collector), "\(name(collector)) does not accept batches now; they \(stay): \(reason)")
     }
 
-    mutating func succeed(_ route: UploadRoute) {
-        guard route.address == own else {
-            obstacles[route.address] = nil
+    /// - Parameter collectors: those that the batch was for.
+    mutating func succeed(_ route: UploadRoute, of collectors: [URL]) {
+        let collector = route.address
+        guard own.contains(collector) else {
+            for address in collectors { obstacles[address] = nil }
             return log.noteEnd(
-                of: .elsewhere(route.address),
-                "Batches for \(route.address.absoluteString) are delivered there now")
+                of: .elsewhere(collectors),
+                "Batches for \(CollectorAddress.text(collectors)) are delivered there now")
         }
-        failing.remove(route.signal)
-        log.noteEnd(of: .upload(route.signal), "The collector accepts \(route.signal) again")
+        failing.remove(route)
+        log.noteEnd(of: .upload(route.signal, to: collector), "\(name(collector)) accepts \(route.signal) again")
+        // One of several collectors may take a signal first at any time after this.
+        if own.count > 1 { endTroubles() }
     }
 
-    /// - Parameter waiting: signals with batches that wait. A signal without any cannot fail.
-    mutating func endRound(waiting: Set<Signal>) {
-        failing.formIntersection(waiting)
-        if failing.isEmpty { log.noteEnd(of: .collector, "The collector accepts batches again") }
+    /// - Parameter waiting: routes that batches wait for. With one collector, a signal without batches cannot fail; with
+    ///   several, they may have gone to another.
+    mutating func endRound(waiting: Set<UploadRoute>) {
+        if own.count == 1 { failing.formIntersection(waiting) }
+        endTroubles()
     }
 
-    /// Warns of batches that earlier processes left and that are not for the collector.
+    /// Warns of batches that earlier processes left and that are not for the configuration's collectors.
     ///
     /// - Parameters:
-    ///   - destination: the address that they are for; `nil` if it cannot be read.
+    ///   - collectors: the addresses that they are for; `nil` if they cannot be read.
     ///   - isLocked: whether the agent lacks the credentials.
-    func note(_ files: [BatchFile], for destination: URL?, isLocked: Bool) {
+    func note(_ files: [BatchFile], for collectors: [URL]?, isLocked: Bool) {
         let count = "\(files.count) batches of earlier processes (\(files.reduce(0) { $0 &+ $1.requests }) requests)"
-        guard let destination else {
+        guard let collectors else {
             return log.warn(
                 of: .elsewhere(nil), "\(count) wait in the buffer: the address of their collector cannot be read")
         }
         let lock = isLocked ? "MARTLET_TOKEN or the client certificate has changed" : nil
-        guard let obstacle = lock ?? obstacles[destination] else { return }
-        let address = destination.absoluteString
+        guard let obstacle = lock ?? collectors.lazy.compactMap({ obstacles[$0] }).first else { return }
+        let addresses = CollectorAddress.text(collectors)
         log.warn(
-            of: .elsewhere(destination),
+            of: .elsewhere(collectors),
             """
-            \(count) wait in the buffer for \(address): \(obstacle); \
-            set MARTLET_BUFFER_ADOPT=\(address) to send them to this collector
+            \(count) wait in the buffer for \(addresses): \(obstacle); \
+            set MARTLET_BUFFER_ADOPT=\(addresses) to send them to this collector
             """)
+    }
+
+    // MARK: -
+
+    private func endTroubles() {
+        for collector in own where !failing.contains(where: { $0.address == collector }) {
+            log.noteEnd(of: .collector(collector), "\(name(collector)) accepts batches again")
+        }
+    }
+
+    private func name(_ collector: URL) -> String {
+        own.count == 1 ? "The collector" : "The collector \(CollectorAddress.plain(collector).absoluteString)"
+    }
+
+    private var stay: String {
+        own.count == 1 ? "wait in the buffer" : "go to another collector or wait in the buffer"
     }
 }

@@ -61,7 +61,10 @@ struct JournalRecovery {
         var encoded = try EncodedBatch(
             batch.otlp(), sequence: sequence, signal: .metrics, requests: batch.requests,
             isCompressed: configuration.compression == .gzip)
-        encoded.file.mayHaveArrived = segments.contains(where: \.mayHaveArrived)
+        let attempts = segments.map(\.attempt)
+        encoded.file.mayHaveArrived = attempts.contains { $0 != 0 }
+        // A process that was killed while it noted the place has noted it in some of its segments.
+        encoded.file.place = attempts.lazy.compactMap { UploadPlace(word: $0) }.first
         // The interval's end stands for the time of the upload, which came soon after at the latest.
         try outbox.store(
             encoded.body, as: encoded.file, modified: encoded.file.mayHaveArrived ? interval.end : nil)

@@ -47,7 +47,10 @@ final class LibcurlTransport: UploadTransport {
         switch martlet_upload_proceed(uploader, Int32(clamping: duration.nanoseconds / 1_000_000)) {
         case MARTLET_UPLOAD_RUNNING: nil
         case MARTLET_UPLOAD_ANSWERED: .answered(answer)
-        default: .failed(reason: String(cString: martlet_upload_error(uploader)))
+        default:
+            .failed(
+                mayHaveArrived: martlet_upload_is_sent(uploader),
+                reason: String(cString: martlet_upload_error(uploader)))
         }
     }
 
@@ -57,7 +60,8 @@ final class LibcurlTransport: UploadTransport {
         return UploadAnswer(
             status: martlet_upload_status(uploader),
             retryAfter: String(cString: martlet_upload_retry_after(uploader)),
-            rejectedRequests: String(cString: martlet_upload_rejected_requests(uploader)), body: body)
+            rejectedRequests: String(cString: martlet_upload_rejected_requests(uploader)),
+            store: String(cString: martlet_upload_store(uploader)), body: body)
     }
 
     func cancel() { martlet_upload_end(uploader) }

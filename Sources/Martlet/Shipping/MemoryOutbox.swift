@@ -37,12 +37,13 @@ struct MemoryOutbox: BatchStore {
 
     func read(_ file: BatchFile) -> [UInt8]? { index(of: file).map { waiting[$0].body } }
 
-    mutating func mark(_ file: BatchFile) -> BatchFile? {
+    mutating func mark(_ file: BatchFile, at place: UploadPlace?) -> BatchFile? {
         guard let index = index(of: file) else { return nil }
-        if file.mayHaveArrived { return file }
-        if isHeld(file) { keeper.noteAttempt() }
+        if file.mayHaveArrived, file.place == place { return file }
+        if isHeld(file) { keeper.noteAttempt(place?.word ?? JournalHeader.placelessAttempt) }
+        if !file.mayHaveArrived { waiting[index].batch.modified = Clock.wall() }
         waiting[index].batch.file.mayHaveArrived = true
-        waiting[index].batch.modified = Clock.wall()
+        waiting[index].batch.file.place = place
         return waiting[index].batch.file
     }
 

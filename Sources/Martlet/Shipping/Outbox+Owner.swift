@@ -23,13 +23,13 @@ extension Outbox {
         }
     }
 
-    /// Returns two addresses: the one that the batches were recorded for, `nil` if it cannot be read or was not kept, and the
-    /// one that a process with this configuration sends them to, `nil` if it does not. A version that kept no address had one
-    /// collector for a service's name, so its batches go to the configuration's endpoint.
-    func addresses(for configuration: MartletConfiguration) -> (recorded: URL?, present: URL?) {
+    /// Returns the addresses of two lists of collectors: of the one that the batches were recorded for, `nil` if it cannot be
+    /// read or was not kept, and of the one that a process with this configuration sends them to, `nil` if it does not. A
+    /// version that kept no address had one collector for a service's name, so its batches go to the configuration's.
+    func addresses(for configuration: MartletConfiguration) -> (recorded: [URL]?, present: [URL]?) {
         do {
-            guard let destination = try owner?.destination else { return (nil, configuration.collector) }
-            return (destination.collector, destination.address(for: configuration))
+            guard let destination = try owner?.destination else { return (nil, configuration.collectors) }
+            return (destination.collectors, destination.addresses(for: configuration))
         } catch {
             return (nil, nil)
         }

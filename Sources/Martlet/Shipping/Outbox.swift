@@ -125,14 +125,15 @@ struct Outbox: BatchStore, ~Copyable {
     }
 
     /// Marks a batch in its name.
-    func mark(_ file: BatchFile) -> BatchFile? {
-        if file.mayHaveArrived { return file }
+    func mark(_ file: BatchFile, at place: UploadPlace?) -> BatchFile? {
+        if file.mayHaveArrived, file.place == place { return file }
         var sent = file
-        sent.mayHaveArrived = true
+        (sent.mayHaveArrived, sent.place) = (true, place)
         // The file's time is the one from which on the collector may know the batch.
-        utimes(path(of: file), nil)
+        if !file.mayHaveArrived { utimes(path(of: file), nil) }
         guard rename(path(of: file), path(of: sent)) == 0 else { return nil }
-        guard (try? WholeFile.sync(directory: directory.path)) != nil else { return nil }
+        // A place that comes back after a power cut only lets the batch wait for that collector.
+        guard place == nil || (try? WholeFile.sync(directory: directory.path)) != nil else { return nil }
         return sent
     }
 

@@ -22,8 +22,8 @@ struct RecoveredSegment {
         }
     }
 
-    /// Whether a batch of the segment's interval was sent from memory, and may have arrived.
-    var mayHaveArrived: Bool { bytes.withUnsafeBytes { JournalHeader.mayHaveArrived($0) } }
+    /// The note of an attempt to send a batch of the segment's interval from memory; 0 if there was none.
+    var attempt: UInt64 { bytes.withUnsafeBytes { JournalHeader.attempt($0) } }
 
     /// Nanoseconds for which capture was off since the dead instance's start.
     var unwatched: UInt64 { bytes.withUnsafeBytes { JournalHeader.unwatched($0) } }

@@ -22,6 +22,7 @@ struct ShippingStatus: Sendable {
     /// The transport of uploads; `nil` until it is chosen.
     var transport: MartletConfiguration.Transport?
     var lastUpload: Date?
+    var lastCollector: URL?
     /// The reason why the last attempt failed or was refused; `nil` after a success.
     var uploadError: String?
     /// The reason why batches cannot be stored; `nil` while they can.

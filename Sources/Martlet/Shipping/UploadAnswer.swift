@@ -6,6 +6,8 @@ struct UploadAnswer: Equatable {
     var retryAfter: Duration?
     /// The requests of this batch that a Martlet collector rejected (`Martlet-Rejected-Requests`); `nil` if it does not tell.
     var rejectedRequests: UInt64?
+    /// The store of the Martlet collector that answered (`Martlet-Store`); `nil` if it does not tell.
+    var store: ShortDigest?
     var body: [UInt8] = []
 }
 
@@ -20,9 +22,10 @@ extension UploadAnswer {
     /// - Parameters:
     ///   - retryAfter: the header's value, empty if the answer has none.
     ///   - rejectedRequests: likewise.
-    init(status: Int, retryAfter: String, rejectedRequests: String, body: [UInt8]) {
+    ///   - store: likewise.
+    init(status: Int, retryAfter: String, rejectedRequests: String, store: String, body: [UInt8]) {
         self.init(
             status: status, retryAfter: RetryAfter.delay(retryAfter, now: Clock.wall()),
-            rejectedRequests: UInt64(rejectedRequests), body: body)
+            rejectedRequests: UInt64(rejectedRequests), store: ShortDigest(store: store), body: body)
     }
 }

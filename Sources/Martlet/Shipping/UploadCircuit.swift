@@ -4,6 +4,8 @@ struct UploadCircuit {
     private var delay = RetryDelay()
     /// The time when the next attempt is due, in nanoseconds of the monotonic clock.
     private(set) var notBefore: UInt64
+    /// The time until which another collector is preferred, if one takes batches.
+    private var returnTime: UInt64 = 0
     /// Whether the collector itself asked for the wait.
     private var isToldToWait = false
 
@@ -15,15 +17,18 @@ struct UploadCircuit {
         (isCallerWaiting && !isToldToWait) || now >= notBefore
     }
 
-    mutating func fail(_ time: RetryTime, at now: UInt64) {
-        isToldToWait = false
-        switch time {
-        case .backOff: notBefore = now &+ delay.next().nanoseconds
-        case .notBefore(let retryAfter):
-            isToldToWait = true
-            notBefore = now &+ delay.next(retryAfter: retryAfter).nanoseconds
-        case .costly: notBefore = now &+ delay.nextCostly().nanoseconds
-        case .longest: notBefore = now &+ delay.longest().nanoseconds
-        }
+    /// Whether enough time has passed since the last failure to leave another collector for this one.
+    func mayReturn(at now: UInt64) -> Bool { now >= returnTime }
+
+    /// - Parameters:
+    ///   - wait: the random part of the wait, from 0 to 1.
+    ///   - away: that of the time until another collector is not preferred any more.
+    mutating func fail(
+        _ time: RetryTime, at now: UInt64, wait: Double = .random(in: 0...1), away: Double = .random(in: 0...1)
+    ) {
+        if case .notBefore = time { isToldToWait = true } else { isToldToWait = false }
+        notBefore = now &+ delay.next(time, random: wait).nanoseconds
+        let (shortest, longest) = (MartletLimits.shortestAway, MartletLimits.longestAway)
+        returnTime = now &+ (shortest + (longest - shortest) * away).nanoseconds
     }
 }

@@ -60,7 +60,7 @@ final class UploadDelegate: NSObject, URLSessionDataDelegate, OwnUploadDelegate 
     }
 
     func fail(_ reason: String, of number: UInt64) {
-        state.withLock { if $0.number == number { $0.end = .failed(reason: reason) } }
+        state.withLock { if $0.number == number { $0.end = .failed(mayHaveArrived: false, reason: reason) } }
         ended.signal()
     }
 
@@ -103,12 +103,14 @@ final class UploadDelegate: NSObject, URLSessionDataDelegate, OwnUploadDelegate 
         }
     }
 
-    /// Ends the upload. The status counts if its head had ended, even if the body was cut off.
+    /// Ends the upload. The status counts if its head had ended, even if the body was cut off. Without an answer the collector
+    /// cannot have a batch whose body nobody asked for, over any of the connections that were tried.
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        let isSent = task.countOfBytesSent > 0
         state.withLock { state in
             guard state.task === task, state.end == nil else { return }
             let reason = error?.localizedDescription ?? "no answer"
-            state.end = state.answer.map(UploadEnd.answered) ?? .failed(reason: reason)
+            state.end = state.answer.map(UploadEnd.answered) ?? .failed(mayHaveArrived: isSent, reason: reason)
         }
         ended.signal()
     }
@@ -118,7 +120,8 @@ final class UploadDelegate: NSObject, URLSessionDataDelegate, OwnUploadDelegate 
         guard response.statusCode >= 200 else { return }
         let answer = UploadAnswer(
             status: response.statusCode, retryAfter: response.value(forHTTPHeaderField: "Retry-After") ?? "",
-            rejectedRequests: response.value(forHTTPHeaderField: BatchID.rejectedHeaderName) ?? "", body: [])
+            rejectedRequests: response.value(forHTTPHeaderField: BatchID.rejectedHeaderName) ?? "",
+            store: response.value(forHTTPHeaderField: StoreHeader.name) ?? "", body: [])
         state.withLock { if $0.task === task { $0.answer = answer } }
     }
 }

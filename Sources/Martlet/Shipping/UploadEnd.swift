@@ -1,7 +1,8 @@
 /// The end of an upload.
 enum UploadEnd: Equatable {
     case answered(UploadAnswer)
-    case failed(reason: String)
+    /// - Parameter mayHaveArrived: `false` if the request did not leave this process as a whole.
+    case failed(mayHaveArrived: Bool, reason: String)
     /// No answer came in time, and waiting for it has kept a core busy.
     case timedOut(reason: String)
 }

@@ -5,7 +5,8 @@ import MartletTelemetry
 enum UploadOutcome: Equatable {
     /// - Parameter refusal: the part that the collector did not take, and that is not sent again; `nil` if it took the whole.
     case delivered(refusal: Refusal? = nil)
-    case retry(RetryTime, reason: String)
+    /// - Parameter mayHaveArrived: whether the collector, or one behind it, may have the batch nevertheless.
+    case retry(RetryTime, mayHaveArrived: Bool, reason: String)
     /// The batch is too large in one piece.
     case split(reason: String)
     /// The collector will never take the batch.
@@ -25,6 +26,9 @@ enum UploadOutcome: Equatable {
     /// with two differences. A batch with the answer 413 is divided. An answer that shows a wrong address or token keeps the
     /// batch, because a person mends these, and dropping data does not: losing a day of counts for a slip in a setting is
     /// worse than a refused request a minute. The buffer's limit holds all the same.
+    ///
+    /// A 429 and a collector's own 503 tell that the batch was not taken. A 502, a 504 and another 503 may come from a proxy
+    /// that has passed the batch on.
     init(_ answer: UploadAnswer, signal: Signal) {
         let status = answer.status
         let partial = (200..<300).contains(status) ? PartialSuccess(inBody: answer.body, signal: signal) : nil
@@ -34,26 +38,26 @@ enum UploadOutcome: Equatable {
         self =
             switch status {
             case 200..<300: .delivered(refusal: Refusal(answer, partial, reason: reason))
-            case 429, 502, 503, 504: .retry(answer.retryAfter.map(RetryTime.notBefore) ?? .backOff, reason: reason)
+            case 429, 502, 503, 504:
+                .retry(
+                    answer.retryAfter.map(RetryTime.notBefore) ?? .backOff,
+                    mayHaveArrived: status != 429 && (status != 503 || answer.store == nil), reason: reason)
             case 413: .split(reason: reason)
             case 400 where answer.missesCertificate:
-                .retry(.longest, reason: "\(reason); a proxy requires a client certificate")
-            case 300..<400, 401, 403, 404, 405, 407: .retry(.longest, reason: reason)
+                .retry(.longest, mayHaveArrived: false, reason: "\(reason); a proxy requires a client certificate")
+            case 300..<400, 401, 403, 404, 405, 407: .retry(.longest, mayHaveArrived: false, reason: reason)
             default: .dropped(.rejected, reason: reason)
             }
     }
 
+    /// Without an answer a batch is sent again with the same id, so that a collector that has it counts it once.
     init(_ end: UploadEnd, signal: Signal) {
         switch end {
         case .answered(let answer): self.init(answer, signal: signal)
-        case .failed(let reason): self.init(transportError: reason)
-        case .timedOut(let reason): self = .retry(.costly, reason: reason)
+        case .failed(let mayHaveArrived, let reason):
+            self = .retry(.backOff, mayHaveArrived: mayHaveArrived, reason: reason)
+        case .timedOut(let reason): self = .retry(.costly, mayHaveArrived: true, reason: reason)
         }
-    }
-
-    /// Sends the batch again, with the same id, so that it counts once: without an answer it may or may not have arrived.
-    init(transportError: String) {
-        self = .retry(.backOff, reason: transportError)
     }
 }
 

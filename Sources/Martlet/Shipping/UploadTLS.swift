@@ -11,11 +11,11 @@ struct UploadTLS {
     let systemFile: String?
     let systemDirectory: String?
 
-    /// Takes the files from the configuration and the environment, or none for an endpoint without TLS.
+    /// Takes the files from the configuration and the environment, or none if no collector has TLS.
     init(
         _ configuration: MartletConfiguration, environment: [String: String] = ProcessInfo.processInfo.environment
     ) {
-        let isNeeded = configuration.collector.scheme?.lowercased() == "https"
+        let isNeeded = configuration.collectors.contains { $0.scheme?.lowercased() == "https" }
         authorities = isNeeded ? configuration.certificate : nil
         clientCertificate = isNeeded ? configuration.clientCertificate : nil
         clientKey = isNeeded ? configuration.clientKey : nil

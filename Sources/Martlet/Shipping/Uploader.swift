@@ -2,15 +2,13 @@ import Foundation
 import MartletOTLP
 import MartletTelemetry
 
-/// Posts one batch at a time, on the agent's thread: sets the headers, and reads the answer's meaning.
+/// Posts one batch at a time, on the agent's thread, and sets the headers.
 final class Uploader {
     /// The transport in force.
     let transportName: MartletConfiguration.Transport
     private let token: String?
     private let timeout: Duration
     private let transport: any UploadTransport
-    /// The signal of the upload under way.
-    private var signal = Signal.metrics
 
     init(_ configuration: MartletConfiguration, log: AgentLog) {
         token = configuration.token
@@ -30,7 +28,6 @@ final class Uploader {
     ///
     /// - Parameter address: the collector's address, which gets the token.
     func start(_ body: [UInt8], batch: BatchID, isCompressed: Bool, to address: URL) {
-        signal = batch.signal
         let url = address.appendingPathComponent("v1/\(batch.signal.rawValue)").absoluteString
         transport.start(
             Upload(url: url, headers: headers(of: batch, isCompressed: isCompressed), body: body, timeout: timeout))
@@ -48,9 +45,7 @@ final class Uploader {
     }
 
     /// Goes on with the upload, for `duration` at most; returns `nil` while it is under way.
-    func proceed(for duration: Duration) -> UploadOutcome? {
-        transport.proceed(for: duration).map { UploadOutcome($0, signal: signal) }
-    }
+    func proceed(for duration: Duration) -> UploadEnd? { transport.proceed(for: duration) }
 
     /// Gives up the upload under way, if any. It may or may not have arrived.
     func cancel() { transport.cancel() }

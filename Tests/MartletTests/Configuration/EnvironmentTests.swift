@@ -156,6 +156,28 @@ import Testing
         #expect(warnings.first?.contains("hunter2") == false)
     }
 
+    @Test func anEndpointMayBeSeveralCollectors() {
+        let text = "http://a:4318, https://b/base,"
+        let (configuration, warnings) = MartletConfiguration.fromEnvironment(["MARTLET_ENDPOINT": text])
+        #expect(configuration.collectors.map(\.absoluteString) == ["http://a:4318", "https://b/base"])
+        #expect(configuration.collector == configuration.collectors[0])
+        #expect(warnings == [])
+    }
+
+    @Test func addressesThatCannotBeReadAreOneWarningAndTheOthersAreUsed() {
+        let text = "http://a:4318,ftp://b,http://user:hunter2@,http://c"
+        let (configuration, warnings) = MartletConfiguration.fromEnvironment(["MARTLET_ENDPOINT": text])
+        #expect(configuration.collectors.map(\.absoluteString) == ["http://a:4318", "http://c"])
+        #expect(
+            warnings == ["MARTLET_ENDPOINT: \"ftp://b\", (hidden) cannot be read; using the other addresses"])
+    }
+
+    @Test func aListWithoutAnAddressIsTheDefault() {
+        var configuration = MartletConfiguration()
+        configuration.collectors = []
+        #expect(configuration.collectors == MartletConfiguration().collectors)
+    }
+
     @Test(arguments: [
         ("tracecontext,baggage", true), ("b3, TraceContext", true), ("none", false), ("b3", false),
     ])

@@ -11,6 +11,8 @@ import Testing
     private let dead = TelemetryResource(
         service: "checkout", version: "1.2", instance: "dead", host: "h1", processID: 7, attributes: ["team": "blue"])
 
+    private let place = UploadPlace(address: MartletConfiguration.defaultCollector, store: nil)
+
     /// Leaves an instance that recorded `requests` in its first interval and was killed: its lock is free. Returns its
     /// directory.
     private func leaveInstance(requests: Int, sealed: Bool = false, mayHaveArrived: Bool = false) throws -> URL {
@@ -23,7 +25,7 @@ import Testing
         for _ in 0..<requests { recorder.record(RecorderTests.request("http://host/users/4711")) }
         if mayHaveArrived {
             #expect(recorder.closeSegments { keeper.close() })
-            keeper.noteAttempt()
+            keeper.noteAttempt(place.word)
         }
         if sealed {
             let body: [UInt8] = [1, 2, 3]
@@ -70,6 +72,7 @@ import Testing
         let recovered = try recover()
         #expect(recovered.batches.map(\.requests) == [40])
         #expect(recovered.batches.map(\.mayHaveArrived) == [true])
+        #expect(recovered.batches.map(\.place) == [place])
     }
 
     /// The time counts from the instance's start: a batch with less would take back the time that an earlier batch told.

@@ -62,7 +62,7 @@ import Testing
         try open { outbox in
             try fill(&outbox, &sample, count: 6)
             let third = outbox.batches()?[2].file
-            let sent = outbox.mark(try #require(third))
+            let sent = outbox.mark(try #require(third), at: nil)
             var room = BufferRoom(serviceDirectory: temporary.url, limit: size)
             _ = room.make(for: 1, own: &outbox)
             let files = (outbox.batches() ?? []).map(\.file)
@@ -158,7 +158,7 @@ import Testing
     @Test func aBatchThatMayHaveArrivedIsDroppedLast() throws {
         try open { own in
             try own.store(Self.details, as: Self.file(1, .metrics, requests: 5, body: Self.details))
-            let sent = own.mark(Self.file(1, .metrics, requests: 5, body: Self.details))
+            let sent = own.mark(Self.file(1, .metrics, requests: 5, body: Self.details), at: nil)
             try own.store(Self.details, as: Self.file(3, .metrics, requests: 6, body: Self.details))
             var room = BufferRoom(serviceDirectory: temporary.url, limit: 250)
             let isThere = room.make(for: 100, own: &own)

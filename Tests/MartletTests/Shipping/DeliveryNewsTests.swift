@@ -47,18 +47,19 @@ extension AgentTests {
             var configuration = MartletConfiguration()
             let handler = handler
             configuration.logger = Logger(label: "test", factory: { _ in handler })
-            var news = DeliveryNews(own: configuration.collector, log: AgentLog(configuration))
+            var news = DeliveryNews(own: configuration.collectors, log: AgentLog(configuration))
             for milliseconds in 0..<100 {
                 for signal in Signal.allCases {
                     let line = UploadRoute(address: configuration.collector, signal: signal)
                     news.fail(line, .backOff, "Failed to connect to collector port 1 after \(milliseconds) ms")
-                    news.endRound(waiting: Set(Signal.allCases))
+                    news.endRound(waiting: Set(UploadRoutes.all(to: configuration.collectors)))
                 }
             }
             #expect(lines.count == 1)
             // The details were dropped in the meantime, and no new ones followed.
-            news.succeed(UploadRoute(address: configuration.collector, signal: .metrics))
-            news.endRound(waiting: [.traces])
+            let routes = Signal.allCases.map { UploadRoute(address: configuration.collector, signal: $0) }
+            news.succeed(routes[0], of: configuration.collectors)
+            news.endRound(waiting: [routes[1]])
             #expect(lines.count == 1)
             news.endRound(waiting: [])
             #expect(lines.count == 2)

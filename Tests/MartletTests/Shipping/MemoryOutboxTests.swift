@@ -54,7 +54,7 @@ import Testing
     @Test func aBatchThatMayHaveArrivedGoesLast() {
         var outbox = Self.outbox(room: 2)
         Self.store([Self.file(1), Self.file(2)], in: &outbox)
-        let sent = outbox.mark(Self.file(1))
+        let sent = outbox.mark(Self.file(1), at: nil)
         #expect(sent?.mayHaveArrived == true)
         Self.store([Self.file(3)], in: &outbox)
         #expect(Self.sequences(outbox) == [1, 3])
@@ -73,7 +73,7 @@ import Testing
         var memory = Self.outbox(room: 3)
         Self.store([Self.file(1)], in: &memory)
         Self.store([Self.file(2)], in: &memory)
-        let marked = memory.mark(Self.file(1))
+        let marked = memory.mark(Self.file(1), at: nil)
         let sent = try #require(marked)
         let age = try #require(memory.batches()?.first?.modified)
         var outbox = try Outbox.create(instance: "a", in: folder.url)
@@ -97,17 +97,17 @@ import Testing
         let written = try journal.segmentFiles()
         let before = written.filter { recordsRead($0.bytes).statistics.isEmpty == false }
         #expect(before.count == 1)
-        #expect(before.allSatisfy { $0.bytes.withUnsafeBytes { !JournalHeader.mayHaveArrived($0) } })
-        let outcome = outbox.mark(Self.file(1))
+        #expect(before.allSatisfy { $0.bytes.withUnsafeBytes { JournalHeader.attempt($0) == 0 } })
+        let outcome = outbox.mark(Self.file(1), at: nil)
         let sent = try #require(outcome)
         let marked = try journal.segmentFiles().filter { $0.name == before.first?.name }
-        #expect(marked.allSatisfy { $0.bytes.withUnsafeBytes { JournalHeader.mayHaveArrived($0) } })
+        #expect(marked.allSatisfy { $0.bytes.withUnsafeBytes { JournalHeader.attempt($0) != 0 } })
         outbox.settle(sent, as: .delivered(rejected: 0))
         #expect(outbox.held == nil)
         #expect(journal.keeper.closedSequence == nil)
         #expect(try journal.segmentFiles().allSatisfy { recordsRead($0.bytes).statistics.isEmpty })
         #expect(
-            try journal.segmentFiles().allSatisfy { $0.bytes.withUnsafeBytes { !JournalHeader.mayHaveArrived($0) } })
+            try journal.segmentFiles().allSatisfy { $0.bytes.withUnsafeBytes { JournalHeader.attempt($0) == 0 } })
     }
 
     @Test func partsAreInMemoryAlone() throws {

@@ -82,7 +82,7 @@ import Testing
     private static func step(_ file: BatchFile, in outbox: inout Outbox, _ random: inout SeededGenerator) throws {
         switch Int.random(in: 0..<6, using: &random) {
         case 0: _ = outbox.read(file)
-        case 1: _ = outbox.mark(file)
+        case 1: _ = outbox.mark(file, at: nil)
         case 2: outbox.settle(file, as: .delivered(rejected: .random(in: 0...20, using: &random)))
         case 3: outbox.settle(file, as: .dropped(.bufferFull))
         case 4:
@@ -100,7 +100,7 @@ import Testing
     private static func deliverAll(of outbox: inout Outbox) -> (sequences: [UInt64], ledger: Ledger) {
         var delivered: [UInt64] = []
         for batch in outbox.batches() ?? [] {
-            guard outbox.read(batch.file) != nil, let file = outbox.mark(batch.file) else { continue }
+            guard outbox.read(batch.file) != nil, let file = outbox.mark(batch.file, at: nil) else { continue }
             delivered.append(file.sequence)
             outbox.settle(file, as: .delivered(rejected: 0))
         }

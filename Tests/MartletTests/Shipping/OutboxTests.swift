@@ -32,6 +32,12 @@ import Testing
                 #expect(BatchFile(name: file.name) == file)
                 file.mayHaveArrived = true
                 #expect(BatchFile(name: file.name) == file)
+                for store in [nil, "0123456789abcdef"] {
+                    file.place = UploadPlace(
+                        address: MartletConfiguration.defaultCollector, store: store.flatMap { ShortDigest(store: $0) })
+                    #expect(BatchFile(name: file.name) == file)
+                    #expect(file.place.flatMap { UploadPlace(word: $0.word) } == file.place)
+                }
             }
         }
         let file = BatchFile(
@@ -46,6 +52,10 @@ import Testing
         "00000000000000000001-metrics-02-00000000.otlp", "00000000000000000001.2-metrics-2-00000000.otlp",
         "00000000000000000002+00000000000000000001-metrics-2-00000000.otlp",
         "00000000000000000001.-metrics-2-00000000.otlp", "00000000000000000001-metrics-2-00000000.sent.sent.otlp",
+        "00000000000000000001-metrics-2-00000000.sent.00000000.otlp",
+        "00000000000000000001-metrics-2-00000000.sent.1A2B3C4D.otlp",
+        "00000000000000000001-metrics-2-00000000.sent.1a2b3c4d.1a2b3c4d.1a2b3c4d.otlp",
+        "00000000000000000001-metrics-2-00000000.1a2b3c4d.otlp",
         "00000000000000000001.00000000000000000-metrics-2-00000000.otlp",
         "00000000000000000001+00000000000009999999-metrics-2-00000000.otlp",
     ])

@@ -108,7 +108,7 @@ import Testing
         #expect(stored.count > 3)
         try disk.fill()
         for file in stored {
-            let sent = outbox.mark(file)
+            let sent = outbox.mark(file, at: nil)
             outbox.settle(try #require(sent), as: .delivered(rejected: 0))
         }
         #expect(sequences(of: &outbox) == [])
@@ -126,7 +126,7 @@ import Testing
         var outbox = try Outbox.create(instance: "a", in: service)
         let file = try store([1], 1, in: &outbox)
         try disk.turnReadOnly()
-        #expect(outbox.mark(file) == nil)
+        #expect(outbox.mark(file, at: nil) == nil)
         let isStored = (try? store([1], 2, in: &outbox)) != nil
         #expect(!isStored)
         let isMade = (try? Outbox.create(instance: "b", in: service)) != nil

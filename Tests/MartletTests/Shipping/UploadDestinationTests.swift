@@ -6,10 +6,10 @@ import Testing
 
 @Suite struct UploadDestinationTests {
     private func configuration(
-        _ endpoint: String, token: String? = nil, certificate: String? = nil, adopt: [String] = []
+        _ endpoint: String..., token: String? = nil, certificate: String? = nil, adopt: [String] = []
     ) -> MartletConfiguration {
         var configuration = MartletConfiguration()
-        configuration.collector = URL(string: endpoint) ?? configuration.collector
+        configuration.collectors = endpoint.compactMap { URL(string: $0) }
         configuration.token = token
         configuration.clientCertificate = certificate.map { URL(fileURLWithPath: $0) }
         configuration.bufferAdopt = adopt.compactMap { URL(string: $0) }
@@ -17,7 +17,7 @@ import Testing
     }
 
     private func address(_ recorded: MartletConfiguration, for present: MartletConfiguration) -> String? {
-        UploadDestination(recorded).address(for: present)?.absoluteString
+        UploadDestination(recorded).addresses(for: present)?.map(\.absoluteString).joined(separator: ",")
     }
 
     @Test func theSameDestinationIsReachedAsItIsConfiguredNow() {
@@ -30,6 +30,25 @@ import Testing
         #expect(address(configuration("http://a"), for: configuration("http://b")) == "http://a")
         #expect(
             address(configuration("http://a", token: "t"), for: configuration("http://b", token: "t")) == "http://a")
+    }
+
+    @Test func aBatchBelongsToTheListThatItWasRecordedFor() {
+        let list = configuration("http://a", "http://b/", token: "t")
+        // The order does not matter.
+        #expect(address(list, for: configuration("http://b", "http://a", token: "t")) == "http://b,http://a")
+        for present in [configuration("http://a", token: "t"), configuration("http://a", "http://c", token: "t")] {
+            #expect(address(list, for: present) == "http://a,http://b")
+        }
+        #expect(address(configuration("http://a", token: "t"), for: list) == "http://a")
+        #expect(address(list, for: configuration("http://a", "http://b", token: "u")) == nil)
+        #expect(address(configuration("http://u:p@a", "http://b"), for: configuration("http://a", "http://b")) == nil)
+    }
+
+    @Test func aListIsAdoptedWhenAllOfItIsNamed() {
+        let list = configuration("http://a", "http://b", token: "t")
+        let present = { self.configuration("http://c", "http://d", token: "u", adopt: $0) }
+        #expect(address(list, for: present(["http://b", "http://a"])) == "http://c,http://d")
+        #expect(address(list, for: present(["http://a"])) == nil)
     }
 
     @Test func nothingIsSentWithOtherCredentials() {
@@ -58,8 +77,8 @@ import Testing
         let bytes = try JSONEncoder().encode(UploadDestination(present))
         let text = String(decoding: bytes, as: UTF8.self).replacing("http:\\/\\/a", with: "http:\\/\\/b")
         let forged = try JSONDecoder().decode(UploadDestination.self, from: Data(text.utf8))
-        #expect(forged.collector.absoluteString == "http://b")
-        #expect(forged.address(for: present) == nil)
+        #expect(forged.collectors.map(\.absoluteString) == ["http://b"])
+        #expect(forged.addresses(for: present) == nil)
     }
 
     @Test func noCredentialIsWritten() throws {

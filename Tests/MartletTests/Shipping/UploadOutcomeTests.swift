@@ -15,8 +15,9 @@ import Testing
             let expected: UploadOutcome =
                 switch status {
                 case 200..<300: .delivered()
-                case 429, 502, 503, 504: .retry(.backOff, reason: reason)
-                case 300..<400, 401, 403, 404, 405, 407: .retry(.longest, reason: reason)
+                case 429: .retry(.backOff, mayHaveArrived: false, reason: reason)
+                case 502, 503, 504: .retry(.backOff, mayHaveArrived: true, reason: reason)
+                case 300..<400, 401, 403, 404, 405, 407: .retry(.longest, mayHaveArrived: false, reason: reason)
                 case 413: .split(reason: reason)
                 default: .dropped(.rejected, reason: reason)
                 }
@@ -27,19 +28,34 @@ import Testing
     @Test func aCollectorThatNamesATimeIsNotAskedBefore() {
         for status in [429, 502, 503, 504] {
             let answer = UploadAnswer(status: status, retryAfter: .seconds(7))
-            #expect(
-                UploadOutcome(answer, signal: .metrics) == .retry(.notBefore(.seconds(7)), reason: "status \(status)"))
+            guard case .retry(.notBefore(.seconds(7)), _, "status \(status)") = UploadOutcome(answer, signal: .metrics)
+            else { return #expect(Bool(false), "\(status)") }
+        }
+    }
+
+    /// A proxy that answers 503 may have passed the batch on; a collector names its store.
+    @Test func onlyARefusalOfTheCollectorItselfTellsThatItHasNotTakenTheBatch() {
+        for status in [429, 502, 503, 504] {
+            let answer = UploadAnswer(status: status, store: ShortDigest(store: "s"))
+            guard case .retry(_, let mayHaveArrived, _) = UploadOutcome(answer, signal: .metrics) else {
+                return #expect(Bool(false), "\(status)")
+            }
+            #expect(mayHaveArrived == [502, 504].contains(status))
         }
     }
 
     @Test func noAnswerIsNoLoss() {
-        #expect(UploadOutcome(transportError: "reset") == .retry(.backOff, reason: "reset"))
+        for mayHaveArrived in [true, false] {
+            #expect(
+                UploadOutcome(.failed(mayHaveArrived: mayHaveArrived, reason: "reset"), signal: .metrics)
+                    == .retry(.backOff, mayHaveArrived: mayHaveArrived, reason: "reset"))
+        }
     }
 
     @Test func aRefusalWithAPageComesFromAProxyAndLosesNothing() {
         let page = UploadAnswer(status: 400, body: Array("\r\n<html>No required SSL certificate was sent</html>".utf8))
         let outcome = UploadOutcome(page, signal: .metrics)
-        guard case .retry(.longest, _) = outcome else { return #expect(Bool(false), "\(outcome)") }
+        guard case .retry(.longest, false, _) = outcome else { return #expect(Bool(false), "\(outcome)") }
     }
 
     @Test func theRejectedPartOfABatchIsToldWithTheReason() throws {
@@ -100,28 +116,36 @@ import Testing
 
     @Test func delaysDoubleToALimitAndStartAgainAfterASuccess() {
         var delay = RetryDelay()
-        let delays = (0..<10).map { _ in delay.next(random: 1) }
+        let delays = (0..<10).map { _ in delay.next(.backOff, random: 1) }
         #expect(delays.prefix(4) == [.seconds(1), .seconds(2), .seconds(4), .seconds(8)])
         #expect(delays.last == MartletLimits.longestRetry)
         delay = RetryDelay()
-        #expect(delay.next(random: 0) == .milliseconds(500))
+        #expect(delay.next(.backOff, random: 0) == .milliseconds(500))
     }
 
     @Test func aRetryAfterMakesADelayLongerAndNeverShorter() {
         var delay = RetryDelay()
-        #expect(delay.next(retryAfter: .zero, random: 1) == .seconds(1))
-        #expect(delay.next(retryAfter: .seconds(300), random: 1) == .seconds(300))
-        #expect(delay.next(retryAfter: .zero, random: 1) == .seconds(4))
+        #expect(delay.next(.notBefore(.zero), random: 1) == .seconds(1))
+        #expect(delay.next(.notBefore(.seconds(300)), random: 0) == .seconds(300))
+        #expect(delay.next(.notBefore(.zero), random: 1) == .seconds(4))
+    }
+
+    @Test func agentsThatAreAskedToWaitForTheSameTimeDoNotComeAtOnce() {
+        let waits = [0, 0.5, 1].map { random in
+            var delay = RetryDelay()
+            return delay.next(.notBefore(.seconds(300)), random: random)
+        }
+        #expect(waits == [.seconds(300), .seconds(375), .seconds(450)])
     }
 
     @Test func aCollectorThatIsAwaitedInVainAtThePriceOfACoreIsAskedEverMoreRarely() {
         var delay = RetryDelay()
-        let delays = (0..<6).map { _ in delay.nextCostly(random: 1) }
+        let delays = (0..<6).map { _ in delay.next(.costly, random: 1) }
         #expect(delays == [1, 8, 64, 512, 600, 600].map { .seconds($0) })
-        #expect(delay.next(random: 1) == MartletLimits.longestRetry)
+        #expect(delay.next(.backOff, random: 1) == MartletLimits.longestRetry)
         #expect(
             UploadOutcome(.timedOut(reason: "no answer in time"), signal: .traces)
-                == .retry(.costly, reason: "no answer in time"))
+                == .retry(.costly, mayHaveArrived: true, reason: "no answer in time"))
     }
 
     @Test func aCircuitLetsOneAttemptThroughForEachDelay() {

@@ -1,7 +1,7 @@
 import Foundation
 
 /// The address `127.0.0.1` for the socket calls.
-enum Loopback {
+package enum Loopback {
     static func withAddress<Value>(port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Value) -> Value {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -14,7 +14,7 @@ enum Loopback {
     }
 
     /// Opens a listener on a free port.
-    static func listen() throws -> (descriptor: Int32, port: Int) {
+    package static func listen() throws -> (descriptor: Int32, port: Int) {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard withAddress(port: 0, { bind(descriptor, $0, $1) == 0 }), Foundation.listen(descriptor, 64) == 0 else {
             throw CocoaError(.fileReadUnknown)
@@ -28,7 +28,7 @@ enum Loopback {
     }
 
     /// Waits for a connection; `nil` once the listener was shut down.
-    static func accept(from listener: Int32) -> Connection? {
+    package static func accept(from listener: Int32) -> Connection? {
         let descriptor = repeatedly { Foundation.accept(listener, nil, nil) }
         guard descriptor >= 0 else { return nil }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)

@@ -1,0 +1,87 @@
+import Fixtures
+import Foundation
+import Testing
+
+@testable import Martlet
+
+/// The knowledge of each transport whether a failed upload can have reached the server.
+@Suite struct SentBytesTests {
+    typealias Transport = MartletConfiguration.Transport
+
+    /// A server that takes uploads over one connection, and closes it and its port ahead of the last answer.
+    private final class LeavingServer: Sendable {
+        let port: Int
+
+        init(answers: Int) throws {
+            let listener: Int32
+            (listener, port) = try Loopback.listen()
+            Thread {
+                guard let connection = Loopback.accept(from: listener) else { return }
+                for _ in 0..<answers {
+                    Self.readUpload(from: connection)
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".utf8)
+                }
+                Self.readUpload(from: connection)
+                shutdown(listener, Int32(SHUT_RDWR))
+                close(listener)
+                connection.close()
+            }.start()
+        }
+
+        private static func readUpload(from connection: Connection) {
+            var bytes: [UInt8] = []
+            while !bytes.suffix(SentBytesTests.body.count).elementsEqual(SentBytesTests.body) {
+                let part = connection.read()
+                if part.isEmpty { return }
+                bytes += part
+            }
+        }
+    }
+
+    private static let body = Array("the end of the batch".utf8)
+
+    /// Posts one upload after the other on a thread of its own, as the agent does.
+    ///
+    /// - Returns: the last end.
+    private static func post(_ uploads: Int, to port: Int, over transport: Transport) async -> UploadEnd? {
+        await withCheckedContinuation { done in
+            Thread {
+                let way: (any UploadTransport)? = transport == .libcurl ? LibcurlTransport() : URLSessionTransport()
+                var end: UploadEnd?
+                for _ in 0..<uploads {
+                    let url = "http://127.0.0.1:\(port)/v1/metrics"
+                    way?.start(Upload(url: url, headers: [], body: body, timeout: .seconds(10)))
+                    end = nil
+                    while let way, end == nil { end = way.proceed(for: .seconds(1)) }
+                    way?.cancel()
+                }
+                done.resume(returning: end)
+            }.start()
+        }
+    }
+
+    private func mayHaveArrived(_ end: UploadEnd?) throws -> Bool {
+        guard case .failed(let mayHaveArrived, _) = end else { throw CocoaError(.featureUnsupported) }
+        return mayHaveArrived
+    }
+
+    @Test(arguments: Transport.allCases) func aRefusedConnectionHasTakenNothing(transport: Transport) async throws {
+        let end = await Self.post(1, to: 1, over: transport)
+        #expect(try !mayHaveArrived(end))
+    }
+
+    @Test(arguments: Transport.allCases)
+    func aConnectionThatEndsBehindTheRequestMayHaveTakenIt(transport: Transport) async throws {
+        let server = try LeavingServer(answers: 0)
+        let end = await Self.post(1, to: server.port, over: transport)
+        #expect(try mayHaveArrived(end))
+    }
+
+    /// libcurl tries again over a new connection, which is refused, and tells of that alone.
+    @Test(arguments: Transport.allCases)
+    func anEarlierConnectionThatEndsBehindTheRequestMayHaveTakenItToo(transport: Transport) async throws {
+        let server = try LeavingServer(answers: 1)
+        let end = await Self.post(2, to: server.port, over: transport)
+        #expect(try mayHaveArrived(end))
+    }
+}
