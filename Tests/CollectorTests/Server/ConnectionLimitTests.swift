@@ -198,10 +198,11 @@ import Testing
             try await RawConnection.open(port: port) { sender in
                 try await sender.post([], headers: ["Authorization: Bearer may-send"])
                 #expect(try await sender.answer()?.status == 200)
-                try await RawConnection.open(port: port) { silent in
+                try await RawConnection.open(port: port) { oldest in
+                    try await oldest.askForHealth()
                     for _ in 0..<2 { #expect(try await RawConnection.get("/healthz", port: port)?.status == 200) }
                     try await withOpen(2, port: port) {}
-                    #expect(await silent.isClosed())
+                    #expect(await oldest.isClosed())
                 }
                 try await sender.post([], headers: ["Authorization: Bearer may-send"])
                 #expect(try await sender.answer()?.status == 200)
@@ -214,9 +215,10 @@ import Testing
         limits.maxConnections = 4
         limits.idleTimeout = .seconds(3600)
         try await withListeningServer(limits: limits, tokens: Self.tokens) { port in
-            try await RawConnection.open(port: port) { silent in
+            try await RawConnection.open(port: port) { oldest in
+                try await oldest.askForHealth()
                 try await withOpen(2, port: port) {}
-                #expect(await silent.isClosed())
+                #expect(await oldest.isClosed())
             }
         }
     }
@@ -258,9 +260,10 @@ import Testing
         limits.maxAdminConnections = 2
         limits.idleTimeout = .seconds(3600)
         try await withListeningServer(limits: limits, atAdminPort: true) { port in
-            try await RawConnection.open(port: port) { silent in
+            try await RawConnection.open(port: port) { oldest in
+                try await oldest.askForHealth()
                 try await withOpen(2, port: port) {}
-                #expect(await silent.isClosed())
+                #expect(await oldest.isClosed())
             }
         }
     }
@@ -283,8 +286,7 @@ import Testing
     private func withOpen(_ count: Int, port: Int, _ body: @escaping @Sendable () async throws -> Void) async throws {
         guard count > 0 else { return try await body() }
         try await RawConnection.open(port: port) { connection in
-            try await connection.send("GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n")
-            #expect(try await connection.answer()?.status == 200)
+            try await connection.askForHealth()
             try await withOpen(count - 1, port: port, body)
         }
     }
@@ -311,5 +313,13 @@ import Testing
             }
             group.cancelAll()
         }
+    }
+}
+
+extension RawConnection {
+    /// Asks without a token. The answer shows that the server has the connection.
+    fileprivate mutating func askForHealth() async throws {
+        try await send("GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n")
+        #expect(try await answer()?.status == 200)
     }
 }
