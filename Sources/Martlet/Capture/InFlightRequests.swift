@@ -46,7 +46,7 @@ enum InFlightRequests {
         let (key, new) = (key(task), RequestObservation())
         let (known, continues) = shard(of: key).requests.withLock { requests -> (RequestObservation?, Bool) in
             let known = requests[key]
-            if let known, !known.isResumed, !known.isLeftOver(at: task) { return (known, true) }
+            if let known, !known.isResumed, !known.isLeftOver(at: task), !known.isOfEndedScope { return (known, true) }
             if known != nil || reserveEntry() { requests[key] = new }
             return (known, false)
         }
@@ -57,12 +57,16 @@ enum InFlightRequests {
     /// Returns the observation of a task whose loader starts, a new one if the task has none.
     static func observation(of task: URLSessionTask) -> RequestObservation {
         let key = key(task)
-        return shard(of: key).requests.withLock { requests in
-            if let known = requests[key] { return known }
+        // A left-over observation is released after the lock is open.
+        let (observation, _) = shard(of: key).requests.withLock {
+            requests -> (RequestObservation, RequestObservation?) in
+            let known = requests[key]
+            if let known, !known.isOfEndedScope { return (known, nil) }
             let new = RequestObservation()
-            if reserveEntry() { requests[key] = new }
-            return new
+            if known != nil || reserveEntry() { requests[key] = new }
+            return (new, known)
         }
+        return observation
     }
 
     /// Counts one more entry. Returns `false` and counts nothing if the limit is reached.

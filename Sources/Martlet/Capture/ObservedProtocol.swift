@@ -40,7 +40,7 @@ final class ObservedProtocol: URLProtocol {
         let loader = type.init(task: task, cachedResponse: cachedResponse, client: client)
         self.loader = loader
         // The hook captures the native loader where the task began in a scope.
-        guard InFlightRequests.scope(of: task) == nil,
+        guard InFlightRequests.scope(of: task)?.hasEnded ?? true,
             let recorder = CaptureSwitch.recorder
         else { return }
         observer = AgentCost.measure { RequestInstrument(recorder: recorder).observe(loader, of: task, for: client) }

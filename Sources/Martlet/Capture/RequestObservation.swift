@@ -26,6 +26,10 @@ final class RequestObservation: Sendable {
     /// Whether a loader has started and the request has not ended.
     var isLoading: Bool { state.withLock { $0.isLoading } }
 
+    /// Whether the request began in a scope that has ended. Its task may never end visibly, so the observation at the address
+    /// of a task may be that of an earlier one.
+    var isOfEndedScope: Bool { start.scope?.hasEnded ?? false }
+
     /// Notes that a loader starts with the request. Only the first loader has an effect: one that follows a challenge
     /// continues the same request.
     func load(_ request: URLRequest, from url: URL, sampler: TraceSampler) {

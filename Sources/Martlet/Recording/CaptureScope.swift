@@ -10,11 +10,15 @@ final class CaptureScope: Sendable {
     private struct State {
         var recorder: Recorder?
         var isOn = true
+        var hasEnded = false
     }
 
     /// The recorder of the scope's agent; `nil` before the agent runs, after its end and while it is switched off. Requests
     /// and spans in the scope are not captured then.
     var recorder: Recorder? { state.withLock { $0.isOn ? $0.recorder : nil } }
+
+    /// Whether the scope was open and is closed: no request can begin in it any more.
+    var hasEnded: Bool { state.withLock(\.hasEnded) }
 
     var isOn: Bool {
         get { state.withLock(\.isOn) }
@@ -29,7 +33,7 @@ final class CaptureScope: Sendable {
     }
 
     func close() {
-        state.withLock { $0.recorder = nil }
+        state.withLock { ($0.recorder, $0.hasEnded) = (nil, true) }
         CaptureSwitch.openScopes.subtract(1, ordering: .relaxed)
     }
 }

@@ -196,6 +196,31 @@ extension AgentTests {
             }
         }
 
+        /// A task that a protocol of the service's own answers leaves its observation behind, and a later task may have its
+        /// address.
+        @Test(arguments: [MartletConfiguration.Capture.automatic, .explicit], [true, false])
+        func anObservationOfAnEndedScopeHidesNoRequest(
+            capture: MartletConfiguration.Capture, isAnotherScopeOpen: Bool
+        ) async throws {
+            try await withAgent({ $0.capture = capture }) { agent, collector, base in
+                let configuration = URLSessionConfiguration.ephemeral
+                configuration.captureWithMartlet()
+                let (ends, end) = AsyncStream.makeStream(of: Never.self)
+                let task = URLSession(configuration: configuration).dataTask(with: base / "hello/later") { _, _, _ in
+                    end.finish()
+                }
+                await MartletAgent.inMemory { _ in _ = InFlightRequests.resume(task) }
+                let other = CaptureScope()
+                if isAnotherScopeOpen { other.open(for: nil) }
+                task.resume()
+                for await _ in ends {}
+                if isAnotherScopeOpen { other.close() }
+                await agent.flush()
+                let counts = try collector.counts()
+                #expect(counts == ["/hello/later": 1])
+            }
+        }
+
         /// The other agent starts between the task's resume and its loader's start.
         @Test func anAgentThatStartsMeanwhileDoesNotTakeAScopesRequest() async throws {
             try await Self.serve { base in
