@@ -6,7 +6,11 @@ import Testing
 extension FaultTests {
     /// A service that forks and executes no other program: each of its processes has an agent of its own, and no agent
     /// touches another's files.
-    @Suite(.serialized) struct ForkTests {
+    @Suite(
+        .serialized,
+        .enabled(
+            if: TestedTransport.environment.isEmpty, "after an upload over URLSession a child's URLSession is dead"))
+    struct ForkTests {
         @Test func aServerAndTheWorkersThatItForkedAreThreeInstancesThatLoseNothing() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()

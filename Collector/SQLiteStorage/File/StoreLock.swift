@@ -25,8 +25,12 @@ package final class StoreLock: Sendable {
     /// Ends the claim; the end of the value does so too.
     package func release() {
         file.withLock { file in
+            // A child that another thread has just forked has the lock as well until it executes its program.
+            if let file { _ = flock(file.fileDescriptor, LOCK_UN) }
             try? file?.close()
             file = nil
         }
     }
+
+    deinit { release() }
 }
