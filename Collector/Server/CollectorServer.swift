@@ -146,11 +146,9 @@ package struct CollectorServer: Sendable {
 
     /// Adds the routes of people and programs that read.
     private func addReaders(to group: RouterGroup<CollectorRequestContext>, _ access: ReaderAccess) {
-        let group = readers(group)
-        ReadRoutes(storage: storage, limiter: ReadLimiter(limits), now: now, logger: logger)
-            .add(to: group, access: access)
-        PageRoutes(storage: storage, limiter: ReadLimiter(limits), now: now, logger: logger, access: access)
-            .add(to: group)
+        let (group, limiter) = (readers(group), ReadLimiter(limits))
+        ReadRoutes(storage: storage, limiter: limiter, now: now, logger: logger).add(to: group, access: access)
+        PageRoutes(storage: storage, limiter: limiter, now: now, logger: logger, access: access).add(to: group)
         LoginRoutes(access: access).add(to: group)
         addMetrics(to: group, access)
     }

@@ -27,9 +27,9 @@ package enum Verdict: Sendable, Equatable {
         }
     }
 
-    package struct Change<Figure: Sendable & Equatable & Codable>: Sendable, Equatable, Codable {
-        package var before: Figure
-        package var after: Figure
+    package struct Change<Value: Sendable & Equatable & Codable>: Sendable, Equatable, Codable {
+        package var before: Value
+        package var after: Value
     }
 
     /// A quantile of durations, in milliseconds.

@@ -1,3 +1,4 @@
+import Foundation
 import MartletTelemetry
 
 /// TIME as people write it: RFC 3339, or a length of time ago.
@@ -11,21 +12,13 @@ package enum TimeText {
 
     /// Returns the time in RFC 3339, in UTC and whole seconds.
     package static func format(_ time: UnixNanoseconds) -> String {
-        let (days, seconds) = Int(time / 1_000_000_000).quotientAndRemainder(dividingBy: 86_400)
-        let date = GregorianDate(daysSince1970: days)
-        let day = [digits(date.year, 4), digits(date.month, 2), digits(date.day, 2)].joined(separator: "-")
-        let parts = [seconds / 3600, seconds / 60 % 60, seconds % 60].map { digits($0, 2) }
-        return "\(day)T\(parts.joined(separator: ":"))Z"
+        Date(timeIntervalSince1970: Double(time / 1_000_000_000)).formatted(.iso8601)
     }
 
     /// Returns the time in RFC 3339, in UTC and milliseconds.
     package static func milliseconds(_ time: UnixNanoseconds) -> String {
-        "\(format(time).dropLast()).\(digits(Int(time / 1_000_000 % 1000), 3))Z"
-    }
-
-    private static func digits(_ number: Int, _ count: Int) -> String {
-        let text = String(number)
-        return String(repeating: "0", count: max(0, count - text.count)) + text
+        let fraction = String(time / 1_000_000 % 1000 + 1000).dropFirst()
+        return "\(format(time).dropLast()).\(fraction)Z"
     }
 
     private static let units: [(String, UInt64)] = [

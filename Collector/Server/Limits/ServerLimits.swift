@@ -33,10 +33,10 @@ package struct ServerLimits: Sendable {
     /// Bytes of an inflated body of telemetry that is decoded on its connection's event loop. Decoding mostly takes a
     /// millisecond, for which the loop's other connections wait. A larger body is decoded elsewhere.
     static let eventLoopBodyBytes = 64 * 1024
-    /// Reports and lists of senders at a time, each until its answer was sent, and as many pages of metrics as well. The
+    /// Reports, lists and views of the page at a time, each until its answer was sent, and as many pages of metrics as well. The
     /// embedded store has two readers more (five, GRDB's default), so that maintenance does not wait behind a report.
     package var maxReads = 3
-    /// Reads that wait for their turn, for reports and for pages of metrics each: the panels of some dashboards. Further
+    /// Reads that wait for their turn, for reports and views together, and for pages of metrics: the panels of some dashboards. Further
     /// reads get a 503.
     package var maxWaitingReads = 32
     /// The time after which a read gives its slot to one that waits, if its client has taken nothing of the answer

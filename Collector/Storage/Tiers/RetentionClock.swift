@@ -14,7 +14,7 @@ package struct RetentionClock: Sendable, Equatable {
     /// The latest time that was believed, in nanoseconds since 1970.
     package private(set) var believed: Int64
     private var now: Int64
-    private var jump: Jump?
+    private var pendingJump: Jump?
 
     private struct Jump: Equatable {
         /// The clock after it jumped.
@@ -35,24 +35,24 @@ package struct RetentionClock: Sendable, Equatable {
     }
 
     /// Whether the clock is believed.
-    package var isBelieved: Bool { jump == nil }
+    package var isBelieved: Bool { pendingJump == nil }
 
     /// The time that retention goes by.
     package var time: Int64 { min(believed, now) }
 
     /// The distance of the clock from the time that was believed before it jumped; 0 if the clock is believed.
-    package var jumped: Int64 { jump == nil ? 0 : now - believed }
+    package var jumped: Int64 { pendingJump == nil ? 0 : now - believed }
 
     /// Takes note of the clock. The caller does so every few seconds.
     package mutating func advance(to now: Int64) {
         let isSteady = isNear(now, to: self.now)
         self.now = now
         guard !isNear(now, to: believed) else { return believe() }
-        guard isSteady, let jump else {
-            jump = Jump(start: now)
+        guard isSteady, let pendingJump else {
+            pendingJump = Jump(start: now)
             return
         }
-        if now - jump.start >= patience, jump.isConfirmed { believe() }
+        if now - pendingJump.start >= patience, pendingJump.isConfirmed { believe() }
     }
 
     /// Takes note of a batch.
@@ -61,14 +61,15 @@ package struct RetentionClock: Sendable, Equatable {
     ///   - sender: a number of the sender.
     ///   - end: the latest time in the batch, by the sender's clock.
     package mutating func hear(from sender: Int64, until end: Int64) {
-        guard jump != nil, end > 0, jump?.agreements[sender] != nil || (jump?.agreements.count ?? 0) < Self.maxSenders
+        guard pendingJump != nil, end > 0,
+            pendingJump?.agreements[sender] != nil || (pendingJump?.agreements.count ?? 0) < Self.maxSenders
         else { return }
-        jump?.agreements[sender] = Self.distance(end, now) < Self.distance(end, believed)
+        pendingJump?.agreements[sender] = Self.distance(end, now) < Self.distance(end, believed)
     }
 
     private mutating func believe() {
         believed = now
-        jump = nil
+        pendingJump = nil
     }
 
     private func isNear(_ time: Int64, to other: Int64) -> Bool { Self.distance(time, other) <= UInt64(patience) }

@@ -1,5 +1,3 @@
-import MartletTelemetry
-
 /// IMF-fixdate, `Sun, 06 Nov 1994 08:49:37 GMT`: the one form of an HTTP date that senders may use (RFC 9110, section 5.6.7).
 /// The obsolete ones are refused.
 enum HTTPDate {

@@ -54,7 +54,7 @@ struct JournalRecovery {
         let interval = statistics.take(at: nil)
         guard !interval.series.isEmpty else { return }
         var batch = MetricsBatch(
-            resource: owner?.resource ?? TelemetryResource(configuration, instance: outbox.instance),
+            resource: owner?.resource ?? resource(ofInstance: outbox.instance),
             start: interval.start, end: interval.end, series: interval.series, instanceStart: interval.start,
             ledger: Ledger(), unwatched: segments.map(\.unwatched).max() ?? 0)
         batch.ledger = outbox.ledger(unsealed: batch.requests)
@@ -68,5 +68,12 @@ struct JournalRecovery {
         // The interval's end stands for the time of the upload, which came soon after at the latest.
         try outbox.store(
             encoded.body, as: encoded.file, modified: encoded.file.mayHaveArrived ? interval.end : nil)
+    }
+
+    /// Returns the resource of a dead instance without a note: that of this service, without the id of this process.
+    private func resource(ofInstance instance: String) -> TelemetryResource {
+        var resource = TelemetryResource(configuration, instance: instance)
+        resource.processID = nil
+        return resource
     }
 }

@@ -1,33 +1,21 @@
 /// A day of the Gregorian calendar. It uses arithmetic alone: Foundation's formatters read the locale and the time zone
 /// of the process, and end the process if `LANG` or `TZ` is odd.
-package struct GregorianDate: Equatable, Sendable {
-    package let year: Int
+struct GregorianDate {
+    let year: Int
     /// 1...12.
-    package let month: Int
+    let month: Int
     /// 1...31.
-    package let day: Int
+    let day: Int
 
     /// `nil` if the calendar does not have the day, or the year is outside 1...9999.
-    package init?(year: Int, month: Int, day: Int) {
+    init?(year: Int, month: Int, day: Int) {
         guard (1...9999).contains(year), (1...12).contains(month),
             (1...Self.days(ofMonth: month, year)).contains(day)
         else { return nil }
         (self.year, self.month, self.day) = (year, month, day)
     }
 
-    /// - Parameter days: days since 1970-01-01, not negative.
-    package init(daysSince1970 days: Int) {
-        // A year has at most 366 days, so this year is never too late.
-        var year = 1970 + days / 366
-        while Self.daysSince1970(ofYear: year + 1) <= days { year += 1 }
-        var (month, rest) = (1, days - Self.daysSince1970(ofYear: year))
-        while case let length = Self.days(ofMonth: month, year), rest >= length {
-            (month, rest) = (month + 1, rest - length)
-        }
-        (self.year, self.month, self.day) = (year, month, rest + 1)
-    }
-
-    package var daysSince1970: Int {
+    var daysSince1970: Int {
         Self.daysSince1970(ofYear: year) + (1..<month).reduce(0) { $0 + Self.days(ofMonth: $1, year) } + day - 1
     }
 
