@@ -16,7 +16,7 @@ extension SQLiteStorage {
                 var answers = try zip(queries, sums).map { try $1.answer(to: $0, in: db) }
                 sums = []
                 // The groups that a limit leaves are known only now, so their points are read once more for the slots.
-                for (index, query) in queries.enumerated() where query.limit != nil {
+                for (index, query) in queries.enumerated() where query.limit != nil && query.step != nil {
                     guard case .success(let answer) = answers[index] else { continue }
                     answers[index] = try query.withSlots(answer, expired, limits, knownSeries, in: db)
                 }
@@ -36,19 +36,17 @@ extension SQLiteStorage {
 }
 
 extension StatisticsQuery {
-    /// Returns an answer with the slots of its groups; the answer itself if the query has no step.
+    /// Returns an answer with the slots of its groups.
     fileprivate func withSlots(
         _ answer: StatisticsAnswer, _ expired: ExpiredTimes, _ limits: SQLiteLimits, _ series: SeriesMemory,
         in db: Database
     ) throws -> Result<StatisticsAnswer, TooManyGroups> {
-        guard let grid = grid(in: answer.window, expired) else { return .success(answer) }
-        let count = answer.groups.count.multipliedReportingOverflow(by: grid.count)
-        guard !count.overflow, count.partialValue <= limits.maxGroups else {
-            return .failure(TooManyGroups(limit: limits.maxGroups))
-        }
-        var (answer, sums) = (answer, [GroupSums(self, of: answer.groups, in: grid, expired, limits, series)])
+        var (answer, query) = (answer, self)
+        query.groups = answer.groups.map(\.values)
+        var sums = [GroupSums(query, isInSlots: true, expired, limits, series)]
         try ChunkPass.add(to: &sums, in: db)
-        answer.slots = GroupSlots(grid: grid, groups: sums[0].slots)
+        if let failure = sums[0].failure { return .failure(failure) }
+        answer.slots = sums[0].grid.map { GroupSlots(answer.groups, of: sums[0].slots, in: $0) }
         return .success(answer)
     }
 }
@@ -76,29 +74,5 @@ extension [RequestGroup] {
     /// The sum of a group's slots.
     fileprivate var merged: RequestGroup {
         dropFirst().reduce(into: self[0]) { $0.merge($1) }
-    }
-}
-
-extension GroupSlots {
-    /// - Parameters:
-    ///   - groups: the groups of an answer.
-    ///   - slots: the slots of finer groups, which have further values at the end.
-    fileprivate init(_ groups: [RequestGroup], of slots: [[RequestGroup]], in grid: SlotGrid) {
-        let dimensions = groups.first?.values.count ?? 0
-        let indexes = Dictionary(zip(groups.map(\.values), groups.indices)) { first, _ in first }
-        var sums = groups.map { Array(repeating: RequestGroup(values: $0.values), count: grid.count) }
-        for slots in slots {
-            guard let values = slots.first?.values, let index = indexes[Array(values.prefix(dimensions))] else {
-                continue
-            }
-            for slot in slots.indices where !slots[slot].isEmpty {
-                if sums[index][slot].isEmpty, values.count == dimensions {
-                    sums[index][slot] = slots[slot]
-                } else {
-                    sums[index][slot].merge(slots[slot])
-                }
-            }
-        }
-        self.init(grid: grid, groups: sums)
     }
 }

@@ -2,30 +2,32 @@ import MartletStorage
 import MartletTelemetry
 
 extension Report {
-    /// Adds the other window, and a verdict for each row. All groups are judged together, those that a limit left out of the
-    /// rows as well.
+    /// Adds the other window, and a verdict for each row. All compared rows are judged together, those that a limit left out of
+    /// the report as well.
     ///
     /// - Parameters:
-    ///   - after, before: all groups of the report's window and of the other one, in blocks.
+    ///   - compared: the rows, of which the report has the first.
+    ///   - after, earlier: these rows in blocks, in the report's window and in the other one.
+    ///   - before: the rows of the other window, with its totals.
     ///   - limit: the rows of the report at most.
     mutating func compare(
-        _ after: StatisticsAnswer, with before: StatisticsAnswer, _ base: ComparisonBase, limit: Int? = nil
+        _ compared: ComparedRows, in after: StatisticsAnswer, with before: StatisticsAnswer,
+        in earlier: StatisticsAnswer, _ base: ComparisonBase, limit: Int? = nil
     ) {
         let total = before.total
         func row(_ group: RequestGroup) -> ReportRow { ReportRow(group, by: by, in: before.window, among: total) }
-        let earlier = Dictionary(before.groups.map { ($0.values, $0) }) { first, _ in first }
-        let verdicts = Comparison(of: Self.rows(of: after, comparedWith: before))
-        let indexes = Dictionary(zip(after.groups.map(\.values), after.groups.indices)) { first, _ in first }
-        for index in rows.indices {
-            let values = by.map { rows[index].dimensions[$0] ?? nil }
-            rows[index].verdict = indexes[values].map { verdicts[$0] }
-            rows[index].before = earlier[values].map { row($0).measures }
+        let groups = Dictionary((before.groups + earlier.groups).map { ($0.values, $0) }) { first, _ in first }
+        let verdicts = Comparison(of: compared.rows(after: after, before: earlier))
+        for index in rows.indices where compared.after.indices.contains(index) {
+            rows[index].verdict = verdicts[index]
+            rows[index].before = groups[compared.after[index]].map { row($0).measures }
         }
-        let gone = before.groups.filter { indexes[$0.values] == nil }
+        let present = Set(compared.after + after.groups.map(\.values))
+        let gone = before.groups.filter { !present.contains($0.values) }
         compare = ReportComparison(
             base: base.text, from: TimeText.format(before.window.from), to: TimeText.format(before.window.to),
             completeness: before.account.completeness,
-            blocks: .init(before: before.slots?.blockCount ?? 0, after: after.slots?.blockCount ?? 0),
+            blocks: .init(before: earlier.slots?.blockCount ?? 0, after: after.slots?.blockCount ?? 0),
             worse: verdicts.worse, better: verdicts.better, same: verdicts.same,
             tooLittleData: verdicts.tooLittleData,
             goneCount: gone.count, gone: gone.prefix(limit ?? gone.count).map(row))
@@ -37,15 +39,6 @@ extension Report {
             rows[index].changed = rows[index].verdict.flatMap {
                 ChangedTime($0, slots.groups[index], in: slots.grid)
             }
-        }
-    }
-
-    private static func rows(
-        of after: StatisticsAnswer, comparedWith before: StatisticsAnswer
-    ) -> [ComparedRow] {
-        let earlier = Dictionary(zip(before.groups.map(\.values), before.slots?.blocks ?? [])) { first, _ in first }
-        return zip(after.groups, after.slots?.blocks ?? []).map { group, blocks in
-            ComparedRow(before: earlier[group.values] ?? [], after: blocks)
         }
     }
 }

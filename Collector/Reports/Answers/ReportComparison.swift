@@ -1,4 +1,4 @@
-/// The other side of a comparison, and its outcome over all rows.
+/// The other side of a comparison, and its outcome over the rows that were compared (``ReportQuestion``).
 package struct ReportComparison: Sendable, Equatable, Codable {
     /// The parameter `compare`, such as `previous`.
     package var base: String
@@ -8,12 +8,12 @@ package struct ReportComparison: Sendable, Equatable, Codable {
     /// See ``Report/completeness``.
     package var completeness: Double?
     package var blocks: Blocks
-    /// The number of rows with each verdict, including those that `top` cut off.
+    /// The number of rows with each verdict, including compared ones that `top` cut off.
     package var worse = 0
     package var better = 0
     package var same = 0
     package var tooLittleData = 0
-    /// The number of rows that had requests before and have none now.
+    /// The number of rows, among those that would have been compared before, that had requests then and have none now.
     package var goneCount: Int
     /// These rows with their figures before, the greatest impact first; at most as many as `top`.
     package var gone: [ReportRow]

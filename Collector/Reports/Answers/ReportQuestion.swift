@@ -4,6 +4,10 @@ import MartletStorage
 package struct ReportQuestion: Sendable {
     package typealias Answer = Result<StatisticsAnswer, TooManyGroups>
 
+    /// Rows that are compared at least, in the report's order, if a limit shows fewer. Rows past the report's limit are compared
+    /// too, so that a change among them is told; the bound keeps a report of ten thousands of rows cheap.
+    package static let maxComparedRows = 500
+
     private let query: StatisticsQuery
     private let base: ComparisonBase?
 
@@ -13,26 +17,36 @@ package struct ReportQuestion: Sendable {
         self.base = base
     }
 
-    /// The query of the rows, and with a comparison those of all groups in blocks, after and before.
+    /// The query of the rows, and with a comparison that of the rows before.
     package var queries: [StatisticsQuery] {
         guard let base else { return [query] }
         let asked = base.query(after: query)
-        return [asked] + [asked, base.query(before: query, answeredFor: asked.window)].map(\.inBlocks)
+        return [asked, base.query(before: query, answeredFor: asked.window)].map(\.ranking)
     }
 
     /// Returns the report of the answers to ``queries``. Throws ``TooManyGroups`` if there are too many rows.
     ///
-    /// - Parameter storage: asked again where it has parts of a window more coarsely.
+    /// - Parameter storage: asked for the rows in slots and blocks.
     package func report(of answers: [Answer], in storage: some Storage) async throws -> Report {
-        guard let base else { return Report(try answers[0].get(), for: query) }
-        let asked = base.query(after: query)
-        // The blocks come first, because they are more than the rows.
-        let after = try await storage.inBlocks(asked, try answers[1].get())
-        let before = try await self.before(base, after.window, answers[2], in: storage)
-        let answer = try answers[0].get()
-        var report = Report(answer, for: asked)
-        report.compare(after, with: before, base, limit: query.limit)
-        if let slots = answer.slots { report.addChangedTimes(slots) }
+        var after = try answers[0].get()
+        guard let base else { return Report(after, for: query) }
+        let before = try await self.before(base, after.window, answers[1], in: storage)
+        let rows = ComparedRows(after: after.groups, before: before.groups)
+        after.groups = Array(after.groups.prefix(query.limit ?? after.groups.count))
+        let inBlocks = [base.query(after: query), base.query(before: query, answeredFor: after.window)]
+            .map { $0.selecting(rows.all).inBlocks }
+        // The rows in slots are asked for together with the blocks, because both are of the same points.
+        let inSlots = query.step == nil ? [] : [base.query(after: query).selecting(after.groups.map(\.values))]
+        let parts = try await storage.statistics(inBlocks + inSlots)
+        let blocks = try await (
+            after: storage.inBlocks(inBlocks[0], parts[0].get()), before: storage.inBlocks(inBlocks[1], parts[1].get())
+        )
+        if let answer = try parts.dropFirst(2).first?.get() {
+            after.slots = answer.slots.map { GroupSlots(after.groups, of: $0.groups, in: $0.grid) }
+        }
+        var report = Report(after, for: base.query(after: query))
+        report.compare(rows, in: blocks.after, with: before, in: blocks.before, base, limit: query.limit)
+        if let slots = after.slots { report.addChangedTimes(slots) }
         return report
     }
 
@@ -41,14 +55,28 @@ package struct ReportQuestion: Sendable {
     private func before(
         _ base: ComparisonBase, _ window: TimeWindow, _ answer: Answer, in storage: some Storage
     ) async throws -> StatisticsAnswer {
-        let before = base.query(before: query, answeredFor: window)
         let isTheSame = window == base.query(after: query).window
-        return try await storage.inBlocks(
-            before, isTheSame ? try answer.get() : try await storage.statistics(before.inBlocks))
+        let before = base.query(before: query, answeredFor: window)
+        return isTheSame ? try answer.get() : try await storage.statistics(before.ranking)
     }
 }
 
 extension StatisticsQuery {
+    /// The query of the rows that are compared, without slots.
+    fileprivate var ranking: StatisticsQuery {
+        var query = self
+        query.limit = limit.map { max($0, ReportQuestion.maxComparedRows) }
+        query.step = nil
+        return query
+    }
+
+    /// Returns the query of these groups, all of them.
+    fileprivate func selecting(_ groups: [[String?]]) -> StatisticsQuery {
+        var query = self
+        (query.groups, query.limit) = (groups, nil)
+        return query
+    }
+
     /// The query of all groups in the blocks of a comparison (``ComparisonBlocks``).
     fileprivate var inBlocks: StatisticsQuery {
         cut(into: ComparisonBlocks(window, slot: ComparisonBlocks.slot(for: window)))

@@ -20,7 +20,7 @@ package struct Comparison: Sendable {
     /// Of the changes of failures that are found, one in a hundred is false on average, and so of those of durations. The two
     /// are different questions, and many tests of the one must not make the other harder to answer.
     ///
-    /// - Parameter rows: all rows of a report, and not those alone that look changed. They are judged together, because among
+    /// - Parameter rows: the rows of a report that are compared, chosen by their order, and not those alone that look changed. They are judged together, because among
     ///   many rows some look changed by chance.
     package init(of rows: [ComparedRow]) {
         let shortages = rows.map(Verdict.Shortage.init)

@@ -22,7 +22,7 @@ package struct ComparisonText {
         guard count > 0 else { return nil }
         let (dimension, base) = (report.by.last ?? .endpoint, ComparisonBaseText.text(comparison))
         guard count > 1 else { return answer(about: "only \(dimension.rawValue)", base) }
-        let rows = dimension.rows(count)
+        let rows = (count < report.rowCount ? "the first " : "") + dimension.rows(count)
         if comparison.worse > 0 {
             return "\(comparison.worse) of \(rows) \(comparison.worse == 1 ? "is" : "are") worse than \(base)."
         }

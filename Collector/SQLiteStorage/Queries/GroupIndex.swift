@@ -5,8 +5,11 @@ struct GroupIndex {
     /// The values of each group.
     private(set) var values: [[String?]] = []
     private var indexes: [[String?]: Int] = [:]
-    /// Groups at most; `nil` if no group is added.
-    private let maxGroups: Int?
+    /// The first values of the groups that are wanted; `nil` for all.
+    private let wanted: Set<[String?]>?
+    /// The number of these values.
+    private let wantedValues: Int
+    private let maxGroups: Int
     /// The groups that each of them counts for.
     private let slots: Int
 
@@ -15,22 +18,17 @@ struct GroupIndex {
     /// - Parameters:
     ///   - maxGroups: slots of groups at most.
     ///   - slots: the slots of a group; 1 if it has none.
-    init(maxGroups: Int, slots: Int) {
+    init(of query: StatisticsQuery, maxGroups: Int, slots: Int) {
+        wanted = query.groups.map { Set($0) }
+        wantedValues = query.by.count
         self.maxGroups = maxGroups
         self.slots = max(1, slots)
-    }
-
-    /// Creates an index of these groups alone.
-    init(of groups: [RequestGroup]) {
-        (maxGroups, slots) = (nil, 1)
-        values = groups.map(\.values)
-        indexes = Dictionary(zip(values, values.indices)) { first, _ in first }
     }
 
     /// Returns the index of the group with these values; `nil` if the query leaves it out.
     mutating func index(of values: [String?]) throws(TooManyGroups) -> Int? {
         if let known = indexes[values] { return known }
-        guard let maxGroups else { return nil }
+        if let wanted, !wanted.contains(Array(values.prefix(wantedValues))) { return nil }
         guard self.values.count < maxGroups / slots else { throw TooManyGroups(limit: maxGroups) }
         indexes[values] = self.values.count
         self.values.append(values)

@@ -17,8 +17,6 @@ struct GroupSums {
     private(set) var sums: [RequestGroup] = []
     /// The reason why there is no answer.
     private(set) var failure: TooManyGroups?
-    /// Whether a group that was not met before is added.
-    private let isGrowing: Bool
     private var index: GroupIndex
     private var lookup: TargetLookup
     /// The chunk whose points are added.
@@ -41,23 +39,9 @@ struct GroupSums {
         window = counted.window
         grid = isInSlots ? query.grid(in: window, expired) : nil
         ranges = grid.map { WindowRanges.ranges(of: $0, expired: expired) } ?? counted.ranges
-        index = GroupIndex(maxGroups: limits.maxGroups, slots: grid?.count ?? 1)
+        index = GroupIndex(of: query, maxGroups: limits.maxGroups, slots: grid?.count ?? 1)
         lookup = TargetLookup(by: query.grouping, query.filter, series)
-        (maxSketchBytes, isGrowing) = (limits.maxSketchBytes, true)
-    }
-
-    /// Creates sums of these groups alone, in the query's slots.
-    init(
-        _ query: StatisticsQuery, of groups: [RequestGroup], in grid: SlotGrid, _ expired: ExpiredTimes,
-        _ limits: SQLiteLimits, _ series: SeriesMemory
-    ) {
-        window = grid.window
-        self.grid = grid
-        ranges = WindowRanges.ranges(of: grid, expired: expired)
-        index = GroupIndex(of: groups)
-        lookup = TargetLookup(by: query.by, query.filter, series)
-        (maxSketchBytes, isGrowing) = (limits.maxSketchBytes, false)
-        sums = groups.flatMap { Array(repeating: RequestGroup(values: $0.values), count: grid.count) }
+        maxSketchBytes = limits.maxSketchBytes
     }
 
     /// The slots of each group.
@@ -129,7 +113,7 @@ struct GroupSums {
         if let known = lookup.target(ofSeries: series, sender: sender) { return known }
         do {
             let target = try lookup.readTarget(ofSeries: series, sender: sender, in: &index, db)
-            if isGrowing { addNewGroups() }
+            addNewGroups()
             lookup.remember(target, ofSeries: series, sender: sender)
             return target
         } catch let error as TooManyGroups {

@@ -83,6 +83,29 @@ import Testing
         #expect(text.contains("\n  and 3 more\n"))
     }
 
+    @Test func ofManyRowsTheFirstAreComparedOrAsManyAsAreShown() async throws {
+        let storage = try SQLiteStorage(path: folder.path("many.sqlite"), now: { ComparedStore.window.to })
+        let minute: UInt64 = 60_000_000_000
+        let points = (1...620).map { endpoint in
+            RequestPoint(
+                dimensions: Samples.dimensions(endpoint: "/\(endpoint)"), start: ComparedStore.window.to - minute,
+                end: ComparedStore.window.to, statistics: Samples.statistics([0.001 * Double(endpoint)]))
+        }
+        _ = try await storage.store([InstanceMetrics(resource: Samples.resource("many"), points: points)], of: nil)
+        func compared(_ limit: Int?) async throws -> [Int] {
+            let report = try await storage.report(query(limit: limit), comparedWith: .previous)
+            #expect(report.rowCount == 620 && report.rows.allSatisfy { $0.verdict != nil })
+            return [report.rows.count, report.compare?.tooLittleData ?? 0]
+        }
+        let (few, many, all) = (try await compared(2), try await compared(600), try await compared(nil))
+        #expect(few == [2, 500] && many == [600, 600] && all == [620, 620])
+        let report = try await storage.report(query(limit: 2), comparedWith: .previous)
+        #expect(report.rows.map { $0.text(of: .endpoint) } == ["/620", "/619"])
+        #expect(
+            ReportTable.text(of: report).hasPrefix(
+                "Too little data to compare the first 500 endpoints with those in the hour before."))
+    }
+
     /// The hour of the one version is compared with that of the other: both are in the window of two hours.
     @Test func oneVersionIsComparedWithAnother() async throws {
         let store = try await ComparedStore(in: folder).storage
