@@ -11,7 +11,7 @@ struct RuleDocument: Decodable {
         do {
             return try decoder.decode(RuleDocument.self, from: text).rules
         } catch let error as DecodingError {
-            throw RuleMistake(error)
+            throw RuleMistake(error, in: text)
         } catch {
             throw RuleMistake(place: "", "\(error)")
         }
@@ -126,11 +126,11 @@ private struct RuleText {
 }
 
 extension RuleMistake {
-    fileprivate init(_ error: DecodingError) {
+    fileprivate init(_ error: DecodingError, in text: Data) {
         switch error {
         case .dataCorrupted(let context):
-            let reason = (context.underlyingError as NSError?)?.userInfo[NSDebugDescriptionErrorKey] as? String
-            self.init(place: Self.place(context.codingPath), reason ?? context.debugDescription)
+            let place = Self.place(context.codingPath)
+            self.init(place: place, place.isEmpty ? SyntaxError.sentence(about: text) : context.debugDescription)
         case .keyNotFound(let key, let context):
             self.init(place: Self.place(context.codingPath + [key]), "the key is missing")
         case .typeMismatch(let type, let context), .valueNotFound(let type, let context):

@@ -73,11 +73,19 @@ import Testing
         #expect(!described.isEmpty && !described.contains("\n"))
     }
 
-    @Test func aSyntaxErrorNamesItsLine() {
-        let mistake = #expect(throws: RuleMistake.self) {
-            _ = try RuleDocument.rules(in: Data("{\n  rules: [\n    { match: {} block: true },\n  ],\n}".utf8))
-        }
-        #expect(mistake?.description.contains("line 3") == true)
+    @Test(arguments: [
+        ("{\n  rules: [\n    { match: {} block: true },\n  ],\n}", "line 3, column 17: expected \",\" or \"}\""),
+        ("{ rules: [ /* { } */ ] ] }", "line 1, column 24: expected \",\" or \"}\""),
+        ("{ rules: [ { name: 'x\n' } ] }", "line 1, column 22: expected the end of the text before"),
+        ("{ rules: [ { match {} } ] }", "line 1, column 20: expected \":\""),
+        ("{ rules: [ { match: , } ] }", "line 1, column 21: expected a value"),
+        ("{ rules: [] } // the end\n x", "line 2, column 2: expected the end"),
+        ("{ rules: [", "line 1, column 11: expected a value"),
+        ("", "line 1, column 1: expected a value"),
+    ])
+    func aSyntaxErrorNamesItsPlace(text: String, place: String) {
+        let mistake = #expect(throws: RuleMistake.self) { _ = try RuleDocument.rules(in: Data(text.utf8)) }
+        #expect(mistake?.description.hasPrefix("not JSON5 at \(place)") == true, "\(mistake?.description ?? "")")
     }
 
     /// The file of docs/rules.md.
