@@ -20,7 +20,7 @@ enum {
     CONNECT_TO = 10000 + 243,
     CURLU = 10000 + 282,
 };
-enum { URL_PART = 0, NON_SUPPORT_SCHEME = 1 << 3, PAUSE_RECEIVE = 1, BAD_SOCKET = -1 };
+enum { URL_PART = 0, NON_SUPPORT_SCHEME = 1 << 3, BAD_SOCKET = -1 };
 
 struct string_list {
     char *text;
@@ -39,7 +39,6 @@ struct socket_address {
 static int (*set_option)(void *easy, int option, ...);
 static void *(*append)(void *list, const char *text);
 static void (*free_list)(void *list);
-static int (*pause_transfer)(void *easy, int directions);
 static void *(*make_url)(void);
 static int (*set_url)(void *url, int part, const char *text, unsigned int flags);
 static void (*free_url)(void *url);
@@ -52,10 +51,9 @@ static bool find(const char *name, void *function) {
 
 bool martlet_find_detour_functions(void) {
     bool is_found = find("curl_easy_setopt", &set_option) && find("curl_slist_append", &append) &&
-                    find("curl_slist_free_all", &free_list) && find("curl_easy_pause", &pause_transfer) &&
-                    find("curl_url", &make_url) && find("curl_url_set", &set_url) &&
-                    find("curl_url_cleanup", &free_url);
-    if (!is_found) set_option = NULL, append = NULL, free_list = NULL, pause_transfer = NULL, make_url = NULL;
+                    find("curl_slist_free_all", &free_list) && find("curl_url", &make_url) &&
+                    find("curl_url_set", &set_url) && find("curl_url_cleanup", &free_url);
+    if (!is_found) set_option = NULL, append = NULL, free_list = NULL, make_url = NULL;
     return is_found;
 }
 
@@ -135,10 +133,6 @@ void martlet_end_detour(void *easy) {
     set_option(easy, CURLU, NULL);
 }
 
-void martlet_hold_answer(void *easy, bool held) {
-    if (easy && pause_transfer) pause_transfer(easy, held ? PAUSE_RECEIVE : 0);
-}
-
 static bool is_named(const struct string_list *line, const char *name, size_t length) {
     const char *text = line->text;
     return text && strncasecmp(text, name, length) == 0 && (text[length] == ':' || text[length] == ';');
@@ -199,8 +193,6 @@ bool martlet_connect_locally(void *easy, martlet_listening listening, void *cont
 }
 
 void martlet_end_detour(void *easy) { (void)easy; }
-
-void martlet_hold_answer(void *easy, bool held) { (void)easy, (void)held; }
 
 bool martlet_replace_header(void *headers, const char *name, const char *line) {
     (void)headers, (void)name, (void)line;

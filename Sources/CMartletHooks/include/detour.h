@@ -30,9 +30,6 @@ bool martlet_connect_locally(void *easy, martlet_listening listening, void *cont
 // Takes the changes above back for the handle's next transfer.
 void martlet_end_detour(void *easy);
 
-// Holds back what the transfer receives, or lets it go on (curl_easy_pause). To be called where the handle's transfer runs.
-void martlet_hold_answer(void *easy, bool held);
-
 // Makes the list of headers (struct curl_slist) have `line` as its only line with this name. `NAME:` keeps libcurl from
 // sending the field, and `NAME;` sends it without a value (CURLOPT_HTTPHEADER). The list must not be empty, because its head
 // stays the same. Returns false if nothing was changed.

@@ -86,12 +86,17 @@ enum AutomaticCapture {
     }
 
     private static let before: martlet_before = { hook, object in
-        guard CaptureSwitch.isActive, let object else { return }
-        switch hook {
-        case MARTLET_HOOK_RESUME: resumed(Unmanaged.fromOpaque(object).takeUnretainedValue())
-        case MARTLET_HOOK_START_LOADING: startsLoading(Unmanaged.fromOpaque(object).takeUnretainedValue())
-        default: stopsLoading(Unmanaged.fromOpaque(object).takeUnretainedValue())
+        guard let object else { return true }
+        if hook == MARTLET_HOOK_START_LOADING {
+            return startsLoading(Unmanaged.fromOpaque(object).takeUnretainedValue())
         }
+        guard CaptureSwitch.isActive else { return true }
+        if hook == MARTLET_HOOK_RESUME {
+            resumed(Unmanaged.fromOpaque(object).takeUnretainedValue())
+        } else {
+            stopsLoading(Unmanaged.fromOpaque(object).takeUnretainedValue())
+        }
+        return true
     }
 
     /// Returns whether automatic capture applies. In a scope it applies to every session, regardless of the mode of the
@@ -115,7 +120,12 @@ enum AutomaticCapture {
 
     /// Observes a loader that starts, on the session's queue. It runs again when a suspended task is resumed, but a loader
     /// gets only one observer.
-    private static func startsLoading(_ loader: URLProtocol) { observe(loader) { _ in true } }
+    ///
+    /// - Returns: whether it starts now. A rule may put the start off.
+    private static func startsLoading(_ loader: URLProtocol) -> Bool {
+        if CaptureSwitch.isActive { observe(loader) { _ in true } }
+        return (loader.client as? RequestObserver)?.mayStart() ?? true
+    }
 
     /// Observes a loader that is stopped before its start, on the session's queue. A cancel comes before the start where
     /// the task is resumed at the same moment, and instead of the start right after an answered challenge. A task that was

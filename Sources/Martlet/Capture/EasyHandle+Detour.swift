@@ -5,9 +5,6 @@ extension EasyHandle {
     /// Whether libcurl has the functions that rules need. To be read before any use of the methods below.
     static let canDetour = hasLibcurl && martlet_find_detour_functions()
 
-    /// Holds back what the transfer receives, or lets it go on.
-    func holdAnswer(_ isHeld: Bool) { martlet_hold_answer(raw, isHeld) }
-
     /// Takes all detours back for the handle's next transfer.
     func endDetour() { martlet_end_detour(raw) }
 

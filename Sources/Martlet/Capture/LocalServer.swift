@@ -3,26 +3,19 @@ import CMartletHooks
 import Dispatch
 import Foundation
 
-/// A server for one request within the process. It reads the request that libcurl sends, and answers or closes the
-/// connection.
+/// A server for one request within the process: it reads the request that libcurl sends, and answers it.
 ///
 /// `@unchecked Sendable` because its state changes on its own serial queue alone.
 final class LocalServer: @unchecked Sendable {
-    /// The end of the request.
-    enum Ending: Sendable {
-        case answer([UInt8])
-        /// Closes the connection after a time, without an answer.
-        case close(after: Duration)
-    }
-
     private static let queue = DispatchQueue(label: "martlet.rules")
 
-    private let ending: Ending
+    private let answer: [UInt8]
     private var source: (any DispatchSourceProtocol)?
     private var request = RequestEnd()
 
-    init(_ ending: Ending) {
-        self.ending = ending
+    /// - Parameter answer: the bytes of HTTP/1.1.
+    init(_ answer: [UInt8]) {
+        self.answer = answer
     }
 
     /// Waits for a connection.
@@ -51,9 +44,6 @@ final class LocalServer: @unchecked Sendable {
     }
 
     private func serve(_ connection: OwnDescriptor) {
-        if case .close(let delay) = ending {
-            Self.queue.asyncAfter(deadline: .now() + delay.seconds) { [self] in watch(nil) {} }
-        }
         watch(DispatchSource.makeReadSource(fileDescriptor: connection.number, queue: Self.queue)) { [self] in
             read(connection)
         }
@@ -66,9 +56,13 @@ final class LocalServer: @unchecked Sendable {
             if count == 0 || (errno != EAGAIN && errno != EINTR) { watch(nil) {} }
             return
         }
-        guard request.take(Array(bytes.prefix(count))), case .answer(let answer) = ending else { return }
-        write(answer[...], to: connection)
+        if request.take(Array(bytes.prefix(count))) { return write(answer[...], to: connection) }
+        guard request.takeExpectation() else { return }
+        _ = Self.proceed.withUnsafeBytes { martlet_send(connection.number, $0.baseAddress, UInt($0.count)) }
     }
+
+    /// The answer that a client waits for before it sends a body (RFC 9110, section 10.1.1).
+    private static let proceed = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
 
     private func write(_ bytes: ArraySlice<UInt8>, to connection: OwnDescriptor) {
         let count = bytes.withUnsafeBytes { martlet_send(connection.number, $0.baseAddress, UInt($0.count)) }

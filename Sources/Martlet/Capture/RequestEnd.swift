@@ -15,9 +15,17 @@ struct RequestEnd {
     private var line: [UInt8] = []
     private var length = 0
     private var isChunked = false
+    private var isWaiting = false
 
     /// The longest line that is kept; libcurl has no longer one to send. The rest of a longer one is left out.
     private static let longestLine = 256 << 10
+
+    /// Returns, once, whether the client waits for an interim answer before it sends the body.
+    mutating func takeExpectation() -> Bool {
+        if case .head = part { return false }
+        defer { isWaiting = false }
+        return isWaiting
+    }
 
     /// Takes the next bytes. Returns whether the request is complete.
     mutating func take(_ bytes: [UInt8]) -> Bool {
@@ -60,6 +68,7 @@ struct RequestEnd {
             let field = line.split(separator: ":", maxSplits: 1)
             guard field.count == 2, case let value = field[1].drop(while: { $0 == " " }).lowercased() else { return }
             if field[0].lowercased() == "content-length" { length = Int(value) ?? 0 }
+            if field[0].lowercased() == "expect" { isWaiting = value.hasPrefix("100-continue") }
             if field[0].lowercased() == "transfer-encoding" { isChunked = value.hasSuffix("chunked") }
         case .chunkSize:
             let size = Int(line.prefix(while: \.isHexDigit), radix: 16) ?? 0

@@ -55,6 +55,9 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
         }
     }
 
+    /// Returns whether the loader starts now. If a rule puts the start off, the loader is started later.
+    func mayStart() -> Bool { rule?.mayStart() ?? true }
+
     /// Records a request that ended unseen after a challenge. Foundation releases a loader when its task has ended, or when
     /// the task continues with another loader. May run on any thread.
     deinit {
@@ -172,10 +175,9 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
         }
     }
 
-    /// Notes the head of an answer. An answer that a rule holds back comes when it is let go.
     private func headCame() {
-        let delay = rule?.noteHead() ?? .zero
-        head = Clock.monotonic() &+ delay.nanoseconds
+        head = Clock.monotonic()
+        rule?.noteHead()
     }
 
     /// The nanoseconds from writing the request to the head of its answer; `nil` where the agent did not await the head or

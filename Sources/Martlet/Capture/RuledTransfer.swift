@@ -14,6 +14,11 @@ final class RuledTransfer {
     private var addresses: UnsafeMutableRawPointer?
     private var url: UnsafeMutableRawPointer?
     private var server: LocalServer?
+    private let failure: MartletRule.Failure?
+    /// The time for which the start is put off.
+    private let wait: Duration
+    /// The time from which the loader may start, by the monotonic clock; `nil` before its first start.
+    private var due: UInt64?
     private var isOver = false
 
     /// Applies a decision to a loader that has not started; `nil` for a request without a URL.
@@ -22,12 +27,21 @@ final class RuledTransfer {
         self.decision = decision
         self.loader = loader
         self.handle = handle
+        // Foundation's own time-out begins with the start.
+        let timeOut = decision.delay > .zero ? TaskTimeOut.of(loader) : nil
+        let isTooLate = timeOut.map { $0 <= decision.delay } ?? false
+        wait = isTooLate ? timeOut ?? decision.delay : decision.delay
+        if case .fail(let failure)? = decision.action, !isTooLate {
+            self.failure = failure
+        } else {
+            failure = isTooLate ? .timeout : nil
+        }
         let isApplied =
             switch decision.action {
+            case _ where failure != nil: false
             case .connect(let host, let port): connect(url, to: host, port)
             case .redirect(let origin): load(url, from: origin)
-            case .respond(let answer): serve(.answer(answer.bytes(toMethod: loader.request.httpMethod ?? "GET")), url)
-            case .fail where decision.delay > .zero: serve(.close(after: decision.delay), url)
+            case .respond(let answer): serve(answer.bytes(toMethod: loader.request.httpMethod ?? "GET"), url)
             case .fail: false
             case nil: true
             }
@@ -56,13 +70,13 @@ final class RuledTransfer {
     }
 
     /// Lets the transfer go to a server of its own. A request over TLS goes without TLS, because nothing leaves the process.
-    private func serve(_ ending: LocalServer.Ending, _ url: URL) -> Bool {
+    private func serve(_ answer: [UInt8], _ url: URL) -> Bool {
         let text = url.absoluteString
         if url.scheme == "https" {
             self.url = martlet_load_instead(handle.raw, "http" + text.dropFirst("https".count))
             guard self.url != nil else { return false }
         }
-        let server = LocalServer(ending)
+        let server = LocalServer(answer)
         self.server = server
         return martlet_connect_locally(
             handle.raw,
@@ -79,26 +93,28 @@ final class RuledTransfer {
         for change in decision.headers { handle.replaceHeader(change.name, by: change.value) }
     }
 
-    /// Notes that the head of the answer has come, and holds the answer back for the rule's delay.
-    ///
-    /// - Returns: that delay.
-    func noteHead() -> Duration {
-        guard !isOver else { return .zero }
+    /// Notes that the head of the answer has come. libcurl does not send the request again from then on.
+    func noteHead() {
+        guard !isOver else { return }
         isOver = true
         handle.endDetour()
-        guard decision.delay > .zero, let loader, let task = loader.task, let queue = TaskQueue.of(task) else {
-            return .zero
-        }
-        handle.holdAnswer(true)
-        let held = HeldLoader(loader)
-        queue.asyncAfter(deadline: .now() + decision.delay.seconds) { held.release() }
-        return decision.delay
+    }
+
+    /// Returns whether the loader may start. If not, it is started when the rule's delay is over.
+    func mayStart() -> Bool {
+        guard wait > .zero else { return true }
+        if let due { return Clock.monotonic() >= due }
+        guard let loader, let task = loader.task, let queue = TaskQueue.of(task) else { return true }
+        due = Clock.monotonic() &+ wait.nanoseconds
+        let waiting = WaitingLoader(loader)
+        queue.asyncAfter(deadline: .now() + wait.seconds) { waiting.start() }
+        return false
     }
 
     /// Returns the failure that the caller gets in place of a connection that was refused or closed. Any other error of the
     /// loader stays, such as the request's own time-out.
     func error(insteadOf error: any Error) -> any Error {
-        guard case .fail(let failure)? = decision.action, !isOver else { return error }
+        guard let failure, !isOver else { return error }
         let native = error as NSError
         if failure == .connectionRefused, native.code == NSURLErrorCannotConnectToHost { return error }
         guard native.domain == NSURLErrorDomain, RuledFailure.replaced.contains(native.code) else { return error }
@@ -106,19 +122,20 @@ final class RuledTransfer {
     }
 }
 
-/// A loader whose answer is held back, if it still loads.
+/// A loader whose start is put off, if its task still wants it.
 ///
 /// `@unchecked Sendable` because a weak reference has to be a variable. Nobody writes it, and its use is on the loader's queue.
-private final class HeldLoader: @unchecked Sendable {
+private final class WaitingLoader: @unchecked Sendable {
     private weak var loader: URLProtocol?
 
     init(_ loader: URLProtocol) {
         self.loader = loader
     }
 
-    func release() {
-        guard let loader else { return }
-        EasyHandle(of: loader)?.holdAnswer(false)
+    /// Starts the loader, unless its task was cancelled or suspended. A task that is resumed starts its loader again.
+    func start() {
+        guard let loader, loader.task?.state == .running else { return }
+        loader.startLoading()
     }
 }
 #endif

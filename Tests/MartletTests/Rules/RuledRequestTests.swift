@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func anAnswerIsHeldBack() async throws {
+    @Test func anAnswerComesLater() async throws {
         var delayed = MartletRule(match: .init(path: "/where"))
         delayed.delay = .milliseconds(300)
         var answered = MartletRule(match: .init(host: "drill.invalid"))
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func aTimeOutEndsARequestThatIsHeldBackForLonger() async throws {
+    @Test func aTimeOutEndsARequestThatIsDelayedForLonger() async throws {
         var delayed = MartletRule()
         delayed.delay = .seconds(600)
         try await withRules([delayed]) { agent, base in
