@@ -27,7 +27,6 @@ enum Captured {
         "rule answers with a redirect, completion handler": ["http"],
         "rule answers with a redirect, session delegate": ["http"],
         "rule answers with cookies": ["http"],
-        "rule answers late to a task that is suspended and resumed": ["http"],
         "rule delays, completion handler": ["http"],
         "rule delays, session delegate": ["tls"],
         "rule delays over HTTP/2": ["http2"],

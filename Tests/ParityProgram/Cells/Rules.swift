@@ -86,13 +86,6 @@ extension Cell {
                 let (session, request) = (stage.session(configuration), stage.ruled("late"))
                 await stage.asynchronously(session) { "\(Bytes(try await session.data(for: request).0))" }
             },
-            Cell("rule answers late to a task that is suspended and resumed") { stage in
-                let delegate = stage.delegate()
-                let task = stage.session(delegate: delegate).dataTask(with: stage.ruled("held"))
-                task.resume()
-                task.suspend()
-                await stage.finish(task, at: delegate.completed)
-            },
             Cell("rule answers and the request is cancelled") { stage in
                 let ended = Ending()
                 let task = stage.session().dataTask(
