@@ -15,8 +15,13 @@ struct RulesFile: Sendable {
         init(_ url: URL) {
             var status = stat()
             guard stat(url.path, &status) == 0 else { return }
+            #if canImport(Darwin)
+            let time = status.st_mtimespec
+            #else
+            let time = status.st_mtim
+            #endif
             (inode, size) = (UInt64(status.st_ino), Int64(status.st_size))
-            (seconds, nanoseconds) = (Int(status.st_mtim.tv_sec), Int(status.st_mtim.tv_nsec))
+            (seconds, nanoseconds) = (Int(time.tv_sec), Int(time.tv_nsec))
         }
     }
 
