@@ -83,7 +83,8 @@ extension AgentsReport.Agent {
         self.init(
             service: resource.service, version: resource.version, environment: resource.environment,
             instance: resource.instance, host: resource.host, capture: resource.captureMode,
-            captureReason: resource.captureReason, rules: resource.rules, agent: resource.agent, firstSeen: TimeText.format(record.firstSeen),
+            captureReason: resource.captureReason, rules: resource.rules, agent: resource.agent,
+            firstSeen: TimeText.format(record.firstSeen),
             lastSeen: TimeText.format(record.lastSeen),
             ledger: record.ledger.map(AgentsReport.Account.init), missingBatches: record.gaps?.missing,
             overlappingBatches: record.gaps.flatMap { $0.overlapping > 0 ? $0.overlapping : nil },

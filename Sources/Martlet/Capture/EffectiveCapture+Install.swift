@@ -51,7 +51,8 @@ extension EffectiveCapture {
 
     /// The reason why no rule can be in force; `nil` where rules can. All kinds of rules need the same.
     private static var rulesLimit: String? {
-        guard EasyHandle.hasLibcurl, EasyHandle.isAvailable, EasyHandle.canCallBeforeRequest, EasyHandle.canDetour else {
+        guard EasyHandle.hasLibcurl, EasyHandle.isAvailable, EasyHandle.canCallBeforeRequest, EasyHandle.canDetour
+        else {
             return "libcurl was not found, or is older than 7.80"
         }
         guard TaskQueue.isAvailable else { return "the queue of URLSession's tasks was not found" }

@@ -27,7 +27,8 @@ struct SyntaxError {
         switch skipBlanks() {
         case nil: return "a value"
         case _ where depth > Self.deepest: return "fewer levels"
-        case UInt8(ascii: "{"): return members(until: "}") { text in text.name() ?? text.take(":") ?? text.value(depth: depth + 1) }
+        case UInt8(ascii: "{"):
+            return members(until: "}") { text in text.name() ?? text.take(":") ?? text.value(depth: depth + 1) }
         case UInt8(ascii: "["): return members(until: "]") { text in text.value(depth: depth + 1) }
         case UInt8(ascii: "\""), UInt8(ascii: "'"): return string()
         default: return word() ? nil : "a value"

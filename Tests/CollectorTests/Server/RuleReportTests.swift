@@ -32,7 +32,8 @@ import Testing
             #expect(rows.map(\.measures.count) == [3, 2])
             #expect(try await report("rule=payments%20drill").totals.measures.count == 2)
             #expect(try await report("rule=").totals.measures.count == 3)
-            let values = try await client.get("/api/v1/values/rule?since=2026-09-21T14:13:20Z&until=2026-09-21T14:15:00Z")
+            let values = try await client.get(
+                "/api/v1/values/rule?since=2026-09-21T14:13:20Z&until=2026-09-21T14:15:00Z")
             #expect(String(buffer: values.body).contains("payments drill"))
         }
     }

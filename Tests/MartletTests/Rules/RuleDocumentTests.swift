@@ -36,7 +36,10 @@ import Testing
         ("{ rules: [ { match: {}, delay: 'soon' } ] }", "rule 1, delay: \"soon\" is not a duration"),
         ("{ rules: [ { match: {}, fail: 'badly' } ] }", "rule 1, fail: \"badly\" is not one of dns, "),
         ("{ rules: [ { match: {}, connect: 'host' } ] }", "rule 1, connect: \"host\" is not host:port"),
-        ("{ rules: [ { match: {}, redirect: 'ftp://a' } ] }", "rule 1, redirect: \"ftp://a\" is not an http or https URL"),
+        (
+            "{ rules: [ { match: {}, redirect: 'ftp://a' } ] }",
+            "rule 1, redirect: \"ftp://a\" is not an http or https URL"
+        ),
         ("{ rules: [ { match: {}, redirect: 'http://a/b' } ] }", "rule 1, redirect: not a scheme, host and port alone"),
         ("{ rules: [ { match: {}, respond: {} } ] }", "rule 1, respond.status: the key is missing"),
         ("{ rules: [ { match: {}, respond: { status: 99 } } ] }", "rule 1, respond.status: 99 is not between"),

@@ -53,7 +53,8 @@ import Testing
             rule.respond = .init(status: 302, headers: ["Location": "\(base)/where"])
             return [rule]
         } body: { agent, base in
-            let (data, response) = try await URLSession.shared.data(from: try #require(URL(string: "http://old.invalid/x")))
+            let (data, response) = try await URLSession.shared.data(
+                from: try #require(URL(string: "http://old.invalid/x")))
             #expect(String(decoding: data, as: UTF8.self).hasPrefix("127.0.0.1:"))
             #expect(response.url == base.appendingPathComponent("where"))
             #expect(agent.requests.map(\.rule) == ["moved"])
@@ -110,7 +111,8 @@ import Testing
 
     @Test func headerFieldsAreSetAndRemoved() async throws {
         var first = MartletRule()
-        first.header = .init(set: ["X-Environment": "staging", "Accept": "text/plain"], remove: ["X-Secret", "User-Agent"])
+        first.header = .init(
+            set: ["X-Environment": "staging", "Accept": "text/plain"], remove: ["X-Secret", "User-Agent"])
         var second = MartletRule(name: "second")
         second.header = .init(set: ["X-Empty": ""])
         try await withRules([first, second]) { agent, base in
@@ -140,7 +142,8 @@ import Testing
         try await withRules([delayed, answered]) { agent, base in
             let (data, _) = try await URLSession.shared.data(from: base.appendingPathComponent("where"))
             #expect(String(decoding: data, as: UTF8.self).hasPrefix("127.0.0.1:"))
-            let (answer, _) = try await URLSession.shared.data(from: try #require(URL(string: "https://drill.invalid/")))
+            let (answer, _) = try await URLSession.shared.data(
+                from: try #require(URL(string: "https://drill.invalid/")))
             #expect(answer.count == 500_000)
             #expect(agent.requests.count == 2)
             #expect(agent.requests.allSatisfy { $0.duration >= .milliseconds(300) })

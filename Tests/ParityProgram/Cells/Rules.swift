@@ -114,7 +114,9 @@ extension Cell {
                 await stage.finish(task, at: ended)
             },
             Cell("rule sends to another host") { await $0.data($0.session(), $0.ruled("other")) },
-            Cell("rule sends to another host, session delegate") { await $0.delegated($0.ruled("other", method: "POST")) },
+            Cell("rule sends to another host, session delegate") {
+                await $0.delegated($0.ruled("other", method: "POST"))
+            },
             Cell("rule refuses, completion handler") { await $0.data($0.session(), $0.ruled("refused", at: .nobody)) },
             Cell("rule refuses, session delegate") { await $0.delegated($0.ruled("refused", at: .nobody)) },
             Cell("rule refuses an upload") { stage in
