@@ -8,6 +8,8 @@ struct RulesWatch {
     private let path: String?
     private let log: AgentLog
     private var file: RulesFile?
+    /// Whether the log's last line about rules holds until another one: rules in force, or a mistake.
+    private var hasWarned = false
 
     init(
         _ configuration: MartletConfiguration, capture: EffectiveCapture, active: ActiveRules, log: AgentLog
@@ -21,7 +23,7 @@ struct RulesWatch {
     }
 
     /// Puts the rules of the configuration in force. Those of a file follow with ``check()``.
-    func start() {
+    mutating func start() {
         guard file == nil, !given.isEmpty else { return }
         use(.success(given))
     }
@@ -33,8 +35,8 @@ struct RulesWatch {
         return true
     }
 
-    private func use(_ rules: Result<[MartletRule], RuleMistake>) {
-        let (before, source) = (active.count, path.map { "\($0.printable(upTo: 300)): " } ?? "")
+    private mutating func use(_ rules: Result<[MartletRule], RuleMistake>) {
+        let source = path.map { "\($0.printable(upTo: 300)): " } ?? ""
         do throws(RuleMistake) {
             let rules = try rules.get()
             if let limit, !rules.isEmpty { throw RuleMistake(place: "", "rules cannot change requests here: \(limit)") }
@@ -43,11 +45,13 @@ struct RulesWatch {
             if set.count > 0 {
                 let names = set.names.joined(separator: ", ").printable(upTo: 300)
                 log.warning("Rules: \(source)\(set.count) in force, which change requests of this service: \(names)")
-            } else if before > 0 {
+            } else if hasWarned {
                 log.warning("Rules: \(source)none is in force any more")
             }
+            hasWarned = set.count > 0
         } catch {
             active.replace(by: RuleSet())
+            hasWarned = true
             log.warning("Rules: \(source)\(error); no rule is in force")
         }
     }

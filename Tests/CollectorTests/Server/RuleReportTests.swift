@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func theDimensionGroupsAndFilters() async throws {
-        try await withServer { client in
+        try await withServer(clock: { Samples.time(60) }) { client in
             _ = try await client.post(try Self.body(rules: 1))
             @Sendable func report(_ query: String) async throws -> Report {
                 let response = try await client.get("/api/v1/report?since=1m&\(query)")
