@@ -107,7 +107,7 @@ start_risk() {
 }
 
 start_storefront() {
-    start_service storefront 2.4.1 env MARTLET_ENDPOINTS='/products/{product}/reviews' \
+    start_service storefront 2.4.1 env MARTLET_ENDPOINTS='/products/{product}/reviews' MARTLET_RULES="$work/rules.json5" \
         "$bin/Storefront" --catalog "$catalog" --payments "$payments" --port 0
 }
 
@@ -140,6 +140,20 @@ await_report() {
 # The demo builds only these four. A build of the tests as well would take twice the time and need more system headers.
 for product in martlet-collector Storefront Upstream Shopper; do run build swift build --product "$product"; done
 bin=$(swift build --show-bin-path)
+
+# The storefront's rules: none, until a person copies the drill over them (docs/rules.md).
+echo '{ rules: [] }' >"$work/no-rules.json5"
+cp "$work/no-rules.json5" "$work/rules.json5"
+cat >"$work/drill.json5" <<'DRILL'
+{
+  rules: [
+    { name: "payments drill",
+      match: { path: "/payments", method: "POST", share: "20%" },
+      respond: { status: 503, headers: { "Retry-After": "1" }, body: "a drill" },
+      delay: "400ms" },
+  ],
+}
+DRILL
 
 start collector "$bin/martlet-collector" serve --host 127.0.0.1 --port 0 --store "sqlite:$work/store.sqlite"
 await_address collector && collector=$address
@@ -176,6 +190,11 @@ To try:
   $bin/martlet-collector report --collector $collector --by error --sort failures
   $bin/martlet-collector agents --collector $collector
   $bin/Shopper --storefront $storefront --requests 1000
+A drill: a fifth of the payments are answered with 503, 400 ms later, and payments never hears of them.
+  on:   cp $work/drill.json5 $work/rules.json5
+  shop: $bin/Shopper --storefront $storefront --requests 1000
+  see:  $bin/martlet-collector report --collector $collector --service storefront --by endpoint --by rule
+  off:  cp $work/no-rules.json5 $work/rules.json5
 Ctrl-C ends it all.
 TRY
 

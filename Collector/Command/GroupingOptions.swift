@@ -5,8 +5,8 @@ import MartletReports
 struct GroupingOptions: ParsableArguments {
     @Option(
         help: """
-            Dimension to group by: service, environment, kind, method, host, endpoint, status, error, version or instance; \
-            may be repeated. (default: service, kind, method, host, endpoint)
+            Dimension to group by: service, environment, kind, method, host, endpoint, status, error, rule, version or \
+            instance; may be repeated. (default: service, kind, method, host, endpoint)
             """)
     var by: [String] = []
 

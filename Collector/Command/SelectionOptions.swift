@@ -36,6 +36,9 @@ struct SelectionOptions: ParsableArguments {
     @Option(help: "Only requests with this error.type, such as timeout.")
     var error: [String] = []
 
+    @Option(help: "Only requests that this rule of their service's agent changed, by its name.")
+    var rule: [String] = []
+
     @Option(help: "Only requests of this version of a service.")
     var version: [String] = []
 
@@ -83,6 +86,7 @@ struct SelectionOptions: ParsableArguments {
         case .endpoint: endpoint
         case .status: status
         case .error: error
+        case .rule: rule
         case .version: version
         case .instance: instance
         }

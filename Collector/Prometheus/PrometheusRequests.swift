@@ -101,6 +101,7 @@ extension PrometheusLabels {
             dimensions.kind == .client ? "url_template" : "http_route": dimensions.endpoint,
             "http_response_status_code": dimensions.status.map(String.init),
             "error_type": dimensions.error,
+            "martlet_rule": dimensions.rule,
             "martlet_source": dimensions.source == .metrics ? nil : dimensions.source.rawValue,
         ]
     }

@@ -15,22 +15,21 @@ static struct martlet_method hooked[MARTLET_HOOKS];
 static swift_method original[MARTLET_HOOKS];
 static martlet_before before_method;
 
-static void run_before(enum martlet_hook hook, void *self) {
-    __atomic_load_n(&before_method, __ATOMIC_RELAXED)(hook, self);
+static bool run_before(enum martlet_hook hook, void *self) {
+    return __atomic_load_n(&before_method, __ATOMIC_RELAXED)(hook, self);
 }
 
 static __attribute__((swiftcall)) void start_loading(__attribute__((swift_context)) void *self) {
-    run_before(MARTLET_HOOK_START_LOADING, self);
-    original[MARTLET_HOOK_START_LOADING](self);
+    if (run_before(MARTLET_HOOK_START_LOADING, self)) original[MARTLET_HOOK_START_LOADING](self);
 }
 
 static __attribute__((swiftcall)) void stop_loading(__attribute__((swift_context)) void *self) {
-    run_before(MARTLET_HOOK_STOP_LOADING, self);
+    (void)run_before(MARTLET_HOOK_STOP_LOADING, self);
     original[MARTLET_HOOK_STOP_LOADING](self);
 }
 
 static __attribute__((swiftcall)) void resume(__attribute__((swift_context)) void *self) {
-    run_before(MARTLET_HOOK_RESUME, self);
+    (void)run_before(MARTLET_HOOK_RESUME, self);
     original[MARTLET_HOOK_RESUME](self);
 }
 

@@ -11,12 +11,13 @@ package enum AttributeName {
     package static let sdkVersion = "telemetry.sdk.version"
     package static let captureMode = "martlet.capture.mode"
     package static let captureReason = "martlet.capture.reason"
+    package static let rules = "martlet.rules"
 
     /// The attributes of a resource that are set apart: each has a meaning of its own for Martlet.
     package static let ofResource: Set<String> = [
         serviceName, serviceVersion, serviceInstanceID, environment, hostName, processID, sdkName, sdkLanguage,
         sdkVersion,
-        captureMode, captureReason,
+        captureMode, captureReason, rules,
     ]
 
     package static let method = "http.request.method"
@@ -43,6 +44,7 @@ package enum AttributeName {
     package static let peerAddress = "network.peer.address"
     package static let peerPort = "network.peer.port"
 
+    package static let rule = "martlet.rule"
     package static let phase = "martlet.phase"
     /// `false` on a span of an HTTP request that is not counted, because a request within it was.
     package static let isCounted = "martlet.counted"

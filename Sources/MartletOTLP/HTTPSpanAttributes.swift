@@ -15,6 +15,8 @@ package struct HTTPSpanAttributes: Sendable, Equatable {
     package var route: String?
     package var status: Int?
     package var errorType: String?
+    /// The name of the rule that changed the request.
+    package var rule: String?
     package var requestBodySize: UInt64
     package var responseBodySize: UInt64
 
@@ -36,6 +38,7 @@ package struct HTTPSpanAttributes: Sendable, Equatable {
         route = Self.text(kind == .client ? AttributeName.urlTemplate : AttributeName.route, nil, value)
         status = Self.integer(AttributeName.status, "http.status_code", value)
         errorType = Self.text(AttributeName.errorType, nil, value)
+        rule = Self.text(AttributeName.rule, nil, value)
         requestBodySize = Self.size(AttributeName.requestBodySize, "http.request_content_length", value)
         responseBodySize = Self.size(AttributeName.responseBodySize, "http.response_content_length", value)
     }
@@ -54,6 +57,7 @@ package struct HTTPSpanAttributes: Sendable, Equatable {
         AttributeName.serverPort, AttributeName.urlPath, "http.target", AttributeName.urlTemplate, AttributeName.route,
         AttributeName.status, "http.status_code", AttributeName.errorType, AttributeName.requestBodySize,
         "http.request_content_length", AttributeName.responseBodySize, "http.response_content_length",
+        AttributeName.rule,
     ]
 
     /// Returns the names used before `server.address`, when a client called the server its peer.

@@ -43,6 +43,7 @@ extension OTLPResource {
             (AttributeName.captureReason, resource.captureReason),
         ]
         for case (let name, let value?) in optional { attributes.append(OTLPKeyValue(name, value)) }
+        if let rules = resource.rules { attributes.append(OTLPKeyValue(AttributeName.rules, Int64(rules))) }
         if let id = resource.processID { attributes.append(OTLPKeyValue(AttributeName.processID, id)) }
         attributes += resource.attributes.sorted { $0.key < $1.key }.map { OTLPKeyValue($0.key, $0.value) }
         attributes.append(OTLPKeyValue(AttributeName.serviceInstanceID, resource.instance))
@@ -69,6 +70,7 @@ extension RequestDimensions {
         if port > 0 { attributes.append((AttributeName.serverPort, .integer(Int64(port)))) }
         if let status { attributes.append((AttributeName.status, .integer(Int64(status)))) }
         if let error { attributes.append((AttributeName.errorType, .string(error))) }
+        if let rule { attributes.append((AttributeName.rule, .string(rule))) }
         return attributes
     }
 }

@@ -15,6 +15,8 @@ package struct RequestDimensions: Sendable, Hashable {
     /// `error.type` of the semantic conventions: a transport error's name, or the status as text if the status is a
     /// failure. `nil` for a success.
     package var error: String?
+    /// The name of the rule of the agent that changed the requests, `martlet.rule`; `nil` for none.
+    package var rule: String?
     /// The telemetry that the series is counted from.
     package var source = StatisticsSource.metrics
 

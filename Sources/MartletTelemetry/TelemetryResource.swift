@@ -15,6 +15,8 @@ package struct TelemetryResource: Sendable, Hashable, Codable {
     /// `martlet.capture.reason`: a sentence that says why the mode is not the configured one, or why the agent keeps no
     /// details.
     package var captureReason: String?
+    /// `martlet.rules`: the number of rules in force that change requests; `nil` for none.
+    package var rules: Int?
     /// `telemetry.sdk.name` and `telemetry.sdk.version`, separated by a space: `martlet 0.1.0`.
     package var agent: String?
     /// `process.pid`; `nil` if the sender gives none.
@@ -23,7 +25,7 @@ package struct TelemetryResource: Sendable, Hashable, Codable {
     package var attributes: [String: String] = [:]
 
     private enum CodingKeys: String, CodingKey {
-        case service, version, environment, instance, host, captureMode, captureReason, agent, processID
+        case service, version, environment, instance, host, captureMode, captureReason, rules, agent, processID
     }
 
     package init(

@@ -14,5 +14,5 @@ struct Cell: Sendable {
 
     static let all: [Cell] =
         first + kinds + sessions + redirects + challenges + interruptions + exchanges + failures + methods + crowds
-        + others
+        + others + rules
 }

@@ -53,8 +53,8 @@ if arguments.first == "list" {
 } else if let mode = arguments.first.flatMap(Mode.init(rawValue:)) {
     // A cell that hangs ends here, and standard error has its name.
     alarm(280)
-    let agent = mode.start()
     let server = try PeerServer()
+    let agent = mode.start(with: server.rules)
     var output = Output(captureMode: agent?.status.captureMode.rawValue)
     for cell in Cell.all where arguments.count < 2 || cell.name.contains(arguments.last ?? "") {
         // If Foundation ends the process, this name tells in which cell.

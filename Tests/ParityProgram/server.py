@@ -319,6 +319,31 @@ class Peer:
     def answer_proxy_unauthorized(self, body):
         self.reply(b"no\n", "407 Proxy Authentication Required", ['Proxy-Authenticate: Basic realm="parity"'])
 
+    def answer_ruled(self, body):
+        """Does what a rule of the agent does (Cells/Rules.swift)."""
+        name = self.path.split("/")[2]
+        if name == "answer":
+            self.reply(b"drill\n", "503 Service Unavailable", ["Retry-After: 1"])
+        elif name == "large":
+            self.bare("200 OK", b"x" * (1 << 20))
+        elif name == "empty":
+            self.send(b'HTTP/1.1 204 No Content\r\nETag: "e"\r\n\r\n')
+        elif name == "moved":
+            self.bare("302 Found", b"moved\n", ["Location: /hello"])
+        elif name == "cookie":
+            self.bare("200 OK", b"", ["Set-Cookie: taste=sweet; Path=/"])
+        elif name == "challenge":
+            self.bare("401 Unauthorized", b"who?\n", ['WWW-Authenticate: Basic realm="parity"'])
+        elif name in ("late", "time-out"):
+            gate.wait(self.generation)
+            return False
+        else:
+            self.reply()
+
+    def bare(self, status, body, headers=()):
+        head = [f"HTTP/1.1 {status}", *headers, f"Content-Length: {len(body)}"]
+        self.send("\r\n".join(head).encode("latin-1") + b"\r\n\r\n" + body)
+
     def answer_set_cookie(self, body):
         self.reply(headers=["Set-Cookie: taste=sweet; Path=/", "Set-Cookie: size=large; Path=/"])
 

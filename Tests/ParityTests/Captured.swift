@@ -16,6 +16,27 @@ enum Captured {
         return !(mode == .explicit && isAnswer && answeredChallenges.contains(cell))
     }
 
+    /// Whether a rule changes the cell's first request.
+    static func isRuled(_ cell: String) -> Bool { cell.hasPrefix("rule ") }
+
+    /// Returns the servers that the requests of a cell with a rule reach, in order.
+    static func rolesReached(in cell: String) -> [String] { reached[cell] ?? [] }
+
+    /// The cells whose requests reach a server in spite of the rule, or because of it.
+    private static let reached: [String: [String]] = [
+        "rule answers with a redirect, completion handler": ["http"],
+        "rule answers with a redirect, session delegate": ["http"],
+        "rule answers with cookies": ["http"],
+        "rule delays, completion handler": ["http"],
+        "rule delays, session delegate": ["tls"],
+        "rule delays over HTTP/2": ["http2"],
+        "rule delays a download": ["http"],
+        "rule connects elsewhere": ["proxy"],
+        "rule connects elsewhere, upload": ["proxy"],
+        "rule sends to another host": ["tls"],
+        "rule sends to another host, session delegate": ["tls"],
+    ]
+
     private static let answeredChallenges: Set = [
         "challenge answered by a session delegate",
         "challenge answered by a delegate, upload",
@@ -38,6 +59,7 @@ enum Captured {
 
         // These cells make more than one request.
         "session with cookies": (2, 2),
+        "rule answers with cookies": (2, 2),
         "session that takes no cookies": (2, 2),
         "one connection for a host": (4, 4),
         "connection kept alive": (3, 3),

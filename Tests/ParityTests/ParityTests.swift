@@ -17,6 +17,11 @@ struct ParityTests {
     func theServerSeesNoDifference(in cell: String, mode: ParityRun.Mode) async throws {
         let bare = try #require(try await ParityRun.of(.bare).cell(cell))
         let agent = try #require(try await ParityRun.of(mode).cell(cell))
+        guard !Captured.isRuled(cell) else {
+            let roles = agent.received.map(\.role)
+            #expect(roles == Captured.rolesReached(in: cell))
+            return
+        }
         // The agent adds only its trace headers.
         let received = agent.received.map(\.withoutTraceHeaders)
         #expect(received.map(\.text).changes(since: bare.received.map(\.text)) == [])
@@ -35,6 +40,14 @@ struct ParityTests {
         #expect(hops.filter { $0.traceParents.count != 1 }.map(\.text) == [])
         let kept = run.spans(of: cell).map(\.traceParent)
         #expect(Set(hops.flatMap(\.traceParents)).subtracting(kept) == [])
+    }
+
+    @Test(arguments: try await ParityRun.cellNames(), ParityRun.Mode.withAgent)
+    func requestsThatARuleChangedAreMarked(in cell: String, mode: ParityRun.Mode) async throws {
+        let marks = try await ParityRun.of(mode).spans(of: cell).filter { $0.kind == .client }
+            .map { $0.attribute("martlet.rule") != nil }
+        let expected = Captured.isRuled(cell) ? [true] + (cell == "rule answers with cookies" ? [false] : []) : []
+        #expect(Captured.isRuled(cell) ? marks == expected : !marks.contains(true))
     }
 
     @Test(arguments: ParityRun.Mode.withAgent)

@@ -22,6 +22,7 @@ extension RequestDimensions {
             status: status,
             error: attributes.text(AttributeName.errorType)
                 ?? (hasFailed ? RequestDimensions.otherMethodOrError : nil))
+        rule = attributes.text(AttributeName.rule)
         nameFailure()
     }
 
@@ -47,6 +48,7 @@ extension RequestDimensions {
             kind: kind, method: cut(http.method), host: cut(server?.host ?? url?.host ?? ""),
             port: (0...65535).contains(port) ? port : 0, endpoint: cut(http.route ?? Self.unknownEndpoint),
             status: http.status.flatMap { (100...999).contains($0) ? $0 : nil }, error: http.errorType.map(cut))
+        rule = http.rule.map(cut)
         nameFailure()
     }
 
@@ -58,6 +60,6 @@ extension RequestDimensions {
     }
 
     func fits(_ limits: IntakeLimits) -> Bool {
-        [method, host, endpoint, error].allSatisfy { ($0?.utf8.count ?? 0) <= limits.maxAttributeBytes }
+        [method, host, endpoint, error, rule].allSatisfy { ($0?.utf8.count ?? 0) <= limits.maxAttributeBytes }
     }
 }

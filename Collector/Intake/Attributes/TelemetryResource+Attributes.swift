@@ -17,6 +17,7 @@ extension TelemetryResource {
             host: attributes.text(AttributeName.hostName), captureMode: attributes.text(AttributeName.captureMode),
             captureReason: attributes.text(AttributeName.captureReason)?.cut(toBytes: IntakeLimits.captureReasonBytes),
             agent: agent.isEmpty ? nil : agent)
+        rules = attributes.integer(AttributeName.rules).flatMap { $0 > 0 ? $0 : nil }
     }
 
     /// Returns the instance. If the sender does not name it, the pod, the container or the process identifies it as well.

@@ -21,7 +21,7 @@ final class PointAttributes: Sendable {
         self.bytes = bytes.compact
         series = SharedDimensions(dimensions)
         longestText =
-            [dimensions.method, dimensions.host, dimensions.endpoint, dimensions.error ?? ""]
+            [dimensions.method, dimensions.host, dimensions.endpoint, dimensions.error ?? "", dimensions.rule ?? ""]
             .map(\.utf8.count).max() ?? 0
         phase = attributes.text(AttributeName.phase).flatMap(RequestPhase.init)
     }

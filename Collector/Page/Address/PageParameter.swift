@@ -4,7 +4,7 @@ import MartletStorage
 /// The names of the parameters of views. Those that a report or a list of requests has as well mean the same there.
 package enum PageParameter: String, WindowParameterName {
     case since, until
-    case service, environment, kind, method, host, endpoint, status, error, version, instance
+    case service, environment, kind, method, host, endpoint, status, error, rule, version, instance
     case compare
     case sort, ascending, top
     case failed

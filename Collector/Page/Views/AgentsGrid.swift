@@ -82,6 +82,12 @@ struct AgentsGrid {
             } else {
                 element("span", .class("mode")) { agent.capture ?? "not told" }
             }
+            if let rules = agent.rules {
+                element("span", .class("mode warn")) {
+                    Icon.part.html
+                    rules == 1 ? "1 rule in force" : "\(rules) rules in force"
+                }
+            }
         }
     }
 

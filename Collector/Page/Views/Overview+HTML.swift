@@ -13,6 +13,7 @@ extension Overview {
             leadIn
             FilterChips(beside: visit).html
             IncompleteNotice(visit: visit, completeness: facts.completeness, incompleteness: incompleteness).html
+            rules.html
             element("section", Attribute("aria-labelledby", "h-totals")) {
                 element("h2", .id("h-totals"), .class("vh")) {
                     kind == .client ? "All requests made" : "All requests served"

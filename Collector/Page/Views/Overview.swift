@@ -14,6 +14,7 @@ package struct Overview: Sendable {
     let services: [OverviewService]
     let totals: Totals
     let incompleteness: Incompleteness
+    let rules: RulesNotice
     let hosts: CalledHosts
     /// `nil` if there is something to show.
     let empty: EmptyState?
@@ -35,6 +36,7 @@ package struct Overview: Sendable {
         let agents = try await storage.agents(seenSince: visit.window.from, limit: AgentsReport.maxAgents)
         services = OverviewService.all(of: senders, agents)
         incompleteness = try await Incompleteness(visit, senders, agents, in: storage)
+        rules = RulesNotice(visit, senders.totals.values, agents.agents)
         totals = Totals(of: kind, in: senders)
         hosts = CalledHosts(try answers[1].get())
         if kind == questions.kind {

@@ -22,6 +22,8 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         package var capture: String?
         /// The reason that it captures in another way than it was asked to, or keeps no details; left out if it has none.
         package var captureReason: String?
+        /// Rules in force that change its requests; `nil` for none.
+        package var rules: Int?
         /// The sender's software and its version.
         package var agent: String?
         /// RFC 3339, UTC, the collector's clock.
@@ -47,7 +49,7 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         package var statistics: [String: String]?
 
         private enum CodingKeys: String, CodingKey {
-            case service, version, environment, instance, host, capture, agent, ledger, statistics
+            case service, version, environment, instance, host, capture, rules, agent, ledger, statistics
             case missingBatches = "missing_batches"
             case overlappingBatches = "overlapping_batches"
             case captureReason = "capture_reason"
@@ -81,7 +83,8 @@ extension AgentsReport.Agent {
         self.init(
             service: resource.service, version: resource.version, environment: resource.environment,
             instance: resource.instance, host: resource.host, capture: resource.captureMode,
-            captureReason: resource.captureReason, agent: resource.agent, firstSeen: TimeText.format(record.firstSeen),
+            captureReason: resource.captureReason, rules: resource.rules, agent: resource.agent,
+            firstSeen: TimeText.format(record.firstSeen),
             lastSeen: TimeText.format(record.lastSeen),
             ledger: record.ledger.map(AgentsReport.Account.init), missingBatches: record.gaps?.missing,
             overlappingBatches: record.gaps.flatMap { $0.overlapping > 0 ? $0.overlapping : nil },

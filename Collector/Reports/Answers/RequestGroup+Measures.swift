@@ -17,7 +17,8 @@ extension RequestGroup {
             phases: statistics.phases.means,
             bytes: RequestMeasures.Bytes(sent: statistics.bytesSent, received: statistics.bytesReceived),
             apdex: Apdex.score(unfailed: unfailed.duration, failed: failed.requests),
-            impact: 0, fromSpans: fromSpans > 0 ? fromSpans : nil)
+            impact: 0, fromSpans: fromSpans > 0 ? fromSpans : nil,
+            changedByRules: changed > 0 ? changed : nil)
     }
 
     /// Returns a quantile of all durations, in milliseconds; `nil` if there are no requests.

@@ -15,6 +15,8 @@ package struct RequestMeasures: Sendable, Equatable, Codable {
     /// Requests that are known from spans alone, because their sender sends no metrics; requests that it did not sample are
     /// missing. `nil`, and left out, if there are none.
     package var fromSpans: UInt64?
+    /// Requests that a rule of their agent changed (`martlet.rule`). `nil`, and left out, if there are none.
+    package var changedByRules: UInt64?
 
     package struct Failures: Sendable, Equatable, Codable {
         /// Failed requests. Clients: transport, 4xx, 5xx and hung. Servers: transport, 5xx and hung.
@@ -53,6 +55,7 @@ package struct RequestMeasures: Sendable, Equatable, Codable {
         case count, failures, bytes, apdex, impact
         case perSecond = "per_second"
         case fromSpans = "from_spans"
+        case changedByRules = "changed_by_rules"
         case latency = "latency_ms"
         case phases = "phases_ms"
     }

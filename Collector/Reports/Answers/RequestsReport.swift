@@ -42,6 +42,8 @@ package struct RequestSummary: Sendable, Equatable, Codable {
     package var status: Int?
     /// `error.type`
     package var error: String?
+    /// The name of the rule that changed the request; `nil`, and left out, for none.
+    package var rule: String?
     package var message: String?
     package var failed: Bool
     package var bytes: RequestMeasures.Bytes
@@ -54,7 +56,7 @@ package struct RequestSummary: Sendable, Equatable, Codable {
 
     private enum CodingKeys: String, CodingKey {
         case id, time, service, environment, version, instance, kind, method, host, endpoint, url, status, error,
-            message
+            rule, message
         case failed, bytes
         case duration = "duration_ms"
         case phases = "phases_ms"
@@ -74,7 +76,7 @@ package struct RequestSummary: Sendable, Equatable, Codable {
         instance = resource.instance
         (kind, method, host, endpoint) = (request.kind, request.method, request.authority, request.endpoint)
         url = span.url.isEmpty ? nil : span.url
-        (status, error, message) = (request.status, request.error, span.message)
+        (status, error, rule, message) = (request.status, request.error, request.rule, span.message)
         failed = RequestClass(request).isFailure
         bytes = RequestMeasures.Bytes(sent: span.bytesSent, received: span.bytesReceived)
         phases = SpanContents(span).phases

@@ -3,6 +3,9 @@ extension AgentsReport.Agent {
     package var notes: [String] {
         var notes: [String] = []
         if let reason = captureReason { notes.append("capture is \(capture ?? "off"), \(reason)") }
+        if let rules {
+            notes.append("\(rules == 1 ? "1 rule changes" : "\(rules) rules change") its requests (report --by rule)")
+        }
         if let seconds = unwatchedSeconds {
             notes.append("capture was off for \(FigureText.seconds(seconds)) since the process started")
         }

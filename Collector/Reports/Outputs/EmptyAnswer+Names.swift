@@ -7,7 +7,7 @@ extension EmptyAnswer {
         private static let listed = 5
         /// The dimensions whose names a person may have misspelt.
         package static let dimensions: [Dimension] = [
-            .service, .environment, .host, .endpoint, .version, .instance, .error,
+            .service, .environment, .host, .endpoint, .version, .instance, .error, .rule,
         ]
 
         /// The flag's name without dashes, such as `service`.

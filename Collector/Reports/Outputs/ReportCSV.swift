@@ -52,5 +52,6 @@ package enum ReportCSV {
         ("apdex", { CSVCell.number($0.apdex) }),
         ("impact", { CSVCell.number($0.impact) }),
         ("from_spans", { $0.fromSpans.map { String($0) } ?? "" }),
+        ("changed_by_rules", { $0.changedByRules.map { String($0) } ?? "" }),
     ]
 }

@@ -1,6 +1,7 @@
 import MartletStorage
 
-/// The lines above a table: the answer in a sentence, the window and its data, and the gaps in the figures.
+/// The lines above a table: the answer in a sentence, the window and its data, the gaps in the figures, and the requests that
+/// rules changed.
 struct ReportHeading {
     private let report: Report
     private let context: ReportContext
@@ -82,7 +83,7 @@ struct ReportHeading {
     // MARK: Gaps
 
     private var notes: [String] {
-        var notes = report.gaps
+        var notes = report.gaps + [report.changedByRules].compactMap(\.self)
         if !report.rows.isEmpty, report.isCut {
             let (shown, all) = (
                 FigureText.grouped(UInt64(report.rows.count)), FigureText.grouped(UInt64(report.rowCount))

@@ -36,6 +36,7 @@ package enum RequestText {
         if let error = request.error {
             lines.append(field("error", [error, request.message].compactMap(\.self).joined(separator: ": ")))
         }
+        if let rule = request.rule { lines.append(field("rule", rule + " (changed by it)")) }
         lines += message("request", report.requestHeaders, report.requestBody)
         lines += message("response", report.responseHeaders, report.responseBody)
         lines += report.attributes.sorted { $0.key < $1.key }.map { field($0.key, $0.value) }

@@ -28,6 +28,7 @@ package enum RequestsCSV {
         ("url", { CSVCell.text($0.url ?? "") }),
         ("status", { $0.status.map(String.init) ?? "" }),
         ("error", { CSVCell.text($0.error ?? "") }),
+        ("rule", { CSVCell.text($0.rule ?? "") }),
         ("message", { CSVCell.text($0.message ?? "") }),
         ("failed", { String($0.failed) }),
     ]

@@ -3,7 +3,7 @@ import MartletStorage
 /// The names of the flags of the list of kept requests.
 package enum RequestsParameter: String, WindowParameterName {
     case since, until
-    case service, environment, kind, method, host, endpoint, status, error, version, instance
+    case service, environment, kind, method, host, endpoint, status, error, rule, version, instance
     case failed
     case slowerThan = "slower-than"
     case search, sort, ascending, before, limit

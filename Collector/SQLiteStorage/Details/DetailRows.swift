@@ -14,10 +14,10 @@ enum DetailRows {
         let statement = try db.cachedStatement(
             sql: """
                 INSERT INTO detail (received, resource_id, service, failed, kind, method, host, port, endpoint, status, error,
-                    trace_id, span_id, parent_span_id, start_time, duration, url, bytes_sent, bytes_received, message,
+                    rule, trace_id, span_id, parent_span_id, start_time, duration, url, bytes_sent, bytes_received, message,
                     name, span_kind, is_error, trace_state, attributes, events, links,
                     dropped_attributes, dropped_events, dropped_links, bytes)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """)
         let request = detail.request.map(SeriesRows.columns) ?? noRequest
         let identity: StatementArguments = [
@@ -42,7 +42,10 @@ enum DetailRows {
 
     /// The bytes of a row's texts, and of its numbers and its places in the indices.
     private static func bytes(of detail: SpanRecord, _ service: String, _ json: [String]) -> Int {
-        let request = [detail.request?.host, detail.request?.endpoint, detail.request?.method, detail.request?.error]
+        let request = [
+            detail.request?.host, detail.request?.endpoint, detail.request?.method, detail.request?.error,
+            detail.request?.rule,
+        ]
         let texts = [detail.url, detail.message ?? "", detail.name, detail.traceState, service] + json
         return (texts + request.compactMap { $0 }).reduce(rowBytes) { $0 + $1.utf8.count }
     }
@@ -90,7 +93,7 @@ enum DetailRows {
     }
 
     /// Empty columns in the order of ``SeriesRows``.
-    private static var noRequest: StatementArguments { ["", "", "", 0, "", 0, ""] }
+    private static var noRequest: StatementArguments { ["", "", "", 0, "", 0, "", ""] }
 
     private static func unsigned(_ number: Int64) -> UInt64 { UInt64(clamping: number) }
 }

@@ -31,6 +31,7 @@ extension RequestFilter {
         case .method: "method IN \(values)"
         case .endpoint: "endpoint IN \(values)"
         case .error: "error IN \(values)"
+        case .rule: "rule IN \(values)"
         case .kind: "kind IN \(values.flatMap(SeriesRows.kinds(named:)))"
         case .host: "(host IN \(values) OR \(authority) IN \(values))"
         case .status: "\(values.map(condition(onStatus:)).joined(operator: .or))"

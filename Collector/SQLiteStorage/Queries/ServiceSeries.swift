@@ -11,8 +11,8 @@ struct ServiceSeries {
     }
 
     let service: String
-    /// The dimensions that tell groups apart, without status and error unless the query asks for them. Most series then have
-    /// the same name as the one before.
+    /// The dimensions that tell groups apart, without status, error and rule unless the query asks for them. Most series then
+    /// have the same name as the one before.
     private(set) var names: [RequestDimensions] = []
     /// The entry of each series; `nil` for a series that the filter leaves out.
     private var entries: [Int64: Entry?] = [:]
@@ -23,6 +23,7 @@ struct ServiceSeries {
         self.service = service
         entries.reserveCapacity(series.count)
         let (byStatus, byError) = (dimensions.contains(.status), dimensions.contains(.error))
+        let byRule = dimensions.contains(.rule)
         for one in series {
             guard var dimensions = one.dimensions, filter.matches(dimensions) else {
                 entries[one.id] = .some(nil)
@@ -31,6 +32,7 @@ struct ServiceSeries {
             let requests = RequestClass(dimensions)
             if !byStatus { dimensions.status = nil }
             if !byError { dimensions.error = nil }
+            if !byRule { dimensions.rule = nil }
             entries[one.id] = Entry(requests: requests, name: nameIndex(of: dimensions))
         }
     }

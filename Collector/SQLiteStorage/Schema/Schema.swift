@@ -14,7 +14,7 @@ enum Schema {
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("tables of 2026-11-23, fifth") { db in
+        migrator.registerMigration("tables of 2026-11-23, with rules") { db in
             try db.execute(sql: StoreID.table + senders + series + chunks + batches + cumulativeSeries + details)
         }
         return migrator
@@ -28,6 +28,8 @@ enum Schema {
             instance TEXT NOT NULL, host TEXT NOT NULL,
             -- Texts that may change while a process lives, so they are no part of its identity.
             capture_mode TEXT NOT NULL, capture_reason TEXT NOT NULL, agent TEXT NOT NULL,
+            -- Rules in force that change requests, also no part of it.
+            rules INTEGER NOT NULL,
             -- The first and the latest batch, by the collector's clock.
             first_seen INTEGER NOT NULL, last_seen INTEGER NOT NULL,
             -- The latest end of a point, by the sender's clock: tells whether the sender has points left.
@@ -84,10 +86,10 @@ enum Schema {
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             service TEXT NOT NULL,
             kind TEXT NOT NULL, method TEXT NOT NULL, host TEXT NOT NULL, port INTEGER NOT NULL,
-            endpoint TEXT NOT NULL, status INTEGER NOT NULL, error TEXT NOT NULL,
+            endpoint TEXT NOT NULL, status INTEGER NOT NULL, error TEXT NOT NULL, rule TEXT NOT NULL,
             -- The latest day on which a point ended, in days since 1970.
             day INTEGER NOT NULL,
-            UNIQUE (service, kind, method, host, port, endpoint, status, error)
+            UNIQUE (service, kind, method, host, port, endpoint, status, error, rule)
         ) STRICT;
         CREATE INDEX series_by_day ON series (day);
         -- The series of a service that count against its budget: see SeriesIndex.
@@ -186,7 +188,7 @@ enum Schema {
             -- The sender's, so that the oldest rows of a service are found.
             service TEXT NOT NULL,
             kind TEXT NOT NULL, method TEXT NOT NULL, host TEXT NOT NULL, port INTEGER NOT NULL,
-            endpoint TEXT NOT NULL, status INTEGER NOT NULL, error TEXT NOT NULL,
+            endpoint TEXT NOT NULL, status INTEGER NOT NULL, error TEXT NOT NULL, rule TEXT NOT NULL,
             trace_id BLOB NOT NULL, span_id BLOB NOT NULL, parent_span_id BLOB NOT NULL,
             start_time INTEGER NOT NULL, duration INTEGER NOT NULL,
             -- 1 for a request that counts as failed.

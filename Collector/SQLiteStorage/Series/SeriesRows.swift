@@ -8,7 +8,7 @@ enum SeriesRows {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT id, day FROM series WHERE service = ? AND kind = ? AND method = ? AND host = ? AND port = ?
-                    AND endpoint = ? AND status = ? AND error = ?
+                    AND endpoint = ? AND status = ? AND error = ? AND rule = ?
                 """)
         return try Row.fetchOne(statement, arguments: [service] + columns(of: dimensions))
     }
@@ -19,8 +19,8 @@ enum SeriesRows {
     ) throws -> Int64 {
         let statement = try db.cachedStatement(
             sql: """
-                INSERT INTO series (service, kind, method, host, port, endpoint, status, error, day)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO series (service, kind, method, host, port, endpoint, status, error, rule, day)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """)
         try statement.execute(arguments: [service] + columns(of: dimensions) + [day])
         return db.lastInsertedRowID
@@ -36,12 +36,12 @@ enum SeriesRows {
         return try Int.fetchOne(statement, arguments: [service, day]) ?? 0
     }
 
-    /// Returns kind, method, host, port, endpoint, status and error, in this order.
+    /// Returns kind, method, host, port, endpoint, status, error and rule, in this order.
     static func columns(of dimensions: RequestDimensions) -> StatementArguments {
         [
             text(of: dimensions.kind, dimensions.source), dimensions.method, dimensions.host, dimensions.port,
             dimensions.endpoint,
-            dimensions.status ?? 0, dimensions.error ?? "",
+            dimensions.status ?? 0, dimensions.error ?? "", dimensions.rule ?? "",
         ]
     }
 
@@ -71,13 +71,13 @@ enum SeriesRows {
     static func all(ofService service: String, in db: Database) throws -> [SeriesMemory.Series] {
         // The index over these columns has them all, in their order.
         let statement = try db.cachedStatement(
-            sql: "SELECT id, kind, method, host, port, endpoint, status, error FROM series WHERE service = ?")
+            sql: "SELECT id, kind, method, host, port, endpoint, status, error, rule FROM series WHERE service = ?")
         let rows = try Row.fetchCursor(statement, arguments: [service])
         var series: [SeriesMemory.Series] = []
         while let row = try rows.next() {
             let dimensions = dimensions(
                 kind: row[1], method: row[2], host: row[3], port: row[4], endpoint: row[5], status: row[6],
-                error: row[7])
+                error: row[7], rule: row[8])
             series.append(SeriesMemory.Series(id: row[0], dimensions: dimensions))
         }
         return series
@@ -87,18 +87,20 @@ enum SeriesRows {
     static func decode(_ row: Row) -> RequestDimensions? {
         dimensions(
             kind: row["kind"], method: row["method"], host: row["host"], port: row["port"], endpoint: row["endpoint"],
-            status: row["status"], error: row["error"])
+            status: row["status"], error: row["error"], rule: row["rule"])
     }
 
     /// Returns the dimensions that ``columns(of:)`` made the values from; `nil` for an unknown kind.
     static func dimensions(
-        kind text: String, method: String, host: String, port: Int, endpoint: String, status: Int, error: String
+        kind text: String, method: String, host: String, port: Int, endpoint: String, status: Int, error: String,
+        rule: String
     ) -> RequestDimensions? {
         guard let (kind, source) = kind(of: text) else { return nil }
         var dimensions = RequestDimensions(
             kind: kind, method: method, host: host, port: port, endpoint: endpoint, status: status == 0 ? nil : status,
             error: error.isEmpty ? nil : error)
         dimensions.source = source
+        dimensions.rule = rule.isEmpty ? nil : rule
         return dimensions
     }
 

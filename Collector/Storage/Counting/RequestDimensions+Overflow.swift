@@ -9,6 +9,7 @@ extension RequestDimensions {
             kind: kind, method: Self.otherMethodOrError, host: "", port: 0, endpoint: Self.other, status: status,
             error: error.map { Self.overflow(of: $0, status: status) })
         overflow.source = source
+        overflow.rule = rule.map { _ in Self.other }
         return overflow
     }
 

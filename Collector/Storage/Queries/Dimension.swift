@@ -11,6 +11,7 @@ package enum Dimension: String, Sendable, Hashable, CaseIterable {
     case endpoint
     case status
     case error
+    case rule
     case version
     case instance
 
@@ -18,11 +19,11 @@ package enum Dimension: String, Sendable, Hashable, CaseIterable {
     package var isOfSender: Bool {
         switch self {
         case .service, .environment, .version, .instance: true
-        case .kind, .method, .host, .endpoint, .status, .error: false
+        case .kind, .method, .host, .endpoint, .status, .error, .rule: false
         }
     }
 
-    /// Returns `nil` if the request has no value: no response, no error, a sender without a version.
+    /// Returns `nil` if the request has no value: no response, no error, no rule, a sender without a version.
     package func value(of dimensions: RequestDimensions, from resource: TelemetryResource) -> String? {
         isOfSender ? value(of: resource) : value(of: dimensions)
     }
@@ -34,7 +35,7 @@ package enum Dimension: String, Sendable, Hashable, CaseIterable {
         case .environment: resource.environment
         case .version: resource.version
         case .instance: resource.instance
-        case .kind, .method, .host, .endpoint, .status, .error: nil
+        case .kind, .method, .host, .endpoint, .status, .error, .rule: nil
         }
     }
 
@@ -47,6 +48,7 @@ package enum Dimension: String, Sendable, Hashable, CaseIterable {
         case .endpoint: dimensions.endpoint
         case .status: dimensions.status.map(String.init)
         case .error: dimensions.error
+        case .rule: dimensions.rule
         case .service, .environment, .version, .instance: nil
         }
     }

@@ -14,11 +14,13 @@ package struct RequestGroup: Sendable, Equatable {
         var failed = RequestStatistics()
         var outcomes = OutcomeCounts()
         var fromSpans: UInt64 = 0
+        var changed: UInt64 = 0
         var latestEnd: UnixNanoseconds = 0
 
         mutating func count(_ requests: RequestClass, _ added: UInt64) {
             outcomes[requests.outcome] &+= added
             if requests.isOfSpans { fromSpans &+= added }
+            if requests.isChanged { changed &+= added }
         }
     }
 
@@ -36,6 +38,8 @@ package struct RequestGroup: Sendable, Equatable {
     package var outcomes: OutcomeCounts { figures.isEmpty ? OutcomeCounts() : figures[0].outcomes }
     /// Requests that are known from spans alone.
     package var fromSpans: UInt64 { figures.isEmpty ? 0 : figures[0].fromSpans }
+    /// Requests that a rule of their agent changed.
+    package var changed: UInt64 { figures.isEmpty ? 0 : figures[0].changed }
 
     /// The latest end of an interval with requests of the group, as fine as the store has it; 0 if it is empty.
     package var latestEnd: UnixNanoseconds {
@@ -119,6 +123,7 @@ package struct RequestGroup: Sendable, Equatable {
         figures[0].failed.merge(other.figures[0].failed)
         figures[0].outcomes.merge(other.figures[0].outcomes)
         figures[0].fromSpans &+= other.figures[0].fromSpans
+        figures[0].changed &+= other.figures[0].changed
         figures[0].latestEnd = max(figures[0].latestEnd, other.figures[0].latestEnd)
     }
 

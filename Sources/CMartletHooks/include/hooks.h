@@ -7,8 +7,8 @@ enum martlet_hook { MARTLET_HOOK_START_LOADING = 0, MARTLET_HOOK_STOP_LOADING = 
 enum { MARTLET_HOOKS = 3, MARTLET_SLOTS = 4 };
 
 // Runs ahead of the hooked method, on the caller's thread, with the object that the method was called on. It must not block,
-// throw or trap, because it runs inside a service.
-typedef void (*martlet_before)(enum martlet_hook hook, void *object);
+// throw or trap, because it runs inside a service. Returns whether startLoading goes on; the other methods do in any case.
+typedef bool (*martlet_before)(enum martlet_hook hook, void *object);
 
 // The vtable slots that hold one method: those of all classes that have it, MARTLET_SLOTS at most. The method takes nothing
 // and returns nothing.

@@ -42,7 +42,12 @@ final class AgentCore: Sendable {
             return
         }
         capture = scope == nil ? EffectiveCapture.install(configuration.capture) : EffectiveCapture.installForScope()
-        if configuration.bootstrapsTracing { TracingBootstrap.install(AgentLog(configuration)) }
+        let log = AgentLog(configuration)
+        if configuration.bootstrapsTracing { TracingBootstrap.install(log) }
+        // No thread of this agent's looks at the file again.
+        var rules = RulesWatch(configuration, capture: capture, active: recorder.rules, log: log)
+        rules.start()
+        _ = rules.check()
     }
 
     /// Makes a forked child's agent, with the configuration and the number of holders of `parent` and none of its records.

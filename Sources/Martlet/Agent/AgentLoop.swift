@@ -16,6 +16,7 @@ struct AgentLoop: ~Copyable {
     private let log: AgentLog
     private var sealer: Sealer
     private var budget: BudgetWatch
+    private var rules: RulesWatch
     private var delivery: Delivery
     private var outbox: Outbox?
     /// The outbox before the current one, out of use. Its lock is held as long as it has batches or segments of the journal.
@@ -39,6 +40,7 @@ struct AgentLoop: ~Copyable {
         self.capture = capture
         self.log = log
         budget = BudgetWatch(configuration, recorder: recorder, board: board, log: log)
+        rules = RulesWatch(configuration, capture: capture, active: recorder.rules, log: log)
         let keeper = JournalKeeper(recorder.journal)
         self.keeper = keeper
         sealer = Sealer(
@@ -56,8 +58,12 @@ struct AgentLoop: ~Copyable {
             instance: resource.instance, limit: min(share, configuration.bufferMax), keeper: keeper)
     }
 
-    /// Opens the outbox, and with it the journal. To be called ahead of ``run()``.
-    mutating func open() { openOutbox() }
+    /// Puts the rules in force, and opens the outbox and with it the journal. To be called ahead of ``run()``.
+    mutating func open() {
+        rules.start()
+        _ = rules.check()
+        openOutbox()
+    }
 
     mutating func run() {
         // Requests recorded before the journal was open are in memory alone.
@@ -87,6 +93,7 @@ struct AgentLoop: ~Copyable {
         nextCheck = Clock.monotonic() &+ checkInterval
         URLSessionCapture.countHung(into: recorder)
         if budget.check() { nextSeal = 0 }
+        if rules.check() { nextSeal = 0 }
         keeper.noteUnwatched(recorder.unwatched.nanoseconds())
         checkHooks()
     }

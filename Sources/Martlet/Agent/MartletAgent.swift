@@ -87,6 +87,7 @@ public final class MartletAgent: Service {
         let (inFlight, oldest) = URLSessionCapture.inFlight(in: core.scope)
         return MartletStatus(
             captureMode: capture.mode, captureReason: capture.reason, captureLimits: capture.limits,
+            rules: recorder.rules.count,
             unwatched: .nanoseconds(Int64(clamping: recorder.unwatched.nanoseconds())), inFlight: inFlight,
             oldestInFlight: oldest, internalErrors: CaptureSwitch.faults,
             cpuTime: .nanoseconds(Int64(clamping: shipping.threadCPU &+ AgentCost.nanoseconds)),

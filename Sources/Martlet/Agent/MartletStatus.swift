@@ -9,6 +9,8 @@ public struct MartletStatus: Sendable {
     public internal(set) var captureReason: String?
     /// The parts of capture that do not work with this Foundation or libcurl, a sentence each; empty if all do.
     public internal(set) var captureLimits: [String]
+    /// The number of rules in force that change requests (``MartletRule``).
+    public internal(set) var rules: Int
     /// The time for which capture was off since the agent's start, by the monotonic clock: paused because of the agent's
     /// cost, ended by internal errors, or switched off by the service. Requests of that time are not counted. Each batch
     /// tells the collector of it. Zero for an agent in memory.

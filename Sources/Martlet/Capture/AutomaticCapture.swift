@@ -86,12 +86,13 @@ enum AutomaticCapture {
     }
 
     private static let before: martlet_before = { hook, object in
-        guard CaptureSwitch.isActive, let object else { return }
+        guard CaptureSwitch.isActive, let object else { return true }
         switch hook {
         case MARTLET_HOOK_RESUME: resumed(Unmanaged.fromOpaque(object).takeUnretainedValue())
-        case MARTLET_HOOK_START_LOADING: startsLoading(Unmanaged.fromOpaque(object).takeUnretainedValue())
+        case MARTLET_HOOK_START_LOADING: return startsLoading(Unmanaged.fromOpaque(object).takeUnretainedValue())
         default: stopsLoading(Unmanaged.fromOpaque(object).takeUnretainedValue())
         }
+        return true
     }
 
     /// Returns whether automatic capture applies. In a scope it applies to every session, regardless of the mode of the
@@ -115,23 +116,30 @@ enum AutomaticCapture {
 
     /// Observes a loader that starts, on the session's queue. It runs again when a suspended task is resumed, but a loader
     /// gets only one observer.
-    private static func startsLoading(_ loader: URLProtocol) { observe(loader) { _ in true } }
+    ///
+    /// - Returns: whether it starts now. A rule may put the start off.
+    private static func startsLoading(_ loader: URLProtocol) -> Bool {
+        observe(loader) { _ in true }?.mayStart() ?? true
+    }
 
     /// Observes a loader that is stopped before its start, on the session's queue. A cancel comes before the start where
     /// the task is resumed at the same moment, and instead of the start right after an answered challenge. A task that was
     /// never resumed has no request.
     private static func stopsLoading(_ loader: URLProtocol) {
-        observe(loader) { $0.error != nil && InFlightRequests.knows($0) }
+        _ = observe(loader) { $0.error != nil && InFlightRequests.knows($0) }
     }
 
-    private static func observe(_ loader: URLProtocol, where isDue: (URLSessionTask) -> Bool) {
-        guard let task = loader.task else { return }
+    /// Returns the loader's observer, which is made if it is due; `nil` if the loader has none.
+    private static func observe(_ loader: URLProtocol, where isDue: (URLSessionTask) -> Bool) -> RequestObserver? {
+        guard let task = loader.task else { return nil }
         let scope = InFlightRequests.scope(of: task)
         if scope != nil, scope?.recorder == nil { InFlightRequests.remove(task) }
-        guard isInForce(in: scope), let recorder = CaptureSwitch.recorder(in: scope), let client = loader.client,
-            !(client is RequestObserver), isDue(task)
-        else { return }
-        _ = AgentCost.measure { RequestInstrument(recorder: recorder).observe(loader, of: task, for: client) }
+        guard isInForce(in: scope), let recorder = CaptureSwitch.recorder(in: scope), let client = loader.client else {
+            return nil
+        }
+        if let observer = client as? RequestObserver { return observer }
+        guard isDue(task) else { return nil }
+        return AgentCost.measure { RequestInstrument(recorder: recorder).observe(loader, of: task, for: client) }
     }
 }
 

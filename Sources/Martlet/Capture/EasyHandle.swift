@@ -6,8 +6,8 @@ import Synchronization
 
 /// libcurl's handle of a native loader's transfer. Valid as long as its loader, and only on the session's queue.
 struct EasyHandle {
-    private let object: UnsafeRawPointer
-    private let raw: UnsafeMutableRawPointer
+    let object: UnsafeRawPointer
+    let raw: UnsafeMutableRawPointer
 
     /// Reads a loader's handle; `nil` where Foundation does not store it in the way that this code expects.
     init?(of loader: URLProtocol) {
@@ -83,7 +83,7 @@ struct EasyHandle {
     static func initializeStatics() { _ = isDebugged }
 
     /// Whether Foundation uses libcurl's debug callback, by the environment variable that Foundation reads for it.
-    private static let isDebugged = ProcessInfo.processInfo.environment["URLSessionDebugLibcurl"] != nil
+    static let isDebugged = ProcessInfo.processInfo.environment["URLSessionDebugLibcurl"] != nil
 
     /// Adds the trace headers to the request that is about to be written. The header list belongs to Foundation, which
     /// makes a new one for every transfer. It is never empty, because the loader sets headers of its own.
@@ -129,7 +129,7 @@ struct EasyHandle {
     /// The fields from a handle to its header list, found in the first handle that has one. Only a success is remembered.
     private static let listFields = ProcessLock<ListFields?>(nil)
 
-    private static func headerList(of object: UnsafeRawPointer) -> UnsafeMutableRawPointer? {
+    static func headerList(of object: UnsafeRawPointer) -> UnsafeMutableRawPointer? {
         let known = listFields.withLock { $0 }
         guard let fields = known ?? findListFields(of: object) else { return nil }
         return fields.list.pointer(in: object).flatMap { fields.raw.pointer(in: $0) }

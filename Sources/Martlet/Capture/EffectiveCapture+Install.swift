@@ -19,6 +19,7 @@ extension EffectiveCapture {
         #if os(Linux)
         var effective = automatic(AutomaticCapture.install)
         effective.limits = limits
+        effective.rulesLimit = rulesLimit
         return effective
         #else
         return EffectiveCapture(mode: .off, reason: "URLSession capture works on Linux only")
@@ -38,6 +39,7 @@ extension EffectiveCapture {
         }
         var effective = capture == .automatic ? automatic(install) : EffectiveCapture(mode: .explicit)
         effective.limits = limits
+        effective.rulesLimit = rulesLimit
         return effective
     }
 
@@ -45,6 +47,16 @@ extension EffectiveCapture {
         limits(
             findsLibcurl: EasyHandle.hasLibcurl, findsHandle: EasyHandle.isAvailable,
             callsBeforeRequest: EasyHandle.canCallBeforeRequest)
+    }
+
+    /// The reason why no rule can be in force; `nil` where rules can. All kinds of rules need the same.
+    private static var rulesLimit: String? {
+        guard EasyHandle.hasLibcurl, EasyHandle.isAvailable, EasyHandle.canCallBeforeRequest, EasyHandle.canDetour
+        else {
+            return "libcurl was not found, or is older than 7.80"
+        }
+        guard TaskQueue.isAvailable else { return "the queue of URLSession's tasks was not found" }
+        return EasyHandle.isDebugged ? "URLSessionDebugLibcurl is in the environment" : nil
     }
 
     /// Returns the limits of capture, a sentence each.

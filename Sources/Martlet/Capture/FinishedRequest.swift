@@ -12,5 +12,7 @@ struct FinishedRequest {
     let resends: Int
     /// The last answer that asked for credentials; `nil` if the server did not ask.
     let challenge: RequestAnswer?
+    /// The name of the rule that changed the request; `nil` for none.
+    var rule: String?
 }
 #endif

@@ -25,6 +25,7 @@ enum HookProof {
     static let noteCall: martlet_before = { hook, object in
         let call = Call(hook: hook.rawValue, object: UInt(bitPattern: object))
         _ = calls.withLock { $0.insert(call) }
+        return true
     }
 
     static func areCalled(loader type: URLProtocol.Type) -> Bool {

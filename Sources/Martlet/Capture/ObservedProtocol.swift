@@ -25,7 +25,7 @@ final class ObservedProtocol: URLProtocol {
     /// after the cancel would send the request, and then end the process because its session no longer knows the task.
     override func startLoading() {
         if loader == nil { makeLoader() }
-        if task?.error == nil { loader?.startLoading() }
+        if task?.error == nil, observer?.mayStart() ?? true { loader?.startLoading() }
     }
 
     /// Stops the native loader. Only this call tells of a cancelled task, so the observer records its end. A suspended task

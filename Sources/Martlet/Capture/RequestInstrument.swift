@@ -20,7 +20,8 @@ struct RequestInstrument: Sendable {
         observation.load(request, from: url, sampler: recorder.settings.sampler)
         let sendsBody = request.httpBody != nil || request.httpBodyStream != nil || task is URLSessionUploadTask
         let observer = RequestObserver(
-            of: client, loader: loader, observation: observation, sendsBody: sendsBody, instrument: self)
+            of: client, loader: loader, observation: observation, sendsBody: sendsBody,
+            rule: rule(for: request, url, observation), instrument: self)
         loader.client = observer
         // The task was cancelled before its start, and no other call will report it.
         if let error = task.error {
@@ -28,6 +29,18 @@ struct RequestInstrument: Sendable {
             recordEnd(of: observation, task, with: answer, handle: nil)
         }
         return observer
+    }
+
+    /// Returns the changes that rules make to the request. Costs one load while no rule is in force.
+    private func rule(
+        for request: URLRequest, _ url: URL, _ observation: RequestObservation
+    ) -> RuleDecision? {
+        guard recorder.rules.count > 0 else { return nil }
+        return observation.rule {
+            recorder.rules.decision(
+                for: RequestTarget(url), method: request.httpMethod ?? "GET",
+                field: { request.value(forHTTPHeaderField: $0) })
+        }
     }
 
     /// Returns whether the agent made the task: only its own tasks have such a delegate. Properties of a request do not
@@ -79,6 +92,7 @@ struct RequestInstrument: Sendable {
         var request = CapturedRequest(
             method: HTTPMethod.name(finished.original.httpMethod ?? "GET"), destination: .url(finished.url),
             status: answer.status, error: answer.errorName, start: start.wall, durationNanoseconds: duration)
+        request.rule = finished.rule
         if let figures = answer.figures {
             request.bytesSent = figures.bytesSent
             request.bytesReceived = figures.bytesReceived

@@ -37,6 +37,21 @@ final class RequestObservation: Sendable {
         if isFirst { start.enclosing?.noteRequest(.client) }
     }
 
+    /// Returns the changes that rules make to the request, for all its loaders the same; `nil` for none.
+    ///
+    /// - Parameter decide: makes the decision. Only the first call has an effect.
+    func rule(_ decide: () -> RuleDecision?) -> RuleDecision? {
+        if let decided = state.withLock({ $0.rule }) { return decided }
+        let decision = decide()
+        return state.withLock { state in
+            state.rule = .some(decision)
+            return decision
+        }
+    }
+
+    /// Notes that no rule changed the request after all.
+    func forgetRule() { state.withLock { $0.rule = .some(nil) } }
+
     /// Ends the request and returns its values; `nil` for later callers, and without a loader. A cancelled task fails
     /// twice, through its loader and through its session.
     func finish() -> FinishedRequest? { state.withLock { $0.finish() } }
@@ -111,6 +126,8 @@ extension RequestObservation {
         /// The server's last question for credentials; `nil` if the server has not asked. A request that counted as hung
         /// may get one too.
         var challenge: Challenge?
+        /// The decision of the rules; `nil` before there is one.
+        var rule: RuleDecision??
         /// Whether the task was resumed after the challenge. Foundation resumes it when it has credentials.
         var wasResumed = false
 
@@ -139,7 +156,7 @@ extension RequestObservation {
             progress = .finished(context)
             return FinishedRequest(
                 original: request, url: url, context: context, resends: max(0, requestsWritten - 1),
-                challenge: challenge?.answer)
+                challenge: challenge?.answer, rule: (rule ?? nil)?.name)
         }
     }
 }

@@ -16,6 +16,8 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
     private let instrument: RequestInstrument
     /// Whether the request has a body. libcurl does not tell when the answer to such a request came.
     private let sendsBody: Bool
+    /// The changes that rules make to the loader's transfer; `nil` for none.
+    private let rule: RuledTransfer?
     /// The times at which libcurl wrote the last request and received the head of its answer, in nanoseconds of the
     /// monotonic clock; `nil` before.
     private var (written, head): (UInt64?, UInt64?)
@@ -26,27 +28,35 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
 
     /// Makes an observer for a loader that has not started. The observer must be the loader's client until the loader ends.
     ///
-    /// - Parameter sendsBody: whether the request has a body.
+    /// - Parameters:
+    ///   - sendsBody: whether the request has a body.
+    ///   - rule: the changes that rules make to the request; `nil` for none.
     init(
         of client: any URLProtocolClient, loader: URLProtocol, observation: RequestObservation, sendsBody: Bool,
-        instrument: RequestInstrument
+        rule: RuleDecision?, instrument: RequestInstrument
     ) {
         self.client = client
         self.observation = observation
         self.sendsBody = sendsBody
         self.instrument = instrument
-        handle = EasyHandle(of: loader)
+        let handle = EasyHandle(of: loader)
+        self.handle = handle
+        self.rule = rule.flatMap { rule in handle.flatMap { RuledTransfer(rule, to: loader, $0) } }
         super.init()
+        if rule != nil, self.rule == nil { observation.forgetRule() }
         guard let handle else {
             if EasyHandle.isAvailable { CaptureSwitch.note(.noHandle) }
             return
         }
-        guard instrument.recorder.allowance.traces else { return }
+        guard instrument.recorder.allowance.traces || rule != nil else { return }
         handle.callBeforeRequest(Unmanaged.passUnretained(self).toOpaque()) { observer, _, _, _, _ in
             guard let observer else { return 0 }
             return Unmanaged<RequestObserver>.fromOpaque(observer).takeUnretainedValue().requestIsWritten()
         }
     }
+
+    /// Returns whether the loader starts now. If a rule puts the start off, the loader is started later.
+    func mayStart() -> Bool { rule?.mayStart() ?? true }
 
     /// Records a request that ended unseen after a challenge. Foundation releases a loader when its task has ended, or when
     /// the task continues with another loader. May run on any thread.
@@ -65,6 +75,7 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
     }
 
     func urlProtocol(_ loader: URLProtocol, didFailWithError error: any Error) {
+        let error = rule?.error(insteadOf: error) ?? error
         end(loader.task, error: error)
         client.urlProtocol(loader, didFailWithError: error)
     }
@@ -83,7 +94,9 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
         client.urlProtocol(loader, wasRedirectedTo: request, redirectResponse: redirectResponse)
     }
 
+    /// Notes that the session's cache answers: the request is not sent, and no rule changes it.
     func urlProtocol(_ loader: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse) {
+        if rule != nil { observation.forgetRule() }
         client.urlProtocol(loader, cachedResponseIsValid: cachedResponse)
     }
 
@@ -106,7 +119,7 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
         guard observation.isOfThisProcess else { return }
         guard let task else { return CaptureSwitch.note(.noTask) }
         AgentCost.measure {
-            if sendsBody { handle?.ignoreHead() }
+            if awaitsHead { handle?.ignoreHead() }
             // The response noted here comes first, because `task.response` waits for the task's own queue.
             let response = response ?? task.response
             let answer = RequestAnswer(
@@ -141,19 +154,30 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
         guard observation.isOfThisProcess else { return 0 }
         AgentCost.measure {
             let (context, recorder) = (observation.noteRequestWritten(), instrument.recorder)
-            guard let context, recorder.allowance.traces else { return }
-            if recorder.settings.propagates { handle?.addTraceHeaders(context) }
-            if sendsBody { awaitHead() }
+            rule?.changeHeaders()
+            if awaitsHead { awaitHead() }
+            guard let context, recorder.allowance.traces, recorder.settings.propagates else { return }
+            handle?.addTraceHeaders(context)
         }
         return 0
+    }
+
+    /// Whether libcurl tells of the head of an answer: for the first byte of a request with a body, and for a rule's end.
+    private var awaitsHead: Bool {
+        rule != nil || (sendsBody && instrument.recorder.allowance.traces)
     }
 
     private func awaitHead() {
         (written, head) = (Clock.monotonic(), nil)
         handle?.callAtHead(Unmanaged.passUnretained(self).toOpaque()) { observer in
             guard let observer else { return }
-            Unmanaged<RequestObserver>.fromOpaque(observer).takeUnretainedValue().head = Clock.monotonic()
+            Unmanaged<RequestObserver>.fromOpaque(observer).takeUnretainedValue().headCame()
         }
+    }
+
+    private func headCame() {
+        head = Clock.monotonic()
+        rule?.noteHead()
     }
 
     /// The nanoseconds from writing the request to the head of its answer; `nil` where the agent did not await the head or

@@ -65,6 +65,7 @@ extension MartletConfiguration {
             ?? reader.fallback(
                 "OTEL_PROPAGATORS", unless: "MARTLET_PROPAGATE", default: "tracecontext",
                 as: EnvironmentValue.specificationPropagation) ?? propagate
+        rulesFile = reader.value("MARTLET_RULES", default: "none", as: EnvironmentValue.file)
         hung = reader.value("MARTLET_HUNG", default: "5m", as: EnvironmentValue.interval) ?? hung
         logLevel =
             reader.value("MARTLET_LOG_LEVEL", default: "warning", as: EnvironmentValue.logLevel)

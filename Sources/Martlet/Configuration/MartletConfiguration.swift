@@ -85,6 +85,12 @@ public struct MartletConfiguration: Sendable {
     public var hung = Duration.seconds(300) {
         didSet { hung = max(hung, MartletLimits.shortestInterval) }
     }
+    /// A file of rules that change requests (JSON5, `docs/rules.md`), read again when it changes. It takes the place of
+    /// ``rules``. `MARTLET_RULES`, default none.
+    public var rulesFile: URL?
+    /// Rules that change requests, for drills and tests; the first match with an action is in force. A mistake in one is a
+    /// warning in the log, and then none is in force. Default none.
+    public var rules: [MartletRule] = []
     /// The share of the process's CPU time that the agent may take, 0...1; 1 % of a core is always allowed. Past it the agent
     /// gives up details first, then phases, trace headers and spans. It gives up counting last, after a minute at four times
     /// the share. All of it comes back by itself. `MARTLET_MAX_CPU`, default 0.05.

@@ -108,6 +108,8 @@ enum MartletLimits {
     static let elsewhereWait = Duration.milliseconds(500)
     /// The part of an upload's answer that is kept, in bytes; libcurl's is as long (`upload.c`).
     static let answerBody = 64 << 10
+    /// Bytes of a file of rules.
+    static let rulesFile = 1 << 20
     /// Bytes of a PEM file that are looked at.
     static let pemFile = 1 << 20
     /// The longest `Retry-After` that is followed; up to half of it is added by chance.

@@ -26,6 +26,8 @@ struct JournalRecord: ~Copyable {
 
     private static let hasRoute: UInt8 = 1
     private static let hasError: UInt8 = 2
+    /// The record has the name of a rule after its other texts: a byte with its length, and the text.
+    private static let hasRule: UInt8 = 4
     /// The longest texts that are kept, in bytes, so that a record is never longer than ``JournalFormat/longestRecord``.
     private static let longestHost = 512
     private static let longestPath = 2048
@@ -38,6 +40,7 @@ struct JournalRecord: ~Copyable {
     private let routeLength: Int
     private let methodLength: Int
     private let errorLength: Int
+    private let ruleLength: Int
     /// Bytes of the record, a multiple of ``JournalFormat/granule``.
     let length: Int
 
@@ -55,8 +58,10 @@ struct JournalRecord: ~Copyable {
         routeLength = min(request.route?.utf8.count ?? 0, Self.longestText)
         methodLength = min(request.method.utf8.count, Self.longestText)
         errorLength = min(request.error?.utf8.count ?? 0, Self.longestText)
+        ruleLength = min(request.rule?.utf8.count ?? 0, Self.longestText)
         let texts = min(host.count, Self.longestHost) + min(path.count, Self.longestPath)
-        length = JournalFormat.roundedUp(Field.texts + texts + routeLength + methodLength + errorLength)
+        let rule = request.rule == nil ? 0 : 1 + ruleLength
+        length = JournalFormat.roundedUp(Field.texts + texts + routeLength + methodLength + errorLength + rule)
     }
 
     /// Writes the record, all but its first word.
@@ -77,6 +82,7 @@ struct JournalRecord: ~Copyable {
         bytes[Field.kind] = request.kind == .client ? 0 : 1
         bytes[Field.flags] =
             (request.route == nil ? 0 : Self.hasRoute) | (request.error == nil ? 0 : Self.hasError)
+            | (request.rule == nil ? 0 : Self.hasRule)
         var texts = TextWriter(bytes)
         let hostLength = texts.append(url ?? request.destination.target.host, host.prefix(Self.longestHost))
         let pathLength = texts.append(url ?? request.destination.target.path, path.prefix(Self.longestPath))
@@ -88,6 +94,7 @@ struct JournalRecord: ~Copyable {
         bytes[Field.methodLength] = UInt8(methodLength)
         if let error = request.error { _ = texts.append(error, 0..<errorLength) }
         bytes[Field.errorLength] = UInt8(errorLength)
+        if let rule = request.rule { texts.append(rule, length: UInt8(ruleLength)) }
     }
 }
 
@@ -112,6 +119,14 @@ private struct TextWriter {
         next += count ?? 0
         return count ?? 0
     }
+
+    /// Writes a text after a byte with its length.
+    mutating func append(_ text: String, length: UInt8) {
+        guard next < bytes.count else { return }
+        bytes[next] = length
+        next += 1
+        _ = append(text, 0..<Int(length))
+    }
 }
 
 // MARK: - Reading
@@ -125,6 +140,7 @@ extension JournalRecord {
         var route: String?
         var status: Int?
         var error: String?
+        var rule: String?
     }
 
     /// Returns the identity of a record whose checksum is right; `nil` if its lengths do not fit all the same.
@@ -141,6 +157,13 @@ extension JournalRecord {
             let route = text(length(Field.routeLength)), let method = text(Int(bytes[Field.methodLength])),
             let error = text(Int(bytes[Field.errorLength]))
         else { return nil }
+        var rule: String?
+        if flags & hasRule != 0 {
+            guard next < bytes.count else { return nil }
+            next += 1
+            guard let text = text(Int(bytes[next - 1])) else { return nil }
+            rule = text
+        }
         let status = length(Field.status)
         return Identity(
             kind: bytes[Field.kind] == 0 ? .client : .server, method: method,
@@ -148,7 +171,7 @@ extension JournalRecord {
                 host: host.lowercased(), port: Int(bytes.loadUnaligned(fromByteOffset: Field.port, as: UInt32.self)),
                 path: path),
             route: flags & hasRoute == 0 ? nil : route, status: status == 0 ? nil : status,
-            error: flags & hasError == 0 ? nil : error)
+            error: flags & hasError == 0 ? nil : error, rule: rule)
     }
 
     /// The figures of a request that are counted.

@@ -4,6 +4,8 @@ struct EffectiveCapture: Sendable {
     var reason: String?
     /// The limits of capture in this process, a sentence each.
     var limits: [String] = []
+    /// The reason why no rule can change requests in this process; `nil` where rules can.
+    var rulesLimit: String?
     /// Returns a sentence that names the hooks that were taken out since the installation; `nil` where none were. Their
     /// requests may be missed.
     var missingHooks: @Sendable () -> String? = { nil }

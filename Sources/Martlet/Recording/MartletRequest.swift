@@ -30,6 +30,8 @@ public struct MartletRequest: Sendable, Hashable {
     /// Whether the request counts as a failure: a transport error, a 5xx, and for a client a 4xx. A request that its caller
     /// cancelled does not.
     public var isFailure: Bool
+    /// The name of the rule that changed the request (``MartletRule``); `nil` for none.
+    public var rule: String?
     /// The start, by the wall clock.
     public var start: Date
     /// The duration, by the monotonic clock.
@@ -49,6 +51,7 @@ public struct MartletRequest: Sendable, Hashable {
         status = request.status
         errorType = request.error
         isFailure = request.outcome.isFailure(for: request.kind)
+        rule = request.rule
         start = Date(timeIntervalSince1970: Double(request.start) / 1e9)
         duration = .nanoseconds(Int64(clamping: request.durationNanoseconds))
         bytesSent = request.bytesSent

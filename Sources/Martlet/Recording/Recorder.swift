@@ -15,6 +15,8 @@ final class Recorder: Sendable {
     let journal: Journal
     /// The requests of an agent in memory, which keeps no details; `nil` for any other agent.
     let recordedRequests: RecordedRequests?
+    /// The rules that change requests of `URLSession`.
+    let rules = ActiveRules()
     /// The work that capture may do, by the agent's own decision. Instruments read it before each step of work for a
     /// request.
     private let allowed = Atomic<Allowance>(.everything)

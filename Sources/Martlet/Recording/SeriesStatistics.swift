@@ -62,7 +62,7 @@ struct SeriesStatistics: Sendable {
         name(
             JournalRecord.Identity(
                 kind: request.kind, method: request.method, target: request.destination.target, route: request.route,
-                status: request.status, error: request.error))
+                status: request.status, error: request.error, rule: request.rule))
     }
 
     private mutating func index(of record: UnsafeRawBufferPointer) -> Int? {
@@ -85,10 +85,11 @@ struct SeriesStatistics: Sendable {
     /// Returns the dimensions of a request. The budgets decide on a series that is new in the interval.
     private mutating func name(_ identity: JournalRecord.Identity) -> RequestDimensions {
         let target = identity.target
-        let dimensions = RequestDimensions(
+        var dimensions = RequestDimensions(
             kind: identity.kind, method: identity.method, host: target.host, port: target.port,
             endpoint: identity.route ?? namer.endpoint(ofPath: target.path), status: identity.status,
             error: identity.error)
+        dimensions.rule = identity.rule
         return indices[dimensions] == nil ? errorTypes.admit(endpoints.admit(dimensions, at: start)) : dimensions
     }
 

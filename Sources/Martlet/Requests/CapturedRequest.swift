@@ -11,6 +11,8 @@ struct CapturedRequest: Sendable {
     var status: Int?
     /// The attribute `error.type`; `nil` for a success.
     var error: String?
+    /// The name of the rule that changed the request; `nil` for none.
+    var rule: String?
     /// The start, by the wall clock.
     var start: UnixNanoseconds
     /// The duration in nanoseconds, by the monotonic clock.

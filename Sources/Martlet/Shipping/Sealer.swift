@@ -10,6 +10,7 @@ struct Sealer: ~Copyable {
     private let owner: OutboxOwner
     private let capture: EffectiveCapture
     private var lastReason: String?
+    private var lastRules = 0
     private let recorder: Recorder
     private let log: AgentLog
     private let board: StatusBoard
@@ -96,6 +97,7 @@ struct Sealer: ~Copyable {
         if pending == nil {
             let isNew =
                 !recorder.isEmpty || capture.now(restrictedBy: recorder).reason != lastReason
+                || recorder.rules.count != lastRules
                 || isUnwatchedNew(isCallerWaiting)
                 || (isLast && hasUnreportedLoss)
             guard isNew || isHeartbeatDue(isCallerWaiting: isCallerWaiting), takeInterval() else { return nil }
@@ -135,6 +137,8 @@ struct Sealer: ~Copyable {
         resource.captureMode = capture.mode.rawValue
         resource.captureReason = capture.reason
         lastReason = capture.reason
+        lastRules = recorder.rules.count
+        resource.rules = lastRules == 0 ? nil : lastRules
         pending = Pending(sequence: sequence, resource: resource, interval: interval, captured: captured)
         return true
     }

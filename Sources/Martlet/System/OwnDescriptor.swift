@@ -13,6 +13,11 @@ final class OwnDescriptor: Sendable {
         file = martlet_descriptor_of(number)
     }
 
+    /// Takes over an open file, which programs that the process executes do not get.
+    init(number: Int32) {
+        file = martlet_descriptor_of(number)
+    }
+
     var isOurs: Bool { martlet_is_ours(file) }
 
     /// The file's number, to be used at once; -1 if the service closed it.

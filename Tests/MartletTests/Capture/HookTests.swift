@@ -130,6 +130,6 @@ private final class Slots {
             (method.slots.0, method.count) = (entry, 1)
             return method
         }
-        return martlet_install(methods) { _, _ in }
+        return martlet_install(methods) { _, _ in true }
     }
 }

@@ -10,7 +10,7 @@ import Testing
         "CAPTURE_PATHS", "CAPTURE_HEADERS", "CAPTURE_BODIES", "BODY_LIMIT", "REDACT", "HUNG", "MAX_CPU", "MAX_MEMORY",
         "INTERVAL",
         "BUFFER_DIR", "BUFFER_MAX", "BUFFER_ADOPT", "COMPRESSION", "EXPORT_TIMEOUT", "LOG_LEVEL", "TRANSPORT",
-        "CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY",
+        "CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY", "RULES",
     ].map { "MARTLET_\($0)" }
 
     static let nonsense = "\u{1b}[31m{nonsense"
@@ -54,6 +54,7 @@ import Testing
             "MARTLET_COMPRESSION": "none", "MARTLET_EXPORT_TIMEOUT": "1m",
             "MARTLET_LOG_LEVEL": "debug", "MARTLET_TRANSPORT": "URLSession", "MARTLET_CERTIFICATE": "ca.pem",
             "MARTLET_CLIENT_CERTIFICATE": "/etc/martlet/client.pem", "MARTLET_CLIENT_KEY": "/etc/martlet/client.key",
+            "MARTLET_RULES": "/etc/shop/rules.json5",
         ])
         #expect(warnings == [])
         #expect(configuration.isEnabled == false)
@@ -91,6 +92,7 @@ import Testing
         #expect(configuration.certificate == URL(fileURLWithPath: "ca.pem"))
         #expect(configuration.clientCertificate?.path == "/etc/martlet/client.pem")
         #expect(configuration.clientKey?.path == "/etc/martlet/client.key")
+        #expect(configuration.rulesFile?.path == "/etc/shop/rules.json5")
     }
 
     @Test func theSpecificationsVariablesAreUsedWhereOurOwnAreUnset() {

@@ -5,7 +5,7 @@ import MartletStorage
 struct EmptySelection {
     /// Names that can be left out of the selection.
     private static let filters: [PageParameter] = [
-        .environment, .service, .method, .host, .endpoint, .status, .error, .version, .instance,
+        .environment, .service, .method, .host, .endpoint, .status, .error, .rule, .version, .instance,
     ]
     private static let minute: UInt64 = 60_000_000_000
 

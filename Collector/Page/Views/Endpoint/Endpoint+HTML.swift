@@ -6,6 +6,7 @@ extension Endpoint {
     package var html: HTML {
         PageFrame(visit: visit, facts: facts).document("\(title): \(visit.titleOfScope)", view: nil) {
             heading
+            rules.html
             if let measures = totals.measures {
                 figures(measures)
             } else {

@@ -78,7 +78,7 @@ extension Endpoint {
 
     /// Filters that the title does not name, each with a link that leaves it out.
     private var restriction: HTML {
-        let names: [PageParameter] = [.status, .error, .version, .instance]
+        let names: [PageParameter] = [.status, .error, .rule, .version, .instance]
         let given = names.filter { visit.parameters[$0] != nil }
         guard !given.isEmpty else { return .none }
         return element("p", .class("sub")) {

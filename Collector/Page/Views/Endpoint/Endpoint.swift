@@ -24,6 +24,7 @@ package struct Endpoint: Sendable {
     let before: RequestGroup?
     let failures: FailureList
     let versions: [EndpointVersion]
+    let rules: RulesNotice
     /// The services at the other end.
     let others: [String]
     let traits: [FailureTrait]
@@ -65,6 +66,7 @@ package struct Endpoint: Sendable {
             .agents
         let seen = SeenVersions(agents.filter { questions.environment.matches($0.resource) })
         versions = EndpointVersion.all(of: senders, kind, peers, seen)
+        rules = RulesNotice(visit, [requests], agents)
         others = Set((peers?.groups ?? []).compactMap { $0.values[0] }).sorted()
         marks = versions.compactMap { version in version.new.map { TimeMark(time: $0, label: version.name) } }
         heatMap = HeatMap(totals.slots.map { $0.group.statistics.duration })

@@ -98,6 +98,7 @@ extension RequestPage {
             FactStrip.Fact(title: "Duration", value: HTML(Figure.duration(request.duration))),
             FactStrip.Fact(title: "Sent", value: HTML("\(FigureText.grouped(request.bytes.sent)) B")),
             FactStrip.Fact(title: "Received", value: HTML("\(FigureText.grouped(request.bytes.received)) B")),
+        ] + (request.rule.map { [FactStrip.Fact(title: "Changed by rule", value: HTML($0))] } ?? []) + [
             FactStrip.Fact(title: "Connection", value: HTML(connection)),
             FactStrip.Fact(
                 title: "Trace", value: HTML(Self.counted(report.trace.count + (report.moreSpans ?? 0), "span")),

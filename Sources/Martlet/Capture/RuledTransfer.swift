@@ -1,0 +1,141 @@
+#if os(Linux)
+import CMartletHooks
+import Foundation
+import FoundationNetworking
+
+/// The changes of a rule to one loader's transfer, from its start to the head of its answer. The requests of a redirect that
+/// the answer asks for are not changed.
+///
+/// To be used on the session's queue. libcurl reads the values in it, so it lives as long as the loader.
+final class RuledTransfer {
+    let decision: RuleDecision
+    private let handle: EasyHandle
+    private weak var loader: URLProtocol?
+    private var addresses: UnsafeMutableRawPointer?
+    private var url: UnsafeMutableRawPointer?
+    private var server: LocalServer?
+    private let failure: MartletRule.Failure?
+    /// The time for which the start is put off.
+    private let wait: Duration
+    /// The time from which the loader may start, by the monotonic clock; `nil` before its first start.
+    private var due: UInt64?
+    private var isOver = false
+
+    /// Applies a decision to a loader that has not started; `nil` for a request without a URL.
+    init?(_ decision: RuleDecision, to loader: URLProtocol, _ handle: EasyHandle) {
+        guard let url = loader.request.url else { return nil }
+        self.decision = decision
+        self.loader = loader
+        self.handle = handle
+        // Foundation's own time-out begins with the start.
+        let timeOut = decision.delay > .zero ? TaskTimeOut.of(loader) : nil
+        let isTooLate = timeOut.map { $0 <= decision.delay } ?? false
+        wait = isTooLate ? timeOut ?? decision.delay : decision.delay
+        if case .fail(let failure)? = decision.action, !isTooLate {
+            self.failure = failure
+        } else {
+            failure = isTooLate ? .timeout : nil
+        }
+        let isApplied =
+            switch decision.action {
+            case _ where failure != nil: false
+            case .connect(let host, let port): connect(url, to: host, port)
+            case .redirect(let origin): load(url, from: origin)
+            case .respond(let answer): serve(answer.bytes(toMethod: loader.request.httpMethod ?? "GET"), url)
+            case .fail: false
+            case nil: true
+            }
+        // A request that cannot get its rule must not reach the server that the rule keeps it from.
+        if !isApplied { _ = martlet_connect_locally(handle.raw, nil, nil) }
+    }
+
+    deinit {
+        server?.stop()
+        martlet_free_list(addresses)
+        martlet_free_url(url)
+    }
+
+    private func connect(_ url: URL, to host: String, _ port: Int) -> Bool {
+        let target = RequestTarget(url)
+        addresses = martlet_connect_to(handle.raw, "\(target.bracketedHost):\(target.port):\(host):\(port)")
+        return addresses != nil
+    }
+
+    private func load(_ url: URL, from origin: RuleOrigin) -> Bool {
+        guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return false }
+        (parts.scheme, parts.encodedHost, parts.port) = (origin.scheme, origin.host, origin.port)
+        guard let text = parts.string else { return false }
+        self.url = martlet_load_instead(handle.raw, text)
+        return self.url != nil
+    }
+
+    /// Lets the transfer go to a server of its own. A request over TLS goes without TLS, because nothing leaves the process.
+    private func serve(_ answer: [UInt8], _ url: URL) -> Bool {
+        let text = url.absoluteString
+        if url.scheme == "https" {
+            self.url = martlet_load_instead(handle.raw, "http" + text.dropFirst("https".count))
+            guard self.url != nil else { return false }
+        }
+        let server = LocalServer(answer)
+        self.server = server
+        return martlet_connect_locally(
+            handle.raw,
+            { context, listener in
+                guard let context else { return }
+                let server = Unmanaged<LocalServer>.fromOpaque(context).takeUnretainedValue()
+                server.listen(OwnDescriptor(number: listener))
+            }, Unmanaged.passUnretained(server).toOpaque())
+    }
+
+    /// Changes the header fields of the request that libcurl is about to write.
+    func changeHeaders() {
+        guard !isOver else { return }
+        for change in decision.headers { handle.replaceHeader(change.name, by: change.value) }
+    }
+
+    /// Notes that the head of the answer has come. libcurl does not send the request again from then on.
+    func noteHead() {
+        guard !isOver else { return }
+        isOver = true
+        handle.endDetour()
+    }
+
+    /// Returns whether the loader may start. If not, it is started when the rule's delay is over.
+    func mayStart() -> Bool {
+        guard wait > .zero else { return true }
+        if let due { return Clock.monotonic() >= due }
+        guard let loader, let task = loader.task, let queue = TaskQueue.of(task) else { return true }
+        due = Clock.monotonic() &+ wait.nanoseconds
+        let waiting = WaitingLoader(loader)
+        queue.asyncAfter(deadline: .now() + wait.seconds) { waiting.start() }
+        return false
+    }
+
+    /// Returns the failure that the caller gets in place of a connection that was refused or closed. Any other error of the
+    /// loader stays, such as the request's own time-out.
+    func error(insteadOf error: any Error) -> any Error {
+        guard let failure, !isOver else { return error }
+        let native = error as NSError
+        if failure == .connectionRefused, native.code == NSURLErrorCannotConnectToHost { return error }
+        guard native.domain == NSURLErrorDomain, RuledFailure.replaced.contains(native.code) else { return error }
+        return RuledFailure.error(failure, native)
+    }
+}
+
+/// A loader whose start is put off, if its task still wants it.
+///
+/// `@unchecked Sendable` because a weak reference has to be a variable. Nobody writes it, and its use is on the loader's queue.
+private final class WaitingLoader: @unchecked Sendable {
+    private weak var loader: URLProtocol?
+
+    init(_ loader: URLProtocol) {
+        self.loader = loader
+    }
+
+    /// Starts the loader, unless its task was cancelled or suspended. A task that is resumed starts its loader again.
+    func start() {
+        guard let loader, loader.task?.state == .running else { return }
+        loader.startLoading()
+    }
+}
+#endif

@@ -1,0 +1,98 @@
+public import Foundation
+
+/// A change to some of the requests that `URLSession` makes, for drills and tests: another address, an answer of the rule's
+/// own, a delay, a failure, other header fields. A plain value. `docs/rules.md` tells what a caller sees.
+///
+/// A rule has a ``header``, a ``delay``, at most one of ``connect``, ``redirect``, ``respond``, ``fail`` and ``block``, or
+/// several of these three. One without any is a mistake.
+public struct MartletRule: Sendable, Hashable {
+    /// The name in reports, at most 255 bytes; `nil`, the default, for the rule's number, from 1.
+    public var name: String?
+    /// The requests that the rule is for. Default: all.
+    public var match = Match()
+    /// The header fields that the request is sent with. Default: as the caller and `URLSession` set them.
+    public var header = Header()
+    /// An address `host:port` to connect to in place of the URL's. The field `Host` and the name in TLS stay those of the URL
+    /// (as with `curl --connect-to`). Default none.
+    public var connect: String?
+    /// A URL whose scheme, host and port take the place of the request's; path and query stay. It has no path of its own.
+    /// Default none.
+    public var redirect: URL?
+    /// The answer that the caller gets. Nothing is sent. Default none.
+    public var respond: Response?
+    /// The time for which the answer is held back, at most a day. Default zero.
+    public var delay = Duration.zero
+    /// The failure that the caller gets. Nothing is sent. Default none.
+    public var fail: Failure?
+    /// Whether the caller gets ``Failure/connectionRefused``. Nothing is sent. Default `false`.
+    public var block = false
+
+    public init(name: String? = nil, match: Match = Match()) {
+        self.name = name
+        self.match = match
+    }
+
+    /// The requests that a rule is for. All parts that are given have to hold.
+    public struct Match: Sendable, Hashable {
+        /// A glob on the URL's host, in any case; `*` stands for any characters.
+        public var host: String?
+        /// The URL's port, the scheme's own where the URL names none.
+        public var port: Int?
+        /// A template of the URL's path, as in ``MartletConfiguration/endpoints``: `/pay/{id}`, `/slow/*`.
+        public var path: String?
+        /// The method, in any case.
+        public var method: String?
+        /// Globs on the values of header fields that the caller set, by name. The value of a field that is not there matches
+        /// no glob.
+        public var header: [String: String] = [:]
+        /// The share of the other parts' requests, more than 0 and at most 1. It is drawn for each request.
+        public var share = 1.0
+
+        public init(host: String? = nil, path: String? = nil, method: String? = nil) {
+            self.host = host
+            self.path = path
+            self.method = method
+        }
+    }
+
+    /// Changes of the header fields that are sent.
+    public struct Header: Sendable, Hashable {
+        /// Fields by name. A value replaces all of the request's own.
+        public var set: [String: String] = [:]
+        /// The names of fields that are not sent, also where libcurl would add them.
+        public var remove: [String] = []
+
+        public init(set: [String: String] = [:], remove: [String] = []) {
+            self.set = set
+            self.remove = remove
+        }
+    }
+
+    /// An answer over HTTP/1.1.
+    public struct Response: Sendable, Hashable {
+        /// 200...599.
+        public var status: Int
+        /// Fields by name. `Content-Length` is added where it is missing.
+        public var headers: [String: String]
+        /// The body, encoded as it is sent.
+        public var body: Data
+
+        public init(status: Int, headers: [String: String] = [:], body: Data = Data()) {
+            self.status = status
+            self.headers = headers
+            self.body = body
+        }
+    }
+
+    /// Failures, named as the `error.type` that they count as.
+    public enum Failure: String, Sendable, CaseIterable {
+        case dns
+        case connectionRefused = "connection_refused"
+        case connectionFailed = "connection_failed"
+        case connectionReset = "connection_reset"
+        case timeout
+        case tls
+        case tooManyRedirects = "too_many_redirects"
+        case invalidResponse = "invalid_response"
+    }
+}

@@ -1,0 +1,133 @@
+import Foundation
+
+/// A rule without a mistake, with its texts read.
+struct CheckedRule: Sendable {
+    let name: String
+    let match: RuleMatch
+    let headers: [RuleDecision.HeaderChange]
+    let action: RuleAction?
+    let delay: Duration
+
+    /// Whether the rule does more than change header fields, so that no later rule does.
+    var decides: Bool { action != nil || delay > .zero }
+
+    /// - Parameter number: the rule's number, from 1.
+    init(_ rule: MartletRule, number: Int) throws(RuleMistake) {
+        func check(_ isValid: Bool, _ key: String, _ reason: String) throws(RuleMistake) {
+            guard isValid else { throw RuleMistake(rule: number, key: key, reason) }
+        }
+        if let name = rule.name {
+            try check(!name.isEmpty && EnvironmentValue.name(name) != nil, "name", "empty, too long or not printable")
+        }
+        match = try RuleMatch(rule.match, ofRule: number)
+        try check(rule.delay >= .zero && rule.delay <= Self.longestDelay, "delay", "not between 0 and a day")
+        headers = try Self.changes(rule.header, number)
+        let actions = try Self.actions(of: rule, number)
+        try check(
+            actions.count <= 1, actions.last?.key ?? "",
+            "a rule has one of connect, redirect, respond, fail and block, and this one has "
+                + actions.map(\.key).joined(separator: " and "))
+        name = rule.name ?? String(number)
+        action = actions.first?.action
+        delay = rule.delay
+        try check(!headers.isEmpty || decides, "match", "the rule changes nothing")
+    }
+
+    private static let longestDelay = Duration.seconds(86_400)
+
+    private static func actions(
+        of rule: MartletRule, _ number: Int
+    ) throws(RuleMistake) -> [(key: String, action: RuleAction)] {
+        var actions: [(key: String, action: RuleAction)] = []
+        if let text = rule.connect {
+            guard let (host, port) = address(text) else {
+                throw RuleMistake(rule: number, key: "connect", "\"\(text)\" is not host:port")
+            }
+            actions.append(("connect", .connect(host: host, port: port)))
+        }
+        if let url = rule.redirect {
+            guard let origin = origin(url) else {
+                throw RuleMistake(
+                    rule: number, key: "redirect", "not a scheme, host and port alone, such as https://example.com")
+            }
+            actions.append(("redirect", .redirect(origin)))
+        }
+        if let response = rule.respond {
+            actions.append(("respond", .respond(try answer(response, number))))
+        }
+        if let failure = rule.fail { actions.append(("fail", .fail(failure))) }
+        if rule.block { actions.append(("block", .fail(.connectionRefused))) }
+        return actions
+    }
+
+    /// Reads `host:port`; `nil` where it is something else.
+    private static func address(_ text: String) -> (host: String, port: Int)? {
+        guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
+            (1...65535).contains(port), case let host = String(text[..<colon]), !host.isEmpty,
+            !host.contains(":") || (host.hasPrefix("[") && host.hasSuffix("]")),
+            EnvironmentValue.isGlob(host), !host.contains(where: { "/*,".contains($0) })
+        else { return nil }
+        return (host, port)
+    }
+
+    private static func origin(_ url: URL) -> RuleOrigin? {
+        guard EnvironmentValue.address(url.absoluteString) != nil,
+            let parts = URLComponents(url: url, resolvingAgainstBaseURL: true), parts.user == nil,
+            parts.path.isEmpty || parts.path == "/", let scheme = parts.scheme?.lowercased(), let host = parts.host,
+            parts.port.map((1...65535).contains) ?? true
+        else { return nil }
+        let isBare = host.contains(":") && !host.hasPrefix("[")
+        return RuleOrigin(scheme: scheme, host: isBare ? "[\(host)]" : host, port: parts.port)
+    }
+
+    // MARK: Header fields
+
+    /// Fields that tell where a message ends. A changed one would break the connection instead of the request.
+    private static let framing: Set<String> = ["content-length", "transfer-encoding"]
+
+    private static func changes(
+        _ header: MartletRule.Header, _ number: Int
+    ) throws(RuleMistake) -> [RuleDecision.HeaderChange] {
+        var changes: [RuleDecision.HeaderChange] = []
+        for (index, name) in header.remove.enumerated() {
+            try checkName(name, "header.remove.\(index + 1)", number)
+            changes.append(RuleDecision.HeaderChange(name: name, value: nil))
+        }
+        for (name, value) in header.set.sorted(by: { $0.key < $1.key }) {
+            try checkName(name, "header.set.\(name)", number)
+            try checkValue(value, "header.set.\(name)", number)
+            changes.append(RuleDecision.HeaderChange(name: name, value: value))
+        }
+        return changes
+    }
+
+    private static func answer(_ response: MartletRule.Response, _ number: Int) throws(RuleMistake) -> RuleAnswer {
+        guard (200...599).contains(response.status) else {
+            throw RuleMistake(rule: number, key: "respond.status", "\(response.status) is not between 200 and 599")
+        }
+        guard response.body.isEmpty || RuleAnswer.mayHaveBody(response.status) else {
+            throw RuleMistake(rule: number, key: "respond.body", "an answer with \(response.status) has no body")
+        }
+        for (name, value) in response.headers.sorted(by: { $0.key < $1.key }) {
+            let key = "respond.headers.\(name)"
+            if name.lowercased() != "content-length" { try checkName(name, key, number) }
+            try checkValue(value, key, number)
+        }
+        return RuleAnswer(response)
+    }
+
+    private static func checkName(_ name: String, _ key: String, _ number: Int) throws(RuleMistake) {
+        guard HeaderName.isValid(name) else {
+            throw RuleMistake(rule: number, key: key, "not a name of a header field")
+        }
+        guard !framing.contains(name.lowercased()) else {
+            throw RuleMistake(rule: number, key: key, "the transfer itself needs this field")
+        }
+    }
+
+    private static func checkValue(_ value: String, _ key: String, _ number: Int) throws(RuleMistake) {
+        guard value.utf8.count <= 8192, value.utf8.allSatisfy({ $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7f) }) else {
+            throw RuleMistake(rule: number, key: key, "too long, or it has a control character")
+        }
+    }
+}
