@@ -10,7 +10,7 @@ import sys
 
 # The lowest first.
 LAYERS = [
-    "System", "Configuration", "Requests", "TraceContext", "Endpoints", "Redaction", "Journal", "Recording", "Tracing",
+    "System", "Configuration", "Process", "Requests", "TraceContext", "Endpoints", "Redaction", "Journal", "Recording", "Tracing",
     "Capture", "Budget", "Shipping", "Agent",
 ]
 AGENT = pathlib.Path(__file__).resolve().parent.parent / "Sources" / "Martlet"

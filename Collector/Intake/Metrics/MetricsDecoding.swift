@@ -14,6 +14,7 @@ struct MetricsDecoding {
     private var ledger: LedgerReading?
     private var unwatched: OTLPSum?
     private var agentCPU: OTLPSum?
+    private var process = ProcessDecoding()
 
     init(limits: IntakeLimits, known: KnownAttributes, refusals: Refusals) {
         self.limits = limits
@@ -38,8 +39,10 @@ struct MetricsDecoding {
         for metric in part.metrics where metric.name == MetricName.clientPhaseDuration { try takePhases(metric) }
         if let unwatched { ledger?.note(\.unwatched, unwatched) }
         if let agentCPU { ledger?.note(\.agentCPU, agentCPU) }
-        guard !points.isEmpty || !cumulative.isEmpty || ledger != nil else { return nil }
-        return InstanceMetrics(resource: resource, points: points, cumulative: cumulative, ledger: ledger)
+        guard !points.isEmpty || !cumulative.isEmpty || ledger != nil || !process.isEmpty else { return nil }
+        return InstanceMetrics(
+            resource: resource, points: points, cumulative: cumulative, ledger: ledger, process: process.points,
+            processTotals: process.totals)
     }
 
     private mutating func take(_ part: EncodedScopeMetrics, _ reserve: MemoryReservation) throws {
@@ -60,6 +63,8 @@ struct MetricsDecoding {
                 unwatched = try metric.message().sum
             } else if metric.name == MetricName.agentCPU {
                 agentCPU = try metric.message().sum
+            } else if let figures = ProcessMetric(named: metric.name) {
+                process.take(try metric.message(), as: figures, &refusals)
             } else if metric.name != MetricName.clientPhaseDuration {
                 refusals.ignore(try metric.message().pointCount)
             }

@@ -26,7 +26,7 @@ enum ResourceRows {
     ) throws -> Bool {
         let statement = try db.cachedStatement(
             sql: """
-                UPDATE resource SET capture_mode = ?, capture_reason = ?, agent = ?, last_seen = ?,
+                UPDATE resource SET capture_mode = ?, capture_reason = ?, agent = ?, runtime = ?, last_seen = ?,
                     first_seen = min(first_seen, ?), last_end = max(last_end, ?)
                 WHERE id = ? AND service = ? AND version = ? AND environment = ? AND instance = ? AND host = ?
                 """)
@@ -41,11 +41,11 @@ enum ResourceRows {
         let statement = try db.cachedStatement(
             sql: """
                 INSERT INTO resource (service, version, environment, instance, host, capture_mode, capture_reason, agent,
-                    first_seen, last_seen, last_end)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    runtime, first_seen, last_seen, last_end)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (service, version, environment, instance, host) DO UPDATE SET
                     capture_mode = excluded.capture_mode, capture_reason = excluded.capture_reason,
-                    agent = excluded.agent, last_seen = excluded.last_seen,
+                    agent = excluded.agent, runtime = excluded.runtime, last_seen = excluded.last_seen,
                     -- It lies in the future if the collector's clock was ahead.
                     first_seen = min(first_seen, excluded.first_seen),
                     last_end = max(last_end, excluded.last_end)
@@ -67,7 +67,7 @@ enum ResourceRows {
 
     /// The columns that may change while a sender lives.
     private static func state(of resource: TelemetryResource) -> StatementArguments {
-        [resource.captureMode ?? "", resource.captureReason ?? "", resource.agent ?? ""]
+        [resource.captureMode ?? "", resource.captureReason ?? "", resource.agent ?? "", resource.runtime ?? ""]
     }
 
     static func find(_ id: Int64, in db: Database) throws -> TelemetryResource? {
@@ -79,7 +79,8 @@ enum ResourceRows {
         TelemetryResource(
             service: row["service"], version: present(row["version"]), environment: present(row["environment"]),
             instance: row["instance"], host: present(row["host"]), captureMode: present(row["capture_mode"]),
-            captureReason: present(row["capture_reason"]), agent: present(row["agent"]))
+            captureReason: present(row["capture_reason"]), agent: present(row["agent"]),
+            runtime: present(row["runtime"]))
     }
 
     private static func present(_ text: String) -> String? {
