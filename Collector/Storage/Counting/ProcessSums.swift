@@ -107,17 +107,7 @@ package struct ProcessSums {
         let from = parts.map(\.from).min() ?? 0
         let length = Double((parts.map(\.to).max() ?? from) - from)
         var slot = ProcessSlot()
-        slot.processes = parts.count
-        for part in parts {
-            let (statistics, share) = (part.statistics, part.share(of: length))
-            for (counter, count) in statistics.counts where statistics.covered > 0 {
-                slot.rates[counter, default: 0] += Double(count) / Double(statistics.covered) * 1e9 * share
-            }
-            for (gauge, samples) in statistics.gauges {
-                slot.levels[gauge, default: 0] += samples.mean * share
-                if slot.samples[gauge]?.merge(samples) == nil { slot.samples[gauge] = samples }
-            }
-        }
+        for part in parts { slot.add(part.statistics, share: part.share(of: length)) }
         return slot
     }
 }

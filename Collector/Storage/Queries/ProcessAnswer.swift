@@ -51,6 +51,23 @@ package struct ProcessSlot: Sendable, Equatable {
 
     package init() {}
 
+    /// The figures of one process.
+    package init(_ statistics: ProcessStatistics) { add(statistics, share: 1) }
+
+    /// Adds a process.
+    ///
+    /// - Parameter share: the part of the slot's time that the process lived.
+    mutating func add(_ statistics: ProcessStatistics, share: Double) {
+        processes += 1
+        for (counter, count) in statistics.counts where statistics.covered > 0 {
+            rates[counter, default: 0] += Double(count) / Double(statistics.covered) * 1e9 * share
+        }
+        for (gauge, values) in statistics.gauges {
+            levels[gauge, default: 0] += values.mean * share
+            if samples[gauge]?.merge(values) == nil { samples[gauge] = values }
+        }
+    }
+
     /// Busy cores; `nil` if they are not told.
     package var cores: Double? {
         guard rates[.cpuUser] != nil || rates[.cpuSystem] != nil else { return nil }

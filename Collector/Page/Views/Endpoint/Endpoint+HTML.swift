@@ -6,6 +6,7 @@ extension Endpoint {
     package var html: HTML {
         PageFrame(visit: visit, facts: facts).document("\(title): \(visit.titleOfScope)", view: nil) {
             heading
+            if totals.measures == nil { processes?.html(requests(in:)) ?? .none }
             if let measures = totals.measures {
                 figures(measures)
             } else {
@@ -33,6 +34,7 @@ extension Endpoint {
             element("h2", .id("h-totals"), .class("vh")) { "Totals" }
             TotalsStrip(totals: totals, before: measuresBefore, requests: requestsAddress).html
         }
+        processes?.html(requests(in:)) ?? .none
         element("div", .class("two")) {
             RateChart(slots: totals.slots, axis: axis, requests: requests(in:)).html
             QuantileChart(slots: totals.slots, axis: axis, requests: requests(in:)).html
