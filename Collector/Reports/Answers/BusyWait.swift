@@ -24,7 +24,9 @@ package struct BusyWait: Sendable, Equatable, Codable {
 
     /// The CPU time of a second of waiting: 0.9 s were measured (docs/process.md).
     static let share = 0.9
-    /// The least mean number of cores that is worth a word: a tenth of one. Less is hardly more than a service takes at rest.
+    /// The least estimate that is worth a word, in seconds: the first requests of a process make connections anyway.
+    static let leastSeconds = 10.0
+    /// The least part of a core, as a mean of all processes, that is worth a word: nothing is won by less.
     static let leastCores = 0.1
     /// The least share of a service's CPU time that is worth a word. Below it other work is worth a look first.
     static let leastShare = 0.3
@@ -36,14 +38,16 @@ package struct BusyWait: Sendable, Equatable, Codable {
     /// - Parameters:
     ///   - processes: the processes of the service.
     ///   - requests: the requests that the service made, in any groups.
-    ///   - seconds: the length of the window.
-    init?(_ processes: ProcessSeries, _ requests: [RequestGroup], seconds: Double) {
-        guard processes.runtimes.isSubset(of: Self.runtimes), let cpu = processes.total.cpu, seconds > 0 else { return nil }
+    package init?(_ processes: ProcessSeries, _ requests: [RequestGroup]) {
+        guard processes.runtimes.isSubset(of: Self.runtimes), let cpu = processes.total.cpu else { return nil }
         service = processes.service
         self.cpu = Double(cpu) / 1e9
         waited = requests.reduce(0) { $0 + $1.statistics.phases.waitedOnNewConnections }
         estimate = min(self.cpu, waited * Self.share)
-        guard estimate >= seconds * Self.leastCores, estimate >= self.cpu * Self.leastShare else { return nil }
+        let worth = [
+            Self.leastSeconds, Self.leastCores * Double(processes.total.covered) / 1e9, Self.leastShare * self.cpu,
+        ]
+        guard worth.allSatisfy({ estimate >= $0 }) else { return nil }
     }
 
     /// Without a stop at the end, and without the service.
@@ -85,8 +89,6 @@ extension Storage {
         let requests = try await statistics(
             StatisticsQuery(window: answer.grid.window, filter: filter, by: [.service, .host]))
         let groups = Dictionary(grouping: requests.groups) { $0.values[0] ?? "" }
-        return services.compactMap {
-            BusyWait($0, groups[$0.service] ?? [], seconds: answer.grid.window.seconds)
-        }
+        return services.compactMap { BusyWait($0, groups[$0.service] ?? []) }
     }
 }

@@ -65,15 +65,29 @@ package struct ProcessSums {
             return last.to - min(uptime, last.to)
         }
 
-        fileprivate func add(to service: inout Service, in window: TimeWindow) {
+        fileprivate func add(to service: inout Service, _ grid: SlotGrid) {
             guard !parts.isEmpty else { return }
             service.processes += 1
-            if start > window.from { service.started += 1 }
+            if start > grid.window.from { service.started += 1 }
             service.runtimes.insert(resource.runtime)
             for (slot, part) in parts {
                 service.total.merge(part.statistics)
                 service.slots[slot, default: []].append(part)
+                for earlier in slots(before: slot, since: part.from, grid) {
+                    service.slots[earlier, default: []].append(part)
+                }
             }
+        }
+
+        /// Returns the slots before one that its first interval reaches into, and that have no figures: a process at rest reports
+        /// itself once a minute.
+        private func slots(before slot: Int, since start: UnixNanoseconds, _ grid: SlotGrid) -> [Int] {
+            var (earlier, found) = (slot - 1, [Int]())
+            while earlier >= 0, parts[earlier] == nil, grid.window(ofSlot: earlier).to > start {
+                found.append(earlier)
+                earlier -= 1
+            }
+            return found
         }
 
         fileprivate var service: String { resource.service }
@@ -91,7 +105,7 @@ package struct ProcessSums {
             let count = (services.count + 1).multipliedReportingOverflow(by: grid.count)
             guard !count.overflow, count.partialValue <= maxSlots else { throw TooManyGroups(limit: maxSlots) }
         }
-        process.add(to: &services[process.service, default: Service()], in: grid.window)
+        process.add(to: &services[process.service, default: Service()], grid)
     }
 
     package var answer: ProcessAnswer {

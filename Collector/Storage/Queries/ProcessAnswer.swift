@@ -52,12 +52,12 @@ package struct ProcessSlot: Sendable, Equatable {
     package init() {}
 
     /// The figures of one process.
-    package init(_ statistics: ProcessStatistics) { add(statistics, share: 1) }
+    package init(_ statistics: ProcessStatistics) { add(statistics) }
 
     /// Adds a process.
     ///
     /// - Parameter share: the part of the slot's time that the process lived.
-    mutating func add(_ statistics: ProcessStatistics, share: Double) {
+    package mutating func add(_ statistics: ProcessStatistics, share: Double = 1) {
         processes += 1
         for (counter, count) in statistics.counts where statistics.covered > 0 {
             rates[counter, default: 0] += Double(count) / Double(statistics.covered) * 1e9 * share
