@@ -139,7 +139,9 @@ import Testing
         for dimension in Dimension.allCases {
             _ = try await storage.values(ValuesQuery(dimension, window: window, limit: 10))
         }
-        _ = try await storage.processes(ProcessQuery(window: window, filter: filters[1], step: 3_600_000_000_000))
+        for filter in filters {
+            _ = try await storage.processes(ProcessQuery(window: window, filter: filter, step: 3_600_000_000_000))
+        }
         _ = try await storage.agents(seenSince: 0, limit: 10)
         _ = try await storage.state()
     }

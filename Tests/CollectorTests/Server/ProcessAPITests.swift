@@ -94,9 +94,11 @@ import Testing
                 try #require(page.text.range(of: $0)?.lowerBound, "\($0)")
             }
             #expect(places == places.sorted())
-            #expect(page.text.contains("none started in this window, 28 threads, 124 open files"))
+            #expect(page.text.contains("2 started in this window, 28 threads, 124 open files"))
             #expect(page.text.contains("Up to 2.3 min of CPU time may be spent on waiting"))
-            #expect(page.text.contains("one session that keeps its connections") || page.text.contains("One session"))
+            #expect(page.text.contains("One session that keeps its connections, or AsyncHTTPClient, avoids it"))
+            #expect(page.text.contains("1.40 0.280"))
+            #expect(page.text.contains("168 MiB 84 MiB"))
             #expect(page.markup.contains("CPU over time: all from 1.4"))
             let other = try await client.read("/endpoint?service=checkout&endpoint=%2Fusers%2F%7Bid%7D")
             #expect(!other.text.contains("Processes 2"))

@@ -70,7 +70,7 @@ struct ServiceProcesses: Sendable {
                 requests: requests)
         }
         func figures(_ figure: (ProcessMeasures) -> Double?) -> [Double?] { row.slots.map { $0.flatMap(figure) } }
-        let largest = row.processes > 1 ? figures { $0.largestMemory.map(Double.init) } : []
+        let largest = row.processes > 1 ? figures { $0.largestMemory.map { Double($0) } } : []
         return [
             chart(
                 "h-cpu", "CPU", "cores", .cores,
