@@ -30,7 +30,7 @@ package struct AgentList: Sendable {
         answer.agents.removeAll { !visit.filter.matches($0.resource) }
         silent = answer.agents.count { visit.now > $0.lastSeen && visit.now - $0.lastSeen > Self.silence }
         report = AgentsReport(
-            answer, since: start, busyWaits: try await storage.busyWaits(in: visit.window, visit.filter))
+            answer, since: start, busyWaits: try await storage.recentBusyWaits(now: visit.now, visit.filter))
         total = AgentsReport.Account.sum(of: report.agents.compactMap(\.ledger))
     }
 

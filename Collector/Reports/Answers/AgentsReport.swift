@@ -12,7 +12,7 @@ package struct AgentsReport: Sendable, Equatable, Codable {
     package var agents: [Agent]
     /// The number of senders that were left out; `nil` if the list is complete.
     package var more: Int?
-    /// The services that took CPU time while requests waited, in the last hour; `nil` if none took much.
+    /// The services that took CPU time while requests waited, in this hour and the one before; `nil` if none took much.
     package var busyWaits: [BusyWait]?
 
     private enum CodingKeys: String, CodingKey {
@@ -124,13 +124,9 @@ extension AgentsReport.Account {
 }
 
 extension Storage {
-    /// The window in which busy waits are looked for, in nanoseconds.
-    private static var busyWindow: UInt64 { 3_600_000_000_000 }
-
-    /// Returns the senders that were heard of since a time, and the busy waits of the last hour.
+    /// Returns the senders that were heard of since a time, and the recent busy waits.
     package func agentsReport(since: UnixNanoseconds, now: UnixNanoseconds) async throws -> AgentsReport {
         let answer = try await agents(seenSince: since, limit: AgentsReport.maxAgents)
-        let window = TimeWindow(from: now - min(now, Self.busyWindow), to: now)
-        return AgentsReport(answer, since: since, busyWaits: try await busyWaits(in: window))
+        return AgentsReport(answer, since: since, busyWaits: try await recentBusyWaits(now: now))
     }
 }

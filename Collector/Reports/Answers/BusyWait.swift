@@ -60,7 +60,7 @@ package struct BusyWait: Sendable, Equatable, Codable {
 
     /// The remedy, in a sentence without a stop at its end.
     package var advice: String {
-        "one session that keeps its connections, or AsyncHTTPClient, avoids it (docs/process.md)"
+        "one session that reuses its connections, or AsyncHTTPClient, avoids most of it (docs/process.md)"
     }
 }
 
@@ -73,12 +73,18 @@ extension PhaseTotals {
 }
 
 extension Storage {
-    /// Returns the services of a window that took much CPU time while requests waited, in the order of their names.
-    package func busyWaits(in window: TimeWindow, _ filter: RequestFilter = RequestFilter()) async throws -> [BusyWait] {
-        let query = ProcessQuery(window: window, filter: filter, step: TrendStep.fitting(window))
-        return try await busyWaits(of: try await processes(query), filter)
+    /// Returns the services that took much CPU time while requests waited, since the hour before this one began. A store has
+    /// whole hours in a few rows.
+    package func recentBusyWaits(
+        now: UnixNanoseconds, _ filter: RequestFilter = RequestFilter()
+    ) async throws -> [BusyWait] {
+        let hour: UInt64 = 3_600_000_000_000
+        let window = TimeWindow(from: now - min(now, now % hour + hour), to: now)
+        return try await busyWaits(of: try await processes(ProcessQuery(window: window, filter: filter, step: hour)), filter)
     }
 
+    /// Returns the services that took much CPU time while requests waited, in the order of their names.
+    ///
     /// - Parameter answer: the processes of the services that a filter selects.
     package func busyWaits(of answer: ProcessAnswer, _ filter: RequestFilter) async throws -> [BusyWait] {
         let services = answer.services.filter { $0.runtimes.isSubset(of: BusyWait.runtimes) }

@@ -96,7 +96,7 @@ import Testing
             #expect(places == places.sorted())
             #expect(page.text.contains("2 started in this window, 28 threads, 124 open files"))
             #expect(page.text.contains("Up to 2.3 min of CPU time may be spent on waiting"))
-            #expect(page.text.contains("One session that keeps its connections, or AsyncHTTPClient, avoids it"))
+            #expect(page.text.contains("One session that reuses its connections, or AsyncHTTPClient, avoids most of it"))
             #expect(page.text.contains("1.40 0.280"))
             #expect(page.text.contains("168 MiB 84 MiB"))
             #expect(page.markup.contains("CPU over time: all from 1.4"))

@@ -85,7 +85,7 @@ struct ServiceProcesses: Sendable {
                     TimeLine(name: "l95", label: "largest process", dash: "7 4", figures: largest),
                 ]),
             chart(
-                "h-delay", "Delay", "longest", .milliseconds,
+                "h-delay", "Delay", "ms, longest", .milliseconds,
                 [
                     TimeLine(name: "l50", label: "task pool", dash: nil, figures: figures { $0.poolDelay?.max }),
                     TimeLine(name: "l95", label: "main queue", dash: "7 4", figures: figures { $0.mainQueueDelay?.max }),
