@@ -46,7 +46,8 @@ package struct BodyHalves {
             return Half(body: body, requests: part.scopeMetrics[0].metrics.reduce(0) { $0 &+ $1.requests })
         }
         let middle = series.count / 2
-        guard let first = half(isFirst: true, { $0 < middle }), let second = half(isFirst: false, { $0 >= middle }) else {
+        guard let first = half(isFirst: true, { $0 < middle }), let second = half(isFirst: false, { $0 >= middle })
+        else {
             return nil
         }
         return (first, second)

@@ -40,7 +40,11 @@ extension MetricsBatch {
         point.attributes = process.attributes.prefix(1).map { OTLPKeyValue($0, part) }
         point.startTimeUnixNano = start
         point.timeUnixNano = end
-        if process.scale == 1 { point.asInt = Int64(clamping: value) } else { point.asDouble = Double(value) / process.scale }
+        if process.scale == 1 {
+            point.asInt = Int64(clamping: value)
+        } else {
+            point.asDouble = Double(value) / process.scale
+        }
         return point
     }
 

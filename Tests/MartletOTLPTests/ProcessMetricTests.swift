@@ -31,9 +31,10 @@ import Testing
         let cpu = try #require(metrics["process.cpu.time"])
         #expect(cpu.unit == "s" && cpu.sum.isMonotonic && cpu.sum.aggregationTemporality == .delta)
         #expect(cpu.sum.dataPoints.map(\.asDouble) == [1, 0.5])
-        #expect(cpu.sum.dataPoints.map { $0.attributes.map { "\($0.key)=\($0.value.stringValue)" } } == [
-            ["cpu.mode=user"], ["cpu.mode=system"],
-        ])
+        #expect(
+            cpu.sum.dataPoints.map { $0.attributes.map { "\($0.key)=\($0.value.stringValue)" } } == [
+                ["cpu.mode=user"], ["cpu.mode=system"],
+            ])
         #expect(cpu.sum.dataPoints.allSatisfy { $0.startTimeUnixNano == batch.start && $0.timeUnixNano == batch.end })
         let memory = try #require(metrics["process.memory.usage"])
         #expect(memory.unit == "By" && !memory.sum.isMonotonic && memory.sum.aggregationTemporality == .cumulative)
@@ -68,7 +69,9 @@ import Testing
     @Test func oneHalfOfABatchHasTheProcess() throws {
         var sample = SampleBatch(seed: 3)
         let halves = try #require(BodyHalves(Self.batch(&sample).otlp(), signal: .metrics))
-        let names = try [halves.first, halves.second].map { try metrics($0.body).keys.filter { $0.contains("process") } }
+        let names = try [halves.first, halves.second].map {
+            try metrics($0.body).keys.filter { $0.contains("process") }
+        }
         #expect(names[0].count == 6)
         #expect(names[1].isEmpty)
     }

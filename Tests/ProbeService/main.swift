@@ -14,7 +14,8 @@ guard CommandLine.arguments.count == (hasBurden ? 5 : 4), let base = URL(string:
     let requests = Int(CommandLine.arguments[2]), let concurrency = Int(CommandLine.arguments[3]),
     let nobody = URL(string: "http://127.0.0.1:1/nobody")
 else {
-    FileHandle.standardError.write(Data("usage: ProbeService <base URL> <requests of each kind> <concurrency> [burden]\n".utf8))
+    FileHandle.standardError.write(
+        Data("usage: ProbeService <base URL> <requests of each kind> <concurrency> [burden]\n".utf8))
     exit(64)
 }
 

@@ -45,7 +45,8 @@ struct ProcessDecoding {
                 refusals.ignore(1)
                 continue
             }
-            guard let value = point.figure(process), let interval = Interval(point.startTimeUnixNano, point.timeUnixNano)
+            guard let value = point.figure(process),
+                let interval = Interval(point.startTimeUnixNano, point.timeUnixNano)
             else {
                 refusals.add(Self.impossible)
                 continue
@@ -97,7 +98,10 @@ struct ProcessDecoding {
 
     /// The point of an interval, which is made if it is missing.
     private subscript(_ interval: Interval) -> ProcessPoint {
-        get { intervals[interval] ?? ProcessPoint(start: interval.start, end: interval.end, statistics: ProcessStatistics()) }
+        get {
+            intervals[interval]
+                ?? ProcessPoint(start: interval.start, end: interval.end, statistics: ProcessStatistics())
+        }
         set { intervals[interval] = newValue }
     }
 }

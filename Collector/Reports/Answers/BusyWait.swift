@@ -80,7 +80,8 @@ extension Storage {
     ) async throws -> [BusyWait] {
         let hour: UInt64 = 3_600_000_000_000
         let window = TimeWindow(from: now - min(now, now % hour + hour), to: now)
-        return try await busyWaits(of: try await processes(ProcessQuery(window: window, filter: filter, step: hour)), filter)
+        return try await busyWaits(
+            of: try await processes(ProcessQuery(window: window, filter: filter, step: hour)), filter)
     }
 
     /// Returns the services that took much CPU time while requests waited, in the order of their names.

@@ -13,7 +13,8 @@ package enum AgentsTable {
         for agent in report.agents {
             let names = [agent.service, agent.version, agent.instance, agent.host, agent.agent, agent.capture]
             let missing = agent.missingBatches.map(String.init) ?? ""
-            let cells = names.map { $0 ?? "" } + [seen(agent, now: now)] + figures(of: agent.process)
+            let cells =
+                names.map { $0 ?? "" } + [seen(agent, now: now)] + figures(of: agent.process)
                 + figures(of: agent.ledger) + [missing]
             table.add(cells.map { TextTable.Cell($0) })
         }
@@ -68,7 +69,9 @@ package enum AgentsTable {
         var lines = report.agents.flatMap { agent in
             agent.notes.map { TerminalText.plain("\(agent.service) \(agent.instance): \($0)") + "\n" }
         }
-        lines += (report.busyWaits ?? []).map { TerminalText.plain("\($0.service): \($0.sentence); \($0.advice)") + "\n" }
+        lines += (report.busyWaits ?? []).map {
+            TerminalText.plain("\($0.service): \($0.sentence); \($0.advice)") + "\n"
+        }
         if let more = report.more {
             lines.append(
                 "only the \(report.agents.count) instances that were seen most recently are shown, of "

@@ -15,7 +15,8 @@ enum Schema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("tables of 2026-11-23, sixth") { db in
-            try db.execute(sql: StoreID.table + senders + processes + series + chunks + batches + cumulativeSeries + details)
+            try db.execute(
+                sql: StoreID.table + senders + processes + series + chunks + batches + cumulativeSeries + details)
         }
         return migrator
     }

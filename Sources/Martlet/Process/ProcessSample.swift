@@ -12,7 +12,9 @@ struct ProcessSample {
     init(processStart start: UInt64?) {
         takeUsage()
         takeMemory()
-        gauges[.threads] = Self.status(of: "/proc/self/task").flatMap { $0.st_nlink > 2 ? UInt64($0.st_nlink) - 2 : nil }
+        gauges[.threads] = Self.status(of: "/proc/self/task").flatMap {
+            $0.st_nlink > 2 ? UInt64($0.st_nlink) - 2 : nil
+        }
         gauges[.descriptors] = Self.descriptors()
         if let start, let now = Self.sinceBoot() { gauges[.uptime] = now - min(start, now) }
     }
@@ -63,7 +65,9 @@ struct ProcessSample {
 
     /// Returns the start of this process, in nanoseconds since the system's boot: field 22 of `/proc/self/stat`.
     static func processStart() -> UInt64? {
-        guard let text = text(of: "/proc/self/stat"), let end = text.lastIndex(of: UInt8(ascii: ")")) else { return nil }
+        guard let text = text(of: "/proc/self/stat"), let end = text.lastIndex(of: UInt8(ascii: ")")) else {
+            return nil
+        }
         // The name in parentheses may have spaces. The first field behind it is field 3.
         let fields = text[end...].dropFirst(2).split(separator: UInt8(ascii: " "), maxSplits: 20)
         let ticks = UInt64(clamping: sysconf(Int32(_SC_CLK_TCK)))

@@ -30,7 +30,9 @@ import Testing
 
     private func withProcesses(_ body: @Sendable (any TestClientProtocol) async throws -> Void) async throws {
         try await withServer(clock: { Samples.time(110) }, now: { Samples.time(120) }) { client in
-            for (service, instance, cores) in [("checkout", "i-1", 0.9), ("checkout", "i-2", 0.5), ("prices", "p", 0.1)] {
+            for (service, instance, cores) in [
+                ("checkout", "i-1", 0.9), ("checkout", "i-2", 0.5), ("prices", "p", 0.1),
+            ] {
                 let isBusy = service == "checkout"
                 let sent = try await client.post(
                     Self.body(service, instance: instance, cores: cores, isBusy: isBusy))
@@ -96,10 +98,12 @@ import Testing
             #expect(places == places.sorted())
             #expect(page.text.contains("2 started in this window, 28 threads, 124 open files"))
             #expect(page.text.contains("Up to 2.3 min of CPU time may be spent on waiting"))
-            #expect(page.text.contains("One session that reuses its connections, or AsyncHTTPClient, avoids most of it"))
+            #expect(
+                page.text.contains("One session that reuses its connections, or AsyncHTTPClient, avoids most of it"))
             #expect(page.text.contains("1.40 0.280"))
             #expect(page.text.contains("168 MiB 84 MiB"))
             #expect(page.markup.contains("CPU over time: all from 1.4"))
+            #expect(page.links.contains("/api/v1/process?service=checkout"))
             let other = try await client.read("/endpoint?service=checkout&endpoint=%2Fusers%2F%7Bid%7D")
             #expect(!other.text.contains("Processes 2"))
             let quiet = try await client.read("/endpoint?service=prices")

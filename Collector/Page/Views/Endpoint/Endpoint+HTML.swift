@@ -77,9 +77,16 @@ extension CommandLine {
         let selection = parameters.query
         for dimension in [.version, .status, .error] as [Dimension] { parameters.add(.by, dimension.rawValue) }
         command = CommandText.text("report", parameters.commandFlags)
-        formats = [
-            ("JSON", PageAddress("/api/v1/report", parameters.query)),
-            ("JSON over time", PageAddress("/api/v1/series", selection).adding("by", Dimension.kind.rawValue)),
-        ]
+        let processes = endpoint.processes.map { _ in
+            (
+                "JSON of processes",
+                PageAddress("/api/v1/process", endpoint.visit.parameters(for: ProcessParameter.self).query)
+            )
+        }
+        formats =
+            [
+                ("JSON", PageAddress("/api/v1/report", parameters.query)),
+                ("JSON over time", PageAddress("/api/v1/series", selection).adding("by", Dimension.kind.rawValue)),
+            ] + [processes].compactMap(\.self)
     }
 }

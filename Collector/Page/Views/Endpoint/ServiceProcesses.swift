@@ -88,7 +88,8 @@ struct ServiceProcesses: Sendable {
                 "h-delay", "Delay", "ms, longest", .milliseconds,
                 [
                     TimeLine(name: "l50", label: "task pool", dash: nil, figures: figures { $0.poolDelay?.max }),
-                    TimeLine(name: "l95", label: "main queue", dash: "7 4", figures: figures { $0.mainQueueDelay?.max }),
+                    TimeLine(
+                        name: "l95", label: "main queue", dash: "7 4", figures: figures { $0.mainQueueDelay?.max }),
                 ]),
         ]
     }

@@ -27,7 +27,9 @@ extension StorageContractTests {
             end: UInt64, length: UInt64 = 10, memory: UInt64 = 100, uptime: UInt64? = nil
         ) -> ProcessPoint {
             var statistics = ProcessStatistics()
-            statistics.counts = [.cpuUser: length * 400_000_000, .cpuSystem: length * 100_000_000, .minorFaults: length]
+            statistics.counts = [
+                .cpuUser: length * 400_000_000, .cpuSystem: length * 100_000_000, .minorFaults: length,
+            ]
             statistics.covered = length * 1_000_000_000
             statistics.add(memory, of: .residentMemory)
             statistics.add(8, of: .threads)
