@@ -33,10 +33,12 @@ extension SQLiteStorage {
                     }
                     return new
                 }
-                try ProcessRows.insert(one, of: resource, limits, in: db)
+                // Points that an unnumbered sender sends again come with the same figures of its process.
+                let isKnown = points.isEmpty && !one.points.isEmpty
+                if !isKnown { try ProcessRows.insert(one, of: resource, limits, in: db) }
                 if !one.resource.isMartlet { try StatisticsCoverRows.extend(by: points, of: resource, in: db) }
                 stored.add(points, of: one.resource)
-                isAllKnown = isAllKnown && points.isEmpty && !one.points.isEmpty && one.process.isEmpty
+                isAllKnown = isAllKnown && isKnown
                 if let reading = one.ledger {
                     try LedgerRows.insert(reading, requests: one.requests, resource: resource, in: db)
                 }

@@ -17,13 +17,15 @@ extension SQLiteStorage {
         _ filter: RequestFilter, in grid: SlotGrid, _ limits: SQLiteLimits, in db: Database
     ) throws -> ProcessSums {
         let tier = Tier(ofSlots: grid.step)
-        let (from, to) = (Int64(clamping: grid.window.from), Int64(clamping: grid.window.to))
+        let from = Int64(clamping: grid.window.from)
+        let (end, isPastAllTime) = Int64(clamping: grid.window.to).addingReportingOverflow(tier.length)
+        let to = isPastAllTime ? .max : end
         // CROSS JOIN keeps the order of the tables: a search for each sender.
         let rows = try SQLRequest<Row>(
             literal: """
                 SELECT resource.*, resource.id AS sender, p.* FROM resource
                 CROSS JOIN process_slot p ON p.resource_id = resource.id AND p.tier = \(tier.rawValue)
-                    AND p.end_time > \(from) AND p.end_time < \(to.addingReportingOverflow(tier.length).partialValue)
+                    AND p.end_time > \(from) AND p.end_time < \(to)
                 WHERE \(filter.senderCondition) AND resource.last_end > \(from)
                 ORDER BY resource.id, p.end_time
                 """

@@ -15,6 +15,7 @@ struct MetricsDecoding {
     private var unwatched: OTLPSum?
     private var agentCPU: OTLPSum?
     private var process = ProcessDecoding()
+    private var hasService = false
 
     init(limits: IntakeLimits, known: KnownAttributes, refusals: Refusals) {
         self.limits = limits
@@ -34,6 +35,8 @@ struct MetricsDecoding {
             for metric in part.metrics { try refuse(metric, "an attribute of the resource is too long") }
             return nil
         }
+        // A collector of a host's metrics has all of its processes, few of which are services.
+        hasService = resource.service != TelemetryResource.unknownService
         for scope in part.scopes { try take(scope, reserve) }
         // Phases come last, because they are added to the points of durations.
         for metric in part.metrics where metric.name == MetricName.clientPhaseDuration { try takePhases(metric) }
@@ -63,7 +66,7 @@ struct MetricsDecoding {
                 unwatched = try metric.message().sum
             } else if metric.name == MetricName.agentCPU {
                 agentCPU = try metric.message().sum
-            } else if let figures = ProcessMetric(named: metric.name) {
+            } else if hasService, let figures = ProcessMetric(named: metric.name) {
                 process.take(try metric.message(), as: figures, &refusals)
             } else if metric.name != MetricName.clientPhaseDuration {
                 refusals.ignore(try metric.message().pointCount)

@@ -5,11 +5,15 @@ import MartletTelemetry
 /// Decodes the metrics of a process into points.
 struct ProcessDecoding {
     private var intervals: [Interval: ProcessPoint] = [:]
+    /// One of the intervals with an end.
+    private var ends: [UnixNanoseconds: Interval] = [:]
     private(set) var totals: [ProcessTotal] = []
 
     fileprivate struct Interval: Hashable {
         let start: UnixNanoseconds
         let end: UnixNanoseconds
+
+        var withoutLength: Interval { Interval(start: end, end: end) }
     }
 
     /// In the order of their ends.
@@ -52,6 +56,8 @@ struct ProcessDecoding {
                 continue
             }
             switch sum.aggregationTemporality {
+            // Without a start, the length of the interval is not known.
+            case .delta where interval.start == 0: self[interval.withoutLength].add(value, to: counter)
             case .delta: self[interval].add(value, to: counter)
             case .cumulative:
                 totals.append(ProcessTotal(counter, start: interval.start, end: interval.end, value: value))
@@ -73,8 +79,7 @@ struct ProcessDecoding {
             levels[point.timeUnixNano] = min(levels[point.timeUnixNano] ?? 0, .max - value) + value
         }
         for (time, value) in levels {
-            let interval = intervals.keys.first { $0.end == time } ?? Interval(time, time)
-            if let interval { self[interval].statistics.add(value, of: gauge) }
+            if let interval = ends[time] ?? Interval(time, time) { self[interval].statistics.add(value, of: gauge) }
         }
     }
 
@@ -102,7 +107,10 @@ struct ProcessDecoding {
             intervals[interval]
                 ?? ProcessPoint(start: interval.start, end: interval.end, statistics: ProcessStatistics())
         }
-        set { intervals[interval] = newValue }
+        set {
+            intervals[interval] = newValue
+            if ends[interval.end] == nil { ends[interval.end] = interval }
+        }
     }
 }
 

@@ -91,6 +91,7 @@ struct AgentsGrid {
             if let process {
                 process.memory.map(FigureText.bytes) ?? ""
                 for text in [
+                    process.uptime.map { "up \(FigureText.age(UInt64($0), isShort: true))" },
                     process.cores.map { "\(FigureText.fixed($0 * 100, 1)) % CPU" },
                     process.threads.map { "\(FigureText.fixed($0, 0)) threads" },
                     process.descriptors.map { "\(FigureText.fixed($0, 0)) files" },

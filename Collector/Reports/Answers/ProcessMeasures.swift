@@ -13,6 +13,8 @@ package struct ProcessMeasures: Sendable, Equatable, Codable {
     package var largestMemory: UInt64?
     /// Bytes of address space.
     package var virtualMemory: Double?
+    /// The time since the start of a process; `nil` for several processes.
+    package var uptime: Double?
     package var threads: Double?
     package var descriptors: Double?
     /// Page faults with a read of the disk, per second.
@@ -30,6 +32,7 @@ package struct ProcessMeasures: Sendable, Equatable, Codable {
 
     private enum CodingKeys: String, CodingKey {
         case processes, threads, descriptors
+        case uptime = "uptime_seconds"
         case cores = "cpu_cores"
         case systemCores = "cpu_system_cores"
         case memory = "memory_bytes"
@@ -61,6 +64,7 @@ package struct ProcessMeasures: Sendable, Equatable, Codable {
     package init(_ statistics: ProcessStatistics) {
         self.init(ProcessSlot(statistics))
         processes = nil
+        uptime = statistics.gauges[.uptime].map { Double($0.max) / 1e9 }
     }
 }
 

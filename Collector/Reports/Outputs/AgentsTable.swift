@@ -24,7 +24,8 @@ package enum AgentsTable {
     private static var columns: [TextTable.Column] {
         [
             name("service"), name("version", .version), name("instance"), name("host", .host), name("agent", .agent),
-            name("capture", .capture), TextTable.Column(title: "last seen"), figure("cpu %", .cpu),
+            name("capture", .capture), TextTable.Column(title: "last seen"), TextTable.Column(title: "up", rank: Rank.uptime.rawValue),
+            figure("cpu %", .cpu),
             figure("memory", .memory), figure("threads", .threads), figure("files", .files), figure("captured"),
             figure("delivered", .delivered), figure("waiting", .waiting), figure("dropped"),
             figure("missing batches", .missingBatches),
@@ -42,8 +43,8 @@ package enum AgentsTable {
     /// The order in which a narrow terminal loses columns, the first one first; those below 0 make room for long names. Notes
     /// below the table tell what is unusual about capture.
     private enum Rank: Int {
-        case files = -4
-        case threads, agent, host, delivered, waiting, missingBatches, version, memory, cpu, capture
+        case uptime = -5
+        case files, threads, agent, host, delivered, waiting, missingBatches, version, memory, cpu, capture
     }
 
     private static func seen(_ agent: AgentsReport.Agent, now: UnixNanoseconds?) -> String {
@@ -53,6 +54,7 @@ package enum AgentsTable {
 
     private static func figures(of process: ProcessMeasures?) -> [String] {
         [
+            process?.uptime.map { FigureText.age(UInt64($0), isShort: true) },
             process?.cores.map { FigureText.fixed($0 * 100, 1) }, process?.memory.map(FigureText.bytes),
             process?.threads.map { FigureText.fixed($0, 0) }, process?.descriptors.map { FigureText.fixed($0, 0) },
         ].map { $0 ?? "" }

@@ -85,6 +85,22 @@ import Testing
         }
     }
 
+    @Test func aGrowthWithoutAStartHasNoLength() throws {
+        let taken = try take(Self.sum("process.cpu.time", [Self.point(.asInt(3), start: nil)], .delta))
+        let point = try #require(taken.values.first?.process.first)
+        #expect(point.statistics.counts == [.cpuUser: 3_000_000_000])
+        #expect(point.start == Self.time && point.statistics.covered == 0)
+    }
+
+    @Test func theProcessesOfAHostAreNoServices() throws {
+        let request = OtherMetrics.request(
+            scopes: [[Self.gauge("process.thread.count", [Self.point(.asInt(7))])]],
+            resource: [OTLPKeyValue("process.pid", 7), OTLPKeyValue("host.name", "web-1")])
+        let taken = try Intake().metrics(try request.serializedBytes(), encoding: .identity)
+        #expect(taken.values.isEmpty)
+        #expect(taken.refusals.total == 0)
+    }
+
     @Test func aLevelInPartsIsTheirSum() throws {
         let parts = [5, 2].map { Self.point(.asInt($0), [OTLPKeyValue("state", "\($0)")]) }
         let point = try #require(try take(Self.gauge("process.thread.count", parts)).values.first?.process.first)

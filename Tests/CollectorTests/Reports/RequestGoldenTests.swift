@@ -44,6 +44,7 @@ import Testing
         let now = Samples.time(7_300)
         var process = ProcessStatistics()
         (process.counts[.cpuUser], process.covered) = (7_460_000_000, 60_000_000_000)
+        process.add(7_200_000_000_000, of: .uptime)
         for (gauge, value) in [.residentMemory: 84 << 20, .threads: 14, .descriptors: 62] as [ProcessGauge: UInt64] {
             process.add(value, of: gauge)
         }

@@ -119,6 +119,16 @@ extension StorageContractTests {
             #expect(try await answer().services.first?.total.cpu == 5_000_000_000)
         }
 
+        @Test func anUnnumberedBatchThatComesAgainWithItsRequestsCountsOnce() async throws {
+            let resource = TelemetryResource(service: "prices", instance: "p", agent: "opentelemetry 1.38")
+            let point = Samples.point(Samples.dimensions(), [0.1], end: Self.start + 10)
+            for _ in 1...2 {
+                _ = try await storage.store(
+                    [InstanceMetrics(resource: resource, points: [point], process: [Self.point(end: 10)])], of: nil)
+            }
+            #expect(try await answer().services.first?.total.cpu == 5_000_000_000)
+        }
+
         @Test func anIntervalThatReachesOverSeveralSlotsIsInAllOfThem() async throws {
             try await store([Self.point(end: 10), Self.point(end: 70, length: 60), Self.point(end: 80)])
             let series = try #require(try await answer(seconds: 80, step: 10_000_000_000).services.first)
