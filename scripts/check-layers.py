@@ -10,8 +10,8 @@ import sys
 
 # The lowest first.
 LAYERS = [
-    "System", "Configuration", "Requests", "TraceContext", "Endpoints", "Rules", "Redaction", "Journal", "Recording",
-    "Tracing", "Capture", "Budget", "Shipping", "Agent",
+    "System", "Configuration", "Process", "Requests", "TraceContext", "Endpoints", "Rules", "Redaction", "Journal",
+    "Recording", "Tracing", "Capture", "Budget", "Shipping", "Agent",
 ]
 AGENT = pathlib.Path(__file__).resolve().parent.parent / "Sources" / "Martlet"
 TYPE = re.compile(r"^(?!private|fileprivate)(?:[\w@()]+ )*(?:struct|class|enum|protocol|actor|typealias) (\w+)", re.M)

@@ -4,7 +4,7 @@ import MartletSQLiteStorage
 
 struct Agents: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Lists the instances that send data: version, capture mode, time last seen, ledger.",
+        abstract: "Lists the instances that send data: version, capture mode, time last seen, process, ledger.",
         discussion: """
             Shows at most the \(AgentsReport.maxAgents) instances that were seen most recently. TIME is RFC 3339, such as \
             2026-11-21T09:00:00Z, or a length of time ago, such as 90s, 30m, 1h or 7d.
@@ -34,8 +34,7 @@ struct Agents: AsyncParsableCommand {
         parameters.add(.since, since)
         let since = try parameters.since(now: SQLiteStorage.systemClock())
         if let store = try source.openStore() {
-            return AgentsReport(
-                try await store.agents(seenSince: since, limit: AgentsReport.maxAgents), since: since)
+            return try await store.agentsReport(since: since, now: SQLiteStorage.systemClock())
         }
         return try await source.client().get("api/v1/agents", parameters.query)
     }

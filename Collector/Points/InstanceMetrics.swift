@@ -8,15 +8,20 @@ package struct InstanceMetrics: Sendable, Equatable {
     /// The points of cumulative metrics; a Martlet agent sends none for requests.
     package var cumulative: [CumulativePoint]
     package var ledger: LedgerReading?
+    /// The figures of the process, and its counters from senders of cumulative metrics.
+    package var process: [ProcessPoint]
+    package var processTotals: [ProcessTotal]
 
     package init(
         resource: TelemetryResource, points: [RequestPoint], cumulative: [CumulativePoint] = [],
-        ledger: LedgerReading? = nil
+        ledger: LedgerReading? = nil, process: [ProcessPoint] = [], processTotals: [ProcessTotal] = []
     ) {
         self.resource = resource
         self.points = points
         self.cumulative = cumulative
         self.ledger = ledger
+        self.process = process
+        self.processTotals = processTotals
     }
 
     /// The number of requests that ``points`` stand for.

@@ -26,6 +26,7 @@ extension SQLiteStorage {
             resource: ResourceRows.decode(row), firstSeen: UInt64(clamping: first), lastSeen: UInt64(clamping: last),
             latestEnd: UInt64(clamping: end), ledger: try LedgerRows.latest(of: row["id"], in: db),
             gaps: stream?.sequences.gaps,
-            statistics: try StatisticsCoverRows.sources(of: row["id"], in: db))
+            statistics: try StatisticsCoverRows.sources(of: row["id"], in: db),
+            process: try latestProcess(of: row["id"], in: db))
     }
 }

@@ -33,9 +33,12 @@ extension SQLiteStorage {
                     }
                     return new
                 }
+                // Points that an unnumbered sender sends again come with the same figures of its process.
+                let isKnown = points.isEmpty && !one.points.isEmpty
+                if !isKnown { try ProcessRows.insert(one, of: resource, limits, in: db) }
                 if !one.resource.isMartlet { try StatisticsCoverRows.extend(by: points, of: resource, in: db) }
                 stored.add(points, of: one.resource)
-                isAllKnown = isAllKnown && points.isEmpty && !one.points.isEmpty
+                isAllKnown = isAllKnown && isKnown
                 if let reading = one.ledger {
                     try LedgerRows.insert(reading, requests: one.requests, resource: resource, in: db)
                 }
@@ -49,7 +52,10 @@ extension SQLiteStorage {
 
 extension InstanceMetrics {
     fileprivate var latestEnd: UnixNanoseconds {
-        max(points.indices.reduce(0) { max($0, points[$1].end) }, cumulative.map(\.point.end).max() ?? 0)
+        [
+            points.indices.reduce(0) { max($0, points[$1].end) }, cumulative.map(\.point.end).max() ?? 0,
+            process.map(\.end).max() ?? 0, processTotals.map(\.end).max() ?? 0,
+        ].max() ?? 0
     }
 
     /// The latest time that the sender told.
@@ -59,5 +65,6 @@ extension InstanceMetrics {
     fileprivate var estimatedBytes: Int {
         points.indices.reduce(1024) { $0 + points[$1].statistics.estimatedBytes }
             + cumulative.reduce(0) { $0 + $1.point.statistics.estimatedBytes }
+            + 512 * (process.count + processTotals.count)
     }
 }

@@ -25,6 +25,9 @@ package protocol Storage: Sendable {
     /// Returns the account of the senders that a filter selects.
     func account(in window: TimeWindow, _ filter: RequestFilter) async throws -> WindowAccount
 
+    /// Returns the figures of the senders' processes over time. Throws ``TooManyGroups`` if the answer would be too large.
+    func processes(_ query: ProcessQuery) async throws -> ProcessAnswer
+
     /// Returns the values of a dimension.
     func values(_ query: ValuesQuery) async throws -> ValuesAnswer
 

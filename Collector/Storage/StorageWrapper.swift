@@ -27,6 +27,8 @@ extension StorageWrapper {
         try await storage.account(in: window, filter)
     }
 
+    package func processes(_ query: ProcessQuery) async throws -> ProcessAnswer { try await storage.processes(query) }
+
     package func values(_ query: ValuesQuery) async throws -> ValuesAnswer { try await storage.values(query) }
 
     package func requests(_ query: RequestsQuery) async throws -> RequestsAnswer { try await storage.requests(query) }

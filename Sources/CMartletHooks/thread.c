@@ -19,3 +19,10 @@ unsigned martlet_processor(void) {
     return 0;
 #endif
 }
+
+// Declared in libdispatch's dispatch/private.h.
+extern bool _dispatch_is_multithreaded(void) __attribute__((weak));
+
+bool martlet_has_queue_threads(void) {
+    return _dispatch_is_multithreaded != 0 && _dispatch_is_multithreaded();
+}

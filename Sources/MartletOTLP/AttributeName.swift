@@ -6,6 +6,8 @@ package enum AttributeName {
     package static let environment = "deployment.environment.name"
     package static let hostName = "host.name"
     package static let processID = "process.pid"
+    package static let runtimeName = "process.runtime.name"
+    package static let runtimeVersion = "process.runtime.version"
     package static let sdkName = "telemetry.sdk.name"
     package static let sdkLanguage = "telemetry.sdk.language"
     package static let sdkVersion = "telemetry.sdk.version"
@@ -16,8 +18,7 @@ package enum AttributeName {
     /// The attributes of a resource that are set apart: each has a meaning of its own for Martlet.
     package static let ofResource: Set<String> = [
         serviceName, serviceVersion, serviceInstanceID, environment, hostName, processID, sdkName, sdkLanguage,
-        sdkVersion,
-        captureMode, captureReason, rules,
+        sdkVersion, runtimeName, runtimeVersion, captureMode, captureReason, rules,
     ]
 
     package static let method = "http.request.method"

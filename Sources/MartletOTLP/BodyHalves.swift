@@ -23,20 +23,22 @@ package struct BodyHalves {
         (first, second) = halves
     }
 
-    /// Divides the series, so that all points of a series stay together. Both halves get the agent's own metrics.
+    /// Divides the series, so that all points of a series stay together. Both halves get the agent's own metrics, and the first
+    /// one those of its process, because their deltas must arrive once.
     private static func metrics(_ body: [UInt8]) -> (Half, Half)? {
         guard let part = OTLPResourceMetrics(onlyOneIn: body) else { return nil }
         var series: [[OTLPKeyValue]: Int] = [:]
-        for metric in part.scopeMetrics[0].metrics where !MetricName.agentMetrics.contains(metric.name) {
+        for metric in part.scopeMetrics[0].metrics where MetricName.isOfRequests(metric.name) {
             for attributes in metric.pointAttributes where series[attributes.withoutPhase] == nil {
                 series[attributes.withoutPhase] = series.count
             }
         }
         guard series.count > 1 else { return nil }
-        func half(_ isWanted: (Int) -> Bool) -> Half? {
+        func half(isFirst: Bool, _ isWanted: (Int) -> Bool) -> Half? {
             var part = part
             part.scopeMetrics[0].metrics = part.scopeMetrics[0].metrics.compactMap { metric in
-                metric.keeping { attributes in series[attributes.withoutPhase].map(isWanted) ?? true }
+                if ProcessMetric(named: metric.name) != nil { return isFirst ? metric : nil }
+                return metric.keeping { attributes in series[attributes.withoutPhase].map(isWanted) ?? true }
             }
             var request = OTLPExportMetricsServiceRequest()
             request.resourceMetrics = [part]
@@ -44,7 +46,10 @@ package struct BodyHalves {
             return Half(body: body, requests: part.scopeMetrics[0].metrics.reduce(0) { $0 &+ $1.requests })
         }
         let middle = series.count / 2
-        guard let first = half({ $0 < middle }), let second = half({ $0 >= middle }) else { return nil }
+        guard let first = half(isFirst: true, { $0 < middle }), let second = half(isFirst: false, { $0 >= middle })
+        else {
+            return nil
+        }
         return (first, second)
     }
 

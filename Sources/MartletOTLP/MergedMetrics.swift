@@ -2,8 +2,8 @@ import MartletTelemetry
 import SwiftProtobuf
 
 /// The merged bodies of `POST /v1/metrics` that one instance made of consecutive intervals: one body for the whole time.
-/// Points of the same metric and attributes become one: counts, sums and distributions merge without any error. The
-/// agent's own metrics of the last body are kept. Only the resolution in time is lost.
+/// Points of the same metric and attributes become one: counts, sums and distributions merge without any error. Of the
+/// agent's own metrics and of the process's levels, those of the last body are kept. Only the resolution in time is lost.
 ///
 /// Memory holds one point for each series, however many bodies are added.
 package struct MergedMetrics {
@@ -12,8 +12,9 @@ package struct MergedMetrics {
     private var metrics: [MergedMetric] = []
     private var start = UInt64.max
     private var end: UInt64 = 0
-    /// The agent's own metrics by name. They count from the instance's start, so each keeps its own interval.
-    private var agentMetrics: [String: OTLPMetric] = [:]
+    /// The metrics by name that tell a state at a moment, so each keeps its own time: the agent's own, which count from the
+    /// instance's start, and the levels of its process.
+    private var latest: [String: OTLPMetric] = [:]
 
     /// `nil` if the body is not one that ``MetricsBatch`` makes.
     package init?(_ body: [UInt8]) {
@@ -34,7 +35,7 @@ package struct MergedMetrics {
         var scope = OTLPScopeMetrics()
         scope.scope = self.scope
         scope.metrics = metrics.map { $0.message(start: start, end: end) }
-        scope.metrics += agentMetrics.values.sorted { $0.name < $1.name }
+        scope.metrics += latest.values.sorted { $0.name < $1.name }
         var part = OTLPResourceMetrics()
         part.resource = resource
         part.scopeMetrics = [scope]
@@ -46,7 +47,7 @@ package struct MergedMetrics {
     /// Takes all metrics, or none if one cannot be merged. Returns whether it took them.
     private mutating func take(_ added: [OTLPMetric]) -> Bool {
         var mergeable: [MergeableMetric] = []
-        for metric in added where !MetricName.agentMetrics.contains(metric.name) {
+        for metric in added where !metric.isOfMoment {
             guard let metric = MergeableMetric(metric) else { return false }
             mergeable.append(metric)
         }
@@ -57,8 +58,19 @@ package struct MergedMetrics {
             start = min(start, metric.start)
             end = max(end, metric.end)
         }
-        for metric in added where MetricName.agentMetrics.contains(metric.name) { agentMetrics[metric.name] = metric }
+        for metric in added where metric.isOfMoment { latest[metric.name] = metric }
         return true
+    }
+}
+
+extension OTLPMetric {
+    /// Whether the points tell a state at a moment, and nothing about an interval.
+    fileprivate var isOfMoment: Bool {
+        switch data {
+        case .gauge: true
+        case .sum(let sum): sum.aggregationTemporality == .cumulative
+        default: false
+        }
     }
 }
 
@@ -69,7 +81,8 @@ private struct MergeableMetric {
     var start = UInt64.max
     var end: UInt64 = 0
     var distributions: [(attributes: [OTLPKeyValue], values: ExponentialHistogram)] = []
-    var totals: [(attributes: [OTLPKeyValue], count: UInt64, sum: Double)] = []
+    var totals: [(attributes: [OTLPKeyValue], values: HistogramTotal)] = []
+    var counts: [(attributes: [OTLPKeyValue], count: NumberTotal)] = []
 
     init?(_ metric: OTLPMetric) {
         withoutPoints = metric
@@ -87,7 +100,14 @@ private struct MergeableMetric {
             guard histogram.aggregationTemporality == .delta else { return nil }
             for point in histogram.dataPoints {
                 guard point.bucketCounts.isEmpty else { return nil }
-                totals.append((point.attributes, point.count, point.sum))
+                totals.append((point.attributes, HistogramTotal(point)))
+                cover(point.startTimeUnixNano, point.timeUnixNano)
+            }
+        case .sum(let sum):
+            withoutPoints.sum.dataPoints = []
+            guard sum.aggregationTemporality == .delta, sum.isMonotonic else { return nil }
+            for point in sum.dataPoints {
+                counts.append((point.attributes, NumberTotal(point)))
                 cover(point.startTimeUnixNano, point.timeUnixNano)
             }
         default: return nil
@@ -100,12 +120,53 @@ private struct MergeableMetric {
     }
 }
 
+/// The points of a histogram without buckets.
+private struct HistogramTotal {
+    private var count: UInt64
+    private var sum: Double
+    /// `nil` if no point tells it.
+    private var max: Double?
+
+    init(_ point: OTLPHistogramDataPoint) {
+        (count, sum, max) = (point.count, point.sum, point.hasMax ? point.max : nil)
+    }
+
+    mutating func merge(_ other: HistogramTotal) {
+        count &+= other.count
+        sum += other.sum
+        max = other.max.map { Swift.max($0, max ?? $0) } ?? max
+    }
+
+    var point: OTLPHistogramDataPoint {
+        var point = OTLPHistogramDataPoint()
+        (point.count, point.sum) = (count, sum)
+        if let max { point.max = max }
+        return point
+    }
+}
+
+/// The points of a sum: whole numbers or fractions, as they came.
+private struct NumberTotal {
+    private(set) var point: OTLPNumberDataPoint
+
+    init(_ point: OTLPNumberDataPoint) { self.point = point }
+
+    mutating func merge(_ other: NumberTotal) {
+        if case .asInt(let one)? = point.value, case .asInt(let more)? = other.point.value {
+            point.asInt = one &+ more
+        } else {
+            point.asDouble += other.point.asDouble
+        }
+    }
+}
+
 /// A metric to which points are added.
 private struct MergedMetric {
     /// The metric without its points.
     let withoutPoints: OTLPMetric
     private var distributions: [[OTLPKeyValue]: ExponentialHistogram] = [:]
-    private var totals: [[OTLPKeyValue]: (count: UInt64, sum: Double)] = [:]
+    private var totals: [[OTLPKeyValue]: HistogramTotal] = [:]
+    private var counts: [[OTLPKeyValue]: NumberTotal] = [:]
 
     init(_ withoutPoints: OTLPMetric) { self.withoutPoints = withoutPoints }
 
@@ -113,30 +174,36 @@ private struct MergedMetric {
         for (attributes, values) in metric.distributions {
             distributions[attributes, default: ExponentialHistogram(scale: values.scale)].merge(values)
         }
-        for (attributes, count, sum) in metric.totals {
-            let present = totals[attributes] ?? (0, 0)
-            totals[attributes] = (present.count &+ count, present.sum + sum)
+        for (attributes, total) in metric.totals {
+            if totals[attributes]?.merge(total) == nil { totals[attributes] = total }
+        }
+        for (attributes, count) in metric.counts {
+            if counts[attributes]?.merge(count) == nil { counts[attributes] = count }
         }
     }
 
     func message(start: UInt64, end: UInt64) -> OTLPMetric {
         var result = withoutPoints
-        if case .exponentialHistogram? = withoutPoints.data {
+        switch withoutPoints.data {
+        case .exponentialHistogram:
             result.exponentialHistogram.dataPoints = distributions.map { attributes, values in
                 var point = OTLPExponentialHistogramDataPoint(values)
                 point.attributes = attributes
-                point.startTimeUnixNano = start
-                point.timeUnixNano = end
+                (point.startTimeUnixNano, point.timeUnixNano) = (start, end)
                 return point
             }
-        } else {
+        case .histogram:
             result.histogram.dataPoints = totals.map { attributes, total in
-                var point = OTLPHistogramDataPoint()
+                var point = total.point
                 point.attributes = attributes
-                point.startTimeUnixNano = start
-                point.timeUnixNano = end
-                point.count = total.count
-                point.sum = total.sum
+                (point.startTimeUnixNano, point.timeUnixNano) = (start, end)
+                return point
+            }
+        default:
+            result.sum.dataPoints = counts.map { attributes, count in
+                var point = count.point
+                point.attributes = attributes
+                (point.startTimeUnixNano, point.timeUnixNano) = (start, end)
                 return point
             }
         }

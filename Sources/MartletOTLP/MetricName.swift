@@ -14,6 +14,11 @@ package enum MetricName {
     /// The metrics of the agent itself, counted from its start.
     package static let agentMetrics: Set<String> = [ledger, unwatched, agentCPU]
 
+    /// Whether a metric of an agent's batch is about requests, and not about the agent or its process.
+    static func isOfRequests(_ name: String) -> Bool {
+        !agentMetrics.contains(name) && ProcessMetric(named: name) == nil
+    }
+
     /// Returns the stable name of a metric under its earlier name ("HTTP semantic convention stability migration"), and
     /// any other name unchanged.
     package static func stable(of name: String) -> String { earlier[name] ?? name }

@@ -4,7 +4,7 @@ import SwiftProtobuf
 extension MetricsBatch {
     /// Returns the batch as the body of `POST /v1/metrics`. Durations are delta exponential histograms in seconds. Body
     /// sizes and phases are delta histograms without buckets (count and sum are exact). The ledger, the time
-    /// without capture and the agent's CPU time are cumulative sums.
+    /// without capture and the agent's CPU time are cumulative sums. ``processMetrics`` are those of the process.
     ///
     /// Beside the body, memory holds one point of one series at a time: all of them as messages would take many times as
     /// much.
@@ -32,6 +32,7 @@ extension MetricsBatch {
         for (name, time) in [(MetricName.unwatched, unwatched), (MetricName.agentCPU, agentCPU)] where time > 0 {
             scope.message(try timeMetric(name, time).serializedBytes(), field: 2)
         }
+        for metric in processMetrics { scope.message(try metric.serializedBytes(), field: 2) }
     }
 
     private func writeDurations(of kind: RequestKind, to scope: inout ProtobufWriter) throws {

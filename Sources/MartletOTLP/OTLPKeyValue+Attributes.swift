@@ -45,6 +45,10 @@ extension OTLPResource {
         for case (let name, let value?) in optional { attributes.append(OTLPKeyValue(name, value)) }
         if let rules = resource.rules { attributes.append(OTLPKeyValue(AttributeName.rules, Int64(rules))) }
         if let id = resource.processID { attributes.append(OTLPKeyValue(AttributeName.processID, id)) }
+        let runtime = resource.runtime?.split(separator: " ", maxSplits: 1).map(String.init) ?? []
+        for (name, value) in zip([AttributeName.runtimeName, AttributeName.runtimeVersion], runtime) {
+            attributes.append(OTLPKeyValue(name, value))
+        }
         attributes += resource.attributes.sorted { $0.key < $1.key }.map { OTLPKeyValue($0.key, $0.value) }
         attributes.append(OTLPKeyValue(AttributeName.serviceInstanceID, resource.instance))
         attributes.append(OTLPKeyValue(AttributeName.sdkName, OTLPScope.name))

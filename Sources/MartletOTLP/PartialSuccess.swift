@@ -33,11 +33,10 @@ package struct PartialSuccess: Sendable, Equatable {
         guard rejected > 0 || !message.isEmpty else { return nil }
     }
 
-    /// Returns the number of data points in a body of metrics, the agent's own metrics left out; 0 if the body is not
-    /// metrics.
+    /// Returns the number of data points of requests in a body of metrics; 0 if the body is not metrics.
     package static func dataPoints(inBody bytes: [UInt8]) -> UInt64 {
         guard let request = try? OTLPExportMetricsServiceRequest(serializedBytes: bytes) else { return 0 }
         let metrics = request.resourceMetrics.flatMap(\.scopeMetrics).flatMap(\.metrics)
-        return metrics.filter { !MetricName.agentMetrics.contains($0.name) }.reduce(0) { $0 + UInt64($1.pointCount) }
+        return metrics.filter { MetricName.isOfRequests($0.name) }.reduce(0) { $0 + UInt64($1.pointCount) }
     }
 }

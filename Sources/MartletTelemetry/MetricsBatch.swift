@@ -1,4 +1,4 @@
-/// The counts of one interval of one instance.
+/// The counts of one interval of one instance, and the figures of its process.
 package struct MetricsBatch: Sendable, Equatable {
     package var resource: TelemetryResource
     package var start: UnixNanoseconds
@@ -12,11 +12,13 @@ package struct MetricsBatch: Sendable, Equatable {
     package var unwatched: UInt64
     /// CPU time that the agent has taken since the instance's start, in nanoseconds; 0 if it is not known.
     package var agentCPU: UInt64
+    /// The process's own figures in the interval; empty if they are not known.
+    package var process: ProcessStatistics
 
     package init(
         resource: TelemetryResource, start: UnixNanoseconds, end: UnixNanoseconds,
         series: [RequestDimensions: RequestStatistics], instanceStart: UnixNanoseconds = 0, ledger: Ledger,
-        unwatched: UInt64 = 0, agentCPU: UInt64 = 0
+        unwatched: UInt64 = 0, agentCPU: UInt64 = 0, process: ProcessStatistics = ProcessStatistics()
     ) {
         self.resource = resource
         self.start = start
@@ -26,6 +28,7 @@ package struct MetricsBatch: Sendable, Equatable {
         self.ledger = ledger
         self.unwatched = unwatched
         self.agentCPU = agentCPU
+        self.process = process
     }
 
     /// The number of requests that the batch stands for.

@@ -21,17 +21,20 @@ package struct TelemetryResource: Sendable, Hashable, Codable {
     package var agent: String?
     /// `process.pid`; `nil` if the sender gives none.
     package var processID: Int64?
+    /// `process.runtime.name` and `process.runtime.version`, separated by a space: `swift 6.3`.
+    package var runtime: String?
     /// Further attributes, which Martlet's agent sends for other programs. Not encoded.
     package var attributes: [String: String] = [:]
 
     private enum CodingKeys: String, CodingKey {
         case service, version, environment, instance, host, captureMode, captureReason, rules, agent, processID
+        case runtime
     }
 
     package init(
         service: String, version: String? = nil, environment: String? = nil, instance: String, host: String? = nil,
         captureMode: String? = nil, captureReason: String? = nil, agent: String? = nil, processID: Int64? = nil,
-        attributes: [String: String] = [:]
+        runtime: String? = nil, attributes: [String: String] = [:]
     ) {
         self.service = service
         self.version = version
@@ -42,6 +45,7 @@ package struct TelemetryResource: Sendable, Hashable, Codable {
         self.captureReason = captureReason
         self.agent = agent
         self.processID = processID
+        self.runtime = runtime
         self.attributes = attributes
     }
 

@@ -70,6 +70,27 @@ import Testing
         try await Measurements(measured).expect(in: report(second), .explicit)
     }
 
+    /// The program's rounds take 2.5 s of CPU time each.
+    @Test(arguments: PythonSDK.Temporality.allCases, [PythonSDK.Way.export, .json])
+    func theFiguresOfAProcessAreKept(temporality: PythonSDK.Temporality, way: PythonSDK.Way) async throws {
+        let collector = try await CollectorProcess(store: store)
+        let program = try PythonSDK(temporality, .explicit, way: way, rounds: 3, collector: collector.address)
+        try await program.goOn()
+        try await program.goOn()
+        _ = try await program.finish()
+        let answer = try await Probe(folder: folder, collector: collector.address).processes()
+        #expect(answer.rows.map(\.service) == ["also measured", "measured"])
+        for row in answer.rows {
+            #expect(row.processes == 1)
+            #expect(abs(try #require(row.cpuSeconds) - 7.5) < 1e-6)
+            let slot = try #require(row.slots.compactMap(\.self).last)
+            #expect(slot.memory == Double(84 << 20))
+            #expect(slot.threads == 7)
+            #expect(slot.descriptors == 42)
+            #expect(row.busyWait == nil)
+        }
+    }
+
     private func report(_ collector: CollectorProcess) async throws -> Report {
         let by = ["service", "kind", "endpoint", "status"].flatMap { ["--by", $0] }
         return try await Probe(folder: folder, collector: collector.address).report(by)

@@ -97,6 +97,15 @@ def find_the_failing_endpoint(page):
         assert heading in page.text(), heading
 
 
+def see_the_processes_of_a_service(page):
+    page.open("/endpoint?service=payments&since=2h")
+    text = page.text()
+    places = [text.index(heading) for heading in ("Processes 4", "CPU", "Memory", "Delay", "Rate and failures", "Latency")]
+    assert places == sorted(places), text
+    assert "2 started in this window" in text, text
+    assert all(chart.get_attribute("aria-label") for chart in page.all("#h-process ~ * svg.area, .three svg.area"))
+
+
 def open_the_slowest_request(page):
     page.open("/requests?since=2h&endpoint=%2Fpayments&failed=true&sort=duration")
     rows = page.all("main tbody tr")
@@ -177,7 +186,7 @@ def picture_every_view(page):
     endpoint = page.row(*FAILING).find_element(By.CSS_SELECTOR, "a.name").get_attribute("href").removeprefix(ADDRESS)
     views = {
         "overview": "/?since=1h&compare=previous", "endpoint": endpoint, "requests": "/requests?since=2h", "request": request,
-        "trace": trace.removeprefix(ADDRESS), "map": "/map?since=2h", "agents": "/agents?since=2h",
+        "service": "/endpoint?service=payments&since=2h", "trace": trace.removeprefix(ADDRESS), "map": "/map?since=2h", "agents": "/agents?since=2h",
         "empty": "/?service=nobody", "clear": "/requests/clear",
     }
     for name, path in views.items():
@@ -220,7 +229,7 @@ def main():
     page = Page()
     try:
         for step in (
-            find_the_failing_endpoint, open_the_slowest_request, search_filter_sort_and_page, follow_what_arrives,
+            find_the_failing_endpoint, see_the_processes_of_a_service, open_the_slowest_request, search_filter_sort_and_page, follow_what_arrives,
             use_the_keyboard_alone, read_without_script, picture_every_view, clear_after_a_second_question,
         ):
             step(page)

@@ -22,6 +22,7 @@ from opentelemetry.exporter.otlp.proto.common.metrics_encoder import encode_metr
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.metrics import Observation
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader, PeriodicExportingMetricReader
 from opentelemetry.sdk.resources import Resource
@@ -63,6 +64,21 @@ class Service:
         }
         self.size = server.create_histogram("http.server.response.body.size", unit="By")
         self.others = server.create_counter("orders"), server.create_up_down_counter("http.server.active_requests")
+        self.rounds = 0
+        self.observe_process(self.metrics.get_meter("made up process"))
+
+    def observe_process(self, meter):
+        """Makes the metrics of OpenTelemetry's instrumentation for Python ("system metrics"), with made-up values."""
+
+        def of(**values):
+            return lambda _: [Observation(value * self.rounds, {"type": name}) for name, value in values.items()]
+
+        meter.create_observable_counter("process.cpu.time", [of(user=2.0, system=0.5)], unit="s")
+        meter.create_observable_counter("process.context_switches", [of(voluntary=30, involuntary=4)], unit="switches")
+        meter.create_observable_up_down_counter("process.memory.usage", [lambda _: [Observation(84 << 20)]], unit="By")
+        meter.create_observable_up_down_counter("process.thread.count", [lambda _: [Observation(7)]])
+        meter.create_observable_up_down_counter("process.open_file_descriptor.count", [lambda _: [Observation(42)]])
+        meter.create_observable_gauge("process.cpu.utilization", [lambda _: [Observation(0.5)]])
 
     def measure(self, kind, endpoint, status):
         seconds, size = min(9.5, self.random.lognormvariate(-2.5, 1.2)), self.random.randrange(5000)
@@ -93,6 +109,8 @@ class Service:
         account["bytes"] += size if kind == "server" else 0
 
     def round(self, requests):
+        if self.metrics:
+            self.rounds += 1
         for number in range(requests):
             endpoint, status = ROUTES[number % len(ROUTES)]
             self.measure("server", endpoint, status)

@@ -93,7 +93,7 @@ class Instance:
                 "service.name": service, "service.version": version, "service.instance.id": f"{service}-{number}-{version}",
                 "deployment.environment.name": "production", "host.name": f"host-{number}",
                 "telemetry.sdk.name": "martlet", "telemetry.sdk.language": "swift", "telemetry.sdk.version": "0.1.0",
-                "martlet.capture.mode": "automatic",
+                "martlet.capture.mode": "automatic", "process.runtime.name": "swift", "process.runtime.version": "6.3",
             })
         }
         self.series, self.spans = {}, []
@@ -121,12 +121,40 @@ class Instance:
         all_metrics = [
             {"name": name, "unit": "s", "exponentialHistogram": {"aggregationTemporality": 1, "dataPoints": points}}
             for name, points in metrics.items()
-        ] + [{"name": "martlet.agent.requests", "sum": {"aggregationTemporality": 2, "dataPoints": ledger}}]
+        ] + self.process(window) + [{"name": "martlet.agent.requests", "sum": {"aggregationTemporality": 2, "dataPoints": ledger}}]
         scope = {"scope": {"name": "martlet"}}
         post("metrics", {"resourceMetrics": [{"resource": self.resource, "scopeMetrics": [{**scope, "metrics": all_metrics}]}]})
         if self.spans:
             post("traces", {"resourceSpans": [{"resource": self.resource, "scopeSpans": [{**scope, "spans": self.spans}]}]})
         self.series, self.spans = {}, []
+
+
+    def process(self, window):
+        """The metrics of the process. Its memory grows by 0.2 MiB a minute."""
+        minutes = (window[1] - self.start) / 60e9
+        delta = {"startTimeUnixNano": str(window[0]), "timeUnixNano": str(window[1])}
+        cpu = {"user": 4 + 2 * chance.random(), "system": 1 + chance.random()}
+        levels = {
+            "process.memory.usage": (70 + 6 * chance.random() + 0.2 * minutes) * 2**20, "process.thread.count": 14,
+            "process.unix.file_descriptor.count": 60 + chance.randrange(9),
+        }
+        delays = {"pool": 0.0004, "main_queue": 0.002}
+        return [
+            {"name": "process.cpu.time", "unit": "s", "sum": {
+                "aggregationTemporality": 1, "isMonotonic": True, "dataPoints": [
+                    {**delta, "attributes": attributes({"cpu.mode": mode}), "asDouble": seconds} for mode, seconds in cpu.items()
+                ]}},
+            {"name": "process.uptime", "unit": "s", "gauge": {"dataPoints": [
+                {"timeUnixNano": str(window[1]), "asDouble": minutes * 60}]}},
+        ] + [
+            {"name": name, "sum": {"aggregationTemporality": 2, "dataPoints": [
+                {"timeUnixNano": str(window[1]), "asInt": str(int(value))}]}}
+            for name, value in levels.items()
+        ] + [
+            {"name": f"martlet.process.{name}.delay", "unit": "s", "histogram": {"aggregationTemporality": 1, "dataPoints": [
+                {**delta, "count": "60", "sum": 60 * seconds, "max": seconds * math.exp(chance.gauss(2, 0.8))}]}}
+            for name, seconds in delays.items()
+        ]
 
 
 instances = {}

@@ -18,16 +18,17 @@ final class Stopwatch: Sendable {
         }
     }
 
-    func report(ledger: MartletStatus.Ledger) throws {
+    func report(ledger: MartletStatus.Ledger, _ burden: Burden?) throws {
         struct Report: Encodable {
             let captured: UInt64
             let delivered: UInt64
             let waiting: UInt64
             let milliseconds: [String: [Double]]
+            let burden: Burden?
         }
         let report = Report(
             captured: ledger.captured, delivered: ledger.delivered, waiting: ledger.waiting,
-            milliseconds: times.withLock { $0 })
+            milliseconds: times.withLock { $0 }, burden: burden)
         print(String(decoding: try JSONEncoder().encode(report), as: UTF8.self))
     }
 

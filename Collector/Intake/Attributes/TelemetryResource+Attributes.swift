@@ -9,6 +9,8 @@ extension TelemetryResource {
         let attributes = resource.attributes
         let agent = [attributes.text(AttributeName.sdkName), attributes.text(AttributeName.sdkVersion)]
             .compactMap(\.self).joined(separator: " ")
+        let runtime = [attributes.text(AttributeName.runtimeName), attributes.text(AttributeName.runtimeVersion)]
+            .compactMap(\.self).joined(separator: " ")
         self.init(
             service: attributes.text(AttributeName.serviceName) ?? Self.unknownService,
             version: attributes.text(AttributeName.serviceVersion),
@@ -16,7 +18,8 @@ extension TelemetryResource {
             instance: Self.instance(attributes),
             host: attributes.text(AttributeName.hostName), captureMode: attributes.text(AttributeName.captureMode),
             captureReason: attributes.text(AttributeName.captureReason)?.cut(toBytes: IntakeLimits.captureReasonBytes),
-            agent: agent.isEmpty ? nil : agent)
+            agent: agent.isEmpty ? nil : agent,
+            runtime: runtime.isEmpty ? nil : runtime.cut(toBytes: IntakeLimits.runtimeBytes))
         rules = attributes.integer(AttributeName.rules).flatMap { $0 > 0 ? $0 : nil }
     }
 

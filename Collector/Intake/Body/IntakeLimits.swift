@@ -40,6 +40,10 @@ package struct IntakeLimits: Sendable, Equatable {
     static let longestName = 4096
     /// Bytes of the sentence in which an agent explains its capture mode. A longer sentence is cut.
     static let captureReasonBytes = 1024
+    /// Bytes of the name and version of a runtime. A longer text is cut.
+    static let runtimeBytes = 64
+    /// Points of one process in a body: as many as a sender of one point a minute has after three days without its collector.
+    static let maxProcessPoints = 4096
     /// Bytes of a reason for loss in an agent's ledger. A longer reason is cut.
     static let dropReasonBytes = 64
     /// Reasons for loss in a ledger. The requests of further reasons count as ``LedgerReading/otherReason``.

@@ -14,6 +14,8 @@ struct MetricsDecoding {
     private var ledger: LedgerReading?
     private var unwatched: OTLPSum?
     private var agentCPU: OTLPSum?
+    private var process = ProcessDecoding()
+    private var hasService = false
 
     init(limits: IntakeLimits, known: KnownAttributes, refusals: Refusals) {
         self.limits = limits
@@ -33,13 +35,17 @@ struct MetricsDecoding {
             for metric in part.metrics { try refuse(metric, "an attribute of the resource is too long") }
             return nil
         }
+        // A collector of a host's metrics has all of its processes, few of which are services.
+        hasService = resource.service != TelemetryResource.unknownService
         for scope in part.scopes { try take(scope, reserve) }
         // Phases come last, because they are added to the points of durations.
         for metric in part.metrics where metric.name == MetricName.clientPhaseDuration { try takePhases(metric) }
         if let unwatched { ledger?.note(\.unwatched, unwatched) }
         if let agentCPU { ledger?.note(\.agentCPU, agentCPU) }
-        guard !points.isEmpty || !cumulative.isEmpty || ledger != nil else { return nil }
-        return InstanceMetrics(resource: resource, points: points, cumulative: cumulative, ledger: ledger)
+        guard !points.isEmpty || !cumulative.isEmpty || ledger != nil || !process.isEmpty else { return nil }
+        return InstanceMetrics(
+            resource: resource, points: points, cumulative: cumulative, ledger: ledger, process: process.points,
+            processTotals: process.totals)
     }
 
     private mutating func take(_ part: EncodedScopeMetrics, _ reserve: MemoryReservation) throws {
@@ -60,6 +66,8 @@ struct MetricsDecoding {
                 unwatched = try metric.message().sum
             } else if metric.name == MetricName.agentCPU {
                 agentCPU = try metric.message().sum
+            } else if hasService, let figures = ProcessMetric(named: metric.name) {
+                process.take(try metric.message(), as: figures, &refusals)
             } else if metric.name != MetricName.clientPhaseDuration {
                 refusals.ignore(try metric.message().pointCount)
             }

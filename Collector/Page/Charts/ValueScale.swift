@@ -16,9 +16,12 @@ struct ValueScale: Sendable {
     private let values: [Double]
 
     /// An axis from 0 to a round number that no value is above.
-    static func linear(_ values: [Double], top: Double, bottom: Double) -> ValueScale {
+    ///
+    /// - Parameter isBinary: whether the numbers are round in units of bytes, each of which is 1024 of the one before.
+    static func linear(_ values: [Double], top: Double, bottom: Double, isBinary: Bool = false) -> ValueScale {
         let most = values.filter(\.isFinite).max() ?? 0
-        let step = RoundNumber.notBelow(max(most, 1e-9) / 3)
+        let unit = isBinary ? pow(1024, (log2(max(most, 1)) / 10).rounded(.down)) : 1
+        let step = RoundNumber.notBelow(max(most / unit, 1e-9) / 3) * unit
         let steps = max(1, (most / step - 1e-9).rounded(.up))
         return ValueScale(
             top: top, bottom: bottom, range: 0...(steps * step), isLogarithmic: false,

@@ -14,6 +14,7 @@ extension AgentList {
             }
             equation
             notice
+            busyWaits
             if !report.agents.isEmpty { AgentsGrid(list: self).html }
             commandLine
         }
@@ -65,6 +66,23 @@ extension AgentList {
     }
 
     private func sign(_ text: String) -> HTML { element("span", .hidden) { text } }
+
+    @HTMLBuilder private var busyWaits: HTML {
+        if let waits = report.busyWaits {
+            element("aside", .class("notice warn"), Attribute("aria-labelledby", "n-busy")) {
+                element("h2", .id("n-busy")) {
+                    Icon.part.html
+                    "CPU time may be spent on waiting"
+                }
+                for wait in waits.prefix(Self.maxNoted) {
+                    element("p") {
+                        element("b") { wait.service }
+                        ": \(wait.sentence). " + wait.advice.prefix(1).uppercased() + wait.advice.dropFirst() + "."
+                    }
+                }
+            }
+        }
+    }
 
     @HTMLBuilder private var notice: HTML {
         let agents = remarkable

@@ -29,7 +29,8 @@ package struct AgentList: Sendable {
         var answer = try await storage.agents(seenSince: start, limit: AgentsReport.maxAgents)
         answer.agents.removeAll { !visit.filter.matches($0.resource) }
         silent = answer.agents.count { visit.now > $0.lastSeen && visit.now - $0.lastSeen > Self.silence }
-        report = AgentsReport(answer, since: start)
+        report = AgentsReport(
+            answer, since: start, busyWaits: try await storage.recentBusyWaits(now: visit.now, visit.filter))
         total = AgentsReport.Account.sum(of: report.agents.compactMap(\.ledger))
     }
 

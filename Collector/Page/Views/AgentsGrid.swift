@@ -31,7 +31,7 @@ struct AgentsGrid {
 
     private var titles: HTML {
         HTML.joined(
-            [DataTable.title("first", "Instance"), DataTable.title("", "Capture")]
+            [DataTable.title("first", "Instance"), DataTable.title("", "Capture"), DataTable.title("num", "Process")]
                 + ["Captured", "Delivered", "Waiting", "Dropped", "Arrived", "Gaps", "Unwatched", "First seen"]
                 .enumerated().map { DataTable.title($0.offset == 0 ? "num lead" : "num", $0.element) }
                 + [DataTable.title("num", "Last seen"), DataTable.title("num", "Clock")])
@@ -41,6 +41,7 @@ struct AgentsGrid {
         DataTable.row {
             name(agent)
             capture(agent)
+            process(agent.process)
             ledger(agent.ledger)
             DataTable.cell("gaps", "num") {
                 agent.missingBatches.map(warned) ?? unknown
@@ -87,6 +88,24 @@ struct AgentsGrid {
                     Icon.part.html
                     rules == 1 ? "1 rule in force" : "\(rules) rules in force"
                 }
+            }
+        }
+    }
+
+    private func process(_ process: ProcessMeasures?) -> HTML {
+        DataTable.cell("process", "num") {
+            if let process {
+                process.memory.map(FigureText.bytes) ?? ""
+                for text in [
+                    process.uptime.map { "up \(FigureText.age(UInt64($0), isShort: true))" },
+                    process.cores.map { "\(FigureText.fixed($0 * 100, 1)) % CPU" },
+                    process.threads.map { "\(FigureText.fixed($0, 0)) threads" },
+                    process.descriptors.map { "\(FigureText.fixed($0, 0)) files" },
+                ].compactMap(\.self) {
+                    element("span", .class("sub num")) { text }
+                }
+            } else {
+                unknown
             }
         }
     }
@@ -152,6 +171,7 @@ struct AgentsGrid {
         DataTable.row {
             DataTable.name { report.agents.count == 1 ? "The instance" : "All \(report.agents.count)" }
             DataTable.cell("capture", "why-cell") {}
+            DataTable.cell("process", "num") {}
             ledger(total)
             DataTable.cell("gaps", "num") {
                 warned(report.agents.reduce(0) { $0 &+ ($1.missingBatches ?? 0) })

@@ -12,6 +12,13 @@ package struct AgentsReport: Sendable, Equatable, Codable {
     package var agents: [Agent]
     /// The number of senders that were left out; `nil` if the list is complete.
     package var more: Int?
+    /// The services that took CPU time while requests waited, in this hour and the one before; `nil` if none took much.
+    package var busyWaits: [BusyWait]?
+
+    private enum CodingKeys: String, CodingKey {
+        case from, agents, more
+        case busyWaits = "busy_waits"
+    }
 
     package struct Agent: Sendable, Equatable, Codable {
         package var service: String
@@ -47,9 +54,13 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         /// The source that its requests are counted from, `metrics` or `spans`, by their kind. `nil` for Martlet's agents,
         /// which always send metrics, and for a sender that reported no request.
         package var statistics: [String: String]?
+        /// The name and version of its runtime, such as `swift 6.3`; `nil` if it is not told.
+        package var runtime: String?
+        /// The figures of its process in the last minute that it told of; `nil` if it told of none lately.
+        package var process: ProcessMeasures?
 
         private enum CodingKeys: String, CodingKey {
-            case service, version, environment, instance, host, capture, rules, agent, ledger, statistics
+            case service, version, environment, instance, host, capture, rules, agent, ledger, statistics, runtime, process
             case missingBatches = "missing_batches"
             case overlappingBatches = "overlapping_batches"
             case captureReason = "capture_reason"
@@ -70,7 +81,8 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         package var dropped: [String: UInt64]
     }
 
-    package init(_ answer: AgentsAnswer, since: UnixNanoseconds) {
+    package init(_ answer: AgentsAnswer, since: UnixNanoseconds, busyWaits: [BusyWait] = []) {
+        self.busyWaits = busyWaits.isEmpty ? nil : busyWaits
         from = TimeText.format(since)
         agents = answer.agents.map(Agent.init)
         more = answer.more > 0 ? answer.more : nil
@@ -93,7 +105,8 @@ extension AgentsReport.Agent {
             clockSeconds: record.clockSeconds,
             statistics: record.statistics.isEmpty
                 ? nil
-                : Dictionary(uniqueKeysWithValues: record.statistics.map { ($0.key.rawValue, $0.value.rawValue) }))
+                : Dictionary(uniqueKeysWithValues: record.statistics.map { ($0.key.rawValue, $0.value.rawValue) }),
+            runtime: resource.runtime, process: record.process.map(ProcessMeasures.init))
     }
 }
 
@@ -110,5 +123,13 @@ extension AgentsReport.Account {
     fileprivate init(_ ledger: LedgerReading) {
         self.init(
             captured: ledger.captured, delivered: ledger.delivered, waiting: ledger.waiting, dropped: ledger.dropped)
+    }
+}
+
+extension Storage {
+    /// Returns the senders that were heard of since a time, and the recent busy waits.
+    package func agentsReport(since: UnixNanoseconds, now: UnixNanoseconds) async throws -> AgentsReport {
+        let answer = try await agents(seenSince: since, limit: AgentsReport.maxAgents)
+        return AgentsReport(answer, since: since, busyWaits: try await recentBusyWaits(now: now))
     }
 }

@@ -13,7 +13,9 @@ package enum AgentsTable {
         for agent in report.agents {
             let names = [agent.service, agent.version, agent.instance, agent.host, agent.agent, agent.capture]
             let missing = agent.missingBatches.map(String.init) ?? ""
-            let cells = names.map { $0 ?? "" } + [seen(agent, now: now)] + figures(of: agent.ledger) + [missing]
+            let cells =
+                names.map { $0 ?? "" } + [seen(agent, now: now)] + figures(of: agent.process)
+                + figures(of: agent.ledger) + [missing]
             table.add(cells.map { TextTable.Cell($0) })
         }
         return table.text(on: device) + notes(on: report)
@@ -22,7 +24,9 @@ package enum AgentsTable {
     private static var columns: [TextTable.Column] {
         [
             name("service"), name("version", .version), name("instance"), name("host", .host), name("agent", .agent),
-            name("capture", .capture), TextTable.Column(title: "last seen"), figure("captured"),
+            name("capture", .capture), TextTable.Column(title: "last seen"), TextTable.Column(title: "up", rank: Rank.uptime.rawValue),
+            figure("cpu %", .cpu),
+            figure("memory", .memory), figure("threads", .threads), figure("files", .files), figure("captured"),
             figure("delivered", .delivered), figure("waiting", .waiting), figure("dropped"),
             figure("missing batches", .missingBatches),
         ]
@@ -39,13 +43,21 @@ package enum AgentsTable {
     /// The order in which a narrow terminal loses columns, the first one first; those below 0 make room for long names. Notes
     /// below the table tell what is unusual about capture.
     private enum Rank: Int {
-        case agent = -2
-        case host, delivered, waiting, missingBatches, version, capture
+        case uptime = -5
+        case files, threads, agent, host, delivered, waiting, missingBatches, version, memory, cpu, capture
     }
 
     private static func seen(_ agent: AgentsReport.Agent, now: UnixNanoseconds?) -> String {
         guard let now, let seen = TimeText.parse(agent.lastSeen, now: now) else { return agent.lastSeen }
         return FigureText.age((max(now, seen) - seen) / 1_000_000_000) + " ago"
+    }
+
+    private static func figures(of process: ProcessMeasures?) -> [String] {
+        [
+            process?.uptime.map { FigureText.age(UInt64($0), isShort: true) },
+            process?.cores.map { FigureText.fixed($0 * 100, 1) }, process?.memory.map(FigureText.bytes),
+            process?.threads.map { FigureText.fixed($0, 0) }, process?.descriptors.map { FigureText.fixed($0, 0) },
+        ].map { $0 ?? "" }
     }
 
     private static func figures(of ledger: AgentsReport.Account?) -> [String] {
@@ -58,6 +70,9 @@ package enum AgentsTable {
     private static func notes(on report: AgentsReport) -> String {
         var lines = report.agents.flatMap { agent in
             agent.notes.map { TerminalText.plain("\(agent.service) \(agent.instance): \($0)") + "\n" }
+        }
+        lines += (report.busyWaits ?? []).map {
+            TerminalText.plain("\($0.service): \($0.sentence); \($0.advice)") + "\n"
         }
         if let more = report.more {
             lines.append(

@@ -112,6 +112,13 @@ package struct Parameters<Name: ParameterName>: Sendable {
         return length
     }
 
+    /// Returns the length of the slots of an answer over time; `nil` if the parameter was not given.
+    func step(_ name: Name) throws(ParameterError) -> UInt64? {
+        guard let step = try length(name) else { return nil }
+        guard step >= TrendStep.shortest else { throw ParameterError("\(name.rawValue) must be 10s or longer") }
+        return step
+    }
+
     /// Returns the wanted values of all dimensions that a parameter names.
     package func filter() throws(ParameterError) -> RequestFilter {
         var filter = RequestFilter()

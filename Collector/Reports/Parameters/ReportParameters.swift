@@ -9,7 +9,7 @@ extension Parameters<ReportParameter> {
         let order = GroupOrder(try choice(.sort) ?? .impact, ascending: try flag(.ascending))
         return StatisticsQuery(
             window: try window(now: now), filter: try filter(), by: try dimensions(), order: order,
-            limit: try number(.top, of: "rows"), step: try step())
+            limit: try number(.top, of: "rows"), step: try step(.step))
     }
 
     /// Returns the query of a time series, which always has a step.
@@ -34,11 +34,5 @@ extension Parameters<ReportParameter> {
             }
         }
         return dimensions.isEmpty ? ReportParameter.defaultBy : dimensions
-    }
-
-    private func step() throws(ParameterError) -> UInt64? {
-        guard let step = try length(.step) else { return nil }
-        guard step >= TrendStep.shortest else { throw ParameterError("step must be 10s or longer") }
-        return step
     }
 }

@@ -47,6 +47,14 @@ package enum FigureText {
         }
     }
 
+    /// Returns a number of bytes in the unit that leaves one to four digits before the decimal point: `84 MiB`, `1.4 GiB`.
+    package static func bytes(_ value: Double) -> String {
+        let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]
+        var (rest, unit) = (max(value, 0), 0)
+        while rest >= 1024, unit < units.count - 1 { (rest, unit) = (rest / 1024, unit + 1) }
+        return fixed(rest, unit > 0 && rest < 9.95 ? 1 : 0) + " " + units[unit]
+    }
+
     /// Returns a length of time in its largest unit, and in the next one unless `isShort`: `19 s`, `3 h 12 min`, `3 h`.
     package static func age(_ seconds: UInt64, isShort: Bool = false) -> String {
         let units: [(String, UInt64)] = [("d", 86_400), ("h", 3600), ("min", 60), ("s", 1)]

@@ -2,7 +2,7 @@ import GRDB
 import MartletStorage
 
 /// One step of making room when the store is larger than its limit: the oldest details go first, then the oldest points of
-/// 10 s, then those of minutes. All of them are in points of hours too, which stay.
+/// 10 s and figures of processes, then those of minutes. All of them are in points of hours too, which stay.
 struct Shedding {
     /// Bytes of the pages in use.
     let limit: UInt64
@@ -25,13 +25,15 @@ struct Shedding {
 
     /// Deletes the oldest rolled-up chunks of a tier, and has readers stop counting them first.
     private func shed(_ tier: Tier, in db: Database) throws -> Int {
-        guard let target = tier.next, let end = try endOfOldest(tier, in: db) else { return 0 }
+        guard let target = tier.next else { return 0 }
+        guard let end = try endOfOldest(tier, in: db) else { return try ProcessRows.delete(tier, until: .max, in: db) }
         var times = try ExpiredRows.times(in: db)
         let slot = target.slotEnd(of: end)
         times.fine = max(times.fine, slot)
         if tier == .minute { times.minutes = max(times.minutes, slot) }
         _ = try ExpiredRows.advance(to: times, in: db)
         return try Expiry.deleteChunks(tier, isRolled: true, until: slot, in: db)
+            + ProcessRows.delete(tier, until: slot, in: db)
     }
 
     /// Returns the end of the last of the oldest chunks that one step deletes.

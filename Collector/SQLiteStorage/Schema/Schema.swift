@@ -14,8 +14,9 @@ enum Schema {
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("tables of 2026-11-23, with rules") { db in
-            try db.execute(sql: StoreID.table + senders + series + chunks + batches + cumulativeSeries + details)
+        migrator.registerMigration("tables of 2026-11-23, seventh") { db in
+            try db.execute(
+                sql: StoreID.table + senders + processes + series + chunks + batches + cumulativeSeries + details)
         }
         return migrator
     }
@@ -27,7 +28,7 @@ enum Schema {
             service TEXT NOT NULL, version TEXT NOT NULL, environment TEXT NOT NULL,
             instance TEXT NOT NULL, host TEXT NOT NULL,
             -- Texts that may change while a process lives, so they are no part of its identity.
-            capture_mode TEXT NOT NULL, capture_reason TEXT NOT NULL, agent TEXT NOT NULL,
+            capture_mode TEXT NOT NULL, capture_reason TEXT NOT NULL, agent TEXT NOT NULL, runtime TEXT NOT NULL,
             -- Rules in force that change requests, also no part of it.
             rules INTEGER NOT NULL,
             -- The first and the latest batch, by the collector's clock.
@@ -76,6 +77,31 @@ enum Schema {
             PRIMARY KEY (hour, resource_id)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX uncounted_by_resource ON uncounted (resource_id);
+
+        """
+
+    /// The figures of senders' processes.
+    private static let processes = """
+        CREATE TABLE process_slot (
+            resource_id INTEGER NOT NULL REFERENCES resource(id) ON DELETE CASCADE,
+            -- As in chunk; each figure is in a slot of each tier.
+            tier INTEGER NOT NULL,
+            -- The end of the slot, the start of the first interval in it and the end of the last one, by the sender's clock.
+            end_time INTEGER NOT NULL, from_time INTEGER NOT NULL, to_time INTEGER NOT NULL,
+            figures BLOB NOT NULL,
+            PRIMARY KEY (resource_id, tier, end_time)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX process_slot_by_end ON process_slot (tier, end_time);
+
+        -- The latest totals of senders of cumulative counters.
+        CREATE TABLE process_total (
+            resource_id INTEGER NOT NULL REFERENCES resource(id) ON DELETE CASCADE,
+            counter INTEGER NOT NULL,
+            -- The time that the process counts from, by its clock; 0 if it does not tell that time.
+            start_time INTEGER NOT NULL,
+            end_time INTEGER NOT NULL, value INTEGER NOT NULL,
+            PRIMARY KEY (resource_id, counter, start_time)
+        ) STRICT, WITHOUT ROWID;
 
         """
 

@@ -26,7 +26,7 @@ enum ResourceRows {
     ) throws -> Bool {
         let statement = try db.cachedStatement(
             sql: """
-                UPDATE resource SET capture_mode = ?, capture_reason = ?, agent = ?, rules = ?, last_seen = ?,
+                UPDATE resource SET capture_mode = ?, capture_reason = ?, agent = ?, runtime = ?, rules = ?, last_seen = ?,
                     first_seen = min(first_seen, ?), last_end = max(last_end, ?)
                 WHERE id = ? AND service = ? AND version = ? AND environment = ? AND instance = ? AND host = ?
                 """)
@@ -41,11 +41,12 @@ enum ResourceRows {
         let statement = try db.cachedStatement(
             sql: """
                 INSERT INTO resource (service, version, environment, instance, host, capture_mode, capture_reason, agent,
-                    rules, first_seen, last_seen, last_end)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    runtime, rules, first_seen, last_seen, last_end)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (service, version, environment, instance, host) DO UPDATE SET
                     capture_mode = excluded.capture_mode, capture_reason = excluded.capture_reason,
-                    agent = excluded.agent, rules = excluded.rules, last_seen = excluded.last_seen,
+                    agent = excluded.agent, runtime = excluded.runtime, rules = excluded.rules,
+                    last_seen = excluded.last_seen,
                     -- It lies in the future if the collector's clock was ahead.
                     first_seen = min(first_seen, excluded.first_seen),
                     last_end = max(last_end, excluded.last_end)
@@ -67,7 +68,10 @@ enum ResourceRows {
 
     /// The columns that may change while a sender lives.
     private static func state(of resource: TelemetryResource) -> StatementArguments {
-        [resource.captureMode ?? "", resource.captureReason ?? "", resource.agent ?? "", resource.rules ?? 0]
+        [
+            resource.captureMode ?? "", resource.captureReason ?? "", resource.agent ?? "", resource.runtime ?? "",
+            resource.rules ?? 0,
+        ]
     }
 
     static func find(_ id: Int64, in db: Database) throws -> TelemetryResource? {
@@ -79,7 +83,8 @@ enum ResourceRows {
         var resource = TelemetryResource(
             service: row["service"], version: present(row["version"]), environment: present(row["environment"]),
             instance: row["instance"], host: present(row["host"]), captureMode: present(row["capture_mode"]),
-            captureReason: present(row["capture_reason"]), agent: present(row["agent"]))
+            captureReason: present(row["capture_reason"]), agent: present(row["agent"]),
+            runtime: present(row["runtime"]))
         let rules: Int = row["rules"]
         resource.rules = rules > 0 ? rules : nil
         return resource

@@ -62,6 +62,6 @@ struct MetricsRoute: Sendable {
         let (now, window) = (now(), PrometheusAgents.window)
         let answer = try? await storage.agents(
             seenSince: now > window ? now - window : 0, limit: PrometheusAgents.maxAgents)
-        return answer.map(PrometheusAgents.text) ?? ""
+        return answer.map { PrometheusAgents.text(of: $0) + PrometheusServices.text(of: $0, now: now) } ?? ""
     }
 }

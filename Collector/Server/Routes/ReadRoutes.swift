@@ -19,7 +19,7 @@ struct ReadRoutes: Sendable {
         group.add(middleware: ReadLimiterMiddleware(limiter: limiter))
         let reads: [(RouterPath, Read)] = [
             ("report", report), ("series", series), ("requests", requests), ("requests/:id", request),
-            ("values/:dimension", values), ("agents", agents),
+            ("values/:dimension", values), ("agents", agents), ("process", process),
         ]
         for (path, read) in reads {
             group.get(path) { request, context in
@@ -104,8 +104,13 @@ struct ReadRoutes: Sendable {
 
     private func agents(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
         let since = try AgentsParameters(request.queryPairs).since(now: now())
-        let answer = try await storage.agents(seenSince: since, limit: AgentsReport.maxAgents)
-        return try Response.json(AgentsReport(answer, since: since))
+        return try Response.json(try await storage.agentsReport(since: since, now: now()))
+    }
+
+    private func process(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
+        let query = try ProcessParameters(request.queryPairs).query(now: now())
+        let answer = try await storage.processes(query)
+        return try Response.json(ProcessReport(answer, try await storage.busyWaits(of: answer, query.filter)))
     }
 
     /// - Parameter failure: the sentence for a store that fails.

@@ -17,11 +17,14 @@ package struct AgentRecord: Sendable, Equatable {
     /// The source that each kind of its requests is counted from. Kinds that it never reported are missing. Empty for
     /// Martlet's agents, which always send metrics.
     package var statistics: [RequestKind: StatisticsSource]
+    /// The figures of its process in the last minute that it told of; `nil` if it told of none lately.
+    package var process: ProcessStatistics?
 
     package init(
         resource: TelemetryResource, firstSeen: UnixNanoseconds, lastSeen: UnixNanoseconds,
         latestEnd: UnixNanoseconds = 0,
-        ledger: LedgerReading?, gaps: BatchGaps?, statistics: [RequestKind: StatisticsSource] = [:]
+        ledger: LedgerReading?, gaps: BatchGaps?, statistics: [RequestKind: StatisticsSource] = [:],
+        process: ProcessStatistics? = nil
     ) {
         self.resource = resource
         self.firstSeen = firstSeen
@@ -30,5 +33,6 @@ package struct AgentRecord: Sendable, Equatable {
         self.ledger = ledger
         self.gaps = gaps
         self.statistics = statistics
+        self.process = process
     }
 }

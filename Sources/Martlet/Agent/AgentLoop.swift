@@ -8,6 +8,8 @@ struct AgentLoop: ~Copyable {
     private let checkInterval: UInt64
     private var nextSeal: UInt64
     private var nextCheck: UInt64
+    private var nextProbe: UInt64
+    private let delays = DelayProbes()
     private let requests: FlushRequests
     private let board: StatusBoard
     private let recorder: Recorder
@@ -34,6 +36,7 @@ struct AgentLoop: ~Copyable {
         self.checkInterval = max(checkInterval, MartletLimits.shortestInterval).nanoseconds
         nextCheck = Clock.monotonic() &+ self.checkInterval
         nextSeal = Clock.monotonic() &+ interval
+        nextProbe = Clock.monotonic()
         self.requests = requests
         self.board = board
         self.recorder = recorder
@@ -45,7 +48,7 @@ struct AgentLoop: ~Copyable {
         self.keeper = keeper
         sealer = Sealer(
             configuration, resource: resource, capture: capture, recorder: recorder, log: log, board: board,
-            keeper: keeper)
+            keeper: keeper, delays: delays)
         delivery = Delivery(
             configuration, instance: resource.instance, log: log, requests: requests, board: board
         ) {
@@ -70,11 +73,12 @@ struct AgentLoop: ~Copyable {
         if recorder.hasRequestsInMemory { seal(isCallerWaiting: true) }
         deliver(isCallerWaiting: false)
         while true {
-            requests.waitForRequest(until: min(nextSeal, delivery.nextAttempt, nextCheck))
+            requests.waitForRequest(until: min(nextSeal, delivery.nextAttempt, nextCheck, nextProbe))
             let flushes = requests.takeFlushes()
             let isStopping = requests.stopBy != nil
             let isCallerWaiting = !flushes.isEmpty || isStopping
             if keeper.prepareNextSegment() { nextSeal = 0 }
+            probeDelays()
             if isCallerWaiting || budget.hasSwitched || Clock.monotonic() >= min(nextSeal, nextCheck) { check() }
             guard isCallerWaiting || Clock.monotonic() >= min(nextSeal, delivery.nextAttempt) else { continue }
             if isCallerWaiting || Clock.monotonic() >= nextSeal { seal(isCallerWaiting: isCallerWaiting) }
@@ -96,6 +100,12 @@ struct AgentLoop: ~Copyable {
         if rules.check() { nextSeal = 0 }
         keeper.noteUnwatched(recorder.unwatched.nanoseconds())
         checkHooks()
+    }
+
+    private mutating func probeDelays() {
+        guard Clock.monotonic() >= nextProbe else { return }
+        nextProbe = Clock.monotonic() &+ MartletLimits.probeInterval.nanoseconds
+        delays.send()
     }
 
     /// Warns of a hook that another library has taken out, and leaves it as it is.

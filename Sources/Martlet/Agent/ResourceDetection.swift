@@ -42,6 +42,19 @@ enum ResourceDetection {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// The version of the compiler. Foundation comes with it on Linux, and only the two first numbers can be known.
+    static var swiftVersion: String {
+        #if compiler(>=6.5)
+        "6.5"
+        #elseif compiler(>=6.4)
+        "6.4"
+        #elseif compiler(>=6.3)
+        "6.3"
+        #else
+        "6.2"
+        #endif
+    }
+
     private static var osType: String {
         #if os(Linux)
         "linux"

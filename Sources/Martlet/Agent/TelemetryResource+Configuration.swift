@@ -12,6 +12,7 @@ extension TelemetryResource {
             service: configuration.serviceName, version: configuration.serviceVersion,
             environment: configuration.environment, instance: instance,
             host: all[AttributeName.hostName] ?? process.hostName, processID: Int64(process.processIdentifier),
+            runtime: "swift " + ResourceDetection.swiftVersion,
             attributes: Self.further(all))
     }
 

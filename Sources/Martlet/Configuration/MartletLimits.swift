@@ -77,6 +77,13 @@ enum MartletLimits {
     static let shortestInterval = Duration.milliseconds(100)
     /// The time after which an agent without traffic reports itself, so that `agents` tells idle from dead.
     static let heartbeat = Duration.seconds(60)
+    /// The time between two probes of the pool's and the main queue's delay.
+    static let probeInterval = Duration.seconds(1)
+    /// The age up to which a probe of the main queue counts before it comes back: past it the queue is taken for one that nobody
+    /// serves any more.
+    static let longestMainQueueDelay = Duration.seconds(60)
+    /// Descriptors that are counted one by one, where the system does not tell their number: each takes about a microsecond.
+    static let countedDescriptors = 1024
     /// The share of `MARTLET_MAX_MEMORY` for batches that no directory takes. They have no more than `MARTLET_BUFFER_MAX`
     /// either; past the limit the oldest are dropped.
     static let memoryOutbox = 0.25

@@ -15,6 +15,7 @@ struct Sealer: ~Copyable {
     private let log: AgentLog
     private let board: StatusBoard
     private let keeper: JournalKeeper
+    private var process: ProcessWatch
     private var pending: Pending?
     /// Bytes of the batches that were made of the pending interval and are not stored yet.
     private var encoded = 0
@@ -34,7 +35,7 @@ struct Sealer: ~Copyable {
     init(
         _ configuration: MartletConfiguration, resource: TelemetryResource, capture: EffectiveCapture,
         recorder: Recorder,
-        log: AgentLog, board: StatusBoard, keeper: JournalKeeper
+        log: AgentLog, board: StatusBoard, keeper: JournalKeeper, delays: DelayProbes
     ) {
         self.configuration = configuration
         identity = resource
@@ -45,6 +46,7 @@ struct Sealer: ~Copyable {
         self.log = log
         self.board = board
         self.keeper = keeper
+        process = ProcessWatch(delays)
         directories = BufferDirectory.candidates(
             for: configuration, environment: ProcessInfo.processInfo.environment)
     }
@@ -118,6 +120,7 @@ struct Sealer: ~Copyable {
         var resource: TelemetryResource
         var interval: RecordedInterval
         var captured: UInt64
+        var process: ProcessStatistics
     }
 
     /// Takes the interval that is over out of the journal.
@@ -139,7 +142,9 @@ struct Sealer: ~Copyable {
         lastReason = capture.reason
         lastRules = recorder.rules.count
         resource.rules = lastRules == 0 ? nil : lastRules
-        pending = Pending(sequence: sequence, resource: resource, interval: interval, captured: captured)
+        pending = Pending(
+            sequence: sequence, resource: resource, interval: interval, captured: captured,
+            process: process.next(interval.end - min(interval.start, interval.end)))
         return true
     }
 
@@ -162,7 +167,7 @@ struct Sealer: ~Copyable {
         let metrics = MetricsBatch(
             resource: pending.resource, start: interval.start, end: interval.end, series: interval.series,
             instanceStart: recorder.start, ledger: ledger, unwatched: interval.unwatched,
-            agentCPU: Clock.threadCPU() &+ AgentCost.nanoseconds)
+            agentCPU: Clock.threadCPU() &+ AgentCost.nanoseconds, process: pending.process)
         do {
             let batch = try batch(metrics.otlp(), .metrics, pending.sequence, requests: metrics.requests)
             return SealedInterval(

@@ -1,6 +1,7 @@
 import Foundation
 import MartletPoints
 import MartletStorage
+import MartletTelemetry
 import Testing
 
 @testable import MartletReports
@@ -41,12 +42,19 @@ import Testing
     @Test(arguments: [80, 120])
     func aTerminalShowsAgentsInItsWidth(columns: Int) throws {
         let now = Samples.time(7_300)
+        var process = ProcessStatistics()
+        (process.counts[.cpuUser], process.covered) = (7_460_000_000, 60_000_000_000)
+        process.add(7_200_000_000_000, of: .uptime)
+        for (gauge, value) in [.residentMemory: 84 << 20, .threads: 14, .descriptors: 62] as [ProcessGauge: UInt64] {
+            process.add(value, of: gauge)
+        }
         let agents = ["storefront", "payments"].enumerated().map { index, service in
             AgentRecord(
                 resource: Samples.resource(service, instance: "\(service)-7c9d8f6b5-x2lqp"), firstSeen: Samples.time(0),
                 lastSeen: Samples.time(7_298 - UInt64(index) * 7_000),
                 ledger: LedgerReading(
-                    time: Samples.time(7_297 - UInt64(index) * 7_000), captured: 2_130_417, waiting: 12), gaps: nil)
+                    time: Samples.time(7_297 - UInt64(index) * 7_000), captured: 2_130_417, waiting: 12), gaps: nil,
+                process: index == 0 ? process : nil)
         }
         let report = AgentsReport(AgentsAnswer(agents: agents, more: 0), since: Samples.time(0))
         let text = AgentsTable.text(of: report, now: now, on: OutputDevice(columns: columns))

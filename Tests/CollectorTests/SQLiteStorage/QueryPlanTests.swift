@@ -1,6 +1,7 @@
 import Fixtures
 import Foundation
 import GRDB
+import MartletPoints
 import MartletStorage
 import MartletTelemetry
 import Synchronization
@@ -38,6 +39,7 @@ import Testing
         AllowedScan("server", "SELECT DISTINCT client.service", because: "it is a subquery with a limit"),
         AllowedScan("resource", "SELECT * FROM resource WHERE", because: "a report selects senders"),
         AllowedScan("resource", "SELECT count(*) FROM resource WHERE last_seen", because: "a reader counts senders"),
+        AllowedScan("resource", "SELECT resource.*, resource.id AS sender", because: "a report selects senders"),
         AllowedScan("resource", "SELECT total(l.requests)", because: "a report has the account of all senders"),
         AllowedScan("spans", "SELECT DISTINCT spans.resource_id", because: "a report asks for all senders of spans"),
         AllowedScan(
@@ -55,7 +57,7 @@ import Testing
     @Test func noStatementScansATableThatGrows() async throws {
         var limits = SQLiteLimits()
         (limits.maxDetails, limits.maxCumulativeSeries, limits.cumulativeSilence) = (20, 5, 0)
-        (limits.maxStoreBytes, limits.clockPatience) = (200_000, .max)
+        (limits.maxStoreBytes, limits.clockPatience) = (230_000, .max)
         let storage = try SQLiteStorage(path: path, limits: limits, now: { [clock] in clock.time })
         let statements = Statements()
         try await storage.pool.write { $0.trace { statements.add($0) } }
@@ -97,6 +99,10 @@ import Testing
             try await OtherMetrics.send(
                 [OtherMetrics.histogram([OtherMetrics.point([0.2], start: end - 10, end: end)])],
                 instance: "process-\(step)", to: storage)
+            var process = Samples.metrics(requests: 0, end: end)
+            process.process = [ProcessPoint(start: clock.time - 10, end: clock.time, .cpuUser, 1)]
+            process.processTotals = [ProcessTotal(.cpuSystem, start: step + 1, end: clock.time, value: 1)]
+            _ = try await storage.store([process], of: nil)
             if step % 8 == 7 { try await storage.maintain() }
         }
     }
@@ -132,6 +138,9 @@ import Testing
         _ = try await storage.cells(RequestCellsQuery(filter: filters[1], times: [window], durations: [1]))
         for dimension in Dimension.allCases {
             _ = try await storage.values(ValuesQuery(dimension, window: window, limit: 10))
+        }
+        for filter in filters {
+            _ = try await storage.processes(ProcessQuery(window: window, filter: filter, step: 3_600_000_000_000))
         }
         _ = try await storage.agents(seenSince: 0, limit: 10)
         _ = try await storage.state()

@@ -7,6 +7,7 @@ extension Endpoint {
         PageFrame(visit: visit, facts: facts).document("\(title): \(visit.titleOfScope)", view: nil) {
             heading
             rules.html
+            if totals.measures == nil { processes?.html(requests(in:)) ?? .none }
             if let measures = totals.measures {
                 figures(measures)
             } else {
@@ -34,6 +35,7 @@ extension Endpoint {
             element("h2", .id("h-totals"), .class("vh")) { "Totals" }
             TotalsStrip(totals: totals, before: measuresBefore, requests: requestsAddress).html
         }
+        processes?.html(requests(in:)) ?? .none
         element("div", .class("two")) {
             RateChart(slots: totals.slots, axis: axis, requests: requests(in:)).html
             QuantileChart(slots: totals.slots, axis: axis, requests: requests(in:)).html
@@ -76,9 +78,16 @@ extension CommandLine {
         let selection = parameters.query
         for dimension in [.version, .status, .error] as [Dimension] { parameters.add(.by, dimension.rawValue) }
         command = CommandText.text("report", parameters.commandFlags)
-        formats = [
-            ("JSON", PageAddress("/api/v1/report", parameters.query)),
-            ("JSON over time", PageAddress("/api/v1/series", selection).adding("by", Dimension.kind.rawValue)),
-        ]
+        let processes = endpoint.processes.map { _ in
+            (
+                "JSON of processes",
+                PageAddress("/api/v1/process", endpoint.visit.parameters(for: ProcessParameter.self).query)
+            )
+        }
+        formats =
+            [
+                ("JSON", PageAddress("/api/v1/report", parameters.query)),
+                ("JSON over time", PageAddress("/api/v1/series", selection).adding("by", Dimension.kind.rawValue)),
+            ] + [processes].compactMap(\.self)
     }
 }

@@ -33,6 +33,8 @@ package struct Endpoint: Sendable {
     /// The kept requests of each cell of the heat map.
     let keptCells: [[Int]]
     let examples: EndpointExamples
+    /// `nil` unless the selection is a whole service.
+    let processes: ServiceProcesses?
     /// The end of the latest interval with requests within a day before an empty window; `nil` if there is none, or if the
     /// window is not empty.
     let latestBefore: UnixNanoseconds?
@@ -72,6 +74,7 @@ package struct Endpoint: Sendable {
         heatMap = HeatMap(totals.slots.map { $0.group.statistics.duration })
         keptCells = try await storage.cells(questions.cells(of: heatMap, totals.slots))
         examples = try await EndpointExamples(questions.kept, in: storage)
+        processes = try await ServiceProcesses(visit, TimeAxis(window, marks: marks), in: storage)
         latestBefore = totals.measures == nil ? try await storage.statistics(questions.dayBefore).latestEnd : nil
         compared = try await Self.compared(visit, kind, in: storage)
     }

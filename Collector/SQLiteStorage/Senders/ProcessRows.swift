@@ -1,0 +1,96 @@
+import Foundation
+import GRDB
+import MartletPoints
+import MartletStorage
+import MartletTelemetry
+
+/// The table of the figures of processes. A point is added to a slot of each tier at once, so a sender has a bounded number of
+/// rows, whatever it sends, and nothing is rolled up later.
+enum ProcessRows {
+    /// Starts of one counter that are remembered, for processes that share a resource.
+    private static let maxStarts = 64
+
+    static func insert(
+        _ metrics: InstanceMetrics, of resource: Int64, _ limits: SQLiteLimits, in db: Database
+    ) throws {
+        let growths = try metrics.processTotals.sorted { $0.end < $1.end }.compactMap {
+            try growth($0, of: resource, limits, in: db)
+        }
+        for point in metrics.process + growths {
+            for tier in Tier.allCases { try add(point, to: tier, of: resource, in: db) }
+        }
+    }
+
+    private static func add(_ point: ProcessPoint, to tier: Tier, of resource: Int64, in db: Database) throws {
+        let end = tier.slotEnd(of: Int64(clamping: point.end))
+        var (statistics, from, to) = (point.statistics, Int64(clamping: point.start), Int64(clamping: point.end))
+        let find = try db.cachedStatement(
+            sql: "SELECT * FROM process_slot WHERE resource_id = ? AND tier = ? AND end_time = ?")
+        if let row = try Row.fetchOne(find, arguments: [resource, tier.rawValue, end]) {
+            (from, to) = (min(from, row["from_time"]), max(to, row["to_time"]))
+            if let before = decode(row) { statistics.merge(before) }
+        }
+        let save = try db.cachedStatement(
+            sql: """
+                INSERT OR REPLACE INTO process_slot (resource_id, tier, end_time, from_time, to_time, figures)
+                VALUES (?, ?, ?, ?, ?, ?)
+                """)
+        try save.execute(
+            arguments: [resource, tier.rawValue, end, from, to, Data(ProcessBlob.encode(statistics))])
+    }
+
+    /// Returns the figures of a row; `nil` if the disk returned other bytes than were written.
+    static func decode(_ row: Row) -> ProcessStatistics? {
+        let figures: Data = row["figures"]
+        return ProcessBlob.decode([UInt8](figures))
+    }
+
+    // MARK: Cumulative counters
+
+    /// Returns the growth since the latest total with the same start, and remembers the total.
+    private static func growth(
+        _ total: ProcessTotal, of resource: Int64, _ limits: SQLiteLimits, in db: Database
+    ) throws -> ProcessPoint? {
+        let key: StatementArguments = [resource, total.counter.rawValue, Int64(clamping: total.start)]
+        let find = try db.cachedStatement(
+            sql: "SELECT * FROM process_total WHERE resource_id = ? AND counter = ? AND start_time = ?")
+        let known = try Row.fetchOne(find, arguments: key).map { row in
+            let (end, value): (Int64, Int64) = (row["end_time"], row["value"])
+            return ProcessTotal(
+                total.counter, start: total.start, end: UInt64(clamping: end), value: UInt64(clamping: value))
+        }
+        if let known, known.end >= total.end { return nil }
+        let save = try db.cachedStatement(
+            sql: """
+                INSERT OR REPLACE INTO process_total (resource_id, counter, start_time, end_time, value)
+                VALUES (?, ?, ?, ?, ?)
+                """)
+        try save.execute(arguments: key + [Int64(clamping: total.end), Int64(clamping: total.value)])
+        if known == nil { try forgetOldStarts(of: total.counter, resource, in: db) }
+        return total.growth(since: known, firstIntervalAtMost: limits.firstCumulativeInterval)
+    }
+
+    private static func forgetOldStarts(of counter: ProcessCounter, _ resource: Int64, in db: Database) throws {
+        let statement = try db.cachedStatement(
+            sql: """
+                DELETE FROM process_total WHERE resource_id = ?1 AND counter = ?2 AND start_time IN (
+                    SELECT start_time FROM process_total WHERE resource_id = ?1 AND counter = ?2
+                    ORDER BY end_time DESC LIMIT -1 OFFSET \(maxStarts))
+                """)
+        try statement.execute(arguments: [resource, counter.rawValue])
+    }
+
+    // MARK: Ageing
+
+    /// Deletes slots of a tier, at most ``Expiry/maxRows``, and returns the number deleted.
+    static func delete(_ tier: Tier, until end: Int64, in db: Database) throws -> Int {
+        let statement = try db.cachedStatement(
+            sql: """
+                DELETE FROM process_slot WHERE (resource_id, tier, end_time) IN (
+                    SELECT resource_id, tier, end_time FROM process_slot WHERE tier = ? AND end_time <= ?
+                    ORDER BY end_time LIMIT \(Expiry.maxRows))
+                """)
+        try statement.execute(arguments: [tier.rawValue, end])
+        return db.changesCount
+    }
+}

@@ -1,0 +1,76 @@
+import MartletTelemetry
+
+/// The processes of services over time.
+package struct ProcessAnswer: Sendable, Equatable {
+    package var grid: SlotGrid
+    /// The services with figures, in the order of their names.
+    package var services: [ProcessSeries]
+
+    package init(grid: SlotGrid, services: [ProcessSeries]) {
+        self.grid = grid
+        self.services = services
+    }
+}
+
+/// The processes of one service over time.
+package struct ProcessSeries: Sendable, Equatable {
+    package var service: String
+    /// Processes that told of themselves in the window.
+    package var processes: Int
+    /// Those of them that started in it.
+    package var started: Int
+    /// The names and versions of their runtimes; `nil` is one of them if a process does not tell its own.
+    package var runtimes: Set<String?>
+    /// All figures of the window.
+    package var total: ProcessStatistics
+    /// `nil` for a slot without figures.
+    package var slots: [ProcessSlot?]
+
+    package init(
+        service: String, processes: Int, started: Int, runtimes: Set<String?>, total: ProcessStatistics,
+        slots: [ProcessSlot?]
+    ) {
+        self.service = service
+        self.processes = processes
+        self.started = started
+        self.runtimes = runtimes
+        self.total = total
+        self.slots = slots
+    }
+}
+
+/// The figures of a service's processes in one slot.
+package struct ProcessSlot: Sendable, Equatable {
+    package var processes = 0
+    /// The growth of each counter per second, of all processes together.
+    package var rates: [ProcessCounter: Double] = [:]
+    /// The mean over the slot of each gauge, of all processes together.
+    package var levels: [ProcessGauge: Double] = [:]
+    /// All samples.
+    package var samples: [ProcessGauge: ProcessStatistics.Samples] = [:]
+
+    package init() {}
+
+    /// The figures of one process.
+    package init(_ statistics: ProcessStatistics) { add(statistics) }
+
+    /// Adds a process.
+    ///
+    /// - Parameter share: the part of the slot's time that the process lived.
+    package mutating func add(_ statistics: ProcessStatistics, share: Double = 1) {
+        processes += 1
+        for (counter, count) in statistics.counts where statistics.covered > 0 {
+            rates[counter, default: 0] += Double(count) / Double(statistics.covered) * 1e9 * share
+        }
+        for (gauge, values) in statistics.gauges {
+            levels[gauge, default: 0] += values.mean * share
+            if samples[gauge]?.merge(values) == nil { samples[gauge] = values }
+        }
+    }
+
+    /// Busy cores; `nil` if they are not told.
+    package var cores: Double? {
+        guard rates[.cpuUser] != nil || rates[.cpuSystem] != nil else { return nil }
+        return ((rates[.cpuUser] ?? 0) + (rates[.cpuSystem] ?? 0)) / 1e9
+    }
+}

@@ -1,0 +1,73 @@
+import MartletTelemetry
+
+/// A metric of a process: those of the OpenTelemetry semantic conventions ("OS process metrics", version 1.45), and Martlet's
+/// own delays. The raw value is the metric's name.
+package enum ProcessMetric: String, Sendable, CaseIterable {
+    case cpuTime = "process.cpu.time"
+    case memory = "process.memory.usage"
+    case virtualMemory = "process.memory.virtual"
+    case descriptors = "process.unix.file_descriptor.count"
+    case threads = "process.thread.count"
+    case uptime = "process.uptime"
+    case pagingFaults = "process.paging.faults"
+    case contextSwitches = "process.context_switches"
+    /// The time that a job waits for a thread of Swift's cooperative pool.
+    case poolDelay = "martlet.process.pool.delay"
+    /// The time that a block waits on the main queue.
+    case mainQueueDelay = "martlet.process.main_queue.delay"
+
+    /// The meaning of a metric's points.
+    package enum Kind: Sendable {
+        /// A sum that only grows. Each of its parts has a value of the attribute.
+        case counter([String: ProcessCounter])
+        /// A value of a moment.
+        case level(ProcessGauge)
+        /// The count, the sum and the largest of several values.
+        case delay(ProcessGauge)
+    }
+
+    /// The metric of a name, or of a name from earlier conventions.
+    package init?(named name: String) {
+        self.init(rawValue: name == "process.open_file_descriptor.count" ? Self.descriptors.rawValue : name)
+    }
+
+    package var kind: Kind {
+        switch self {
+        case .cpuTime: .counter(["user": .cpuUser, "system": .cpuSystem])
+        case .pagingFaults: .counter(["minor": .minorFaults, "major": .majorFaults])
+        case .contextSwitches: .counter(["voluntary": .voluntarySwitches, "involuntary": .involuntarySwitches])
+        case .memory: .level(.residentMemory)
+        case .virtualMemory: .level(.virtualMemory)
+        case .descriptors: .level(.descriptors)
+        case .threads: .level(.threads)
+        case .uptime: .level(.uptime)
+        case .poolDelay: .delay(.poolDelay)
+        case .mainQueueDelay: .delay(.mainQueueDelay)
+        }
+    }
+
+    /// The attribute that tells a counter's parts apart: the present name first, then those of earlier conventions, and `type`,
+    /// which OpenTelemetry's instrumentation for Python writes. Empty for metrics of one part.
+    package var attributes: [String] {
+        switch self {
+        case .cpuTime: ["cpu.mode", "process.cpu.state", "state", "type"]
+        case .pagingFaults: ["system.paging.fault.type", "process.paging.fault_type", "type"]
+        case .contextSwitches: ["process.context_switch.type", "process.context_switch_type", "type"]
+        default: []
+        }
+    }
+
+    package var unit: String {
+        switch self {
+        case .cpuTime, .uptime, .poolDelay, .mainQueueDelay: "s"
+        case .memory, .virtualMemory: "By"
+        case .descriptors: "{file_descriptor}"
+        case .threads: "{thread}"
+        case .pagingFaults: "{fault}"
+        case .contextSwitches: "{context_switch}"
+        }
+    }
+
+    /// The number in ``ProcessStatistics`` that stands for 1 of the unit: times are kept in nanoseconds.
+    package var scale: Double { unit == "s" ? 1e9 : 1 }
+}

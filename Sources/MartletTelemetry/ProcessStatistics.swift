@@ -1,0 +1,63 @@
+/// The figures of one process in one interval. They merge exactly. A plain value.
+package struct ProcessStatistics: Sendable, Equatable {
+    /// The amounts that were added in the interval. A counter that is not told is missing.
+    package var counts: [ProcessCounter: UInt64] = [:]
+    /// The samples that were taken in the interval. A gauge that is not told is missing.
+    package var gauges: [ProcessGauge: Samples] = [:]
+    /// The time for which ``ProcessCounter/cpuUser`` is told, in nanoseconds.
+    package var covered: UInt64 = 0
+
+    /// Samples of one gauge.
+    package struct Samples: Sendable, Equatable {
+        package var count: UInt64
+        package var sum: UInt64
+        package var max: UInt64
+
+        package init(count: UInt64, sum: UInt64, max: UInt64) {
+            (self.count, self.sum, self.max) = (count, sum, max)
+        }
+
+        /// One sample.
+        package init(_ value: UInt64) { self.init(count: 1, sum: value, max: value) }
+
+        package var mean: Double { count > 0 ? Double(sum) / Double(count) : 0 }
+
+        package mutating func merge(_ other: Samples) {
+            (count, sum, max) = (count.adding(other.count), sum.adding(other.sum), Swift.max(max, other.max))
+        }
+    }
+
+    package init() {}
+
+    package var isEmpty: Bool { counts.isEmpty && gauges.isEmpty }
+
+    /// CPU time in nanoseconds; `nil` if it is not told.
+    package var cpu: UInt64? {
+        guard counts[.cpuUser] != nil || counts[.cpuSystem] != nil else { return nil }
+        return (counts[.cpuUser] ?? 0).adding(counts[.cpuSystem] ?? 0)
+    }
+
+    /// The mean number of busy cores; `nil` if it is not told.
+    package var cores: Double? { covered > 0 ? cpu.map { Double($0) / Double(covered) } : nil }
+
+    /// Adds one sample of a gauge.
+    package mutating func add(_ value: UInt64, of gauge: ProcessGauge) { add(Samples(value), of: gauge) }
+
+    package mutating func add(_ samples: Samples, of gauge: ProcessGauge) {
+        if gauges[gauge]?.merge(samples) == nil { gauges[gauge] = samples }
+    }
+
+    package mutating func merge(_ other: ProcessStatistics) {
+        counts.merge(other.counts) { $0.adding($1) }
+        for (gauge, samples) in other.gauges { add(samples, of: gauge) }
+        covered = covered.adding(other.covered)
+    }
+}
+
+extension UInt64 {
+    /// Returns the sum, and the largest number if it has no room: a sender may claim anything.
+    fileprivate func adding(_ other: UInt64) -> UInt64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
+    }
+}

@@ -1,0 +1,93 @@
+import Fixtures
+import GRDB
+import MartletPoints
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+@testable import MartletSQLiteStorage
+
+@Suite struct ProcessRowTests {
+    private let folder: TemporaryFolder
+    private let clock = Clock()
+
+    init() throws {
+        folder = try TemporaryFolder()
+        clock.time = Samples.time(0)
+    }
+
+    private func open(maxBytes: UInt64 = .max) throws -> SQLiteStorage {
+        var limits = SQLiteLimits()
+        limits.maxStoreBytes = maxBytes
+        return try SQLiteStorage(
+            path: folder.path("collector.sqlite"), limits: limits, now: { [clock] in clock.time })
+    }
+
+    private func store(_ point: ProcessPoint, in storage: SQLiteStorage, instance: String = "i-1") async throws {
+        _ = try await storage.store(
+            [InstanceMetrics(resource: Samples.resource(instance: instance), points: [], process: [point])], of: nil)
+    }
+
+    private static func point(end: UInt64) -> ProcessPoint {
+        var statistics = ProcessStatistics()
+        statistics.add(end, of: .threads)
+        return ProcessPoint(start: Samples.time(end), end: Samples.time(end), statistics: statistics)
+    }
+
+    private func rows(_ table: String, _ storage: SQLiteStorage) async throws -> Int {
+        try await storage.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM \(table)") ?? 0 }
+    }
+
+    @Test func figuresSurviveTheirBytes() {
+        var statistics = ProcessStatistics()
+        #expect(ProcessBlob.decode(ProcessBlob.encode(statistics)) == statistics)
+        statistics.counts = [.cpuUser: .max, .involuntarySwitches: 0]
+        statistics.covered = 7
+        statistics.gauges = [.residentMemory: .init(1 << 40), .mainQueueDelay: .init(count: 3, sum: 30, max: 20)]
+        let bytes = ProcessBlob.encode(statistics)
+        #expect(ProcessBlob.decode(bytes) == statistics)
+        for length in 0..<bytes.count { #expect(ProcessBlob.decode(Array(bytes.prefix(length))) == nil) }
+        #expect(ProcessBlob.decode(bytes + [0]) == nil)
+    }
+
+    @Test func aSenderHasOneRowForEachSlotWhateverItSends() async throws {
+        let storage = try open()
+        for second in 1...600 as ClosedRange<UInt64> { try await store(Self.point(end: second), in: storage) }
+        let (tiers, length) = (Tier.allCases, Int64(Samples.time(600)))
+        let expected = tiers.reduce(0) { sum, tier in
+            sum + Int((tier.slotEnd(of: length) - tier.slotEnd(of: Int64(Samples.time(1)))) / tier.length) + 1
+        }
+        #expect(try await rows("process_slot", storage) == expected)
+    }
+
+    @Test func theStartsOfACounterAreBounded() async throws {
+        let storage = try open()
+        for number in 1...200 as ClosedRange<UInt64> {
+            let total = ProcessTotal(
+                .cpuUser, start: Samples.time(number), end: Samples.time(number + 1), value: 1_000_000_000)
+            _ = try await storage.store(
+                [InstanceMetrics(resource: Samples.resource(), points: [], processTotals: [total])], of: nil)
+        }
+        #expect(try await rows("process_total", storage) == 64)
+    }
+
+    @Test func aStoreThatIsTooLargeGivesUpItsFinestFigures() async throws {
+        let storage = try open(maxBytes: 1)
+        try await store(Self.point(end: 10), in: storage)
+        try await storage.maintain()
+        let tiers = try await storage.pool.read { try Int.fetchAll($0, sql: "SELECT tier FROM process_slot") }
+        #expect(tiers == [Tier.hour.rawValue])
+    }
+
+    @Test func figuresOfADamagedRowAreLeftOut() async throws {
+        let storage = try open()
+        try await store(Self.point(end: 10), in: storage)
+        try await storage.pool.write { try $0.execute(sql: "UPDATE process_slot SET figures = x'09'") }
+        let window = TimeWindow(from: Samples.time(0), to: Samples.time(60))
+        let answer = try await storage.processes(ProcessQuery(window: window, step: 10_000_000_000))
+        #expect(answer.services.isEmpty)
+        try await store(Self.point(end: 10), in: storage)
+        let later = try await storage.processes(ProcessQuery(window: window, step: 10_000_000_000))
+        #expect(later.services.count == 1)
+    }
+}

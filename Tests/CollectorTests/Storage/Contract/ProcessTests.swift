@@ -1,0 +1,205 @@
+import Fixtures
+import MartletPoints
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+extension StorageContractTests {
+    /// The figures of processes over time.
+    @Suite struct ProcessTests {
+        private let folder: TemporaryFolder
+        private let clock = Clock()
+        private let storage: any Storage
+        private static let minute: UInt64 = 60_000_000_000
+
+        init() throws {
+            folder = try TemporaryFolder()
+            // A whole hour of the slots.
+            clock.time = Samples.time(Self.start)
+            storage = try StorageContractTests.makeStore(in: folder) { [clock] in clock.time }
+        }
+
+        /// Seconds after ``Samples/time(_:)``'s own moment at which an hour begins.
+        private static let start = 3600 - 1_790_000_000 % 3600 as UInt64
+
+        /// Returns the figures of an interval of 10 s in which half a core was busy.
+        private static func point(
+            end: UInt64, length: UInt64 = 10, memory: UInt64 = 100, uptime: UInt64? = nil
+        ) -> ProcessPoint {
+            var statistics = ProcessStatistics()
+            statistics.counts = [
+                .cpuUser: length * 400_000_000, .cpuSystem: length * 100_000_000, .minorFaults: length,
+            ]
+            statistics.covered = length * 1_000_000_000
+            statistics.add(memory, of: .residentMemory)
+            statistics.add(8, of: .threads)
+            if let uptime { statistics.add(uptime * 1_000_000_000, of: .uptime) }
+            return ProcessPoint(
+                start: Samples.time(start + end - length), end: Samples.time(start + end), statistics: statistics)
+        }
+
+        private func store(
+            _ points: [ProcessPoint], _ service: String = "checkout", instance: String = "i-1", batch: BatchID? = nil
+        ) async throws {
+            let metrics = InstanceMetrics(
+                resource: Samples.resource(service, instance: instance), points: [], process: points)
+            _ = try await storage.store([metrics], of: batch)
+        }
+
+        private func store(
+            totals: [ProcessTotal], instance: String = "python"
+        ) async throws {
+            let resource = TelemetryResource(service: "prices", instance: instance, agent: "opentelemetry 1.38")
+            _ = try await storage.store(
+                [InstanceMetrics(resource: resource, points: [], processTotals: totals)], of: nil)
+        }
+
+        private static func total(_ seconds: UInt64, end: UInt64, since: UInt64 = 0) -> ProcessTotal {
+            ProcessTotal(
+                .cpuUser, start: Samples.time(start + since), end: Samples.time(start + end),
+                value: seconds * 1_000_000_000)
+        }
+
+        /// Asks for the first seconds of the hour.
+        private func answer(
+            seconds: UInt64 = 600, step: UInt64 = minute, _ filter: RequestFilter = RequestFilter()
+        ) async throws -> ProcessAnswer {
+            let window = TimeWindow(from: Samples.time(Self.start), to: Samples.time(Self.start + seconds))
+            return try await storage.processes(ProcessQuery(window: window, filter: filter, step: step))
+        }
+
+        @Test(arguments: [10, 60, 600] as [UInt64])
+        func slotsOfEveryLengthHaveTheSameCPUTimeAndMemory(step: UInt64) async throws {
+            try await store((1...60).map { Self.point(end: $0 * 10, memory: $0 * 10) })
+            let answer = try await answer(step: step * 1_000_000_000)
+            let series = try #require(answer.services.first)
+            #expect(series.total.cpu == 300_000_000_000)
+            #expect(series.slots.count == Int(600 / step))
+            for (index, slot) in series.slots.enumerated() {
+                let slot = try #require(slot)
+                #expect(abs(try #require(slot.cores) - 0.5) < 1e-9)
+                #expect(abs(try #require(slot.rates[.minorFaults]) - 1) < 1e-9)
+                #expect(slot.levels[.threads] == 8)
+                let last = UInt64(index + 1) * step
+                #expect(slot.levels[.residentMemory] == Double(last) - Double(step - 10) / 2)
+                #expect(slot.samples[.residentMemory]?.max == last)
+            }
+        }
+
+        @Test func processesOfOneServiceAreAddedAndThoseOfAnotherAreNot() async throws {
+            for instance in ["i-1", "i-2", "i-3"] {
+                try await store((1...6).map { Self.point(end: $0 * 10) }, instance: instance)
+            }
+            try await store([Self.point(end: 10)], "prices")
+            let answer = try await answer()
+            #expect(answer.services.map(\.service) == ["checkout", "prices"])
+            let slot = try #require(answer.services[0].slots[0])
+            #expect(slot.processes == 3)
+            #expect(abs(try #require(slot.cores) - 1.5) < 1e-9)
+            #expect(slot.levels[.residentMemory] == 300)
+            #expect(slot.samples[.residentMemory]?.max == 100)
+            let only = try await self.answer(RequestFilter([.instance: ["i-2"]]))
+            #expect(only.services.map(\.processes) == [1])
+        }
+
+        @Test func aProcessThatFollowedAnotherIsNotAddedToIt() async throws {
+            try await store((1...30).map { Self.point(end: $0 * 10, uptime: 900 + $0 * 10) })
+            try await store((31...60).map { Self.point(end: $0 * 10, uptime: $0 * 10 - 300) }, instance: "i-2")
+            let series = try #require(try await answer(step: 600_000_000_000).services.first)
+            #expect(series.processes == 2)
+            #expect(series.started == 1)
+            let slot = try #require(series.slots[0])
+            #expect(abs(try #require(slot.cores) - 0.5) < 0.05)
+            #expect(abs(try #require(slot.levels[.residentMemory]) - 100) < 10)
+        }
+
+        @Test func aBatchThatWasSentTwiceCountsOnce() async throws {
+            let batch = BatchID(instance: "i-1", sequence: 1, signal: .metrics)
+            for _ in 1...2 { try await store([Self.point(end: 10)], batch: batch) }
+            #expect(try await answer().services.first?.total.cpu == 5_000_000_000)
+        }
+
+        @Test func anUnnumberedBatchThatComesAgainWithItsRequestsCountsOnce() async throws {
+            let resource = TelemetryResource(service: "prices", instance: "p", agent: "opentelemetry 1.38")
+            let point = Samples.point(Samples.dimensions(), [0.1], end: Self.start + 10)
+            for _ in 1...2 {
+                _ = try await storage.store(
+                    [InstanceMetrics(resource: resource, points: [point], process: [Self.point(end: 10)])], of: nil)
+            }
+            #expect(try await answer().services.first?.total.cpu == 5_000_000_000)
+        }
+
+        @Test func anIntervalThatReachesOverSeveralSlotsIsInAllOfThem() async throws {
+            try await store([Self.point(end: 10), Self.point(end: 70, length: 60), Self.point(end: 80)])
+            let series = try #require(try await answer(seconds: 80, step: 10_000_000_000).services.first)
+            #expect(series.slots.allSatisfy { $0.map { abs(($0.cores ?? 0) - 0.5) < 1e-9 } ?? false })
+            #expect(series.total.cpu == 40_000_000_000)
+        }
+
+        @Test func totalsCountAsTheirDifferences() async throws {
+            try await store(totals: [Self.total(2, end: 10)])
+            try await store(totals: [Self.total(5, end: 20), Self.total(6, end: 30)])
+            // A point that comes twice, and one that comes late.
+            try await store(totals: [Self.total(6, end: 30), Self.total(5, end: 20)])
+            #expect(try await answer().services.first?.total.cpu == 6_000_000_000)
+            #expect(try await answer().services.first?.total.covered == 30_000_000_000)
+        }
+
+        @Test func totalsThatBeginAnewCountFromTheirStart() async throws {
+            try await store(totals: [Self.total(20, end: 10)])
+            try await store(totals: [Self.total(1, end: 40, since: 20), Self.total(3, end: 50, since: 20)])
+            #expect(try await answer().services.first?.total.cpu == 23_000_000_000)
+        }
+
+        @Test func aFirstTotalWithoutAStartCountsNothing() async throws {
+            var first = Self.total(900, end: 10)
+            first.start = 0
+            var second = Self.total(904, end: 20)
+            second.start = 0
+            try await store(totals: [first])
+            #expect(try await answer().services.isEmpty)
+            try await store(totals: [second])
+            #expect(try await answer().services.first?.total.cpu == 4_000_000_000)
+        }
+
+        @Test func theListOfSendersHasTheLastMinute() async throws {
+            try await store((1...30).map { Self.point(end: $0 * 10, memory: $0) })
+            let agent = try #require(try await storage.agents(seenSince: 0, limit: 10).agents.first)
+            let process = try #require(agent.process)
+            #expect(process.covered == 60_000_000_000)
+            #expect(process.gauges[.residentMemory]?.max == 30)
+        }
+
+        @Test func olderFiguresGetCoarserAndGo() async throws {
+            try await store((1...60).map { Self.point(end: $0 * 10) })
+            let hour: UInt64 = 3600
+            for (age, step) in [(7 * hour, 60), (8 * 24 * hour, hour)] as [(UInt64, UInt64)] {
+                clock.time = Samples.time(Self.start + age)
+                try await letAnHourPass()
+                let answer = try await answer(step: 10_000_000_000)
+                #expect(answer.grid.step == step * 1_000_000_000)
+                #expect(answer.services.first?.total.cpu == 300_000_000_000)
+            }
+            clock.time = Samples.time(Self.start + 402 * 24 * hour)
+            try await letAnHourPass()
+            #expect(try await answer().services.isEmpty)
+        }
+
+        /// Lets an hour pass in which another sender agrees with the clock, so that the store believes it.
+        private func letAnHourPass() async throws {
+            try await storage.maintain()
+            let now = (clock.time - Samples.time(Self.start)) / 1_000_000_000
+            try await store([Self.point(end: now)], "other", instance: "o")
+            clock.time += 3600 * 1_000_000_000
+            try await storage.maintain()
+        }
+
+        @Test func anAnswerWithTooManySlotsIsRefused() async throws {
+            try await store([Self.point(end: 10)])
+            await #expect(throws: TooManyGroups.self) {
+                let window = TimeWindow(from: Samples.time(0), to: Samples.time(700_000))
+                return try await storage.processes(ProcessQuery(window: window, step: 10_000_000_000))
+            }
+        }
+    }
+}
