@@ -9,6 +9,9 @@ import Foundation
 final class LocalServer: @unchecked Sendable {
     private static let queue = DispatchQueue(label: "martlet.rules")
 
+    /// Initializes the type's lazy values ahead of the first request (see ``ForkedChild/prepare()``).
+    static func initializeStatics() { _ = (queue, proceed) }
+
     private let answer: [UInt8]
     private var source: (any DispatchSourceProtocol)?
     private var request = RequestEnd()
@@ -23,6 +26,8 @@ final class LocalServer: @unchecked Sendable {
     /// - Parameter listener: a listening socket, which belongs to the server from now on.
     func listen(_ listener: OwnDescriptor) {
         Self.queue.async { [self] in
+            // A task that is suspended and resumed begins anew.
+            request = RequestEnd()
             watch(DispatchSource.makeReadSource(fileDescriptor: listener.number, queue: Self.queue)) { [self] in
                 let connection = martlet_accept(listener.number)
                 if connection >= 0 { serve(OwnDescriptor(number: connection)) }

@@ -8,13 +8,13 @@ import FoundationNetworking
 ///
 /// To be used on the session's queue. libcurl reads the values in it, so it lives as long as the loader.
 final class RuledTransfer {
-    let decision: RuleDecision
+    private let headers: [RuleDecision.HeaderChange]
+    private let action: RuleAction?
     private let handle: EasyHandle
     private weak var loader: URLProtocol?
     private var addresses: UnsafeMutableRawPointer?
     private var url: UnsafeMutableRawPointer?
     private var server: LocalServer?
-    private let failure: MartletRule.Failure?
     /// The time for which the start is put off.
     private let wait: Duration
     /// The time from which the loader may start, by the monotonic clock; `nil` before its first start.
@@ -24,28 +24,24 @@ final class RuledTransfer {
     /// Applies a decision to a loader that has not started; `nil` for a request without a URL.
     init?(_ decision: RuleDecision, to loader: URLProtocol, _ handle: EasyHandle) {
         guard let url = loader.request.url else { return nil }
-        self.decision = decision
+        headers = decision.headers
         self.loader = loader
         self.handle = handle
         // Foundation's own time-out begins with the start.
-        let timeOut = decision.delay > .zero ? TaskTimeOut.of(loader) : nil
-        let isTooLate = timeOut.map { $0 <= decision.delay } ?? false
-        wait = isTooLate ? timeOut ?? decision.delay : decision.delay
-        if case .fail(let failure)? = decision.action, !isTooLate {
-            self.failure = failure
+        if decision.delay > .zero, let timeOut = TaskTimeOut.of(loader), timeOut <= decision.delay {
+            (action, wait) = (.fail(.timeout), timeOut)
         } else {
-            failure = isTooLate ? .timeout : nil
+            (action, wait) = (decision.action, decision.delay)
         }
         let isApplied =
-            switch decision.action {
-            case _ where failure != nil: false
+            switch action {
             case .connect(let host, let port): connect(url, to: host, port)
             case .redirect(let origin): load(url, from: origin)
             case .respond(let answer): serve(answer.bytes(toMethod: loader.request.httpMethod ?? "GET"), url)
             case .fail: false
             case nil: true
             }
-        // A request that cannot get its rule must not reach the server that the rule keeps it from.
+        // Nobody answers a request that fails, and a request that cannot get its rule must not reach the server that the rule keeps it from.
         if !isApplied { _ = martlet_connect_locally(handle.raw, nil, nil) }
     }
 
@@ -90,7 +86,7 @@ final class RuledTransfer {
     /// Changes the header fields of the request that libcurl is about to write.
     func changeHeaders() {
         guard !isOver else { return }
-        for change in decision.headers { handle.replaceHeader(change.name, by: change.value) }
+        for change in headers { handle.replaceHeader(change.name, by: change.value) }
     }
 
     /// Notes that the head of the answer has come. libcurl does not send the request again from then on.
@@ -114,7 +110,7 @@ final class RuledTransfer {
     /// Returns the failure that the caller gets in place of a connection that was refused or closed. Any other error of the
     /// loader stays, such as the request's own time-out.
     func error(insteadOf error: any Error) -> any Error {
-        guard let failure, !isOver else { return error }
+        guard case .fail(let failure)? = action, !isOver else { return error }
         let native = error as NSError
         if failure == .connectionRefused, native.code == NSURLErrorCannotConnectToHost { return error }
         guard native.domain == NSURLErrorDomain, RuledFailure.replaced.contains(native.code) else { return error }

@@ -16,6 +16,9 @@ enum TaskTimeOut {
         return seconds > 0 && seconds < 86_400 ? .nanoseconds(Int64(seconds * 1e9)) : nil
     }
 
+    /// Initializes the type's lazy values ahead of the first request (see ``ForkedChild/prepare()``).
+    static func initializeStatics() { _ = field }
+
     private static func session(of task: URLSessionTask) -> URLSession? {
         let task = UnsafeRawPointer(Unmanaged.passUnretained(task).toOpaque())
         return field?.pointer(in: task).flatMap {

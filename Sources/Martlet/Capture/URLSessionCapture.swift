@@ -44,6 +44,8 @@ enum URLSessionCapture {
     static func prepare() {
         #if os(Linux)
         EasyHandle.initializeStatics()
+        TaskTimeOut.initializeStatics()
+        LocalServer.initializeStatics()
         #endif
     }
 
