@@ -9,6 +9,12 @@ if grep -rnE "$forbidden" Sources --include='*.swift' --include='*.c' --include=
     exit 1
 fi
 
+# The probe of the cooperative pool is a task, because nothing else gets to the pool's own queue.
+if grep -rn 'Task\.detached' Sources --include='*.swift' --exclude=DelayProbes.swift; then
+    echo "Only DelayProbes.swift may make a task without an owner." >&2
+    exit 1
+fi
+
 # Synchronization's Mutex traps in a forked child, so the library uses Lock and ProcessLock.
 if grep -rnE '\bMutex[<(]' Sources/Martlet --include='*.swift'; then
     echo "Sources/Martlet must use Lock or ProcessLock instead of Mutex." >&2

@@ -24,7 +24,8 @@ package enum AgentsTable {
     private static var columns: [TextTable.Column] {
         [
             name("service"), name("version", .version), name("instance"), name("host", .host), name("agent", .agent),
-            name("capture", .capture), TextTable.Column(title: "last seen"), TextTable.Column(title: "up", rank: Rank.uptime.rawValue),
+            name("capture", .capture), TextTable.Column(title: "last seen"),
+            TextTable.Column(title: "up", rank: Rank.uptime.rawValue),
             figure("cpu %", .cpu),
             figure("memory", .memory), figure("threads", .threads), figure("files", .files), figure("captured"),
             figure("delivered", .delivered), figure("waiting", .waiting), figure("dropped"),

@@ -185,11 +185,11 @@ extension StorageContractTests {
             #expect(try await answer().services.isEmpty)
         }
 
-        /// Lets an hour pass in which another sender agrees with the clock, so that the store believes it.
+        /// Lets an hour pass in which the sender agrees with the clock, so that the store believes it.
         private func letAnHourPass() async throws {
             try await storage.maintain()
             let now = (clock.time - Samples.time(Self.start)) / 1_000_000_000
-            try await store([Self.point(end: now)], "other", instance: "o")
+            try await store([Self.point(end: now)])
             clock.time += 3600 * 1_000_000_000
             try await storage.maintain()
         }
