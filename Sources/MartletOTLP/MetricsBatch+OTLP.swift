@@ -17,7 +17,9 @@ extension MetricsBatch {
             try resourceMetrics.message(field: 2) { scopeMetrics in
                 scopeMetrics.message(scope, field: 1)
                 try writeMetrics(to: &scopeMetrics)
+                scopeMetrics.text(OTLPScope.schemaURL, field: 3)
             }
+            resourceMetrics.text(OTLPScope.schemaURL, field: 3)
         }
         return request.bytes
     }
@@ -111,6 +113,7 @@ extension MetricsBatch {
     private func ledgerMetric() -> OTLPMetric {
         var metric = OTLPMetric()
         metric.name = MetricName.ledger
+        metric.description_p = MetricName.description(of: MetricName.ledger)
         metric.unit = "{request}"
         metric.sum.aggregationTemporality = .cumulative
         metric.sum.dataPoints = [
@@ -127,6 +130,7 @@ extension MetricsBatch {
     private func timeMetric(_ name: String, _ time: UInt64) -> OTLPMetric {
         var metric = OTLPMetric()
         metric.name = name
+        metric.description_p = MetricName.description(of: name)
         metric.unit = "s"
         metric.sum.aggregationTemporality = .cumulative
         metric.sum.isMonotonic = true
@@ -164,6 +168,7 @@ extension ProtobufWriter {
     ) rethrows {
         try message(field: 2) { metric in
             metric.text(name, field: 1)
+            metric.text(MetricName.description(of: name), field: 2)
             metric.text(unit, field: 3)
             try metric.message(field: kind.rawValue) { data in
                 try points(&data)

@@ -18,6 +18,7 @@ final class StubCollector: Sendable {
         let status: Int
         /// The names of the header fields, in lower case.
         let headers: [String]
+        let fields: HTTPFields
     }
 
     /// The port of the collector and of the tests' service. Requests to other ports, which other tests of this process
@@ -155,7 +156,8 @@ final class StubCollector: Sendable {
                             batch: request.headers.first { $0.name.rawName.lowercased() == "martlet-batch" }?.value,
                             authorization: request.headers[.authorization],
                             encoding: request.headers[.contentEncoding], body: Array(body.readableBytesView),
-                            status: status, headers: request.headers.map { $0.name.rawName.lowercased() }))
+                            status: status, headers: request.headers.map { $0.name.rawName.lowercased() },
+                            fields: request.headers))
                 }
                 self.arrival.yield()
                 var named = headers
