@@ -2,9 +2,9 @@ import MartletTelemetry
 import SwiftProtobuf
 
 extension MetricsBatch {
-    /// Returns the batch as the body of `POST /v1/metrics`. Durations are delta exponential histograms in seconds. Body
-    /// sizes and phases are delta histograms without buckets (count and sum are exact). The ledger, the time
-    /// without capture and the agent's CPU time are cumulative sums.
+    /// Returns the batch as the body of `POST /v1/metrics`. Durations in seconds and body sizes are delta exponential
+    /// histograms. Phases, and sizes whose distribution is not known, are delta histograms without buckets (count and sum
+    /// are exact). The ledger, the time without capture and the agent's CPU time are cumulative sums.
     ///
     /// Beside the body, memory holds one point of one series at a time: all of them as messages would take many times as
     /// much.
@@ -40,13 +40,19 @@ extension MetricsBatch {
         let name = kind == .client ? MetricName.clientDuration : MetricName.serverDuration
         try scope.deltaMetric(name, unit: "s", .exponentialHistogram) { histogram in
             for (dimensions, statistics) in series where dimensions.kind == kind {
-                var point = OTLPExponentialHistogramDataPoint(statistics.duration)
-                point.attributes = [OTLPKeyValue](dimensions)
-                point.startTimeUnixNano = start
-                point.timeUnixNano = end
-                histogram.message(try point.serializedBytes(), field: 1)
+                histogram.message(try point(of: dimensions, statistics.duration).serializedBytes(), field: 1)
             }
         }
+    }
+
+    private func point(
+        of dimensions: RequestDimensions, _ values: ExponentialHistogram
+    ) -> OTLPExponentialHistogramDataPoint {
+        var point = OTLPExponentialHistogramDataPoint(values)
+        point.attributes = [OTLPKeyValue](dimensions)
+        point.startTimeUnixNano = start
+        point.timeUnixNano = end
+        return point
     }
 
     private static func sizes(of kind: RequestKind) -> [(String, KeyPath<RequestStatistics, UInt64>)] {
@@ -63,6 +69,15 @@ extension MetricsBatch {
             one.key.kind == kind && one.value[keyPath: bytes] > 0
         }
         guard series.contains(where: isPresent) else { return }
+        guard sizes.isEmpty else {
+            return try scope.deltaMetric(name, unit: "By", .exponentialHistogram) { histogram in
+                for one in series where isPresent(one) {
+                    guard let sizes = sizes[one.key] else { continue }
+                    let values = bytes == \.bytesSent ? sizes.sent : sizes.received
+                    histogram.message(try point(of: one.key, values).serializedBytes(), field: 1)
+                }
+            }
+        }
         try scope.deltaMetric(name, unit: "By", .histogram) { histogram in
             for one in series where isPresent(one) {
                 let point = point(

@@ -87,9 +87,11 @@ final class StubCollector: Sendable {
         }
     }
 
-    /// Returns the sums of all points of a histogram without buckets.
+    /// Returns the sums of all points of a histogram.
     func sums(of metric: String) throws -> [Double] {
-        try metrics(named: metric).flatMap(\.histogram.dataPoints).map(\.sum)
+        try metrics(named: metric).flatMap { metric in
+            metric.histogram.dataPoints.map(\.sum) + metric.exponentialHistogram.dataPoints.map(\.sum)
+        }
     }
 
     /// Returns the time without capture in seconds for each batch, the oldest first; 0 for a batch that does not tell it.

@@ -23,7 +23,7 @@ import Tracing
 
     /// Counts `work` under a name: a span that the service answers for (`server`), with a method and a route, is a
     /// transaction. Give few names, and none that is made of data.
-    private static func transaction(_ name: String, _ work: () async throws -> Void) async throws {
+    private static func transaction(_ name: String, _ work: @Sendable () async throws -> Void) async throws {
         try await withSpan(name, context: .topLevel, ofKind: .server) { span in
             span.attributes["http.request.method"] = "_OTHER"
             span.attributes["http.route"] = name
