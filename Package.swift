@@ -131,6 +131,30 @@ let package = Package(
             dependencies: [.product(name: "ArgumentParser", package: "swift-argument-parser")],
             path: "Examples/Shopper"),
 
+        // These programs are the recipes of docs/recipes.md, which have a package of their own for readers.
+        .executableTarget(
+            name: "HummingbirdRecipe",
+            dependencies: ["Martlet", .product(name: "Hummingbird", package: "hummingbird")],
+            path: "Examples/Recipes/Hummingbird"),
+        .executableTarget(
+            name: "AsyncHTTPClientRecipe",
+            dependencies: [
+                "Martlet", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ],
+            path: "Examples/Recipes/AsyncHTTPClient"),
+        .executableTarget(
+            name: "WorkerRecipe",
+            dependencies: ["Martlet", .product(name: "Tracing", package: "swift-distributed-tracing")],
+            path: "Examples/Recipes/Worker"),
+        .executableTarget(
+            name: "OwnTracerRecipe",
+            dependencies: [
+                "Martlet", .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ],
+            path: "Examples/Recipes/OwnTracer"),
+
         .testTarget(name: "MartletTelemetryTests", dependencies: ["MartletTelemetry"]),
         .testTarget(
             name: "MartletOTLPTests",
@@ -180,9 +204,9 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "ChainService", "Fixtures", "MartletOTLP", "MartletPrometheus", "MartletReports",
-                "MartletSQLiteStorage", "MartletStorage", "MartletTelemetry", "ProbeService", "Shopper",
-                "TracerProgram", "martlet-collector",
+                "AsyncHTTPClientRecipe", "ChainService", "Fixtures", "HummingbirdRecipe", "MartletOTLP",
+                "MartletPrometheus", "MartletReports", "MartletSQLiteStorage", "MartletStorage", "MartletTelemetry",
+                "OwnTracerRecipe", "ProbeService", "Shopper", "TracerProgram", "WorkerRecipe", "martlet-collector",
                 .product(name: "Hummingbird", package: "hummingbird"),
             ],
             exclude: ["api_hooks.py", "browse_page.py", "python_sdk.py", "shop_world.py"]),

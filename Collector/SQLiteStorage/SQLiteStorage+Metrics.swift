@@ -40,7 +40,8 @@ extension SQLiteStorage {
                 stored.add(points, of: one.resource)
                 isAllKnown = isAllKnown && isKnown
                 if let reading = one.ledger {
-                    try LedgerRows.insert(reading, requests: one.requests, resource: resource, in: db)
+                    let requests = newRequests.reduce(one.requests) { $0 &+ $1.statistics.requests }
+                    try LedgerRows.insert(reading, requests: requests, resource: resource, in: db)
                 }
             }
             return isAllKnown && !metrics.isEmpty ? .duplicate : outcome

@@ -89,7 +89,9 @@ extension OTLPMetric {
     /// The number of requests that the metric's points stand for. Only durations count: sizes and phases are of the same
     /// requests.
     fileprivate var requests: UInt64 {
-        guard case .exponentialHistogram(let histogram)? = data else { return 0 }
+        guard [MetricName.clientDuration, MetricName.serverDuration].contains(name),
+            case .exponentialHistogram(let histogram)? = data
+        else { return 0 }
         return histogram.dataPoints.reduce(0) { $0 &+ $1.count }
     }
 

@@ -13,7 +13,9 @@ extension DetailsBatch {
             resourceSpans.message(field: 2) { scopeSpans in
                 scopeSpans.message(scope, field: 1)
                 for span in details { scopeSpans.message(field: 2) { span.write(to: &$0) } }
+                scopeSpans.text(OTLPScope.schemaURL, field: 3)
             }
+            resourceSpans.text(OTLPScope.schemaURL, field: 3)
         }
         return request.bytes
     }
@@ -37,11 +39,13 @@ extension SpanRecord {
         writer.varint(UInt64(droppedEvents), field: 12)
         for link in links { writer.message(field: 13) { link.write(to: &$0) } }
         writer.varint(UInt64(droppedLinks), field: 14)
-        guard isError else { return }
-        writer.message(field: 15) { status in
-            status.text(message ?? "", field: 2)
-            status.varint(UInt64(OTLPStatus.StatusCode.error.rawValue), field: 3)
+        if isError {
+            writer.message(field: 15) { status in
+                status.text(message ?? "", field: 2)
+                status.varint(UInt64(OTLPStatus.StatusCode.error.rawValue), field: 3)
+            }
         }
+        writer.fixed32(isSampled ? 1 : 0, field: 16)
     }
 
     /// Writes the attributes of an HTTP request: dimensions, URL and body sizes.

@@ -7,7 +7,7 @@ import SwiftProtobuf
 ///
 /// Memory holds one point for each series, however many bodies are added.
 package struct MergedMetrics {
-    private let resource: OTLPResource
+    private var resource: OTLPResource
     private let scope: OTLPInstrumentationScope
     private var metrics: [MergedMetric] = []
     private var start = UInt64.max
@@ -26,19 +26,39 @@ package struct MergedMetrics {
 
     /// Adds a body. Returns `false` and changes nothing if the body is of another resource or holds a metric that cannot
     /// be merged.
-    package mutating func add(_ body: [UInt8]) -> Bool {
-        guard let part = OTLPResourceMetrics(onlyOneIn: body), part.resource == resource else { return false }
-        return take(part.scopeMetrics[0].metrics)
+    ///
+    /// - Parameter isResourceNew: whether the body may have another resource, which replaces the one before.
+    package mutating func add(_ body: [UInt8], isResourceNew: Bool = false) -> Bool {
+        guard let part = OTLPResourceMetrics(onlyOneIn: body), isResourceNew || part.resource == resource,
+            take(part.scopeMetrics[0].metrics)
+        else { return false }
+        resource = part.resource
+        return true
     }
 
-    package func otlp() throws -> [UInt8] {
+    /// Returns the merged body.
+    ///
+    /// - Parameters:
+    ///   - temporality: that of the histograms and of the counters. Cumulative ones are of the time at which the agent's own metrics were read.
+    ///   - selection: metrics with the points to return; `nil` for all.
+    package func otlp(
+        _ temporality: OTLPAggregationTemporality = .delta, only selection: MergedMetrics? = nil
+    ) throws -> [UInt8] {
+        let time = latest.values.flatMap(\.sum.dataPoints).map(\.timeUnixNano).max() ?? 0
+        let end = temporality == .cumulative ? max(end, time) : end
         var scope = OTLPScopeMetrics()
         scope.scope = self.scope
-        scope.metrics = metrics.map { $0.message(start: start, end: end) }
+        scope.schemaURL = OTLPScope.schemaURL
+        scope.metrics = metrics.compactMap { metric in
+            guard let selection else { return metric.message(start: start, end: end, temporality) }
+            return selection.metrics.first { $0.withoutPoints == metric.withoutPoints }
+                .map { metric.keeping($0).message(start: start, end: end, temporality) }
+        }
         scope.metrics += latest.values.sorted { $0.name < $1.name }
         var part = OTLPResourceMetrics()
         part.resource = resource
         part.scopeMetrics = [scope]
+        part.schemaURL = OTLPScope.schemaURL
         var request = OTLPExportMetricsServiceRequest()
         request.resourceMetrics = [part]
         return try request.serializedBytes()
@@ -182,10 +202,20 @@ private struct MergedMetric {
         }
     }
 
-    func message(start: UInt64, end: UInt64) -> OTLPMetric {
+    /// Returns the metric with the points that the other one has too.
+    func keeping(_ other: MergedMetric) -> MergedMetric {
+        var kept = self
+        kept.distributions = distributions.filter { other.distributions[$0.key] != nil }
+        kept.totals = totals.filter { other.totals[$0.key] != nil }
+        kept.counts = counts.filter { other.counts[$0.key] != nil }
+        return kept
+    }
+
+    func message(start: UInt64, end: UInt64, _ temporality: OTLPAggregationTemporality) -> OTLPMetric {
         var result = withoutPoints
         switch withoutPoints.data {
         case .exponentialHistogram:
+            result.exponentialHistogram.aggregationTemporality = temporality
             result.exponentialHistogram.dataPoints = distributions.map { attributes, values in
                 var point = OTLPExponentialHistogramDataPoint(values)
                 point.attributes = attributes
@@ -193,6 +223,7 @@ private struct MergedMetric {
                 return point
             }
         case .histogram:
+            result.histogram.aggregationTemporality = temporality
             result.histogram.dataPoints = totals.map { attributes, total in
                 var point = total.point
                 point.attributes = attributes
@@ -200,6 +231,7 @@ private struct MergedMetric {
                 return point
             }
         default:
+            result.sum.aggregationTemporality = temporality
             result.sum.dataPoints = counts.map { attributes, count in
                 var point = count.point
                 point.attributes = attributes

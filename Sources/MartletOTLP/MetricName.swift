@@ -11,6 +11,22 @@ package enum MetricName {
     package static let unwatched = "martlet.agent.unwatched"
     package static let agentCPU = "martlet.agent.cpu.time"
 
+    /// Returns a sentence for people who read the metric elsewhere; empty for a metric that no agent sends.
+    static func description(of name: String) -> String { descriptions[name] ?? "" }
+
+    private static let descriptions = [
+        clientDuration: "Time of a request that the service made, until its end",
+        serverDuration: "Time of a request that the service answered, until its end",
+        clientRequestSize: "Body that the service sent with a request",
+        clientResponseSize: "Body that the service received in answer to a request",
+        serverRequestSize: "Body that the service received with a request",
+        serverResponseSize: "Body that the service sent in answer to a request",
+        clientPhaseDuration: "Time of one phase of a request that the service made",
+        ledger: "Requests of the process by their state: captured is the sum of the others",
+        unwatched: "Time in which capture was off",
+        agentCPU: "CPU time of the agent itself",
+    ]
+
     /// The metrics of the agent itself, counted from its start.
     package static let agentMetrics: Set<String> = [ledger, unwatched, agentCPU]
 

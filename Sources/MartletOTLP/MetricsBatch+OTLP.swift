@@ -2,9 +2,10 @@ import MartletTelemetry
 import SwiftProtobuf
 
 extension MetricsBatch {
-    /// Returns the batch as the body of `POST /v1/metrics`. Durations are delta exponential histograms in seconds. Body
-    /// sizes and phases are delta histograms without buckets (count and sum are exact). The ledger, the time
-    /// without capture and the agent's CPU time are cumulative sums. ``processMetrics`` are those of the process.
+    /// Returns the batch as the body of `POST /v1/metrics`. Durations in seconds and body sizes are delta exponential
+    /// histograms. Phases, and sizes whose distribution is not known, are delta histograms without buckets (count and sum
+    /// are exact). The ledger, the time without capture and the agent's CPU time are cumulative sums. ``processMetrics`` are
+    /// those of the process.
     ///
     /// Beside the body, memory holds one point of one series at a time: all of them as messages would take many times as
     /// much.
@@ -17,7 +18,9 @@ extension MetricsBatch {
             try resourceMetrics.message(field: 2) { scopeMetrics in
                 scopeMetrics.message(scope, field: 1)
                 try writeMetrics(to: &scopeMetrics)
+                scopeMetrics.text(OTLPScope.schemaURL, field: 3)
             }
+            resourceMetrics.text(OTLPScope.schemaURL, field: 3)
         }
         return request.bytes
     }
@@ -39,13 +42,19 @@ extension MetricsBatch {
         let name = kind == .client ? MetricName.clientDuration : MetricName.serverDuration
         try scope.deltaMetric(name, unit: "s", .exponentialHistogram) { histogram in
             for (dimensions, statistics) in series where dimensions.kind == kind {
-                var point = OTLPExponentialHistogramDataPoint(statistics.duration)
-                point.attributes = [OTLPKeyValue](dimensions)
-                point.startTimeUnixNano = start
-                point.timeUnixNano = end
-                histogram.message(try point.serializedBytes(), field: 1)
+                histogram.message(try point(of: dimensions, statistics.duration).serializedBytes(), field: 1)
             }
         }
+    }
+
+    private func point(
+        of dimensions: RequestDimensions, _ values: ExponentialHistogram
+    ) -> OTLPExponentialHistogramDataPoint {
+        var point = OTLPExponentialHistogramDataPoint(values)
+        point.attributes = [OTLPKeyValue](dimensions)
+        point.startTimeUnixNano = start
+        point.timeUnixNano = end
+        return point
     }
 
     private static func sizes(of kind: RequestKind) -> [(String, KeyPath<RequestStatistics, UInt64>)] {
@@ -62,6 +71,15 @@ extension MetricsBatch {
             one.key.kind == kind && one.value[keyPath: bytes] > 0
         }
         guard series.contains(where: isPresent) else { return }
+        guard sizes.isEmpty else {
+            return try scope.deltaMetric(name, unit: "By", .exponentialHistogram) { histogram in
+                for one in series where isPresent(one) {
+                    guard let sizes = sizes[one.key] else { continue }
+                    let values = bytes == \.bytesSent ? sizes.sent : sizes.received
+                    histogram.message(try point(of: one.key, values).serializedBytes(), field: 1)
+                }
+            }
+        }
         try scope.deltaMetric(name, unit: "By", .histogram) { histogram in
             for one in series where isPresent(one) {
                 let point = point(
@@ -112,6 +130,7 @@ extension MetricsBatch {
     private func ledgerMetric() -> OTLPMetric {
         var metric = OTLPMetric()
         metric.name = MetricName.ledger
+        metric.description_p = MetricName.description(of: MetricName.ledger)
         metric.unit = "{request}"
         metric.sum.aggregationTemporality = .cumulative
         metric.sum.dataPoints = [
@@ -128,6 +147,7 @@ extension MetricsBatch {
     private func timeMetric(_ name: String, _ time: UInt64) -> OTLPMetric {
         var metric = OTLPMetric()
         metric.name = name
+        metric.description_p = MetricName.description(of: name)
         metric.unit = "s"
         metric.sum.aggregationTemporality = .cumulative
         metric.sum.isMonotonic = true
@@ -165,6 +185,7 @@ extension ProtobufWriter {
     ) rethrows {
         try message(field: 2) { metric in
             metric.text(name, field: 1)
+            metric.text(MetricName.description(of: name), field: 2)
             metric.text(unit, field: 3)
             try metric.message(field: kind.rawValue) { data in
                 try points(&data)

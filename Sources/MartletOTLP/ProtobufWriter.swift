@@ -10,6 +10,7 @@ struct ProtobufWriter {
         static let varint: UInt8 = 0
         static let fixed64: UInt8 = 1
         static let lengthDelimited: UInt8 = 2
+        static let fixed32: UInt8 = 5
     }
 
     /// - Parameter field: the field's number, here and below.
@@ -23,6 +24,12 @@ struct ProtobufWriter {
         guard value != 0 || always else { return }
         key(field, WireType.fixed64)
         append(littleEndian: value, bytes: 8)
+    }
+
+    mutating func fixed32(_ value: UInt32, field: UInt8) {
+        guard value != 0 else { return }
+        key(field, WireType.fixed32)
+        append(littleEndian: UInt64(value), bytes: 4)
     }
 
     mutating func text(_ text: String, field: UInt8, always: Bool = false) {

@@ -4,6 +4,8 @@ package struct MetricsBatch: Sendable, Equatable {
     package var start: UnixNanoseconds
     package var end: UnixNanoseconds
     package var series: [RequestDimensions: RequestStatistics]
+    /// The distributions of body sizes; empty if only their sums are known.
+    package var sizes: [RequestDimensions: BodySizes]
     /// The time at which the instance began to count; its ledger counts from there.
     package var instanceStart: UnixNanoseconds
     /// The instance's ledger at `end`, with this batch's requests still waiting.
@@ -17,13 +19,15 @@ package struct MetricsBatch: Sendable, Equatable {
 
     package init(
         resource: TelemetryResource, start: UnixNanoseconds, end: UnixNanoseconds,
-        series: [RequestDimensions: RequestStatistics], instanceStart: UnixNanoseconds = 0, ledger: Ledger,
-        unwatched: UInt64 = 0, agentCPU: UInt64 = 0, process: ProcessStatistics = ProcessStatistics()
+        series: [RequestDimensions: RequestStatistics], sizes: [RequestDimensions: BodySizes] = [:],
+        instanceStart: UnixNanoseconds = 0, ledger: Ledger, unwatched: UInt64 = 0, agentCPU: UInt64 = 0,
+        process: ProcessStatistics = ProcessStatistics()
     ) {
         self.resource = resource
         self.start = start
         self.end = end
         self.series = series
+        self.sizes = sizes
         self.instanceStart = instanceStart
         self.ledger = ledger
         self.unwatched = unwatched

@@ -15,6 +15,8 @@ package struct SpanRecord: Sendable, Equatable {
     package var parentSpanID: SpanID?
     /// The trace state (W3C Trace Context, section 3.3); empty if the span has none.
     package var traceState = ""
+    /// Whether the trace is sampled (W3C Trace Context, section 3.2.2.5.1). For other programs: a span is sent in either case.
+    package var isSampled = false
     package var name: String
     package var kind: Kind
     package var start: UnixNanoseconds

@@ -33,16 +33,31 @@ extension FaultTests {
                 try await scene.expectEverythingCountedOnce()
             }
         }
+
+        @Test(arguments: ShippingMilestone.allCases)
+        func theSumsOfADeadProcessHaveEachOfItsRequestsOnce(milestone: ShippingMilestone) async throws {
+            try await Scene.run { scene in
+                let cumulative = ["MARTLET_TEMPORALITY": "cumulative"]
+                let collector = try await scene.collector()
+                let port = collector.port
+                try await scene.die("first", at: milestone, 4, collector: port, environment: cumulative)
+                try await scene.die("second", at: milestone, 1, collector: port, environment: cumulative)
+                try await scene.drain(collector: port, environment: cumulative)
+                try await scene.expectEverythingCountedOnce()
+            }
+        }
     }
 }
 
 extension Scene {
-    fileprivate func die(_ life: String, at milestone: ShippingMilestone, _ occurrence: Int, collector: Int)
-        async throws
-    {
+    fileprivate func die(
+        _ life: String, at milestone: ShippingMilestone, _ occurrence: Int, collector: Int,
+        environment: [String: String] = [:]
+    ) async throws {
         // The requests are enough for ten intervals, and end a program that never comes to the milestone.
         let service = try start(
-            life, collector: collector, requests: 1500, ["--die", "\(milestone.rawValue):\(occurrence)"])
+            life, collector: collector, requests: 1500, ["--die", "\(milestone.rawValue):\(occurrence)"],
+            environment: environment)
         let (status, _, _) = await service.finish()
         #expect(status == -1, "milestone \(milestone) was not reached; \(seed)")
     }

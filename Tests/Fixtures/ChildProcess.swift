@@ -19,6 +19,9 @@ package final class ChildProcess: Sendable {
         package static let shopper = built("Shopper")
         package static let parityProgram = built("ParityProgram")
 
+        /// A program of `Examples/Recipes`.
+        package static func recipe(_ name: String) -> Program { built("\(name)Recipe") }
+
         package let url: URL
 
         package init(url: URL) { self.url = url }

@@ -16,9 +16,11 @@ import Testing
         request.resourceSpans = [
             .with {
                 $0.resource = OTLPResource(resource)
+                $0.schemaURL = OTLPScope.schemaURL
                 $0.scopeSpans = [
                     .with {
                         $0.scope = OTLPScope.message
+                        $0.schemaURL = OTLPScope.schemaURL
                         $0.spans = spans.map(OTLPSpan.init)
                     }
                 ]
@@ -38,6 +40,7 @@ import Testing
             kind: SpanRecord.Kind.allCases[number % SpanRecord.Kind.allCases.count], start: 5,
             durationNanoseconds: number == 2 ? .max : 7)
         span.isError = number % 2 == 1
+        span.isSampled = number % 4 > 1
         guard number % 3 > 0 else { return span }
         span.parentSpanID = SpanID(9)
         span.traceState = "a=b"
@@ -100,6 +103,7 @@ extension OTLPSpan {
         droppedAttributesCount = span.droppedAttributes
         droppedEventsCount = span.droppedEvents
         droppedLinksCount = span.droppedLinks
+        flags = span.isSampled ? 1 : 0
         if span.isError {
             status.code = .error
             status.message = span.message ?? ""

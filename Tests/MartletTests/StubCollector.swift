@@ -18,6 +18,7 @@ final class StubCollector: Sendable {
         let status: Int
         /// The names of the header fields, in lower case.
         let headers: [String]
+        let fields: HTTPFields
     }
 
     /// The port of the collector and of the tests' service. Requests to other ports, which other tests of this process
@@ -86,9 +87,11 @@ final class StubCollector: Sendable {
         }
     }
 
-    /// Returns the sums of all points of a histogram without buckets.
+    /// Returns the sums of all points of a histogram.
     func sums(of metric: String) throws -> [Double] {
-        try metrics(named: metric).flatMap(\.histogram.dataPoints).map(\.sum)
+        try metrics(named: metric).flatMap { metric in
+            metric.histogram.dataPoints.map(\.sum) + metric.exponentialHistogram.dataPoints.map(\.sum)
+        }
     }
 
     /// Returns the time without capture in seconds for each batch, the oldest first; 0 for a batch that does not tell it.
@@ -155,7 +158,8 @@ final class StubCollector: Sendable {
                             batch: request.headers.first { $0.name.rawName.lowercased() == "martlet-batch" }?.value,
                             authorization: request.headers[.authorization],
                             encoding: request.headers[.contentEncoding], body: Array(body.readableBytesView),
-                            status: status, headers: request.headers.map { $0.name.rawName.lowercased() }))
+                            status: status, headers: request.headers.map { $0.name.rawName.lowercased() },
+                            fields: request.headers))
                 }
                 self.arrival.yield()
                 var named = headers

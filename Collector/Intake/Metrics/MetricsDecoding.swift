@@ -186,6 +186,8 @@ struct MetricsDecoding {
     }
 
     private mutating func takePhase(_ point: HistogramPoint) throws(PointRefusal) {
+        // Sums of phases have no place beside the difference of durations. Their requests count all the same.
+        if point.temporality == .cumulative { return refusals.ignore(1) }
         guard let phase = point.attributes.phase else {
             throw PointRefusal(reason: "the phase is unknown")
         }

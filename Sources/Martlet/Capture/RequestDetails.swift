@@ -60,6 +60,7 @@ struct RequestDetails: Sendable {
             name: SpanRecord.name(of: dimensions), kind: .client, start: request.start,
             durationNanoseconds: request.durationNanoseconds)
         span.traceState = context.traceState
+        span.isSampled = context.isSampled
         span.request = dimensions
         span.url = contents.redaction.url(url.absoluteString)
         span.isError = request.outcome.isFailure(for: .client)

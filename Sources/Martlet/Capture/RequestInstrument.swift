@@ -12,7 +12,9 @@ struct RequestInstrument: Sendable {
     func observe(_ loader: URLProtocol, of task: URLSessionTask, for client: any URLProtocolClient) -> RequestObserver?
     {
         let request = loader.request
-        guard let url = request.url, recorder.settings.selection.contains(url), !isOwnUpload(task) else {
+        guard let url = request.url, recorder.settings.selection.contains(url), !isOwnUpload(task),
+            !recorder.settings.decisions.ignore(.client, HTTPMethod.name(request.httpMethod ?? "GET"), .url(url))
+        else {
             InFlightRequests.remove(task)
             return nil
         }

@@ -27,13 +27,20 @@ struct EnvironmentReader {
 
     /// Returns those of a variable's comma-separated items that can be read, with a warning about the others; `nil` if it is
     /// unset, and `nil` with a warning that names the default if none can be read.
-    mutating func readable<T>(_ variable: String, default fallback: String, as read: (String) -> T?) -> [T]? {
+    ///
+    /// - Parameter noun: the plural for the items. The warning about secret ones tells their positions.
+    mutating func readable<T>(
+        _ variable: String, of noun: String, default fallback: String, secret: Bool = false, as read: (String) -> T?
+    ) -> [T]? {
         guard let items = text(variable).flatMap({ EnvironmentValue.list($0) { _ in true } }) else { return nil }
-        let values = items.compactMap(read)
-        if values.isEmpty { return value(variable, default: fallback) { _ in nil } }
-        let unread = items.filter { read($0) == nil }.map { shown($0, secret: false) }.joined(separator: ", ")
-        if !unread.isEmpty { warnings.append("\(variable): \(unread) cannot be read; using the other addresses") }
-        return values
+        let values = items.map { (text: $0, value: read($0)) }
+        if values.allSatisfy({ $0.value == nil }) {
+            return value(variable, default: fallback, secret: secret) { _ in nil }
+        }
+        let unread = values.enumerated().filter { $0.element.value == nil }
+            .map { secret ? "item \($0.offset + 1)" : shown($0.element.text, secret: false) }.joined(separator: ", ")
+        if !unread.isEmpty { warnings.append("\(variable): \(unread) cannot be read; using the other \(noun)") }
+        return values.compactMap(\.value)
     }
 
     /// Adds a warning for each variable that looks like Martlet's and is not: most likely a misspelling.

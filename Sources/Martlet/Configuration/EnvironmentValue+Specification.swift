@@ -19,11 +19,20 @@ extension EnvironmentValue {
         return pairs
     }
 
-    /// The bearer token in a list of headers, the only one that Martlet sends.
-    static func specificationBearerToken(_ text: String) -> String? {
-        let header = specificationPairs(text)?.first { $0.key.lowercased() == "authorization" }
-        guard let value = header?.value, value.lowercased().hasPrefix("bearer ") else { return nil }
-        return token(String(value.dropFirst("bearer ".count)))
+    /// `name=value` with a percent-encoded value, a header field that uploads can have (specification, "OTLP Exporter
+    /// Configuration", section "Specifying headers via environment variables").
+    static func specificationHeader(_ text: String) -> (name: String, value: String)? {
+        guard let separator = text.firstIndex(of: "="),
+            let decoded = text[text.index(after: separator)...].removingPercentEncoding
+        else { return nil }
+        let name = text[..<separator].trimmingCharacters(in: .whitespaces)
+        let value = decoded.trimmingCharacters(in: .whitespaces)
+        return UploadHeader.isAllowed(name, value) ? (name, value) : nil
+    }
+
+    /// `delta`, `cumulative`, or `lowmemory`, which asks for deltas of histograms (specification, "Metrics Exporter - OTLP").
+    static func temporality(_ text: String) -> MartletConfiguration.Temporality? {
+        text.lowercased() == "lowmemory" ? .delta : choice(text)
     }
 
     /// Whether a list of propagators has W3C Trace Context, the only one that Martlet knows.

@@ -104,16 +104,21 @@ extension MartletConfiguration {
 
     private mutating func readShipping(_ reader: inout EnvironmentReader) {
         collectors =
-            reader.readable("MARTLET_ENDPOINT", default: "http://127.0.0.1:4318", as: EnvironmentValue.address)
+            reader.readable(
+                "MARTLET_ENDPOINT", of: "addresses", default: "http://127.0.0.1:4318", as: EnvironmentValue.address)
             ?? reader.fallback(
                 "OTEL_EXPORTER_OTLP_ENDPOINT", unless: "MARTLET_ENDPOINT", default: "http://127.0.0.1:4318",
                 as: EnvironmentValue.address
             ).map { [$0] } ?? collectors
-        token =
-            reader.value("MARTLET_TOKEN", default: "none", secret: true, as: EnvironmentValue.token)
-            ?? reader.fallback(
-                "OTEL_EXPORTER_OTLP_HEADERS", unless: "MARTLET_TOKEN", default: "none", secret: true,
-                as: EnvironmentValue.specificationBearerToken)
+        token = reader.value("MARTLET_TOKEN", default: "none", secret: true, as: EnvironmentValue.token)
+        let variable = reader.text("MARTLET_HEADERS") == nil ? "OTEL_EXPORTER_OTLP_HEADERS" : "MARTLET_HEADERS"
+        let fields = reader.readable(
+            variable, of: "headers", default: "none", secret: true, as: EnvironmentValue.specificationHeader)
+        // Names are the same in any case; the last one counts.
+        for (name, value) in fields ?? [] {
+            headers = headers.filter { $0.key.lowercased() != name.lowercased() }
+            headers[name] = value
+        }
         interval =
             reader.value("MARTLET_INTERVAL", default: "10s", as: EnvironmentValue.interval)
             ?? reader.fallback(
@@ -129,6 +134,11 @@ extension MartletConfiguration {
             ?? reader.fallback(
                 "OTEL_EXPORTER_OTLP_COMPRESSION", unless: "MARTLET_COMPRESSION", default: "gzip",
                 as: EnvironmentValue.choice) ?? compression
+        temporality =
+            reader.value("MARTLET_TEMPORALITY", default: "delta", as: EnvironmentValue.temporality)
+            ?? reader.fallback(
+                "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", unless: "MARTLET_TEMPORALITY", default: "delta",
+                as: EnvironmentValue.temporality) ?? temporality
         transport = reader.value("MARTLET_TRANSPORT", default: "automatic choice", as: EnvironmentValue.choice)
         certificate = file("CERTIFICATE", &reader)
         clientCertificate = file("CLIENT_CERTIFICATE", &reader)

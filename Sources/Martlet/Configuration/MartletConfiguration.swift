@@ -33,7 +33,20 @@ public struct MartletConfiguration: Sendable {
         set { collectors = [newValue] }
     }
     /// The token that uploads send as `Authorization: Bearer …`, never logged. `MARTLET_TOKEN`, default none.
-    public var token: String?
+    public var token: String? {
+        get { secretToken.value }
+        set { secretToken.value = newValue }
+    }
+    private var secretToken = Secret<String?>(nil)
+    /// Further header fields of uploads, such as a vendor's key. `MARTLET_HEADERS`, default none. No log or description shows
+    /// the values. ``token`` takes precedence over an `Authorization` here. A field that the agent sets itself
+    /// (`Content-Type`, `Host`, `Martlet-*` and others), an empty value and one with other characters than visible ASCII,
+    /// blanks and tabs are left out, and the start warns of it.
+    public var headers: [String: String] {
+        get { secretHeaders.value }
+        set { secretHeaders.value = newValue }
+    }
+    private var secretHeaders = Secret<[String: String]>([:])
     /// Whether the start makes ``MartletAgent/tracer`` the process's tracer. Turn it off if the service calls
     /// `InstrumentationSystem.bootstrap(_:)` itself, which traps at a second call. `MARTLET_TRACING`, default `true`.
     public var bootstrapsTracing = true
@@ -48,6 +61,19 @@ public struct MartletConfiguration: Sendable {
     ///
     /// `{name}` and `*` stand for one segment, a `*` at the end for all that follow: `/users/{id}/orders/*`.
     public var endpoints: [String] = []
+    /// Names the endpoint of a request where ``endpoints`` are not enough; for `nil` and an empty name Martlet names it.
+    /// Default none.
+    ///
+    ///     configuration.name = { $0.path.hasPrefix("/graphql") ? "/graphql" : nil }
+    ///
+    /// It is called for every request at its end, in the time of the service, on any thread and on several at once. It should
+    /// take no more than microseconds and wait for nothing. The agent holds no lock meanwhile. Requests that it makes itself
+    /// are counted without it. A name counts to ``maxEndpoints``, so return one of few.
+    public var name: (@Sendable (MartletTarget) -> String?)?
+    /// Leaves requests out beside ``exclude``: those for which it returns `true` are not counted and carry no trace. Unlike the
+    /// patterns, it also decides on requests that the service receives. Called as ``name`` is, once for each request, at the
+    /// start of a `URLSession` request and at the end of any other. Default none.
+    public var ignore: (@Sendable (MartletTarget) -> Bool)?
     /// The number of distinct endpoints; a further one counts to `{other}` of its host. `MARTLET_MAX_ENDPOINTS`, default
     /// 1000.
     public var maxEndpoints = 1000
@@ -115,6 +141,9 @@ public struct MartletConfiguration: Sendable {
     public var bufferAdopt: [URL] = []
     /// The compression of uploads. `MARTLET_COMPRESSION`, default `gzip`.
     public var compression = Compression.gzip
+    /// The time that each point of a histogram covers, in the uploads of metrics. `MARTLET_TEMPORALITY`, default
+    /// ``Temporality/delta``.
+    public var temporality = Temporality.delta
     /// The transport of uploads. `MARTLET_TRANSPORT`, default `nil`: ``Transport/urlSession`` where Foundation is sound
     /// (Swift 6.4 and later) or the process has no libcurl to call, else ``Transport/libcurl``.
     public var transport: Transport?
@@ -155,6 +184,14 @@ public struct MartletConfiguration: Sendable {
         case urlSession = "urlsession"
         /// The libcurl that `URLSession` brings with it on Linux.
         case libcurl
+    }
+
+    /// The aggregation temporality of histograms (specification, "Metrics Data Model", section "Temporality").
+    public enum Temporality: String, Sendable, CaseIterable {
+        /// A point has the requests of one interval. Martlet's collector counts these exactly, and an upload is small.
+        case delta
+        /// A point has all requests since its process's start that were delivered. Prometheus and its relatives drop others.
+        case cumulative
     }
 
     public enum Compression: String, Sendable, CaseIterable {

@@ -144,6 +144,8 @@ enum MartletLimits {
     static let mergeBytes = 4 << 20
     /// Bytes that a batch may inflate to; a larger one is neither merged nor divided.
     static let plainBodyBytes = 32 << 20
+    /// Bytes of the sums of cumulative streams, some 2,000 series: past them the streams begin anew.
+    static let sums = 4 << 20
     /// Pairs of batches that are remembered because they cannot be merged.
     static let refusedMerges = 1000
 }

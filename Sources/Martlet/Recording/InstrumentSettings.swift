@@ -2,6 +2,8 @@
 struct InstrumentSettings: Sendable {
     /// The patterns that select the captured requests.
     let selection: RequestSelection
+    /// The service's own decisions on names and on requests to leave out.
+    let decisions: ServiceDecisions
     /// The sampler that decides which traces' details are kept.
     let sampler: TraceSampler
     /// Whether requests carry `traceparent` and `tracestate`.
@@ -13,6 +15,7 @@ struct InstrumentSettings: Sendable {
 
     init(_ configuration: MartletConfiguration) {
         selection = RequestSelection(include: configuration.include, exclude: configuration.exclude)
+        decisions = ServiceDecisions(configuration)
         sampler = TraceSampler(rate: configuration.sampleRate)
         propagates = configuration.propagate
         contents = DetailContents(configuration)

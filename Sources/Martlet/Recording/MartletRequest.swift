@@ -1,7 +1,8 @@
 public import Foundation
 import MartletTelemetry
 
-/// A request that an agent in memory has captured (``MartletAgent/requests``), for a test to assert on. A plain value.
+/// A request that ended: one that an agent in memory has captured, for a test to assert on (``MartletAgent/requests``), or
+/// one that no instrument sees, for ``MartletAgent/record(_:)``. A plain value.
 public struct MartletRequest: Sendable, Hashable {
     /// The side of a request that was seen.
     public enum Kind: String, Sendable, CaseIterable {
@@ -40,6 +41,37 @@ public struct MartletRequest: Sendable, Hashable {
     public var bytesSent: UInt64
     /// Bytes of the body that the service received.
     public var bytesReceived: UInt64
+
+    /// Makes a request for ``MartletAgent/record(_:)``.
+    ///
+    /// - Parameters:
+    ///   - method: in upper case.
+    ///   - url: an absolute URL; user, password, query and fragment are left out.
+    ///   - endpoint: the name to count to; if it is empty, the path decides.
+    ///   - status: `nil` if no response came.
+    ///   - errorType: the cause of a failure, a name of few (`error.type`). A status that is a failure needs none. `cancelled`
+    ///     is no failure, and `hung` a kind of its own.
+    ///   - duration: a negative one counts as 0.
+    public init(
+        _ method: String, _ url: URL, kind: Kind = .client, endpoint: String = "", status: Int? = nil,
+        errorType: String? = nil, start: Date, duration: Duration, bytesSent: UInt64 = 0, bytesReceived: UInt64 = 0
+    ) {
+        let target = RequestTarget(url)
+        let side: RequestKind = kind == .client ? .client : .server
+        self.kind = kind
+        self.method = method
+        host = target.host
+        port = target.port
+        self.endpoint = endpoint
+        self.url = PlainURL.text(of: url.absoluteString)
+        self.status = status
+        self.errorType = errorType
+        isFailure = RequestOutcome(kind: side, status: status, error: errorType).isFailure(for: side)
+        self.start = start
+        self.duration = duration
+        self.bytesSent = bytesSent
+        self.bytesReceived = bytesReceived
+    }
 
     init(_ request: CapturedRequest, _ dimensions: RequestDimensions) {
         kind = request.kind == .client ? .client : .server

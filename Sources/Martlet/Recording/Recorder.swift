@@ -108,6 +108,13 @@ final class Recorder: Sendable {
     /// memory at once. A forked child does not have the memory of its parent's journal, so it records nothing.
     func record(_ request: borrowing CapturedRequest) {
         guard process == martlet_process() else { return }
+        guard let name = settings.decisions.name(of: request) else { return take(request) }
+        var named = copy request
+        named.route = name
+        take(named)
+    }
+
+    private func take(_ request: borrowing CapturedRequest) {
         if request.makeSpan != nil { keep(copy request) }
         recordedRequests?.add(copy request)
         if !journal.append(request) { count(copy request) }

@@ -8,10 +8,16 @@ struct SeriesStatistics: Sendable {
     private var start: UnixNanoseconds
     /// The latest end among the interval's requests from the journal; 0 if there were none.
     private var lastEnd: UnixNanoseconds = 0
-    private var series: [(dimensions: RequestDimensions, statistics: RequestStatistics)] = []
+    private var series: [Series] = []
     private var indices: [RequestDimensions: Int] = [:]
     /// The index of a series by the bytes that its records share. Most requests resemble an earlier one.
     private var indicesByRecord: [RecordIdentity: Int] = [:]
+
+    private struct Series {
+        let dimensions: RequestDimensions
+        var statistics = RequestStatistics()
+        var sizes = BodySizes()
+    }
 
     /// The bytes that a series' records share. They are compared exactly, and hashed by the checksum of their texts alone.
     private struct RecordIdentity: Hashable {
@@ -36,13 +42,14 @@ struct SeriesStatistics: Sendable {
     var isEmpty: Bool { series.isEmpty }
 
     /// An estimate of the memory for the statistics, in bytes.
-    var estimatedBytes: Int { series.reduce(0) { $0 + $1.statistics.estimatedBytes } }
+    var estimatedBytes: Int { series.reduce(0) { $0 + $1.statistics.estimatedBytes + $1.sizes.estimatedBytes } }
 
     mutating func count(_ request: CapturedRequest) {
         let index = index(of: dimensions(of: request))
         series[index].statistics.record(
             seconds: Double(request.durationNanoseconds) / 1e9, bytesSent: request.bytesSent,
             bytesReceived: request.bytesReceived, phases: request.phases)
+        series[index].sizes.record(sent: request.bytesSent, received: request.bytesReceived)
     }
 
     /// Counts a record of the journal. Returns `false` for a record that cannot be read, which is not counted.
@@ -53,6 +60,7 @@ struct SeriesStatistics: Sendable {
         series[index].statistics.record(
             seconds: Double(figures.duration) / 1e9, bytesSent: figures.bytesSent,
             bytesReceived: figures.bytesReceived, phases: figures.phases)
+        series[index].sizes.record(sent: figures.bytesSent, received: figures.bytesReceived)
         let (end, isBeyond) = figures.start.addingReportingOverflow(figures.duration)
         if !isBeyond { lastEnd = max(lastEnd, end) }
         return true
@@ -78,7 +86,7 @@ struct SeriesStatistics: Sendable {
     private mutating func index(of dimensions: RequestDimensions) -> Int {
         if let index = indices[dimensions] { return index }
         indices[dimensions] = series.count
-        series.append((dimensions, RequestStatistics()))
+        series.append(Series(dimensions: dimensions))
         return series.count - 1
     }
 
@@ -101,7 +109,8 @@ struct SeriesStatistics: Sendable {
         // A clock that was set back must not give an interval that ends before it starts or lies in the future.
         let interval = RecordedInterval(
             start: min(start, end &- 1), end: end,
-            series: Dictionary(series.map { ($0.dimensions, $0.statistics) }) { first, _ in first })
+            series: Dictionary(series.map { ($0.dimensions, $0.statistics) }) { first, _ in first },
+            sizes: Dictionary(series.map { ($0.dimensions, $0.sizes) }) { first, _ in first })
         (start, lastEnd) = (end, 0)
         series.removeAll(keepingCapacity: true)
         indices.removeAll(keepingCapacity: true)

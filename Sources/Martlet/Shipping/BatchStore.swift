@@ -23,6 +23,13 @@ protocol BatchStore: ~Copyable {
     /// Takes a batch out for good, and notes its end in the account.
     mutating func settle(_ file: BatchFile, as settlement: Settlement)
 
+    /// The sums that were kept; `nil` for none.
+    var sums: CumulativeSums? { get }
+
+    /// Keeps the sums of the delivered batches for another process, which may deliver the next one. To be called ahead of the
+    /// settlement of the batch that was added to them.
+    func keep(_ sums: CumulativeSums)
+
     /// Replaces a batch with parts that stand for the same requests. Throws, and nothing has changed, if they cannot be
     /// stored.
     mutating func replace(_ file: BatchFile, with parts: [EncodedBatch]) throws

@@ -17,6 +17,8 @@ struct Delivery {
     private let instance: String
     /// The configuration's collectors, the preferred one first.
     private let own: [URL]
+    /// The sums of this process's own batches; `nil` before the first, and for deltas.
+    private var ownSums: CumulativeSums?
     private var routes = UploadRoutes()
     private var pace: UploadPace
     /// Dead instances of this round whose batches are not for the configuration's collectors.
@@ -190,6 +192,8 @@ struct Delivery {
         among collectors: [URL]
     ) -> [StoredBatch] {
         if batch.isExpired {
+            // The collector may have it in its sums, which must not fall.
+            if let body = outbox.read(batch.file) { keep(outgoing(body, batch.file, of: outbox).sums, in: outbox) }
             settle(batch, as: .dropped(.expired), in: &outbox)
             log.warn(
                 of: .rejected,
@@ -202,7 +206,8 @@ struct Delivery {
         var marked = batch
         marked.file = file
         ShippingMilestone.marked.reach()
-        guard let outcome = upload(body, file.id(of: outbox.instance), file, over: route) else {
+        let (sent, sums) = outgoing(body, file, of: outbox)
+        guard let outcome = upload(sent, file.id(of: outbox.instance), file, over: route) else {
             postpone(route, .costly, "no answer in time")
             return []
         }
@@ -211,7 +216,8 @@ struct Delivery {
         case .delivered(let refusal):
             succeed(route, collectors)
             if let refusal { reportRefusal(refusal.reason) }
-            let rejected = refusal.map { Self.rejectedRequests($0, of: file, body) } ?? 0
+            let rejected = refusal.map { Self.rejectedRequests($0, of: file, sent) } ?? 0
+            keep(sums, in: outbox)
             settle(marked, as: .delivered(rejected: rejected), in: &outbox)
         case .retry(let time, let mayHaveArrived, let reason):
             if !mayHaveArrived { marked.file = outbox.mark(file, at: batch.file.place) ?? file }
@@ -238,6 +244,29 @@ struct Delivery {
             routes.note(answer, over: route)
         }
         return UploadOutcome(end, signal: route.signal)
+    }
+
+    /// Returns a batch's body as it goes out: a batch of metrics as sums, if the back end takes cumulative points, with the
+    /// sums to keep when it has arrived.
+    private func outgoing(
+        _ body: [UInt8], _ file: BatchFile, of store: borrowing some BatchStore & ~Copyable
+    ) -> (body: [UInt8], sums: CumulativeSums?) {
+        guard configuration.temporality == .cumulative, file.signal == .metrics, let plain = file.plain(body) else {
+            return (body, nil)
+        }
+        let before = store.instance == instance ? ownSums : store.sums
+        guard let (upload, sums) = CumulativeSums.adding(plain, of: file.id(of: store.instance), to: before),
+            let sent = file.isCompressed ? try? Gzip.compress(upload) : upload
+        else { return (body, nil) }
+        return (sent, sums)
+    }
+
+    private mutating func keep(_ sums: CumulativeSums?, in store: borrowing some BatchStore & ~Copyable) {
+        guard let sums else { return }
+        store.keep(sums)
+        guard store.instance == instance else { return }
+        ownSums = sums
+        board.update { $0.sumsBytes = sums.size }
     }
 
     private func settle(

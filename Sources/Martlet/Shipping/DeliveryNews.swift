@@ -25,7 +25,7 @@ struct DeliveryNews {
                 of: .upload(route.signal, to: collector),
                 """
                 \(name(collector)) does not accept \(route.signal), which \(stay); \
-                check MARTLET_ENDPOINT and MARTLET_TOKEN: \(reason)
+                check MARTLET_ENDPOINT, MARTLET_TOKEN and MARTLET_HEADERS: \(reason)
                 """)
         }
         failing.insert(route)
@@ -65,7 +65,7 @@ struct DeliveryNews {
             return log.warn(
                 of: .elsewhere(nil), "\(count) wait in the buffer: the address of their collector cannot be read")
         }
-        let lock = isLocked ? "MARTLET_TOKEN or the client certificate has changed" : nil
+        let lock = isLocked ? "MARTLET_TOKEN, MARTLET_HEADERS or the client certificate has changed" : nil
         guard let obstacle = lock ?? collectors.lazy.compactMap({ obstacles[$0] }).first else { return }
         let addresses = CollectorAddress.text(collectors)
         log.warn(

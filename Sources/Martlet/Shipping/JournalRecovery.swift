@@ -55,8 +55,8 @@ struct JournalRecovery {
         guard !interval.series.isEmpty else { return }
         var batch = MetricsBatch(
             resource: owner?.resource ?? resource(ofInstance: outbox.instance),
-            start: interval.start, end: interval.end, series: interval.series, instanceStart: interval.start,
-            ledger: Ledger(), unwatched: segments.map(\.unwatched).max() ?? 0)
+            start: interval.start, end: interval.end, series: interval.series, sizes: interval.sizes,
+            instanceStart: interval.start, ledger: Ledger(), unwatched: segments.map(\.unwatched).max() ?? 0)
         batch.ledger = outbox.ledger(unsealed: batch.requests)
         var encoded = try EncodedBatch(
             batch.otlp(), sequence: sequence, signal: .metrics, requests: batch.requests,

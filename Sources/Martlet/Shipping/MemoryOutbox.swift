@@ -56,6 +56,11 @@ struct MemoryOutbox: BatchStore {
         ShippingMilestone.removed.reach()
     }
 
+    /// None: a batch in memory is this process's own, which knows its sums.
+    var sums: CumulativeSums? { nil }
+
+    func keep(_ sums: CumulativeSums) {}
+
     /// Replaces a batch with parts. They are in memory alone, and the journal lets go of the interval: after a kill it would
     /// make other parts of the same requests, under the same names.
     mutating func replace(_ file: BatchFile, with parts: [EncodedBatch]) {

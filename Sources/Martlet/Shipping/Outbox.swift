@@ -150,7 +150,7 @@ struct Outbox: BatchStore, ~Copyable {
     // MARK: -
 
     /// Files that describe batches and mean nothing without them.
-    private static let ownFiles: Set = [OutboxAccount.fileName, ownerFileName]
+    private static let ownFiles: Set = [OutboxAccount.fileName, CumulativeSums.fileName, ownerFileName]
     static let ownerFileName = "resource"
 
     /// Removes the temporary files of writes that were cut off.

@@ -166,7 +166,7 @@ struct Sealer: ~Copyable {
         let ledger = board.status.ledger(captured: pending.captured)
         let metrics = MetricsBatch(
             resource: pending.resource, start: interval.start, end: interval.end, series: interval.series,
-            instanceStart: recorder.start, ledger: ledger, unwatched: interval.unwatched,
+            sizes: interval.sizes, instanceStart: recorder.start, ledger: ledger, unwatched: interval.unwatched,
             agentCPU: Clock.threadCPU() &+ AgentCost.nanoseconds, process: pending.process)
         do {
             let batch = try batch(metrics.otlp(), .metrics, pending.sequence, requests: metrics.requests)

@@ -12,6 +12,8 @@ struct ShippingStatus: Sendable {
     var memoryBatchBytes = 0
     /// Bytes of the batch that is being encoded and is not stored yet.
     var encodingBytes = 0
+    /// Bytes of the sums of cumulative streams.
+    var sumsBytes = 0
     /// The reason why a killed process would lose its last interval; `nil` if it would not.
     var journalError: String?
     /// CPU time of the agent's thread, in nanoseconds.
@@ -29,7 +31,7 @@ struct ShippingStatus: Sendable {
     var bufferError: String?
 
     /// An estimate of the memory that shipping holds, in bytes.
-    var heldBytes: Int { journalBytes + memoryBatchBytes + encodingBytes }
+    var heldBytes: Int { journalBytes + memoryBatchBytes + encodingBytes + sumsBytes }
 
     /// `captured = delivered + waiting + dropped`, by construction.
     func ledger(captured: UInt64) -> Ledger { account.ledger(captured: captured) }

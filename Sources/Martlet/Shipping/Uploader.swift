@@ -6,12 +6,14 @@ import MartletTelemetry
 final class Uploader {
     /// The transport in force.
     let transportName: MartletConfiguration.Transport
-    private let token: String?
+    /// The header fields that all uploads have.
+    private let commonHeaders: [(name: String, value: String)]
     private let timeout: Duration
     private let transport: any UploadTransport
 
     init(_ configuration: MartletConfiguration, log: AgentLog) {
-        token = configuration.token
+        let (headers, refused) = Self.headers(of: configuration)
+        commonHeaders = headers
         timeout = configuration.exportTimeout
         let (libcurl, files) = (LibcurlTransport(), UploadTLS(configuration))
         let choice = TransportChoice(
@@ -22,26 +24,45 @@ final class Uploader {
         if let libcurl, choice.transport == .libcurl { transport = libcurl } else { transport = URLSessionTransport() }
         for complaint in files.complaints { log.warning(complaint) }
         if let warning = choice.warning { log.warning(warning) }
+        if !refused.isEmpty {
+            let names = refused.map { $0.printable(upTo: 100) }.joined(separator: ", ")
+            log.warning("Uploads are sent without headers that they cannot have: \(names)")
+        }
     }
 
     /// Begins an upload; ``proceed(for:)`` tells how it goes on.
     ///
-    /// - Parameter address: the collector's address, which gets the token.
+    /// - Parameter address: the collector's address, which gets the token and the service's header fields.
     func start(_ body: [UInt8], batch: BatchID, isCompressed: Bool, to address: URL) {
         let url = address.appendingPathComponent("v1/\(batch.signal.rawValue)").absoluteString
         transport.start(
             Upload(url: url, headers: headers(of: batch, isCompressed: isCompressed), body: body, timeout: timeout))
     }
 
+    /// Returns the header fields that a configuration asks for, and the names of those that uploads cannot have.
+    private static func headers(
+        of configuration: MartletConfiguration
+    ) -> (headers: [(name: String, value: String)], refused: [String]) {
+        let own = configuration.headers.sorted { $0.key < $1.key }
+        let refused = own.filter { !UploadHeader.isAllowed($0.key, $0.value) }.map(\.key)
+        let hidden = Set(refused.map { $0.lowercased() } + (configuration.token == nil ? [] : ["authorization"]))
+        var headers = own.filter { !hidden.contains($0.key.lowercased()) }.map { (name: $0.key, value: $0.value) }
+        if !headers.contains(where: { $0.name.lowercased() == "user-agent" }) {
+            headers.append(("User-Agent", "Martlet/\(OTLPScope.version)"))
+        }
+        // A token with a line's end in it would make two headers.
+        if let token = configuration.token {
+            headers.append(("Authorization", "Bearer \(token.filter { !$0.isNewline })"))
+        }
+        return (headers, refused)
+    }
+
     private func headers(of batch: BatchID, isCompressed: Bool) -> [(name: String, value: String)] {
         var headers = [
-            (name: "Content-Type", value: "application/x-protobuf"), (BatchID.headerName, "\(batch)"),
-            ("User-Agent", "Martlet/\(OTLPScope.version)"),
+            (name: "Content-Type", value: "application/x-protobuf"), (name: BatchID.headerName, value: "\(batch)"),
         ]
         if isCompressed { headers.append(("Content-Encoding", "gzip")) }
-        // A token with a line's end in it would make two headers.
-        if let token { headers.append(("Authorization", "Bearer \(token.filter { !$0.isNewline })")) }
-        return headers
+        return headers + commonHeaders
     }
 
     /// Goes on with the upload, for `duration` at most; returns `nil` while it is under way.

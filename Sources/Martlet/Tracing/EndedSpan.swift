@@ -40,6 +40,7 @@ struct EndedSpan: Sendable {
         let destination = url.map(RequestDestination.url) ?? .target(RequestTarget(http))
         // The patterns apply to requests that a service makes, and not to requests that it receives.
         if kind == .client, !recorder.settings.selection.contains(destination) { return }
+        if recorder.settings.decisions.ignore(kind, HTTPMethod.name(http.method), destination) { return }
         var request = CapturedRequest(
             kind: kind, method: HTTPMethod.name(http.method), destination: destination,
             route: route(of: http), status: http.status, error: error(of: http, kind), start: start,
@@ -123,6 +124,7 @@ struct EndedSpan: Sendable {
             name: content.name.cut(toBytes: MartletLimits.spanName), kind: kind, start: start,
             durationNanoseconds: durationNanoseconds)
         span.traceState = trace.traceState
+        span.isSampled = trace.isSampled
         span.isError = isError
         span.message = isError ? message.map(redaction.message) : nil
         var conversion = SpanConversion(redaction)

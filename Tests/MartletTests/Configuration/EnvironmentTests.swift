@@ -10,7 +10,7 @@ import Testing
         "CAPTURE_PATHS", "CAPTURE_HEADERS", "CAPTURE_BODIES", "BODY_LIMIT", "REDACT", "HUNG", "MAX_CPU", "MAX_MEMORY",
         "INTERVAL",
         "BUFFER_DIR", "BUFFER_MAX", "BUFFER_ADOPT", "COMPRESSION", "EXPORT_TIMEOUT", "LOG_LEVEL", "TRANSPORT",
-        "CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY", "RULES",
+        "CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY", "RULES", "HEADERS", "TEMPORALITY",
     ].map { "MARTLET_\($0)" }
 
     static let nonsense = "\u{1b}[31m{nonsense"
@@ -41,7 +41,7 @@ import Testing
         let (configuration, warnings) = MartletConfiguration.fromEnvironment([
             "MARTLET_ENABLED": "Off", "MARTLET_SERVICE_NAME": "checkout", "MARTLET_SERVICE_VERSION": "1.2",
             "MARTLET_ENVIRONMENT": "staging", "MARTLET_ENDPOINT": "https://collector.example:4318/base",
-            "MARTLET_TOKEN": "s3cret", "MARTLET_CAPTURE": "Explicit",
+            "MARTLET_TOKEN": "s3cret", "MARTLET_HEADERS": "api-key=a%2Cb, X-Scope-OrgID=7", "MARTLET_CAPTURE": "Explicit",
             "MARTLET_INCLUDE": "*.example.com, 10.0.0.*:80/x/*", "MARTLET_EXCLUDE": "a.example.com",
             "MARTLET_ENDPOINTS": "/users/{id}, /static/*",
             "MARTLET_MAX_ENDPOINTS": "12", "MARTLET_SAMPLE_RATE": "0.25", "MARTLET_KEEP_FAILURES": "no",
@@ -51,7 +51,7 @@ import Testing
             "MARTLET_HUNG": "90s", "MARTLET_MAX_CPU": "1.5%", "MARTLET_MAX_MEMORY": "8MiB", "MARTLET_INTERVAL": "2",
             "MARTLET_BUFFER_DIR": "/var/lib/x",
             "MARTLET_BUFFER_MAX": "1.5MiB", "MARTLET_BUFFER_ADOPT": "http://old:4318, https://older",
-            "MARTLET_COMPRESSION": "none", "MARTLET_EXPORT_TIMEOUT": "1m",
+            "MARTLET_COMPRESSION": "none", "MARTLET_TEMPORALITY": "Cumulative", "MARTLET_EXPORT_TIMEOUT": "1m",
             "MARTLET_LOG_LEVEL": "debug", "MARTLET_TRANSPORT": "URLSession", "MARTLET_CERTIFICATE": "ca.pem",
             "MARTLET_CLIENT_CERTIFICATE": "/etc/martlet/client.pem", "MARTLET_CLIENT_KEY": "/etc/martlet/client.key",
             "MARTLET_RULES": "/etc/shop/rules.json5",
@@ -63,6 +63,7 @@ import Testing
         #expect(configuration.environment == "staging")
         #expect(configuration.collector.absoluteString == "https://collector.example:4318/base")
         #expect(configuration.token == "s3cret")
+        #expect(configuration.headers == ["api-key": "a,b", "X-Scope-OrgID": "7"])
         #expect(configuration.capture == .explicit)
         #expect(configuration.include == ["*.example.com", "10.0.0.*:80/x/*"])
         #expect(configuration.exclude == ["a.example.com"])
@@ -86,6 +87,7 @@ import Testing
         #expect(configuration.bufferMax == 1_572_864)
         #expect(configuration.bufferAdopt.map(\.absoluteString) == ["http://old:4318", "https://older"])
         #expect(configuration.compression == .none)
+        #expect(configuration.temporality == .cumulative)
         #expect(configuration.exportTimeout == .seconds(60))
         #expect(configuration.logLevel == .debug)
         #expect(configuration.transport == .urlSession)
@@ -116,7 +118,7 @@ import Testing
         #expect(configuration.environment == "prod")
         #expect(configuration.resourceAttributes["team"] == "café")
         #expect(configuration.collector.absoluteString == "http://otel:4318")
-        #expect(configuration.token == "abc")
+        #expect(configuration.headers == ["x": "y", "Authorization": "Bearer abc"])
         #expect(configuration.sampleRate == 0.5)
         #expect(configuration.interval == .seconds(60))
         #expect(configuration.compression == .none)
@@ -141,7 +143,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "MARTLET_TOKEN": "top secret", "OTEL_EXPORTER_OTLP_HEADERS": "Authorization=Basic dG9wIHNlY3JldA==",
+        "MARTLET_TOKEN": "top secret", "MARTLET_HEADERS": "top secret",
+        "OTEL_EXPORTER_OTLP_HEADERS": "Authorization=Basic%0AdG9wIHNlY3JldA==",
     ])
     func aSecretIsNeverShown(variable: String, value: String) {
         let warnings = MartletConfiguration.fromEnvironment([variable: value]).warnings
@@ -149,6 +152,35 @@ import Testing
         #expect(warnings.first?.contains("(hidden)") == true)
         #expect(warnings.first?.contains("secret") == false)
         #expect(warnings.first?.contains("dG9w") == false)
+    }
+
+    @Test func headersThatCannotBeReadAreOneWarningWithoutValuesAndTheOthersAreUsed() {
+        let text = "api-key=k=1,hunter2,Content-Type=text/hunter2,martlet-batch=hunter2,API-Key=k2,x=%0Ahunter2,y="
+        let (configuration, warnings) = MartletConfiguration.fromEnvironment(["MARTLET_HEADERS": text])
+        #expect(configuration.headers == ["API-Key": "k2"])
+        #expect(
+            warnings == [
+                "MARTLET_HEADERS: item 2, item 3, item 4, item 6, item 7 cannot be read; using the other headers"
+            ])
+    }
+
+    @Test func aHeaderMayBeAsLongAsAVendorsKeys() {
+        let key = String(repeating: "k", count: 2000)
+        let configuration = MartletConfiguration.fromEnvironment(["MARTLET_HEADERS": "api-key=\(key)"]).configuration
+        #expect(configuration.headers == ["api-key": key])
+    }
+
+    @Test func aDescriptionOfTheConfigurationHasNoSecrets() {
+        var configuration = MartletConfiguration()
+        configuration.serviceName = "visible"
+        configuration.token = "hunter2"
+        configuration.headers = ["api-key": "hunter3"]
+        var dumped = ""
+        dump(configuration, to: &dumped)
+        for text in ["\(configuration)", String(reflecting: configuration), dumped] {
+            #expect(text.contains("visible"))
+            #expect(!text.contains("hunter"))
+        }
     }
 
     @Test(arguments: ["ftp://user:hunter2@host", "https://host/?api-key=hunter2"])
@@ -189,6 +221,16 @@ import Testing
         #expect(warnings == [])
         let own = MartletConfiguration.fromEnvironment(["OTEL_PROPAGATORS": text, "MARTLET_PROPAGATE": "true"])
         #expect(own.configuration.propagate)
+    }
+
+    @Test(arguments: [("cumulative", MartletConfiguration.Temporality.cumulative), ("LowMemory", .delta), ("", .delta)])
+    func temporalityFollowsTheSpecificationsPreference(text: String, temporality: MartletConfiguration.Temporality) {
+        let variable = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE"
+        let (configuration, warnings) = MartletConfiguration.fromEnvironment([variable: text])
+        #expect(configuration.temporality == temporality)
+        #expect(warnings == [])
+        let own = MartletConfiguration.fromEnvironment([variable: text, "MARTLET_TEMPORALITY": "delta"])
+        #expect(own.configuration.temporality == .delta)
     }
 
     @Test(arguments: [

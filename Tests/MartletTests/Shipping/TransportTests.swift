@@ -1,6 +1,8 @@
 import Foundation
 import FoundationNetworking
 import HTTPTypes
+import InMemoryLogging
+import Logging
 import MartletTelemetry
 import Testing
 
@@ -35,6 +37,35 @@ extension AgentTests {
                 #expect(collector.received.count == 6)
                 #expect(collector.received.allSatisfy { !$0.headers.contains("traceparent") })
             }
+        }
+
+        @Test(arguments: Transport.allCases) func everyUploadHasTheServicesHeaders(transport: Transport) async throws {
+            let log = InMemoryLogHandler()
+            try await withAgent({
+                $0.transport = transport
+                $0.sampleRate = 1
+                $0.token = "t"
+                $0.headers = [
+                    "api-key": "k=1, 2", "AUTHORIZATION": "Basic x", "user-agent": "shop", "Content-Encoding": "br",
+                    "Martlet-Batch": "x", "x": "a\r\nb: c",
+                ]
+                $0.logger = Logger(label: "test", factory: { _ in log })
+            }) { agent, collector, base in
+                _ = try await URLSession.shared.data(from: base / "hello/x")
+                await agent.flush()
+                #expect(Set(collector.received.map(\.path)) == ["/v1/metrics", "/v1/traces"])
+                for post in collector.received {
+                    #expect(HTTPField.Name("api-key").map { post.fields[values: $0] } == ["k=1, 2"])
+                    #expect(post.fields[values: .authorization] == ["Bearer t"])
+                    #expect(post.fields[values: .userAgent] == ["shop"])
+                    #expect(post.fields[values: .contentEncoding] == ["gzip"])
+                    #expect(post.batch != "x")
+                    #expect(!post.headers.contains("b"))
+                }
+                #expect(agent.status.ledger == .init(captured: 1, delivered: 1))
+            }
+            let warnings = log.entries.filter { $0.level >= .warning }.map { "\($0.message)" }
+            #expect(warnings.contains { $0.hasSuffix("cannot have: Content-Encoding, Martlet-Batch, x") })
         }
 
         @Test(arguments: Transport.allCases) func aChallengeAndARedirectAreAnswers(transport: Transport) async throws {

@@ -60,6 +60,11 @@ import Testing
             #expect(address(recorded, for: present) == nil)
             #expect(address(present, for: recorded) == nil)
         }
+        // Any header may be a credential.
+        var other = present
+        other.headers = ["X-Scope-OrgID": "2"]
+        #expect(address(other, for: present) == nil)
+        #expect(address(other, for: other) == "http://a")
         // A user's name is valid at one address only.
         #expect(address(configuration("http://user:p@a"), for: configuration("http://user:p@b")) == nil)
     }
@@ -82,11 +87,12 @@ import Testing
     }
 
     @Test func noCredentialIsWritten() throws {
-        let configuration = configuration(
+        var configuration = configuration(
             "https://ada:lovelace@a", token: "s3cret-token", certificate: "/etc/client.pem")
+        configuration.headers = ["api-key": "hunter2"]
         let owner = OutboxOwner(TelemetryResource(service: "shop", instance: "i"), configuration)
         let text = String(decoding: try JSONEncoder().encode(owner), as: UTF8.self)
-        for secret in ["ada", "lovelace", "s3cret-token", "client.pem"] { #expect(!text.contains(secret), "\(text)") }
+        for secret in ["ada", "lovelace", "s3cret-token", "client.pem", "hunter2"] { #expect(!text.contains(secret), "\(text)") }
         // Each process has its own digest of a token.
         #expect(owner.destination != UploadDestination(configuration))
     }

@@ -1,0 +1,47 @@
+// swift-tools-version:6.2
+import PackageDescription
+
+// Recipes for docs/recipes.md, a program each. Copy what you need. Martlet's own package builds the same files for its tests,
+// with the packages that it has built already.
+let package = Package(
+    name: "recipes",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(name: "martlet", path: "../.."),
+        .package(url: "https://github.com/apple/swift-distributed-tracing.git", from: "1.6.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.0"),
+        .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
+    ],
+    targets: [
+        .executableTarget(
+            name: "HummingbirdRecipe",
+            dependencies: [
+                .product(name: "Hummingbird", package: "hummingbird"), .product(name: "Martlet", package: "martlet"),
+            ],
+            path: "Hummingbird"),
+        .executableTarget(
+            name: "AsyncHTTPClientRecipe",
+            dependencies: [
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Martlet", package: "martlet"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ],
+            path: "AsyncHTTPClient"),
+        .executableTarget(
+            name: "WorkerRecipe",
+            dependencies: [
+                .product(name: "Martlet", package: "martlet"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ],
+            path: "Worker"),
+        .executableTarget(
+            name: "OwnTracerRecipe",
+            dependencies: [
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+                .product(name: "Martlet", package: "martlet"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ],
+            path: "OwnTracer"),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,73 @@
+import MartletTelemetry
+import SwiftProtobuf
+import Testing
+
+@testable import MartletOTLP
+
+@Suite struct MetricsEncodingTests {
+    /// Martlet's collector needs neither; other programs show them to people, or convert names by them.
+    @Test func everyMetricHasADescriptionAndTheBatchItsSchemaAlsoAfterMerging() throws {
+        var statistics = RequestStatistics()
+        var phases = PhaseDurations()
+        phases[.queue] = 5
+        statistics.record(seconds: 1, bytesSent: 2, bytesReceived: 3, phases: phases)
+        var sizes = BodySizes()
+        sizes.record(sent: 2, received: 3)
+        var series: [RequestDimensions: RequestStatistics] = [:]
+        for kind in RequestKind.allCases {
+            let dimensions = RequestDimensions(
+                kind: kind, method: "GET", host: "h", port: 80, endpoint: "/", status: 200, error: nil)
+            series[dimensions] = statistics
+        }
+        let batch = MetricsBatch(
+            resource: TelemetryResource(service: "s", instance: "i"), start: 1, end: 2, series: series,
+            sizes: series.mapValues { _ in sizes }, ledger: Ledger(), unwatched: 1, agentCPU: 1)
+        let merged = try #require(try MergedMetrics(batch.otlp()))
+        for body in [try batch.otlp(), try merged.otlp(), try merged.otlp(.cumulative)] {
+            let request = try OTLPExportMetricsServiceRequest(serializedBytes: body)
+            let part = try #require(request.resourceMetrics.first)
+            #expect(part.schemaURL == "https://opentelemetry.io/schemas/1.27.0")
+            #expect(part.scopeMetrics.map(\.schemaURL) == [part.schemaURL])
+            let metrics = part.scopeMetrics.flatMap(\.metrics)
+            #expect(metrics.count == 10)
+            #expect(metrics.allSatisfy { !$0.description_p.isEmpty })
+        }
+    }
+
+    @Test func sizesAreDistributionsOfAllRequestsWhoseCountsStayTheDurations() throws {
+        var (statistics, sizes) = (RequestStatistics(), BodySizes())
+        for bytes in [0, 100, 100, 5000] as [UInt64] {
+            statistics.record(seconds: 1, bytesSent: bytes, bytesReceived: 0)
+            sizes.record(sent: bytes, received: 0)
+        }
+        let series = ["/a", "/b"].map { endpoint in
+            RequestDimensions(
+                kind: .client, method: "GET", host: "h", port: 80, endpoint: endpoint, status: 200, error: nil)
+        }
+        let batch = MetricsBatch(
+            resource: TelemetryResource(service: "s", instance: "i"), start: 1, end: 2,
+            series: Dictionary(uniqueKeysWithValues: series.map { ($0, statistics) }),
+            sizes: Dictionary(uniqueKeysWithValues: series.map { ($0, sizes) }), ledger: Ledger())
+        var merged = try #require(try MergedMetrics(batch.otlp()))
+        let isAdded = try merged.add(batch.otlp())
+        #expect(isAdded)
+        for (body, times) in [(try batch.otlp(), 1), (try merged.otlp(), 2)] as [([UInt8], UInt64)] {
+            let metrics = try OTLPExportMetricsServiceRequest(serializedBytes: body).resourceMetrics
+                .flatMap(\.scopeMetrics).flatMap(\.metrics)
+            #expect(!metrics.contains { $0.name == MetricName.clientResponseSize })
+            let points = metrics.filter { $0.name == MetricName.clientRequestSize }
+                .flatMap(\.exponentialHistogram.dataPoints)
+            #expect(points.count == 2)
+            for point in points {
+                #expect(point.count == 4 * times)
+                #expect(point.zeroCount == times)
+                #expect(point.sum == 5200 * Double(times))
+                #expect(point.max == 5000)
+                #expect(point.positive.bucketCounts.filter { $0 > 0 }.sorted() == [times, 2 * times])
+            }
+            let halves = try #require(BodyHalves(body, signal: .metrics))
+            #expect(halves.first.requests == 4 * times)
+            #expect(halves.second.requests == 4 * times)
+        }
+    }
+}

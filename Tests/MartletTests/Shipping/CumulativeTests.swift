@@ -1,0 +1,107 @@
+import Foundation
+import FoundationNetworking
+import HTTPTypes
+import MartletOTLP
+import MartletTelemetry
+import Testing
+
+@testable import Martlet
+
+extension AgentTests {
+    /// Uploads to a back end that takes cumulative points alone.
+    @Suite struct CumulativeTests {
+        /// A point's requests and times, by endpoint.
+        private struct Point: Equatable {
+            var count: UInt64
+            var start: UInt64
+            var end: UInt64
+        }
+
+        /// Returns the points of durations in each upload of metrics, the oldest first. A refused upload is among them.
+        private static func points(of collector: StubCollector) throws -> [[String: Point]] {
+            try collector.received.filter { $0.path == "/v1/metrics" }.map { post in
+                let metrics = try OTLPExportMetricsServiceRequest(serializedBytes: post.plainBody).resourceMetrics
+                    .flatMap(\.scopeMetrics).flatMap(\.metrics)
+                for metric in metrics {
+                    switch metric.data {
+                    case .exponentialHistogram(let data): #expect(data.aggregationTemporality == .cumulative)
+                    case .histogram(let data): #expect(data.aggregationTemporality == .cumulative)
+                    default: break
+                    }
+                }
+                return metrics.filter { $0.name == MetricName.clientDuration }.flatMap(\.exponentialHistogram.dataPoints)
+                    .reduce(into: [:]) { points, point in
+                        let endpoint = point.attributes.first { $0.key == "url.template" }?.value.stringValue ?? ""
+                        points[endpoint] = Point(
+                            count: point.count, start: point.startTimeUnixNano, end: point.timeUnixNano)
+                    }
+            }
+        }
+
+        private static func counts(_ points: [String: Point]) -> [String: UInt64] { points.mapValues(\.count) }
+
+        @Test(arguments: BatchStoreKind.allCases)
+        func eachUploadHasAllRequestsSinceTheStart(kind: BatchStoreKind) async throws {
+            try await kind.withAgent({
+                $0.temporality = .cumulative
+                $0.sampleRate = 0
+            }) { agent, collector, base in
+                for path in ["hello/x", "other/y", "hello/x"] {
+                    _ = try await URLSession.shared.data(from: base / path)
+                    await agent.flush()
+                }
+                let points = try Self.points(of: collector)
+                #expect(
+                    points.map(Self.counts) == [
+                        ["/hello/x": 1], ["/hello/x": 1, "/other/y": 1], ["/hello/x": 2, "/other/y": 1],
+                    ])
+                let all = points.flatMap(\.values)
+                #expect(Set(all.map(\.start)).count == 1)
+                // Each upload's points are of one time, also those that have not grown.
+                #expect(points.map { Set($0.values.map(\.end)).count } == [1, 1, 1])
+                #expect(points.compactMap { $0.values.first?.end } == Set(all.map(\.end)).sorted())
+                #expect(agent.status.ledger == .init(captured: 3, delivered: 3))
+            }
+        }
+
+        @Test(arguments: BatchStoreKind.allCases)
+        func anUploadThatIsRepeatedOrRefusedCountsOnceOrNever(kind: BatchStoreKind) async throws {
+            try await kind.withAgent({
+                $0.temporality = .cumulative
+                $0.sampleRate = 0
+            }) { agent, collector, base in
+                collector.answer(503, 200, 400, 200)
+                _ = try await URLSession.shared.data(from: base / "hello/x")
+                await agent.flush()
+                await agent.flush()
+                for _ in 1...2 {
+                    _ = try await URLSession.shared.data(from: base / "hello/x")
+                    await agent.flush()
+                }
+                let points = try Self.points(of: collector)
+                // The third was refused, so its request is in no sum.
+                #expect(points.map(Self.counts).map { $0["/hello/x"] } == [1, 1, 2, 2])
+                #expect(agent.status.ledger == .init(captured: 3, delivered: 2, dropped: [.rejected: 1]))
+            }
+        }
+
+        @Test func aPartOfABatchThatWasTooLargeHasItsOwnStreams() async throws {
+            try await withAgent({
+                $0.temporality = .cumulative
+                $0.sampleRate = 0
+            }) { agent, collector, base in
+                for path in ["hello/x", "other/y"] { _ = try await URLSession.shared.data(from: base / path) }
+                await agent.flush()
+                collector.answer(413)
+                for path in ["hello/x", "other/y"] { _ = try await URLSession.shared.data(from: base / path) }
+                await agent.flush()
+                let points = try Self.points(of: collector).map(Self.counts)
+                #expect(points.count == 4)
+                #expect(Array(points[..<2]) == [["/hello/x": 1, "/other/y": 1], ["/hello/x": 2, "/other/y": 2]])
+                #expect(points[2...].allSatisfy { $0.count == 1 && $0.values.first == 2 })
+                #expect(Set(points[2...].flatMap(\.keys)) == ["/hello/x", "/other/y"])
+                #expect(agent.status.ledger == .init(captured: 4, delivered: 4))
+            }
+        }
+    }
+}
