@@ -8,10 +8,12 @@ package struct RequestClass: Sendable, Equatable {
     /// Whether the requests are known from spans alone.
     package let isOfSpans: Bool
 
-    package init(_ dimensions: RequestDimensions) {
-        kind = dimensions.kind
-        outcome = dimensions.outcome
+    package init(kind: RequestKind, outcome: RequestOutcome, isOfSpans: Bool) {
+        (self.kind, self.outcome, self.isOfSpans) = (kind, outcome, isOfSpans)
         isFailure = outcome.isFailure(for: kind)
-        isOfSpans = dimensions.source == .spans
+    }
+
+    package init(_ dimensions: RequestDimensions) {
+        self.init(kind: dimensions.kind, outcome: dimensions.outcome, isOfSpans: dimensions.source == .spans)
     }
 }
