@@ -58,6 +58,15 @@ let package = Package(
             ],
             path: "Collector/SQLiteStorage"),
         .target(
+            name: "MartletClickHouseStorage",
+            dependencies: [
+                "MartletOTLP", "MartletPoints", "MartletStorage", "MartletTelemetry",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ],
+            path: "Collector/ClickHouseStorage"),
+        .target(
             name: "MartletIntake",
             dependencies: [
                 "MartletOTLP", "MartletPoints", "MartletTelemetry",
@@ -93,8 +102,8 @@ let package = Package(
         .executableTarget(
             name: "martlet-collector",
             dependencies: [
-                "MartletIntake", "MartletReports", "MartletSQLiteStorage", "MartletServer", "MartletStorage",
-                "MartletTelemetry",
+                "MartletClickHouseStorage", "MartletIntake", "MartletReports", "MartletSQLiteStorage", "MartletServer",
+                "MartletStorage", "MartletTelemetry",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
@@ -175,7 +184,7 @@ let package = Package(
         .testTarget(
             name: "CollectorTests",
             dependencies: [
-                "Fixtures", "MartletIntake", "MartletOTLP", "MartletPage", "MartletPoints", "MartletPrometheus",
+                "Fixtures", "MartletClickHouseStorage", "MartletIntake", "MartletOTLP", "MartletPage", "MartletPoints", "MartletPrometheus",
                 "MartletReports", "MartletServer", "MartletSQLiteStorage", "MartletStorage", "MartletTelemetry",
                 "martlet-collector",
                 .product(name: "GRDB", package: "GRDB.swift"),

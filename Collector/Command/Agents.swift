@@ -33,7 +33,7 @@ struct Agents: AsyncParsableCommand {
         var parameters = AgentsParameters()
         parameters.add(.since, since)
         let since = try parameters.since(now: SQLiteStorage.systemClock())
-        if let store = try source.openStore() {
+        if let store = try await source.openStore() {
             return try await store.agentsReport(since: since, now: SQLiteStorage.systemClock())
         }
         return try await source.client().get("api/v1/agents", parameters.query)

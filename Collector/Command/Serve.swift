@@ -1,8 +1,10 @@
 import ArgumentParser
 import Foundation
 import Logging
+import MartletClickHouseStorage
 import MartletSQLiteStorage
 import MartletServer
+import MartletStorage
 import ServiceLifecycle
 
 struct Serve: AsyncParsableCommand {
@@ -24,7 +26,10 @@ struct Serve: AsyncParsableCommand {
     var adminPort: Int?
 
     @Option(
-        help: "The store, sqlite:PATH. (default: collector.sqlite in $XDG_STATE_HOME/martlet or ~/.local/state/martlet)"
+        help: """
+            The store, sqlite:PATH or clickhouse:http://HOST:8123/DATABASE. (default: collector.sqlite in \
+            $XDG_STATE_HOME/martlet or ~/.local/state/martlet)
+            """
     )
     var store: String?
 
@@ -95,13 +100,11 @@ struct Serve: AsyncParsableCommand {
     func run() async throws {
         let settings = try settings()
         let activity = CollectorActivity()
-        let storage = try reportingFailure {
-            try SQLiteStorage(path: settings.storePath, limits: settings.limits, onStored: activity.add)
-        }
+        let storage = try await reportingFailure { try await open(settings, activity) }
         settings.log.bootstrap()
         let logger = Logger(label: "martlet-collector")
         let server = CollectorServer(
-            storage: storage, activity: activity, tokens: settings.tokens, limits: settings.limitsInForce(logger),
+            storage: storage, activity: activity, intake: settings.intake, tokens: settings.tokens, limits: settings.limitsInForce(logger),
             tls: settings.tls, allowedHosts: AllowedHosts(settings.allowedHosts),
             now: SQLiteStorage.systemClock, logger: logger)
         let (listening, listens) = AsyncStream.makeStream(of: Void.self)
@@ -132,8 +135,18 @@ struct Serve: AsyncParsableCommand {
             try await group.run()
         }
         // The log has all that the file has not, and the next start reads it.
-        do { try storage.close() } catch {
+        do { try (storage as? SQLiteStorage)?.close() } catch {
             logger.warning("the store's log could not be folded into its file", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private func open(_ settings: ServeSettings, _ activity: CollectorActivity) async throws -> any Storage {
+        switch settings.store {
+        case .sqlite(let path): try SQLiteStorage(path: path, limits: settings.limits, onStored: activity.add)
+        case .clickHouse(let location):
+            try await ClickHouseStorage(
+                at: location, StoreLocation.credentials, limits: settings.clickHouseLimits,
+                now: SQLiteStorage.systemClock, onStored: activity.add)
         }
     }
 

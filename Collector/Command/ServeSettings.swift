@@ -1,5 +1,7 @@
 import ArgumentParser
 import Logging
+import MartletClickHouseStorage
+import MartletIntake
 import MartletReports
 import MartletSQLiteStorage
 import MartletServer
@@ -9,7 +11,7 @@ struct ServeSettings {
     var address: ListenAddress
     /// The address for health and metrics alone; `nil` without one.
     var adminAddress: ListenAddress?
-    var storePath: String
+    var store: StoreLocation
     var limits: SQLiteLimits
     var tokens: ServerTokens
     var tokenSource: IngestTokenSource?
@@ -29,7 +31,7 @@ struct ServeSettings {
         adminAddress = try adminPort.map {
             ListenAddress(host: host ?? "127.0.0.1", port: try Self.port($0, of: "--admin-port"))
         }
-        storePath = try store.map(StoreLocation.path) ?? StoreLocation.defaultPath()
+        self.store = try store.map(StoreLocation.init) ?? .sqlite(path: StoreLocation.defaultPath())
         limits = try Self.limits(retention: retention, details: details, maxDetails: maxDetails)
         if let maxDetailsBytes {
             limits.maxDetailsBytes = try ByteSize.parse(maxDetailsBytes, of: "--max-details-bytes")
@@ -39,6 +41,12 @@ struct ServeSettings {
             limits.maxCumulativeSeries = maxCumulativeStreams
         }
         if let maxStore { limits.maxStoreBytes = try Self.storeBytes(maxStore) }
+        if case .clickHouse = self.store {
+            try Self.refuseLimitsOfFiles([
+                ("--max-details", maxDetails != nil), ("--max-details-bytes", maxDetailsBytes != nil),
+                ("--max-store", maxStore != nil), ("--max-cumulative-streams", maxCumulativeStreams != nil),
+            ])
+        }
         tokenSource = try reportingFailure { try IngestTokenSource(flag: ingestToken, file: ingestTokenFile) }
         tokens = ServerTokens(ingest: tokenSource?.tokens, read: readToken)
         if let objection = tokens.objection(toListeningAt: address, insecure: insecure) {
@@ -73,6 +81,26 @@ struct ServeSettings {
         case (let certificate?, let key?):
             return try reportingFailure { try ServerTLS(certificate: certificate, key: key) }
         default: throw ValidationError("--tls-certificate and --tls-key must be given together")
+        }
+    }
+
+    /// The intake of what the store can count.
+    var intake: Intake {
+        guard case .clickHouse = store else { return Intake() }
+        return Intake(limits: IntakeLimits(takesCumulative: false))
+    }
+
+    /// The limits of a store on ClickHouse.
+    var clickHouseLimits: ClickHouseLimits {
+        var limits = ClickHouseLimits()
+        limits.retention = self.limits.retention
+        limits.detailAge = self.limits.detailAge
+        return limits
+    }
+
+    private static func refuseLimitsOfFiles(_ flags: [(name: String, isGiven: Bool)]) throws {
+        if let flag = flags.first(where: \.isGiven) {
+            throw ValidationError("\(flag.name) is a limit of a store sqlite:PATH; a store on ClickHouse has none such")
         }
     }
 

@@ -23,7 +23,7 @@ struct ShowRequest: AsyncParsableCommand {
     }
 
     private func fetch() async throws -> RequestReport {
-        guard let store = try source.openStore() else {
+        guard let store = try await source.openStore() else {
             return try await source.client().get("api/v1/requests/\(id)")
         }
         return try await RequestReport(id: id, in: store)

@@ -16,7 +16,7 @@ extension SourceOptions {
     }
 
     private func latestSender() async throws -> AgentsReport.Agent? {
-        guard let store = try openStore() else {
+        guard let store = try await openStore() else {
             let report: AgentsReport = try await client().get("api/v1/agents", [("since", Self.since)])
             return report.agents.first
         }
@@ -35,7 +35,7 @@ extension SourceOptions {
     private func values(of dimension: Dimension) async throws -> [String] {
         var parameters = ValuesParameters()
         parameters.add(.since, Self.since)
-        guard let store = try openStore() else {
+        guard let store = try await openStore() else {
             let report: ValuesReport = try await client().get("api/v1/values/\(dimension.rawValue)", parameters.query)
             return report.values
         }

@@ -1,21 +1,21 @@
 import ArgumentParser
 import MartletReports
-import MartletSQLiteStorage
+import MartletStorage
 
-/// The source of an answer: a collector, or a store's file.
+/// The source of an answer: a collector, or a store.
 struct SourceOptions: ParsableArguments {
     @OptionGroup var options: CollectorOptions
 
-    @Option(help: "Read the store sqlite:PATH instead of asking a collector.")
+    @Option(help: "Read the store, sqlite:PATH or clickhouse:http://HOST:8123/DATABASE, instead of asking a collector.")
     var store: String?
 
     /// The flags that were given, for a command to copy; never the token.
     var flags: [CommandFlag] { options.flags + (store.map { [CommandFlag("store", $0)] } ?? []) }
 
     /// Returns `nil` if a collector is to be asked.
-    func openStore() throws -> SQLiteStorage? {
+    func openStore() async throws -> (any Storage)? {
         guard let store else { return nil }
-        return try SQLiteStorage(readingFrom: StoreLocation.path(store))
+        return try await StoreLocation(store).openForReading()
     }
 
     func client() throws -> CollectorClient { try options.client() }

@@ -1,16 +1,49 @@
 import ArgumentParser
 import Foundation
+import MartletClickHouseStorage
+import MartletSQLiteStorage
+import MartletStorage
 
-/// The flag `--store sqlite:PATH`.
+/// The flag `--store sqlite:PATH`, or `--store clickhouse:http://HOST:8123/DATABASE`.
 enum StoreLocation {
-    private static let scheme = "sqlite:"
+    case sqlite(path: String)
+    case clickHouse(ClickHouseLocation)
 
-    static func path(_ text: String) throws -> String {
-        guard text.hasPrefix(scheme), text.count > scheme.count else {
-            throw ValidationError("--store must be sqlite:PATH")
+    private static let (file, server) = ("sqlite:", "clickhouse:")
+
+    init(_ text: String) throws {
+        if text.hasPrefix(Self.file), text.count > Self.file.count {
+            self = .sqlite(path: String(text.dropFirst(Self.file.count)))
+        } else if text.hasPrefix(Self.server), text.count > Self.server.count {
+            do {
+                self = .clickHouse(try ClickHouseLocation(String(text.dropFirst(Self.server.count))))
+            } catch {
+                throw ValidationError("--store: \(error)")
+            }
+        } else {
+            throw ValidationError("--store must be sqlite:PATH or clickhouse:http://HOST:8123/DATABASE")
         }
-        return String(text.dropFirst(scheme.count))
     }
+
+    /// Returns the path of a store that is a file, for a command that works on files alone.
+    static func path(_ text: String) throws -> String {
+        guard case .sqlite(let path) = try StoreLocation(text) else {
+            throw ValidationError("this command works on a store sqlite:PATH; ClickHouse has commands of its own")
+        }
+        return path
+    }
+
+    /// Opens the store for reading.
+    func openForReading() async throws -> any Storage {
+        switch self {
+        case .sqlite(let path): try SQLiteStorage(readingFrom: path)
+        case .clickHouse(let location):
+            try await ClickHouseStorage(at: location, Self.credentials, now: SQLiteStorage.systemClock)
+        }
+    }
+
+    /// The user and password for ClickHouse.
+    static var credentials: ClickHouseCredentials { ClickHouseCredentials(ProcessInfo.processInfo.environment) }
 
     /// Returns a path in the directory that the XDG Base Directory Specification has for state that outlives the program.
     static func defaultPath() -> String {

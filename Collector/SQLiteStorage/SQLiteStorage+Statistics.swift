@@ -62,17 +62,7 @@ extension GroupSums {
             return .success(
                 StatisticsAnswer(query, window: window, sums: sums, account: account, damagedPoints: damagedPoints))
         }
-        let slots = slots
-        var answer = StatisticsAnswer(
-            query, window: window, sums: slots.map { $0.merged }, account: account, damagedPoints: damagedPoints)
-        answer.slots = GroupSlots(answer.groups, of: slots, in: grid)
-        return .success(answer)
-    }
-}
-
-extension [RequestGroup] {
-    /// The sum of a group's slots.
-    fileprivate var merged: RequestGroup {
-        dropFirst().reduce(into: self[0]) { $0.merge($1) }
+        return .success(
+            StatisticsAnswer(query, slots: slots, in: grid, account: account, damagedPoints: damagedPoints))
     }
 }

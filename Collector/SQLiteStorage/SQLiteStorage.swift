@@ -66,7 +66,7 @@ package final class SQLiteStorage: Storage {
         let believed = try pool.read(RetentionClockRow.time)
         self.init(
             try pool.read(StoreID.read), pool, lock, try StoreIdentity(of: path),
-            clock: StoreClock(believed: believed, limits: limits),
+            clock: StoreClock(believed: believed, patience: limits.clockPatience),
             limits: limits, now: now, onStored: onStored)
     }
 
@@ -81,7 +81,7 @@ package final class SQLiteStorage: Storage {
         let limits = SQLiteLimits()
         let id = try StoreFile.describingErrors(of: path) { try pool.read(StoreID.read) }
         self.init(
-            id, pool, nil, nil, clock: StoreClock(believed: nil, limits: limits), limits: limits,
+            id, pool, nil, nil, clock: StoreClock(believed: nil, patience: limits.clockPatience), limits: limits,
             now: Self.systemClock, onStored: { _, _ in })
     }
 

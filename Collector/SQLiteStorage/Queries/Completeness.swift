@@ -39,11 +39,7 @@ enum Completeness {
         var account = WindowAccount(window)
         account.uncountedSenders = try uncountedSenders(in: window, filter, in: db)
         while let row = try rows.next() {
-            let before: Double? = row["before"]
-            // Each instance is added by itself: an instance that reports too much must not fill another's gap.
-            account.add(
-                arrived: row["arrived"], captured: max(row["captured"] - (before ?? 0), 0),
-                time: time(in: window, row))
+            account.add(InstanceReadings(row))
         }
         return account
     }
@@ -62,21 +58,21 @@ enum Completeness {
                 """
         ).fetchOne(db) ?? 0
     }
+}
 
-    /// Returns the time that an instance lived in the window, and the part of it in which capture was off.
-    private static func time(in window: TimeWindow, _ row: Row) -> WindowAccount.Time {
-        let (first, last): (Double, Double) = (row["first"], row["last"])
-        let (firstUnwatched, lastUnwatched, age): (Double, Double, Double) = (
-            row["first_unwatched"], row["unwatched"], row["first_age"]
-        )
-        var readings = [
-            WindowAccount.Reading(time: row["before_time"] ?? first - age, unwatched: row["before_unwatched"] ?? 0),
-            WindowAccount.Reading(time: first, unwatched: firstUnwatched),
-        ]
-        if last > first { readings.append(WindowAccount.Reading(time: last, unwatched: lastUnwatched)) }
-        if let after: Double = row["after"], after > last {
-            readings.append(WindowAccount.Reading(time: after, unwatched: row["after_unwatched"]))
+extension InstanceReadings {
+    /// Reads a row of the statement above.
+    fileprivate init(_ row: Row) {
+        self.init(
+            arrived: row["arrived"], captured: row["captured"],
+            first: WindowAccount.Reading(time: row["first"], unwatched: row["first_unwatched"]),
+            firstAge: row["first_age"],
+            last: WindowAccount.Reading(time: row["last"], unwatched: row["unwatched"]))
+        if let time: Double = row["before_time"] {
+            before = (captured: row["before"], WindowAccount.Reading(time: time, unwatched: row["before_unwatched"]))
         }
-        return WindowAccount.Time(between: readings, in: window)
+        if let time: Double = row["after"] {
+            after = WindowAccount.Reading(time: time, unwatched: row["after_unwatched"])
+        }
     }
 }

@@ -131,10 +131,3 @@ struct GroupSums {
         }
     }
 }
-
-extension StatisticsQuery {
-    /// Returns the slots of a window that was answered; `nil` if the query has no step.
-    func grid(in window: TimeWindow, _ expired: ExpiredTimes) -> SlotGrid? {
-        step.map { SlotGrid(window, step: $0, endingAt: slotEnd, expired: expired) }
-    }
-}

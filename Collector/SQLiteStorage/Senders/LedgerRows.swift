@@ -48,20 +48,16 @@ enum LedgerRows {
         return try Int64.fetchOne(statement, arguments: [resource]) ?? 0
     }
 
-    /// Decodes an account. Only the agent's figure includes requests that went to another collector.
+    /// Decodes an account and brings it up to date.
     private static func decode(_ row: Row, arrived: Int64) -> LedgerReading {
         let (time, captured): (Int64, Int64) = (row["time"], row["captured"])
         let (delivered, requests): (Int64, Int64) = (row["delivered"], row["requests"])
         let (age, unwatched, cpu): (Int64, Int64, Int64) = (row["age"], row["unwatched"], row["cpu"])
-        var reading = LedgerReading(
-            time: UInt64(clamping: time), captured: UInt64(clamping: captured), dropped: dropped(from: row["dropped"]),
+        let reading = LedgerReading(
+            time: UInt64(clamping: time), captured: UInt64(clamping: captured),
+            delivered: UInt64(clamping: delivered), dropped: dropped(from: row["dropped"]),
             age: UInt64(clamping: age), unwatched: UInt64(clamping: unwatched), agentCPU: UInt64(clamping: cpu))
-        let settled = reading.dropped.values.reduce(0, &+)
-        let undropped = reading.captured >= settled ? reading.captured - settled : 0
-        reading.delivered = min(
-            undropped, UInt64(clamping: max(delivered.addingReportingOverflow(requests).partialValue, arrived)))
-        reading.waiting = undropped - reading.delivered
-        return reading
+        return reading.upToDate(requests: UInt64(clamping: requests), arrived: UInt64(clamping: arrived))
     }
 
     private static func text(of dropped: [String: UInt64]) throws -> String {

@@ -10,11 +10,14 @@ package struct RequestClass: Sendable, Equatable {
     /// Whether a rule of their agent changed the requests.
     package let isChanged: Bool
 
-    package init(_ dimensions: RequestDimensions) {
-        kind = dimensions.kind
-        outcome = dimensions.outcome
+    package init(kind: RequestKind, outcome: RequestOutcome, isOfSpans: Bool, isChanged: Bool) {
+        (self.kind, self.outcome, self.isOfSpans, self.isChanged) = (kind, outcome, isOfSpans, isChanged)
         isFailure = outcome.isFailure(for: kind)
-        isOfSpans = dimensions.source == .spans
-        isChanged = dimensions.rule != nil
+    }
+
+    package init(_ dimensions: RequestDimensions) {
+        self.init(
+            kind: dimensions.kind, outcome: dimensions.outcome, isOfSpans: dimensions.source == .spans,
+            isChanged: dimensions.rule != nil)
     }
 }

@@ -31,4 +31,9 @@ package struct StatisticsQuery: Sendable, Equatable {
 
     /// The dimensions that a store adds up by: those of the groups, and the kind for the totals.
     package var grouping: [Dimension] { by.contains(.kind) ? by : by + [.kind] }
+
+    /// Returns the slots of a window that was answered; `nil` if the query has no step.
+    package func grid(in window: TimeWindow, _ expired: ExpiredTimes) -> SlotGrid? {
+        step.map { SlotGrid(window, step: $0, endingAt: slotEnd, expired: expired) }
+    }
 }

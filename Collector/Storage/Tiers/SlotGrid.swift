@@ -11,7 +11,7 @@ package struct SlotGrid: Sendable, Equatable {
     /// came.
     package let finest: UInt64
     /// The time that is added to a slot's end to make it a multiple of the step.
-    private let shift: UInt64
+    package let shift: UInt64
 
     /// - Parameters:
     ///   - window: the window of an answer.
@@ -58,7 +58,8 @@ package struct SlotGrid: Sendable, Equatable {
         return one
     }
 
-    private var first: UInt64 { Self.number(at: window.from, step, shift) }
+    /// The number of the first slot: `(window.from + shift) / step`.
+    package var first: UInt64 { Self.number(at: window.from, step, shift) }
 
     /// Returns the number of the slot that begins at a time or before it.
     private static func number(at time: UnixNanoseconds, _ step: UInt64, _ shift: UInt64) -> UInt64 {

@@ -16,9 +16,9 @@ extension StorageContractTests {
         private let failures =
             Array(OtherMetrics.attributes.dropLast()) + [OTLPKeyValue("http.response.status_code", Int64(500))]
 
-        init() throws {
+        init() async throws {
             folder = try TemporaryFolder()
-            storage = try StorageContractTests.makeStore(in: folder)
+            storage = try await StorageContractTests.makeStore(in: folder)
         }
 
         private func send(_ metrics: [OTLPMetric], instance: String = "a") async throws {

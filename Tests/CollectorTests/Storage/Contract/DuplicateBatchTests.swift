@@ -10,9 +10,9 @@ extension StorageContractTests {
         private let storage: any Storage
         private let batch = BatchID(instance: "i-1", sequence: 1, signal: .metrics)
 
-        init() throws {
+        init() async throws {
             folder = try TemporaryFolder()
-            storage = try StorageContractTests.makeStore(in: folder)
+            storage = try await StorageContractTests.makeStore(in: folder)
         }
 
         private func count() async throws -> UInt64 {

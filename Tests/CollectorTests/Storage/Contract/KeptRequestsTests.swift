@@ -8,9 +8,9 @@ extension StorageContractTests {
         private let folder: TemporaryFolder
         private let storage: any Storage
 
-        init() throws {
+        init() async throws {
             folder = try TemporaryFolder()
-            storage = try StorageContractTests.makeStore(in: folder)
+            storage = try await StorageContractTests.makeStore(in: folder)
         }
 
         /// A request that starts at second `number` and takes `milliseconds`.

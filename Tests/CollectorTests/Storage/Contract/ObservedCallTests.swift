@@ -8,9 +8,9 @@ extension StorageContractTests {
         private let folder: TemporaryFolder
         private let store: any Storage
 
-        init() throws {
+        init() async throws {
             folder = try TemporaryFolder()
-            store = try StorageContractTests.makeStore(in: folder)
+            store = try await StorageContractTests.makeStore(in: folder)
         }
 
         private static func span(

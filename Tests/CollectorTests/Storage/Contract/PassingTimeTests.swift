@@ -11,10 +11,10 @@ extension StorageContractTests {
         private let clock = Clock()
         private let storage: any Storage
 
-        init() throws {
+        init() async throws {
             folder = try TemporaryFolder()
             clock.time = Samples.time(0)
-            storage = try StorageContractTests.makeStore(in: folder, now: { [clock] in clock.time })
+            storage = try await StorageContractTests.makeStore(in: folder, now: { [clock] in clock.time })
         }
 
         private func count(from: UInt64, to: UInt64) async throws -> UInt64 {

@@ -12,11 +12,11 @@ extension StorageContractTests {
         private let storage: any Storage
         private static let minute: UInt64 = 60_000_000_000
 
-        init() throws {
+        init() async throws {
             folder = try TemporaryFolder()
             // A whole hour of the slots.
             clock.time = Samples.time(Self.start)
-            storage = try StorageContractTests.makeStore(in: folder) { [clock] in clock.time }
+            storage = try await StorageContractTests.makeStore(in: folder) { [clock] in clock.time }
         }
 
         /// Seconds after ``Samples/time(_:)``'s own moment at which an hour begins.

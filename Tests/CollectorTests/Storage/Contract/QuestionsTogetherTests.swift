@@ -10,10 +10,10 @@ extension StorageContractTests {
         private let storage: any Storage
         private let clock = Clock()
 
-        init() throws {
+        init() async throws {
             folder = try TemporaryFolder()
             clock.time = Samples.time(Self.start)
-            storage = try StorageContractTests.makeStore(in: folder, now: { [clock] in clock.time })
+            storage = try await StorageContractTests.makeStore(in: folder, now: { [clock] in clock.time })
         }
 
         /// Samples.time(40) is a whole minute.

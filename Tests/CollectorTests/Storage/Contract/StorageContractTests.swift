@@ -1,15 +1,20 @@
 import Fixtures
+import Foundation
+import MartletClickHouseStorage
 import MartletSQLiteStorage
 import MartletStorage
 import MartletTelemetry
 import Testing
 
 /// The contract of every ``Storage``. The suites in its extensions know the store only by the protocol and by the function
-/// below, which makes an empty one. To test another store, make it there.
+/// below, which makes an empty one: with `MARTLET_TEST_STORE=clickhouse` one on a ClickHouse of this machine.
 @Suite struct StorageContractTests {
     static func makeStore(
         in folder: TemporaryFolder, now: @escaping @Sendable () -> UnixNanoseconds = SQLiteStorage.systemClock
-    ) throws -> any Storage {
-        try SQLiteStorage(path: folder.path("collector.sqlite"), now: now)
+    ) async throws -> any Storage {
+        guard ProcessInfo.processInfo.environment["MARTLET_TEST_STORE"] == "clickhouse" else {
+            return try SQLiteStorage(path: folder.path("collector.sqlite"), now: now)
+        }
+        return try await ClickHouseDatabase(try #require(ClickHouseServer.shared)).open(now: now)
     }
 }

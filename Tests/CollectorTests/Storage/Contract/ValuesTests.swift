@@ -9,9 +9,9 @@ extension StorageContractTests {
         private let folder: TemporaryFolder
         private let storage: any Storage
 
-        init() throws {
+        init() async throws {
             folder = try TemporaryFolder()
-            storage = try StorageContractTests.makeStore(in: folder)
+            storage = try await StorageContractTests.makeStore(in: folder)
         }
 
         private func store(_ points: [RequestPoint], from resource: TelemetryResource) async throws {

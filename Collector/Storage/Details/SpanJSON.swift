@@ -2,28 +2,28 @@ import Foundation
 import MartletTelemetry
 
 /// The attributes, events and links of a span as JSON; `''` stands for none.
-enum SpanJSON {
-    static func encode(_ attributes: [String: SpanAttribute]) throws -> String {
+package enum SpanJSON {
+    package static func encode(_ attributes: [String: SpanAttribute]) throws -> String {
         attributes.isEmpty ? "" : try text(attributes.mapValues(Value.init))
     }
 
-    static func encode(_ events: [SpanEvent]) throws -> String {
+    package static func encode(_ events: [SpanEvent]) throws -> String {
         events.isEmpty ? "" : try text(events.map(Event.init))
     }
 
-    static func encode(_ links: [SpanLink]) throws -> String {
+    package static func encode(_ links: [SpanLink]) throws -> String {
         links.isEmpty ? "" : try text(links.map(Link.init))
     }
 
-    static func attributes(_ json: String) throws -> [String: SpanAttribute] {
+    package static func attributes(_ json: String) throws -> [String: SpanAttribute] {
         json.isEmpty ? [:] : try value([String: Value].self, json).mapValues(\.attribute)
     }
 
-    static func events(_ json: String) throws -> [SpanEvent] {
+    package static func events(_ json: String) throws -> [SpanEvent] {
         json.isEmpty ? [] : try value([Event].self, json).map(\.event)
     }
 
-    static func links(_ json: String) throws -> [SpanLink] {
+    package static func links(_ json: String) throws -> [SpanLink] {
         json.isEmpty ? [] : try value([Link].self, json).compactMap(\.link)
     }
 

@@ -1,0 +1,28 @@
+import MartletStorage
+import MartletTelemetry
+
+/// The limits of a store on ClickHouse.
+package struct ClickHouseLimits: Sendable, Equatable {
+    /// The ages up to which points are kept. There are no points of minutes: points as they came stay for ``rawAge``.
+    package var retention = Retention()
+    /// The age up to which details are kept, counted from the day that they started on, in nanoseconds.
+    package var detailAge: UnixNanoseconds = 24 * 3600 * 1_000_000_000
+    /// The time from the beginning of one insert to that of the next, in seconds: many small inserts make many small files.
+    package var insertPause = 1.0
+    /// Rows of one insert at most, roughly.
+    package var maxRows = 50_000
+    /// Batches that wait for the insert before theirs. Past it the store is busy: ``StorageBusy``.
+    package var maxWaitingBatches = 1000
+    /// Bytes that these batches hold.
+    package var maxWaitingBytes = 32 * 1024 * 1024
+    /// Rows of a report. A larger report fails with ``TooManyGroups``.
+    package var maxGroups = 20_000
+    /// See ``RetentionClock``.
+    package var clockPatience: UnixNanoseconds = 3600 * 1_000_000_000
+
+    package init() {}
+
+    /// The age up to which points are kept as they came: never less than the 21 days for which an agent keeps a batch, and some
+    /// days more, so that a batch that comes again finds its rows.
+    var rawAge: Int64 { max(retention.age(.minute), 24 * StoredDay.length) }
+}

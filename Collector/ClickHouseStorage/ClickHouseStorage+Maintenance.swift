@@ -1,0 +1,81 @@
+import MartletStorage
+import MartletTelemetry
+
+extension ClickHouseStorage {
+    /// Any collector may do it, at any time and at the same time as another: each step has the same result however often it runs.
+    package func maintain() async throws {
+        let clock = try await clock().advance(to: now())
+        // Points of the oldest parts become hours, then these are read from `hour`, and the next pass drops the points.
+        try await drop(Schema.point, past: Int64(try await rolledHours()), of: Schema.hoursOfPart)
+        try await rollUp(before: (clock.time - limits.rawAge) / StoredHour.length)
+        let oldest = (clock.time - limits.retention.age(.hour)) / StoredHour.length
+        for table in [Schema.hour, Schema.ledger, Schema.batch] { try await drop(table, past: oldest, of: 672) }
+        try await drop(Schema.series, past: oldest / 24, of: 28)
+        let oldestDetail = (clock.time - Int64(clamping: limits.detailAge)) / StoredDay.length
+        try await drop(Schema.detail, past: oldestDetail, of: 1)
+    }
+
+    /// Returns the clock of retention. It starts with the latest time at which a sender was heard of: a jump since then is noticed.
+    private func clock() async throws -> StoreClock {
+        if let known = retention.withLock(\.self) { return known }
+        let last = try await client.rows("SELECT max(last_seen) FROM sender") { try $0.number(Int64.self) }.first ?? 0
+        return retention.withLock { retention in
+            let clock = retention ?? StoreClock(believed: last > 0 ? last : nil, patience: limits.clockPatience)
+            retention = clock
+            return clock
+        }
+    }
+
+    /// Drops the parts of a table whose rows are all older than a number of its partition's unit.
+    ///
+    /// - Parameter length: units of a part.
+    private func drop(_ table: Table, past oldest: Int64, of length: Int64) async throws {
+        for part in try await parts(of: table) where (part + 1) * length <= oldest {
+            try Task.checkCancellation()
+            try await client.run("ALTER TABLE \(table.name) DROP PARTITION \(part)")
+        }
+    }
+
+    private func parts(of table: Table) async throws -> [Int64] {
+        try await client.rows(
+            """
+            SELECT DISTINCT toInt64(partition) AS part FROM system.parts WHERE active \
+            AND database = '\(client.connection.location.database)' AND table = '\(table.name)' ORDER BY part
+            """
+        ) { try $0.number(Int64.self) }
+    }
+
+    /// Adds the points of parts that end before an hour up by the hour. Points that come later than that do not replace the result of
+    /// more points.
+    private func rollUp(before oldest: Int64) async throws {
+        let length = Schema.hoursOfPart
+        var until = Int64(try await rolledHours())
+        for part in try await parts(of: Schema.point) where (part + 1) * length <= oldest && part * length >= until {
+            for hour in part * length..<(part + 1) * length {
+                try Task.checkCancellation()
+                try await client.run(Self.rollUp(of: hour))
+            }
+            until = (part + 1) * length
+        }
+        // Even without points, hours that are over are read as hours, so that all windows are cut alike.
+        until = max(until, oldest / length * length)
+        guard until > Int64(try await rolledHours()) else { return }
+        try await client.run("INSERT INTO rolled (until) VALUES (\(until))")
+    }
+
+    private static func rollUp(of hour: Int64) -> String {
+        let (from, to) = (hour * StoredHour.length, (hour + 1) * StoredHour.length)
+        let columns = Schema.point.columnList
+        let rows = PointSource.pointRows(columns, where: "hour = \(hour)", from: from, to: to)
+        let dimensions =
+            "environment, version, instance, kind, spans, method, host, port, endpoint, status, error, rule, outcome"
+        return """
+            INSERT INTO hour (\(columns)) SELECT toUInt32(\(hour)), service, series, toInt64(\(to)), sender, toFixedString('', 16), \
+            toInt64(\(from)), toUInt32(scale + 20), sum(points), \(dimensions), sum(count), sum(total), \
+            minIf(low, count > 0), minIf(has_low, count > 0), maxIf(high, count > 0), minIf(has_high, count > 0), sum(zeros), scale, \
+            tupleElement(sumMap(indexes, counts), 1), tupleElement(sumMap(indexes, counts), 2), sum(sent), sum(received), \
+            sumForEach(phase_counts), sumForEach(phase_seconds) \
+            FROM (\(rows.joined(separator: " UNION ALL "))) GROUP BY service, series, sender, scale, \(dimensions)
+            """
+    }
+}

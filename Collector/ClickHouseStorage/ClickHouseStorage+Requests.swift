@@ -1,0 +1,125 @@
+import MartletStorage
+import MartletTelemetry
+
+/// The kept spans.
+extension ClickHouseStorage {
+    package func requests(_ query: RequestsQuery) async throws -> RequestsAnswer {
+        let count = try await client.rows("SELECT count() FROM detail FINAL WHERE \(query.condition)") {
+            Int(clamping: try $0.number(UInt64.self))
+        }.first ?? 0
+        let key = query.order.key == .time ? "start_ns" : "duration"
+        let direction = query.order.ascending ? "ASC" : "DESC"
+        // The keys of the page come first, because the texts of all rows are much to read.
+        let ids = try await client.rows(
+            """
+            SELECT trace_low, span, identity FROM detail FINAL \
+            WHERE \(query.condition) AND \(try await isAfterPageBefore(query, key)) \
+            ORDER BY \(key) \(direction), stored \(direction), identity \(direction) LIMIT \(min(query.limit, 1_000_000) + 1)
+            """
+        ) { DetailID(trace: try $0.number(), span: try $0.number(), identity: try $0.number()) }
+        let page = ids.prefix(query.limit)
+        let spans = try await spans(where: Self.condition(page))
+        let byID = Dictionary(spans.map { ($0.id, $0) }) { first, _ in first }
+        return RequestsAnswer(
+            requests: page.compactMap { byID[$0.description] }, count: count, isThereMore: ids.count > page.count)
+    }
+
+    package func cells(_ query: RequestCellsQuery) async throws -> [[Int]] {
+        var cells = query.times.map { _ in [Int](repeating: 0, count: query.durations.count + 1) }
+        guard !cells.isEmpty else { return [] }
+        let window = TimeWindow(from: query.times.first?.from ?? 0, to: query.times.last?.to ?? 0)
+        let time = Self.index(of: "start_ns", among: query.times.map(\.to))
+        let duration = Self.index(of: "duration", among: query.durations)
+        let rows = try await client.rows(
+            """
+            SELECT \(time) AS t, \(duration) AS d, count() FROM detail FINAL \
+            WHERE \(RequestsQuery(window: window, filter: query.filter, limit: 0).condition) GROUP BY t, d
+            """
+        ) { row in
+            (Int(try row.number(UInt32.self)), Int(try row.number(UInt32.self)),
+                Int(clamping: try row.number(UInt64.self)))
+        }
+        for (time, duration, count) in rows where cells.indices.contains(time) { cells[time][duration] = count }
+        return cells
+    }
+
+    package func request(_ id: String) async throws -> StoredSpan? {
+        guard let id = DetailID(id) else { return nil }
+        return try await spans(where: id.condition).first
+    }
+
+    package func spans(ofTrace trace: TraceID, limit: Int) async throws -> TraceAnswer {
+        let condition = "trace_low = \(trace.low) AND trace_high = \(trace.high)"
+        let count = try await client.rows("SELECT count() FROM detail FINAL WHERE \(condition)") {
+            Int(clamping: try $0.number(UInt64.self))
+        }.first ?? 0
+        let limit = min(limit, 1_000_000)
+        return TraceAnswer(
+            spans: try await spans(where: "\(condition) ORDER BY start_ns, stored, identity LIMIT \(limit)"),
+            more: max(0, count - limit))
+    }
+
+    package func calls(
+        in window: TimeWindow, _ filter: RequestFilter, limit: Int
+    ) async throws -> Set<ObservedCall> {
+        let host = Dimension.host.expression
+        let rows = try await client.rows(
+            """
+            SELECT DISTINCT caller, called, callee, served FROM ( \
+            SELECT trace_low, trace_high, parent AS call, service AS callee, \(host) AS served FROM detail FINAL \
+            WHERE kind = 'server' AND parent > 0 AND start_ns > \(Int64(clamping: window.from)) \
+            AND start_ns <= \(Int64(clamping: window.to)) AND \(filter.senderCondition) \
+            ORDER BY start_ns DESC LIMIT \(limit)) \
+            ALL INNER JOIN (SELECT trace_low, trace_high, span AS call, service AS caller, \(host) AS called FROM detail FINAL \
+            WHERE kind = 'client') USING (trace_low, trace_high, call) WHERE caller != callee
+            """
+        ) { row in
+            ObservedCall(
+                caller: try row.text(), calledHost: try row.text(), callee: try row.text(), servedHost: try row.text())
+        }
+        return Set(rows)
+    }
+
+    /// Spans that come while they are deleted go too.
+    package func removeDetails() async throws -> Int {
+        let count = try await client.rows("SELECT count() FROM detail FINAL") { try $0.number(UInt64.self) }.first
+        try await client.run("TRUNCATE TABLE detail")
+        return Int(clamping: count ?? 0)
+    }
+
+    private func spans(where condition: String) async throws -> [StoredSpan] {
+        try await client.rows("SELECT \(Schema.detail.columnList) FROM detail FINAL WHERE \(condition)") {
+            try $0.storedSpan()
+        }.compactMap(\.self)
+    }
+
+    private static func condition(_ ids: some Collection<DetailID>) -> String {
+        guard !ids.isEmpty else { return "0" }
+        let keys = ids.map { "(\($0.trace), \($0.span), \($0.identity))" }
+        return "(trace_low, span, identity) IN (\(keys.joined(separator: ", ")))"
+    }
+
+    /// Returns the condition that a row comes after the last one of the page before.
+    private func isAfterPageBefore(_ query: RequestsQuery, _ key: String) async throws -> String {
+        guard let text = query.before else { return "1" }
+        guard let id = DetailID(text),
+            let last = try await client.rows(
+                "SELECT \(key), stored FROM detail FINAL WHERE \(id.condition)",
+                { (try $0.number(Int64.self), try $0.number(Int64.self)) }
+            ).first
+        else { throw UnknownRequest(id: text) }
+        let sign = query.order.ascending ? ">" : "<"
+        return """
+            (\(key) \(sign) \(last.0) OR (\(key) = \(last.0) AND (stored \(sign) \(last.1) \
+            OR (stored = \(last.1) AND identity \(sign) \(id.identity)))))
+            """
+    }
+
+    /// Returns the expression of the index of the first bound that a column does not exceed; the number of bounds if it exceeds
+    /// them all.
+    private static func index(of column: String, among bounds: [UInt64]) -> String {
+        guard !bounds.isEmpty else { return "toUInt32(0)" }
+        let cases = bounds.enumerated().map { "\(column) <= \(Int64(clamping: $1)), \($0)" }
+        return "toUInt32(multiIf(\(cases.joined(separator: ", ")), \(bounds.count)))"
+    }
+}

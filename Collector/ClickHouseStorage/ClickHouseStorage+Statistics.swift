@@ -1,0 +1,62 @@
+import MartletStorage
+import MartletTelemetry
+
+extension ClickHouseStorage {
+    /// The answers are of the same few moments: ClickHouse has no snapshot of several statements.
+    package func statistics(
+        _ queries: [StatisticsQuery]
+    ) async throws -> [Result<StatisticsAnswer, TooManyGroups>] {
+        let rolled = try await rolledHours()
+        var answers: [Result<StatisticsAnswer, TooManyGroups>] = []
+        for query in queries { answers.append(try await answer(to: query, rolled: rolled)) }
+        return answers
+    }
+
+    package func account(in window: TimeWindow, _ filter: RequestFilter) async throws -> WindowAccount {
+        let source = PointSource(window, rolled: try await rolledHours())
+        return try await Accounts.account(in: source.window, filter, client)
+    }
+
+    private func answer(
+        to query: StatisticsQuery, rolled: UInt32
+    ) async throws -> Result<StatisticsAnswer, TooManyGroups> {
+        let source = PointSource(query.window, rolled: rolled)
+        let grid = query.grid(in: source.window, source.expired)
+        let all = StatisticsStatement(
+            query, by: query.grouping, in: query.limit == nil ? grid : nil, from: source, limit: limits.maxGroups)
+        let groups: [[RequestGroup]]
+        switch try await all.groups(client) {
+        case .success(let found): groups = found
+        case .failure(let failure): return .failure(failure)
+        }
+        let account = try await Accounts.account(in: source.window, query.filter, client)
+        if let grid, query.limit == nil {
+            return .success(StatisticsAnswer(query, slots: groups, in: grid, account: account))
+        }
+        let answer = StatisticsAnswer(query, window: source.window, sums: groups.map { $0[0] }, account: account)
+        guard let grid else { return .success(answer) }
+        return try await withSlots(answer, to: query, in: grid, from: source)
+    }
+
+    /// Returns an answer with the slots of the groups that a limit left.
+    private func withSlots(
+        _ answer: StatisticsAnswer, to query: StatisticsQuery, in grid: SlotGrid, from source: PointSource
+    ) async throws -> Result<StatisticsAnswer, TooManyGroups> {
+        let count = answer.groups.count.multipliedReportingOverflow(by: grid.count)
+        guard !count.overflow, count.partialValue <= limits.maxGroups else {
+            return .failure(TooManyGroups(limit: limits.maxGroups))
+        }
+        var (answer, query) = (answer, query)
+        query.groups = answer.groups.map(\.values)
+        let statement = StatisticsStatement(query, by: query.by, in: grid, from: source, limit: limits.maxGroups)
+        let found = answer.groups.isEmpty ? .success([]) : try await statement.groups(client)
+        switch found {
+        case .failure(let failure): return .failure(failure)
+        case .success(let slots):
+            let known = Dictionary(slots.map { ($0[0].values, $0) }) { first, _ in first }
+            let empty = answer.groups.map { Array(repeating: RequestGroup(values: $0.values), count: grid.count) }
+            answer.slots = GroupSlots(grid: grid, groups: empty.map { known[$0.first?.values ?? []] ?? $0 })
+            return .success(answer)
+        }
+    }
+}

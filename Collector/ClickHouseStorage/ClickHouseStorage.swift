@@ -1,0 +1,73 @@
+import Foundation
+import MartletPoints
+import MartletStorage
+import MartletTelemetry
+import Synchronization
+
+/// The store of any number of collectors: tables in a ClickHouse.
+///
+/// Exactly once rests on the identity of rows: a batch that comes again gives the same rows, of which each answer counts one
+/// (docs/clickhouse.md). So collectors keep no state that another one needs.
+///
+/// Durability: `store` returns after ClickHouse's answer to the insert. Servers of 2021 and later have synced the rows to the disk
+/// by then; older ones leave that to their system.
+package final class ClickHouseStorage: Storage {
+    /// Takes the points that a group of batches added, and the number of spans.
+    package typealias OnStored = @Sendable (_ points: [InstanceMetrics], _ spans: Int) -> Void
+
+    package let id: String
+    let client: ClickHouseClient
+    let limits: ClickHouseLimits
+    let queue: InsertQueue
+    /// The collector's clock.
+    let now: @Sendable () -> UnixNanoseconds
+    /// `nil` until the store is maintained for the first time.
+    let retention = Mutex<StoreClock?>(nil)
+
+    /// Opens the store. Throws ``StorageFailure`` if its tables are missing, older or newer, and an error if no server answers.
+    ///
+    /// - Parameter onStored: called after each insert.
+    package init(
+        at location: ClickHouseLocation, _ credentials: ClickHouseCredentials,
+        limits: ClickHouseLimits = ClickHouseLimits(), now: @escaping @Sendable () -> UnixNanoseconds,
+        onStored: @escaping OnStored = { _, _ in }
+    ) async throws {
+        client = try await ClickHouseClient(location, credentials)
+        id = try await Migration.check(client)
+        self.limits = limits
+        self.now = now
+        queue = InsertQueue(Writer(client, onStored: onStored), limits: limits)
+    }
+
+    /// Stores the points of delta metrics. The collector's intake refuses those of cumulative ones, which this store cannot count.
+    package func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome {
+        try await queue.store(PendingBatch(id: batch, contents: .metrics(metrics), arrival: now()))
+    }
+
+    package func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome {
+        try await queue.store(PendingBatch(id: batch, contents: .details(details), arrival: now()))
+    }
+
+    package var fault: String? { queue.fault.map { "ClickHouse takes no batches: \($0)" } }
+
+    package func size() async throws -> UInt64 {
+        try await client.rows(
+            "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = '\(client.connection.location.database)'"
+        ) { try $0.number(UInt64.self) }.first ?? 0
+    }
+
+    package func state() async throws -> StorageState {
+        var state = StorageState()
+        state.bytesInUse = try await size()
+        state.clockJump = Double(retention.withLock { $0?.jumped } ?? 0) / 1e9
+        return state
+    }
+
+    /// `nil`: the disk is another machine's.
+    package func freeBytes() async -> UInt64? { nil }
+
+    /// Returns the end of the hours that are read from `hour` alone, in hours since 1970.
+    func rolledHours() async throws -> UInt32 {
+        try await client.rows("SELECT max(until) FROM rolled") { try $0.number(UInt32.self) }.first ?? 0
+    }
+}

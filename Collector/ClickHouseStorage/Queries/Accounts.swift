@@ -1,0 +1,122 @@
+import MartletStorage
+import MartletTelemetry
+
+/// The share of a window's requests that arrived, from the senders' ledgers: see ``InstanceReadings``.
+enum Accounts {
+    /// The time around a window in which the readings of most senders are found: an hour has one at least while a sender lives.
+    private static let near: UnixNanoseconds = 3600 * 1_000_000_000
+
+    /// Returns the account of the senders that a filter selects.
+    static func account(
+        in window: TimeWindow, _ filter: RequestFilter, _ client: ClickHouseClient
+    ) async throws -> WindowAccount {
+        let senders = try await self.senders(with: filter, in: window, client)
+        var found = try await readings(in: window, around: near, of: filter, client)
+        // Others were silent around the window, or a gap reaches into it.
+        let open = senders.filter { id, times in
+            guard let one = found[id] else { return true }
+            return (one.before == nil && times.first <= Int64(clamping: window.from))
+                || (one.after == nil && times.last > Int64(clamping: window.to)) || one.first.time == 0
+        }
+        if !open.isEmpty {
+            let ids = open.map(\.key).sorted()
+            for (id, one) in try await readings(in: window, around: nil, of: filter, senders: ids, client) {
+                found[id] = one
+            }
+        }
+        var account = WindowAccount(window)
+        for id in found.keys.sorted() {
+            guard let one = found[id], one.first.time > 0, one.began(before: window) else { continue }
+            account.add(one)
+        }
+        return account
+    }
+
+    private typealias Times = (first: Int64, last: Int64)
+
+    /// Returns the first and the last reading of each sender that has one after the window's start.
+    private static func senders(
+        with filter: RequestFilter, in window: TimeWindow, _ client: ClickHouseClient
+    ) async throws -> [UInt64: Times] {
+        let rows = try await client.rows(
+            """
+            SELECT id, minIf(first_reading, first_reading > 0) AS f, max(last_reading) AS l FROM sender FINAL \
+            WHERE \(filter.senderCondition) GROUP BY id HAVING l > \(Int64(clamping: window.from))
+            """
+        ) { (try $0.number(UInt64.self), (first: try $0.number(Int64.self), last: try $0.number(Int64.self))) }
+        return Dictionary(rows) { first, _ in first }
+    }
+
+    /// Returns the readings of each sender.
+    ///
+    /// - Parameters:
+    ///   - distance: the time before and after the window that is searched; `nil` for all time.
+    ///   - senders: the senders that are searched for; `nil` for those that the filter selects.
+    private static func readings(
+        in window: TimeWindow, around distance: UnixNanoseconds?, of filter: RequestFilter, senders: [UInt64]? = nil,
+        _ client: ClickHouseClient
+    ) async throws -> [UInt64: InstanceReadings] {
+        let (from, to) = (Int64(clamping: window.from), Int64(clamping: window.to))
+        var conditions: [String] = []
+        if let distance {
+            let first = window.from > distance ? window.from - distance : 0
+            let (last, isPastAllTime) = window.to.addingReportingOverflow(distance)
+            let hours = (StoredHour.of(Int64(clamping: first)), StoredHour.of(isPastAllTime ? .max : Int64(clamping: last)))
+            conditions.append("hour BETWEEN \(hours.0) AND \(hours.1)")
+        }
+        if let senders {
+            conditions.append("sender IN \(SQLText.list(senders))")
+        } else if filter.selectsSenders {
+            conditions.append("sender IN (SELECT id FROM sender WHERE \(filter.senderCondition))")
+        }
+        let condition = conditions.isEmpty ? "1" : conditions.joined(separator: " AND ")
+        // Batches of one time are one reading: the later account and the sum of their requests.
+        let rows = try await client.rows(
+            """
+            SELECT sender, countIf(t > \(from)), minIf(t, t > \(from)), argMinIf(a, t, t > \(from)), argMinIf(u, t, t > \(from)), \
+            argMinIf(c, t, t > \(from)), argMinIf(r, t, t > \(from)), \
+            countIf(t > \(from) AND t <= \(to)), sumIf(r, t > \(from) AND t <= \(to)), maxIf(c, t > \(from) AND t <= \(to)), \
+            maxIf(t, t > \(from) AND t <= \(to)), maxIf(u, t > \(from) AND t <= \(to)), \
+            countIf(t <= \(from)), maxIf(t, t <= \(from)), argMaxIf(c, t, t <= \(from)), argMaxIf(u, t, t <= \(from)), \
+            countIf(t > \(to)), minIf(t, t > \(to)), argMinIf(u, t, t > \(to)) \
+            FROM (SELECT sender, time AS t, max(toFloat64(captured)) AS c, sum(toFloat64(requests)) AS r, \
+            max(toFloat64(age)) AS a, max(toFloat64(unwatched)) AS u \
+            FROM ledger FINAL WHERE \(condition) GROUP BY sender, time) GROUP BY sender
+            """
+        ) { (try $0.number(UInt64.self), try InstanceReadings(&$0)) }
+        return Dictionary(rows) { first, _ in first }
+    }
+}
+
+extension InstanceReadings {
+    /// Reads a row of the statement above. Without a reading after the window's start, the time of ``first`` is 0.
+    fileprivate init(_ reader: inout RowReader) throws {
+        let hasFirst = try reader.number(UInt64.self) > 0
+        let time = Double(try reader.number(Int64.self))
+        let (age, unwatched) = (try reader.double(), try reader.double())
+        let (captured, requests) = (try reader.double(), try reader.double())
+        let first = WindowAccount.Reading(time: hasFirst ? time : 0, unwatched: unwatched)
+        self.init(arrived: requests, captured: captured, first: first, firstAge: age, last: first)
+        let isInside = try reader.number(UInt64.self) > 0
+        let (arrived, most) = (try reader.double(), try reader.double())
+        let last = WindowAccount.Reading(time: Double(try reader.number(Int64.self)), unwatched: try reader.double())
+        if isInside { (self.arrived, self.captured, self.last) = (arrived, most, last) }
+        let hasBefore = try reader.number(UInt64.self) > 0
+        let beforeTime = Double(try reader.number(Int64.self))
+        let beforeCaptured = try reader.double()
+        let before = WindowAccount.Reading(time: beforeTime, unwatched: try reader.double())
+        if hasBefore { self.before = (captured: beforeCaptured, reading: before) }
+        let hasAfter = try reader.number(UInt64.self) > 0
+        let after = WindowAccount.Reading(time: Double(try reader.number(Int64.self)), unwatched: try reader.double())
+        if hasAfter { self.after = after }
+    }
+
+    /// Whether the instance may have begun before the window's end. Without an age, it counts as begun in the hour of its first
+    /// reading: merged batches and thinned ledgers have a reading for each hour at least.
+    fileprivate func began(before window: TimeWindow) -> Bool {
+        if before != nil { return true }
+        let time = Int64(first.time)
+        let start = firstAge > 0 ? first.time - firstAge : Double(Int64(StoredHour.of(time)) * StoredHour.length)
+        return start < Double(Int64(clamping: window.to))
+    }
+}

@@ -1,0 +1,58 @@
+import MartletStorage
+
+/// The rows of points that a window is made of: those of hours where these replace the points as they came, and those points
+/// for the rest. No point is in both.
+struct PointSource {
+    /// The window of the figures: the asked one, or a wider one where there are hours alone.
+    let window: TimeWindow
+    /// The times up to which there are points of hours alone.
+    let expired: ExpiredTimes
+
+    /// - Parameter rolled: the value of the table `rolled`.
+    init(_ window: TimeWindow, rolled: UInt32) {
+        let end = Int64(rolled) * StoredHour.length
+        expired = ExpiredTimes(fine: end, minutes: end)
+        self.window = WindowRanges(window, expired: expired).window
+    }
+
+    /// Returns SELECT statements, joined by UNION ALL, of the rows that a condition holds for.
+    ///
+    /// Spans do not count in a time that metrics of the same process and kind cover: see ``MetricsCover``. The points of hours were
+    /// chosen by the same rule when they were made.
+    func rows(_ columns: String, where condition: String) -> String {
+        let (from, to) = (Int64(clamping: window.from), Int64(clamping: window.to))
+        var parts: [String] = []
+        if from < expired.fine {
+            parts.append(
+                "SELECT \(columns) FROM hour FINAL WHERE \(Self.times(from, min(to, expired.fine))) AND \(condition)")
+        }
+        if to > expired.fine {
+            parts += Self.pointRows(
+                columns, where: "\(Self.times(max(from, expired.fine), to)) AND \(condition)",
+                from: max(from, expired.fine), to: to)
+        }
+        return parts.joined(separator: " UNION ALL ")
+    }
+
+    /// Returns the statements of the rows of `point` in a time.
+    static func pointRows(_ columns: String, where condition: String, from: Int64, to: Int64) -> [String] {
+        let patience = Int64(clamping: MetricsCover.patience)
+        // Metrics of long intervals end after the spans that they cover.
+        let cover = times(max(0, from - 2 * patience), to > .max - 48 * patience ? .max : to + 24 * patience)
+        return [
+            "SELECT \(columns) FROM point FINAL WHERE spans = 0 AND \(condition)",
+            """
+            SELECT \(columns) FROM (SELECT \(Schema.point.columnList) FROM point FINAL WHERE spans = 1 AND \(condition)) \
+            ANY LEFT JOIN (SELECT service, instance, kind, groupArray(cover_from) AS covers_from, groupArray(cover_to) AS covers_to \
+            FROM (SELECT service, instance, kind, hour, min(start_ns) AS cover_from, max(end_ns) + \(patience) AS cover_to \
+            FROM point WHERE spans = 0 AND count > 0 AND \(cover) GROUP BY service, instance, kind, hour) \
+            GROUP BY service, instance, kind) USING (service, instance, kind) \
+            WHERE NOT arrayExists((f, t) -> end_ns >= f AND end_ns <= t, covers_from, covers_to)
+            """,
+        ]
+    }
+
+    private static func times(_ from: Int64, _ to: Int64) -> String {
+        "hour BETWEEN \(max(0, from) / StoredHour.length) AND \(StoredHour.of(to)) AND end_ns > \(from) AND end_ns <= \(to)"
+    }
+}

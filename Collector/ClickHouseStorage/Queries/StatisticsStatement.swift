@@ -1,0 +1,104 @@
+import MartletStorage
+import MartletTelemetry
+
+/// The statement that adds a query's points up in ClickHouse, and its rows. A row has the sums of one group, one slot, one class
+/// of requests and one scale: what travels is what is shown. Quantiles are made of the buckets outside, as from any store.
+struct StatisticsStatement {
+    /// Rows of a group at most, in one slot: six outcomes of each source, changed by rules or not. Further scales are rare.
+    private static let rowsOfGroup = 24
+
+    let dimensions: [Dimension]
+    let grid: SlotGrid?
+    private let source: PointSource
+    private let condition: String
+    private let limit: Int
+
+    /// - Parameters:
+    ///   - dimensions: the dimensions that groups are told apart by.
+    ///   - limit: groups at most; each slot of a group counts as one.
+    init(
+        _ query: StatisticsQuery, by dimensions: [Dimension], in grid: SlotGrid?, from source: PointSource, limit: Int
+    ) {
+        self.dimensions = dimensions
+        self.grid = grid
+        self.source = source
+        self.limit = limit
+        var condition = query.filter.condition
+        if let groups = query.groups, !query.by.isEmpty {
+            // A list of tuples of one element is a list of values.
+            let values = groups.map { "(\($0.map { SQLText.quoted($0 ?? "") }.joined(separator: ", ")))" }
+            let names = query.by.map(\.expression).joined(separator: ", ")
+            condition += groups.isEmpty ? " AND 0" : " AND (\(names)) IN (\(values.joined(separator: ", ")))"
+        }
+        self.condition = condition
+    }
+
+    private var sql: String {
+        let values = dimensions.enumerated().map { "\($1.expression) AS v\($0)" }
+        let names = dimensions.indices.map { "v\($0)" }
+        let slot = grid.map { grid in
+            """
+            toUInt64(intDiv(toUInt64(toUInt64(greatest(end_ns, toInt64(\(grid.window.from + 1)))) - 1 + toUInt64(\(grid.shift))), \
+            toUInt64(\(grid.step))) - toUInt64(\(grid.first)))
+            """
+        }
+        let columns = values + ["\(slot ?? "toUInt64(0)") AS slot", "kind AS k", "rule != '' AS changed", Self.pointColumns]
+        return """
+            SELECT \((names + Self.classes).joined(separator: ", ")), \
+            sum(count), sum(total), minIf(low, count > 0), minIf(has_low, count > 0), maxIf(high, count > 0), \
+            minIf(has_high, count > 0), sum(zeros), sumMap(indexes, counts), sum(sent), sum(received), \
+            sumForEach(phase_counts), sumForEach(phase_seconds), max(end_ns) \
+            FROM (\(source.rows(columns.joined(separator: ", "), where: condition))) \
+            GROUP BY \((names + Self.classes).joined(separator: ", ")) \
+            LIMIT \(limit * Self.rowsOfGroup + 1)
+            """
+    }
+
+    private static let classes = ["slot", "k", "spans", "changed", "outcome", "scale"]
+
+    private static let pointColumns = """
+        spans, outcome, scale, count, total, low, has_low, high, has_high, zeros, indexes, counts, sent, received, \
+        phase_counts, phase_seconds, end_ns
+        """
+
+    /// Returns the groups, each with its slots; with one slot if there is no grid.
+    func groups(_ client: ClickHouseClient) async throws -> Result<[[RequestGroup]], TooManyGroups> {
+        let slots = grid?.count ?? 1
+        let rows = try await client.rows(sql) { try row(&$0) }
+        guard rows.count <= limit * Self.rowsOfGroup else { return .failure(TooManyGroups(limit: limit)) }
+        var (groups, indexes) = ([[RequestGroup]](), [[String?]: Int]())
+        for row in rows where row.slot < slots {
+            let index = indexes[row.values] ?? groups.count
+            if index == groups.count {
+                guard groups.count < limit / max(1, slots) else { return .failure(TooManyGroups(limit: limit)) }
+                indexes[row.values] = index
+                groups.append(Array(repeating: RequestGroup(values: row.values), count: slots))
+            }
+            groups[index][row.slot].add(row.requests, until: row.end) { row.sums.add(to: &$0) }
+        }
+        return .success(groups)
+    }
+
+    private struct Row {
+        var values: [String?]
+        var slot: Int
+        var requests: RequestClass
+        var sums: StatisticsRow
+        var end: UnixNanoseconds
+    }
+
+    private func row(_ reader: inout RowReader) throws -> Row {
+        let values = try dimensions.map { $0.value(of: try reader.text()) }
+        let slot = Int(clamping: try reader.number(UInt64.self))
+        let (kind, isOfSpans) = (RequestKind(rawValue: try reader.text()), try reader.flag())
+        let isChanged = try reader.flag()
+        guard let kind, let outcome = OutcomeCode.outcome(try reader.number(UInt8.self)) else {
+            throw ClickHouseError.malformed
+        }
+        let sums = try StatisticsRow(&reader)
+        return Row(
+            values: values, slot: slot,
+            requests: RequestClass(kind: kind, outcome: outcome, isOfSpans: isOfSpans, isChanged: isChanged),
+            sums: sums, end: UInt64(clamping: try reader.number(Int64.self)))
+    }
+}

@@ -1,0 +1,112 @@
+import MartletStorage
+import MartletTelemetry
+
+/// Kept spans as rows of `detail`.
+extension TableRows {
+    /// - Parameters:
+    ///   - identity: see ``RowIdentity/span(_:of:in:)``.
+    ///   - stored: grows from span to span, so that spans are listed in the order that they came in.
+    mutating func append(
+        _ span: SpanRecord, of resource: TelemetryResource, sender: UInt64, identity: UInt64, stored: Int64
+    ) throws {
+        let json = [
+            try SpanJSON.encode(span.attributes), try SpanJSON.encode(span.events), try SpanJSON.encode(span.links),
+        ]
+        append { row in
+            let start = Int64(clamping: span.start)
+            row.number(StoredDay.of(start))
+            row.number(span.traceID.low)
+            row.number(span.traceID.high)
+            row.number(span.spanID.value)
+            row.number(identity)
+            row.number(span.parentSpanID?.value ?? 0)
+            row.number(stored)
+            row.number(sender)
+            for text in [resource.service, resource.version, resource.environment, resource.instance, resource.host] {
+                row.text(text)
+            }
+            row.add(span.request)
+            row.number(start)
+            row.number(Int64(clamping: span.durationNanoseconds))
+            row.flag(span.request.map { RequestClass($0).isFailure } ?? false)
+            row.text(span.url)
+            row.number(span.bytesSent)
+            row.number(span.bytesReceived)
+            row.text(span.message)
+            row.text(span.name)
+            row.text(span.kind.rawValue)
+            row.flag(span.isError)
+            row.text(span.traceState)
+            for text in json { row.text(text) }
+            row.number(span.droppedAttributes)
+            row.number(span.droppedEvents)
+            row.number(span.droppedLinks)
+        }
+    }
+}
+
+/// The number of the day that a time lies in.
+enum StoredDay {
+    static let length: Int64 = 24 * StoredHour.length
+
+    static func of(_ time: Int64) -> UInt32 { UInt32(clamping: max(0, time) / length) }
+}
+
+extension RowReader {
+    /// Reads a row of all columns of `detail`; `nil` if it is no span.
+    mutating func storedSpan() throws -> StoredSpan? {
+        _ = try number(UInt32.self)
+        let (low, high, id) = (try number(UInt64.self), try number(UInt64.self), try number(UInt64.self))
+        let (identity, parent) = (try number(UInt64.self), try number(UInt64.self))
+        _ = (try number(Int64.self), try number(UInt64.self))
+        let sender = try (0..<5).map { _ in try text() }
+        let request = try dimensions()
+        let (start, duration) = (try number(Int64.self), try number(Int64.self))
+        _ = try flag()
+        let url = try text()
+        let (sent, received) = (try number(UInt64.self), try number(UInt64.self))
+        let (message, name, kind) = (try text(), try text(), SpanRecord.Kind(rawValue: try text()))
+        let (isError, state) = (try flag(), try text())
+        let json = try (0..<3).map { _ in try text() }
+        let dropped = try (0..<3).map { _ in try number(UInt32.self) }
+        guard let traceID = TraceID(high: high, low: low), let spanID = SpanID(id), let kind else { return nil }
+        var span = SpanRecord(
+            traceID: traceID, spanID: spanID, parentSpanID: SpanID(parent), name: name, kind: kind,
+            start: UInt64(clamping: start), durationNanoseconds: UInt64(clamping: duration))
+        span.traceState = state
+        span.isError = isError
+        span.message = message.isEmpty ? nil : message
+        span.request = request
+        span.url = url
+        (span.bytesSent, span.bytesReceived) = (sent, received)
+        span.attributes = try SpanJSON.attributes(json[0])
+        span.events = try SpanJSON.events(json[1])
+        span.links = try SpanJSON.links(json[2])
+        (span.droppedAttributes, span.droppedEvents, span.droppedLinks) = (dropped[0], dropped[1], dropped[2])
+        let resource = TelemetryResource(
+            service: sender[0], version: sender[1].presence, environment: sender[2].presence, instance: sender[3],
+            host: sender[4].presence)
+        return StoredSpan(
+            id: DetailID(trace: low, span: id, identity: identity).description, resource: resource, span: span)
+    }
+
+    /// Reads the columns of the dimensions; `nil` if they are of no request.
+    mutating func dimensions() throws -> RequestDimensions? {
+        let (kind, isOfSpans) = (RequestKind(rawValue: try text()), try flag())
+        let (method, host, port) = (try text(), try text(), Int(try number(Int64.self)))
+        let (endpoint, status, error) = (try text(), Int(try number(Int64.self)), try text())
+        let rule = try text()
+        guard let kind else { return nil }
+        var dimensions = RequestDimensions(
+            kind: kind, method: method, host: host, port: port, endpoint: endpoint, status: status == 0 ? nil : status,
+            error: error.presence)
+        dimensions.rule = rule.presence
+        dimensions.source = isOfSpans ? .spans : .metrics
+        return dimensions
+    }
+}
+
+extension String {
+    /// `nil` for the empty text that stands for an absent value.
+    var presence: String? { isEmpty ? nil : self }
+}

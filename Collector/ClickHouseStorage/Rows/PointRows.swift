@@ -1,0 +1,99 @@
+import MartletPoints
+import MartletStorage
+import MartletTelemetry
+
+/// Points as rows of `point`.
+extension TableRows {
+    /// Appends points that are one part of a batch.
+    ///
+    /// - Parameter batch: 16 bytes that name them.
+    mutating func append(
+        _ points: [RequestPoint], of resource: TelemetryResource, sender: UInt64, batch: [UInt8]
+    ) {
+        // A batch may have several points of a series and an interval, which are told apart by their position.
+        var ordinals: [PointKey: UInt32] = [:]
+        for point in points {
+            let series = RowIdentity.series(point.dimensions)
+            let ordinal = ordinals[PointKey(series: series, start: point.start, end: point.end), default: 0]
+            ordinals[PointKey(series: series, start: point.start, end: point.end)] = ordinal + 1
+            let end = Int64(clamping: point.end)
+            append { row in
+                row.number(StoredHour.of(end))
+                row.text(resource.service)
+                row.number(series)
+                row.number(end)
+                row.number(sender)
+                row.fixed(batch)
+                row.number(Int64(clamping: point.start))
+                row.number(ordinal)
+                row.number(UInt64(1))
+                row.text(resource.environment)
+                row.text(resource.version)
+                row.text(resource.instance)
+                row.add(point.dimensions)
+                row.number(OutcomeCode.of(point.dimensions.outcome))
+                row.add(point.statistics)
+            }
+        }
+    }
+
+    private struct PointKey: Hashable {
+        var series: UInt64
+        var start: UnixNanoseconds
+        var end: UnixNanoseconds
+    }
+
+    /// Adds the columns of the dimensions; all empty for `nil`.
+    mutating func add(_ dimensions: RequestDimensions?) {
+        text(dimensions?.kind.rawValue)
+        flag(dimensions?.source == .spans)
+        text(dimensions?.method)
+        text(dimensions?.host)
+        number(Int64(dimensions?.port ?? 0))
+        text(dimensions?.endpoint)
+        number(Int64(dimensions?.status ?? 0))
+        text(dimensions?.error)
+        text(dimensions?.rule)
+    }
+
+    /// Adds the columns from `count` on.
+    mutating func add(_ statistics: RequestStatistics) {
+        let sketch = statistics.duration
+        number(sketch.count)
+        double(sketch.sum)
+        double(sketch.min ?? 0)
+        flag(sketch.min != nil)
+        double(sketch.max ?? 0)
+        flag(sketch.max != nil)
+        number(sketch.zeroCount)
+        number(Int8(clamping: sketch.scale))
+        let filled = sketch.buckets.indices.filter { sketch.buckets[$0] > 0 }
+        array(filled) { $0.number(sketch.offset + Int32($1)) }
+        array(filled) { $0.number(sketch.buckets[$1]) }
+        number(statistics.bytesSent)
+        number(statistics.bytesReceived)
+        let phases = statistics.phases.isEmpty ? [] : RequestPhase.allCases
+        array(phases) { $0.number(statistics.phases[$1].count) }
+        array(phases) { $0.double(statistics.phases[$1].seconds) }
+    }
+}
+
+/// The number of the hour that a time ends in.
+enum StoredHour {
+    static let length: Int64 = 3_600_000_000_000
+
+    static func of(_ end: Int64) -> UInt32 { UInt32(clamping: max(0, end - 1) / length) }
+}
+
+/// Outcomes as numbers of a column.
+enum OutcomeCode {
+    private static let codes: [RequestOutcome] = [
+        .success, .transportFailure, .clientError, .serverError, .hung, .cancelled,
+    ]
+
+    static func of(_ outcome: RequestOutcome) -> UInt8 { UInt8(codes.firstIndex(of: outcome) ?? 0) }
+
+    static func outcome(_ code: UInt8) -> RequestOutcome? {
+        codes.indices.contains(Int(code)) ? codes[Int(code)] : nil
+    }
+}

@@ -1,0 +1,48 @@
+/// Rows for one table in ClickHouse's format RowBinary: see ``RowReader``.
+struct TableRows: Sendable {
+    let table: Table
+    private(set) var bytes: [UInt8] = []
+    private(set) var count = 0
+
+    init(_ table: Table) {
+        self.table = table
+    }
+
+    /// Appends a row, whose values `body` appends in the order of the table's columns.
+    mutating func append(_ body: (inout TableRows) -> Void) {
+        body(&self)
+        count += 1
+    }
+
+    mutating func number(_ value: some FixedWidthInteger) {
+        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    mutating func double(_ value: Double) { number(value.bitPattern) }
+
+    mutating func flag(_ value: Bool) { bytes.append(value ? 1 : 0) }
+
+    mutating func text(_ value: String?) {
+        length((value ?? "").utf8.count)
+        bytes.append(contentsOf: (value ?? "").utf8)
+    }
+
+    /// Appends a column of FixedString.
+    mutating func fixed(_ value: [UInt8]) { bytes.append(contentsOf: value) }
+
+    mutating func array<Elements: Collection>(
+        _ elements: Elements, _ body: (inout TableRows, Elements.Element) -> Void
+    ) {
+        length(elements.count)
+        for element in elements { body(&self, element) }
+    }
+
+    private mutating func length(_ value: Int) {
+        var rest = UInt64(value)
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(rest))
+    }
+}

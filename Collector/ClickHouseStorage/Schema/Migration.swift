@@ -1,0 +1,51 @@
+import MartletStorage
+
+/// The making of a store's tables, and the check that a collector and a store fit.
+package enum Migration {
+    /// Makes the database and its tables as far as they are missing. It may be run at any time, by several at once.
+    package static func run(at location: ClickHouseLocation, _ credentials: ClickHouseCredentials) async throws {
+        let client = try await ClickHouseClient(location, credentials)
+        try await client.run("CREATE DATABASE IF NOT EXISTS \(location.database)", isInDatabase: false)
+        try await client.run(Schema.migration.statement(settings: ""))
+        let found = try await version(client)
+        guard found <= Schema.version else { throw newer(found, at: location) }
+        let settings = Schema.durability(isModern: client.isModern)
+        for table in Schema.all { try await client.run(table.statement(settings: settings)) }
+        if try await storeID(client) == nil {
+            let id = String(UInt64.random(in: 0 ... .max), radix: 16) + String(UInt64.random(in: 0 ... .max), radix: 16)
+            try await client.run("INSERT INTO store (id) VALUES ('\(id)')")
+        }
+        try await client.run("INSERT INTO migration (version) VALUES (\(Schema.version))")
+    }
+
+    /// Returns the store's id. Throws ``StorageFailure``, which names the command, unless the tables are those that this collector
+    /// knows.
+    static func check(_ client: ClickHouseClient) async throws -> String {
+        let location = client.connection.location
+        let tables = try await client.rows(
+            "SELECT count() FROM system.tables WHERE database = '\(location.database)' AND name = 'migration'"
+        ) { try $0.number(UInt64.self) }
+        let found = tables == [1] ? try await version(client) : 0
+        guard found <= Schema.version else { throw newer(found, at: location) }
+        guard found == Schema.version, let id = try await storeID(client) else {
+            let state = found == 0 ? "has no tables of Martlet" : "has the tables of an older Martlet (\(found))"
+            throw StorageFailure(
+                "\(location) \(state); run: martlet-collector migrate --store clickhouse:\(location)")
+        }
+        return id
+    }
+
+    private static func version(_ client: ClickHouseClient) async throws -> UInt32 {
+        try await client.rows("SELECT max(version) FROM migration") { try $0.number(UInt32.self) }.first ?? 0
+    }
+
+    private static func storeID(_ client: ClickHouseClient) async throws -> String? {
+        let id = try await client.rows("SELECT min(id) FROM store") { try $0.text() }.first
+        return id.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    private static func newer(_ version: UInt32, at location: ClickHouseLocation) -> StorageFailure {
+        StorageFailure(
+            "\(location) has the tables of a newer Martlet (\(version)); this one knows \(Schema.version): use the newer collector")
+    }
+}

@@ -1,0 +1,185 @@
+/// All tables of a store, and the versions of them.
+///
+/// Times are nanoseconds since 1970; `hour` is the hour that a time ends in, `(end - 1) / 3600 s`. Text columns hold `''` and
+/// number columns 0 if a value is absent. `sender`, `series` and `batch` are hashes of contents (``RowIdentity``), so that
+/// collectors need no coordination.
+enum Schema {
+    /// The version of these tables. A change of a released table is a version of its own, which adds to the one before.
+    static let version: UInt32 = 1
+
+    static let all = [migration, store, rolled, sender, series, point, hour, ledger, batch, detail]
+
+    /// The setting of the tables' engine that has rows on the disk before the answer. Old servers have no such setting.
+    static func durability(isModern: Bool) -> String {
+        isModern ? " SETTINGS fsync_after_insert = 1, fsync_part_directory = 1" : ""
+    }
+
+    static let migration = Table("migration", key: "version", "version UInt32")
+    /// The store's identity. Two commands may make one at the same time; the smaller holds.
+    static let store = Table("store", key: "id", "id String")
+    /// The end of the hours whose points are read from `hour` instead of `point`, in hours since 1970. It only grows.
+    static let rolled = Table("rolled", key: "until", "until UInt32")
+
+    /// The senders, as each process of a collector has seen them.
+    static let sender = Table(
+        "sender", key: "service, id, writer", version: "revision",
+        """
+        service String
+        id UInt64
+        writer UInt64
+        revision UInt64
+        version String
+        environment String
+        instance String
+        host String
+        capture_mode String
+        capture_reason String
+        agent String
+        runtime String
+        rules Int64
+        first_seen Int64
+        last_seen Int64
+        last_end Int64
+        kinds UInt8
+        first_reading Int64
+        last_reading Int64
+        time Int64
+        captured UInt64
+        delivered UInt64
+        waiting UInt64
+        dropped String
+        requests UInt64
+        age UInt64
+        unwatched UInt64
+        cpu UInt64
+        """)
+
+    /// The series of each day, for the values of dimensions.
+    static let series = Table(
+        "series", key: "service, series", version: "day", partition: "intDiv(day, 28)",
+        """
+        service String
+        series UInt64
+        day UInt32
+        \(dimensions)
+        """)
+
+    private static let dimensions = """
+        kind String
+        spans UInt8
+        method String
+        host String
+        port Int64
+        endpoint String
+        status Int64
+        error String
+        rule String
+        """
+
+    private static let statistics = """
+        hour UInt32
+        service String
+        series UInt64
+        end_ns Int64
+        sender UInt64
+        batch FixedString(16)
+        start_ns Int64
+        ordinal UInt32
+        points UInt64
+        environment String
+        version String
+        instance String
+        \(dimensions)
+        outcome UInt8
+        count UInt64
+        total Float64
+        low Float64
+        has_low UInt8
+        high Float64
+        has_high UInt8
+        zeros UInt64
+        scale Int8
+        indexes Array(Int32)
+        counts Array(UInt64)
+        sent UInt64
+        received UInt64
+        phase_counts Array(UInt64)
+        phase_seconds Array(Float64)
+        """
+
+    private static let pointKey = "hour, service, series, end_ns, sender, batch, start_ns, ordinal"
+
+    /// Points as they came, by the week.
+    static let point = Table("point", key: pointKey, partition: "intDiv(hour, \(hoursOfPart))", statistics)
+    /// Points of an hour, by four weeks. Of two roll-ups the one of more points stays.
+    static let hour = Table("hour", key: pointKey, version: "points", partition: "intDiv(hour, 672)", statistics)
+
+    /// Hours that the points of one part of `point` end in.
+    static let hoursOfPart: Int64 = 168
+
+    /// The readings of the senders' ledgers, one for each batch.
+    static let ledger = Table(
+        "ledger", key: "hour, sender, time, batch", partition: "intDiv(hour, 672)",
+        """
+        hour UInt32
+        sender UInt64
+        time Int64
+        batch FixedString(16)
+        captured UInt64
+        requests UInt64
+        age UInt64
+        unwatched UInt64
+        """)
+
+    /// The batches that arrived. `fresh` is the number of sequences that arrived whole with it. A batch without a number has the
+    /// hash of its contents as its instance.
+    static let batch = Table(
+        "batch", key: "instance, signal, last, first, part, hour", partition: "intDiv(hour, 672)",
+        """
+        hour UInt32
+        instance String
+        signal String
+        last UInt64
+        first UInt64
+        part String
+        fresh UInt64
+        overlapping UInt8
+        """)
+
+    /// Kept spans, by the day that they started on. The kind is `''` for a span that is no request.
+    static let detail = Table(
+        "detail", key: "trace_low, trace_high, span, identity, day", partition: "day",
+        """
+        day UInt32
+        trace_low UInt64
+        trace_high UInt64
+        span UInt64
+        identity UInt64
+        parent UInt64
+        stored Int64
+        sender UInt64
+        service String
+        version String
+        environment String
+        instance String
+        sender_host String
+        \(dimensions)
+        start_ns Int64
+        duration Int64
+        failed UInt8
+        url String
+        sent UInt64
+        received UInt64
+        message String
+        name String
+        span_kind String
+        is_error UInt8
+        trace_state String
+        attributes String
+        events String
+        links String
+        dropped_attributes UInt32
+        dropped_events UInt32
+        dropped_links UInt32
+        """)
+}

@@ -1,0 +1,27 @@
+import Foundation
+
+/// The failure of a request to ClickHouse, as one sentence.
+enum ClickHouseError: Error, CustomStringConvertible {
+    /// No server answered, or none in time. The request may have been carried out.
+    case noAnswer(String)
+    /// A server refused the request. The request may have been carried out in part.
+    case refused(code: Int?, String)
+    /// The answer has another form than was asked for.
+    case malformed
+
+    var description: String {
+        switch self {
+        case .noAnswer(let reason): "no ClickHouse server answers: \(reason)"
+        case .refused(_, let text): "ClickHouse refuses: \(text)"
+        case .malformed: "ClickHouse's answer cannot be read"
+        }
+    }
+
+    /// Reads an answer such as `Code: 60, e.displayText() = DB::Exception: Table martlet.point doesn't exist., e.what() = …`.
+    init(answer: String) {
+        let code = answer.hasPrefix("Code: ") ? Int(answer.dropFirst(6).prefix { $0.isNumber }) : nil
+        let end = answer.range(of: ", e.what()")?.lowerBound ?? answer.endIndex
+        let line = answer[..<end].prefix { !$0.isNewline }
+        self = .refused(code: code, String(line.prefix(400)))
+    }
+}

@@ -1,0 +1,79 @@
+import MartletStorage
+import MartletTelemetry
+
+/// The batches of some streams that have arrived, as far as they touch the batches that are asked about.
+struct KnownBatches {
+    private struct Stream: Hashable {
+        var instance: String
+        var signal: String
+    }
+
+    private struct Arrived {
+        var first: UInt64
+        var last: UInt64
+        var parts = BatchParts()
+    }
+
+    private var streams: [Stream: [Arrived]] = [:]
+
+    /// Reads what is known of batches, and of contents without a number.
+    init(touching ids: [BatchID], contents: [String], in client: ClickHouseClient) async throws {
+        var conditions = Dictionary(grouping: ids) { Stream(instance: $0.instance, signal: $0.signal.rawValue) }.map {
+            stream, ids in
+            let (first, last) = (ids.map(\.first).min() ?? 0, ids.map(\.sequence).max() ?? 0)
+            return """
+                (instance = \(SQLText.quoted(stream.instance)) AND signal = '\(stream.signal)' \
+                AND last >= \(first) AND first <= \(last))
+                """
+        }
+        if !contents.isEmpty { conditions.append("instance IN \(SQLText.list(contents))") }
+        guard !conditions.isEmpty else { return }
+        let rows = try await client.rows(
+            "SELECT DISTINCT instance, signal, first, last, part FROM batch WHERE \(conditions.joined(separator: " OR "))"
+        ) { row in
+            (Stream(instance: try row.text(), signal: try row.text()), try row.number(UInt64.self),
+                try row.number(UInt64.self), try row.text())
+        }
+        for (stream, first, last, part) in rows { insert(stream, first, last, part) }
+    }
+
+    /// Returns the consequences of a batch's arrival, and takes note of it.
+    mutating func arrival(of batch: BatchID) -> BatchArrival {
+        let stream = Stream(instance: batch.instance, signal: batch.signal.rawValue)
+        let known = streams[stream] ?? []
+        let parts = known.first { $0.first == batch.first && $0.last == batch.sequence }?.parts ?? BatchParts()
+        let arrival = BatchArrival(of: batch, knownSequences: wholeSequences(in: batch, known), knownParts: parts)
+        if arrival.outcome != .duplicate { insert(stream, batch.first, batch.sequence, batch.part) }
+        return arrival
+    }
+
+    /// Whether contents without a number have arrived; takes note of them.
+    mutating func contains(_ contents: String) -> Bool {
+        let stream = Stream(instance: contents, signal: Signal.metrics.rawValue)
+        guard streams[stream] == nil else { return true }
+        insert(stream, 0, 0, "")
+        return false
+    }
+
+    private mutating func insert(_ stream: Stream, _ first: UInt64, _ last: UInt64, _ part: String) {
+        var known = streams.removeValue(forKey: stream) ?? []
+        let index = known.firstIndex { $0.first == first && $0.last == last } ?? known.count
+        if index == known.count { known.append(Arrived(first: first, last: last)) }
+        known[index].parts.insert(part)
+        streams[stream] = known
+    }
+
+    /// Returns the number of the batch's sequences that arrived whole.
+    private func wholeSequences(in batch: BatchID, _ known: [Arrived]) -> Int {
+        let ranges = known.filter { $0.parts.isWhole && $0.last >= batch.first && $0.first <= batch.sequence }
+            .map { max($0.first, batch.first)...min($0.last, batch.sequence) }
+            .sorted { $0.lowerBound < $1.lowerBound }
+        var (count, end) = (UInt64(0), UInt64?.none)
+        for range in ranges where end.map({ $0 < range.upperBound }) ?? true {
+            let first = end.map { max(range.lowerBound, $0 + 1) } ?? range.lowerBound
+            count += range.upperBound - first + 1
+            end = range.upperBound
+        }
+        return Int(clamping: count)
+    }
+}

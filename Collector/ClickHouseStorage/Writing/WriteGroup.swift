@@ -1,0 +1,135 @@
+import MartletPoints
+import MartletStorage
+import MartletTelemetry
+
+/// The rows of the batches that are stored together.
+struct WriteGroup {
+    var known: KnownBatches
+    var points = TableRows(Schema.point)
+    var senders = TableRows(Schema.sender)
+    var series = TableRows(Schema.series)
+    var details = TableRows(Schema.detail)
+    private var ledgers = TableRows(Schema.ledger)
+    private var batches = TableRows(Schema.batch)
+    /// The points and spans that were not stored before.
+    var added: [InstanceMetrics] = []
+    var spans = 0
+    private var knownSpans: Set<SpanKey>
+
+    private struct SpanKey: Hashable {
+        var trace: TraceID
+        var span: SpanID
+        var identity: UInt64
+    }
+
+    /// Reads what is known of the batches.
+    init(_ batches: [PendingBatch], _ client: ClickHouseClient) async throws {
+        var (contents, spans) = ([String](), [SpanRecord]())
+        for batch in batches where batch.id == nil {
+            switch batch.contents {
+            case .metrics(let metrics):
+                for one in metrics where !one.resource.isMartlet {
+                    let sender = RowIdentity.sender(one.resource)
+                    contents += Self.byEnd(one.points).map { Self.text(of: RowIdentity.contents($0, of: sender)) }
+                }
+            case .details(let details): spans += details.flatMap(\.details)
+            }
+        }
+        known = try await KnownBatches(touching: batches.compactMap(\.id), contents: contents, in: client)
+        knownSpans = try await Self.known(spans, in: client)
+    }
+
+    /// The rows of each table in the order that they are inserted in: details come after the points that are counted from them,
+    /// because known spans are not counted again, and numbers come last.
+    var inOrder: [TableRows] { [points, ledgers, senders, series, details, batches] }
+
+    /// Adds points without a number, apart from those of a sender other than Martlet that are known: see ``Storage/store(_:of:)``.
+    ///
+    /// - Returns: the points that were added.
+    mutating func addUnnumbered(
+        _ points: [RequestPoint], of resource: TelemetryResource, sender: UInt64
+    ) -> [RequestPoint] {
+        guard !resource.isMartlet else {
+            self.points.append(points, of: resource, sender: sender, batch: Self.randomName())
+            return points
+        }
+        var new: [RequestPoint] = []
+        for part in Self.byEnd(points) {
+            let name = RowIdentity.contents(part, of: sender)
+            guard !known.contains(Self.text(of: name)) else { continue }
+            self.points.append(part, of: resource, sender: sender, batch: name)
+            add(
+                BatchID(instance: Self.text(of: name), sequence: 0, signal: .metrics), fresh: 0, isOverlapping: false,
+                end: part[0].end)
+            new += part
+        }
+        return new
+    }
+
+    /// Whether a span of a batch is not stored yet; takes note of it.
+    mutating func isNew(_ span: SpanRecord, identity: UInt64, in batch: BatchID?) -> Bool {
+        batch != nil
+            || knownSpans.insert(SpanKey(trace: span.traceID, span: span.spanID, identity: identity)).inserted
+    }
+
+    mutating func add(_ reading: LedgerReading, requests: UInt64, sender: UInt64, batch: BatchID?) {
+        ledgers.append { row in
+            row.number(StoredHour.of(Int64(clamping: reading.time)))
+            row.number(sender)
+            row.number(Int64(clamping: reading.time))
+            row.fixed(batch.map(RowIdentity.batch) ?? Self.randomName())
+            for number in [reading.captured, requests, reading.age, reading.unwatched] { row.number(number) }
+        }
+    }
+
+    /// Adds the row of a batch's number.
+    mutating func note(_ id: BatchID, _ arrival: BatchArrival, of batch: PendingBatch) {
+        let end = batch.latestTime
+        add(
+            id, fresh: arrival.newSequences, isOverlapping: arrival.outcome == .overlapping,
+            end: end > 0 ? end : batch.arrival)
+    }
+
+    private mutating func add(_ id: BatchID, fresh: UInt64, isOverlapping: Bool, end: UnixNanoseconds) {
+        batches.append { row in
+            row.number(StoredHour.of(Int64(clamping: end)))
+            row.text(id.instance)
+            row.text(id.signal.rawValue)
+            row.number(id.sequence)
+            row.number(id.first)
+            row.text(id.part)
+            row.number(fresh)
+            row.flag(isOverlapping)
+        }
+    }
+
+    private static func byEnd(_ points: [RequestPoint]) -> [[RequestPoint]] {
+        Dictionary(grouping: points, by: \.end).sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    /// A text that is no instance of a numbered batch: those have no `=`.
+    private static func text(of name: [UInt8]) -> String {
+        "=" + name.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    private static func randomName() -> [UInt8] { (0..<16).map { _ in UInt8.random(in: 0...255) } }
+
+    private static func known(_ spans: [SpanRecord], in client: ClickHouseClient) async throws -> Set<SpanKey> {
+        guard !spans.isEmpty else { return [] }
+        let keys = spans.map { "(\($0.traceID.low), \($0.traceID.high), \($0.spanID.value))" }
+        let rows = try await client.rows(
+            """
+            SELECT trace_high, trace_low, span, identity FROM detail
+            WHERE (trace_low, trace_high, span) IN (\(keys.joined(separator: ", ")))
+            """
+        ) { row in
+            (TraceID(high: try row.number(), low: try row.number()), SpanID(try row.number(UInt64.self)),
+                try row.number(UInt64.self))
+        }
+        return Set(
+            rows.compactMap { trace, span, identity in
+                guard let trace, let span else { return nil }
+                return SpanKey(trace: trace, span: span, identity: identity)
+            })
+    }
+}

@@ -1,0 +1,119 @@
+import MartletPoints
+import MartletStorage
+import MartletTelemetry
+
+/// Stores groups of batches, one group after the other.
+///
+/// The rows of a batch are inserted before the row of its number. So a batch whose number is known is stored as a whole. A
+/// batch that was stored in part has no answer and comes again: its rows then replace themselves.
+actor Writer {
+    /// Series that are remembered at most; past it all are written again.
+    private static let maxSeries = 200_000
+
+    private struct SeriesDay: Hashable {
+        var service: String
+        var series: UInt64
+        var day: UInt32
+    }
+
+    private let client: ClickHouseClient
+    private let onStored: ClickHouseStorage.OnStored
+    private var senders = SenderStates()
+    private var knownSeries: Set<SeriesDay> = []
+    private var lastSpan: Int64 = 0
+
+    init(_ client: ClickHouseClient, onStored: @escaping ClickHouseStorage.OnStored) {
+        self.client = client
+        self.onStored = onStored
+    }
+
+    /// Stores all batches or throws, in which case any of them may have been stored in part.
+    func write(_ batches: [PendingBatch]) async throws -> [StoreOutcome] {
+        var group = try await WriteGroup(batches, client)
+        let outcomes = try batches.map { try add($0, to: &group) }
+        let new = addSeries(of: &group)
+        for rows in group.inOrder { try await client.insert(rows) }
+        if knownSeries.count + new.count > Self.maxSeries { knownSeries = [] }
+        knownSeries.formUnion(new)
+        if !group.added.isEmpty || group.spans > 0 { onStored(group.added, group.spans) }
+        return outcomes
+    }
+
+    private func add(_ batch: PendingBatch, to group: inout WriteGroup) throws -> StoreOutcome {
+        let arrival = batch.id.map { group.known.arrival(of: $0) }
+        if arrival?.outcome == .duplicate { return .duplicate }
+        let isNew: Bool
+        switch batch.contents {
+        case .metrics(let metrics):
+            isNew = metrics.isEmpty || metrics.reduce(false) { add($1, of: batch, to: &group) || $0 }
+        case .details(let details):
+            for one in details { try add(one, of: batch, to: &group) }
+            isNew = true
+        }
+        if let id = batch.id, let arrival { group.note(id, arrival, of: batch) }
+        return isNew ? arrival?.outcome ?? .stored : .duplicate
+    }
+
+    /// Returns whether something of the metrics was not stored before.
+    private func add(_ metrics: InstanceMetrics, of batch: PendingBatch, to group: inout WriteGroup) -> Bool {
+        let sender = RowIdentity.sender(metrics.resource)
+        let points: [RequestPoint]
+        if let id = batch.id {
+            points = metrics.points
+            group.points.append(points, of: metrics.resource, sender: sender, batch: RowIdentity.batch(id))
+        } else {
+            points = group.addUnnumbered(metrics.points, of: metrics.resource, sender: sender)
+        }
+        if let ledger = metrics.ledger {
+            group.add(ledger, requests: metrics.requests, sender: sender, batch: batch.id)
+        }
+        senders.note(
+            metrics.resource, id: sender, at: batch.arrival, until: metrics.latestEnd, points: points,
+            ledger: metrics.ledger, in: &group.senders)
+        group.added.append(InstanceMetrics(resource: metrics.resource, points: points))
+        return !points.isEmpty || metrics.points.isEmpty
+    }
+
+    private func add(_ details: DetailsBatch, of batch: PendingBatch, to group: inout WriteGroup) throws {
+        let sender = RowIdentity.sender(details.resource)
+        var new = details
+        new.details = []
+        for span in details.details {
+            let identity = RowIdentity.span(span, of: sender, in: batch.id)
+            // A sender that does not number its batches may have sent the span before.
+            guard group.isNew(span, identity: identity, in: batch.id) else { continue }
+            lastSpan = max(Int64(clamping: batch.arrival), lastSpan + 1)
+            try group.details.append(
+                span, of: details.resource, sender: sender, identity: identity, stored: lastSpan)
+            new.details.append(span)
+        }
+        let points = new.points
+        let name = batch.id.map(RowIdentity.batch) ?? RowIdentity.contents(points, of: sender)
+        group.points.append(points, of: details.resource, sender: sender, batch: name)
+        senders.note(
+            details.resource, id: sender, at: batch.arrival, until: details.latestEnd, points: points,
+            in: &group.senders)
+        group.added.append(InstanceMetrics(resource: details.resource, points: points))
+        group.spans += new.details.count
+    }
+
+    /// Adds the rows of series that are new on their day, and returns them.
+    private func addSeries(of group: inout WriteGroup) -> Set<SeriesDay> {
+        var new: Set<SeriesDay> = []
+        for metrics in group.added {
+            for point in metrics.points {
+                let day = SeriesDay(
+                    service: metrics.resource.service, series: RowIdentity.series(point.dimensions),
+                    day: StoredDay.of(Int64(clamping: point.end)))
+                guard !knownSeries.contains(day), new.insert(day).inserted else { continue }
+                group.series.append { row in
+                    row.text(day.service)
+                    row.number(day.series)
+                    row.number(day.day)
+                    row.add(point.dimensions)
+                }
+            }
+        }
+        return new
+    }
+}

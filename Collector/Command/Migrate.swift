@@ -1,0 +1,23 @@
+import ArgumentParser
+import Foundation
+import MartletClickHouseStorage
+
+struct Migrate: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Makes the tables of a store on ClickHouse, or brings them up to this version.",
+        discussion: """
+            It needs a user that may create a database and tables: MARTLET_CLICKHOUSE_USER and MARTLET_CLICKHOUSE_PASSWORD. It \
+            may run while collectors use the store. A file needs no such step.
+            """)
+
+    @Option(help: "The store, clickhouse:http://HOST:8123/DATABASE.")
+    var store: String?
+
+    func run() async throws {
+        guard let text = store ?? CollectorEnvironment(ProcessInfo.processInfo.environment)["STORE"],
+            case .clickHouse(let location) = try StoreLocation(text)
+        else { throw ValidationError("--store must be clickhouse:http://HOST:8123/DATABASE") }
+        try await reportingFailure { try await Migration.run(at: location, StoreLocation.credentials) }
+        Output.line("\(location) has the tables of this version")
+    }
+}

@@ -1,0 +1,188 @@
+import Fixtures
+import MartletPoints
+import MartletSQLiteStorage
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+@testable import MartletClickHouseStorage
+
+/// The store of several collectors. ``StorageContractTests`` runs on it with `MARTLET_TEST_STORE=clickhouse`.
+@Suite(.enabled("a ClickHouse is installed") { ClickHouseServer.shared != nil })
+struct ClickHouseStorageTests {
+    private let server: ClickHouseServer
+    private let database: ClickHouseDatabase
+    private let folder: TemporaryFolder
+    private let clock = Clock()
+
+    init() async throws {
+        server = try #require(ClickHouseServer.shared)
+        database = try await ClickHouseDatabase(server)
+        folder = try TemporaryFolder()
+        clock.time = Samples.time(7200)
+    }
+
+    private func collector() async throws -> ClickHouseStorage {
+        try await database.open(now: { [clock] in clock.time })
+    }
+
+    /// Samples.time(2_800) is a whole hour.
+    private static let start: UInt64 = 2_800
+
+    /// A batch of one of six processes. Its durations are whole parts of two, so sums are exact in any order.
+    private static func batch(_ number: Int, _ random: inout SeededGenerator) -> (BatchID, InstanceMetrics) {
+        let (process, sequence) = (number % 6, UInt64(number / 6 + 1))
+        let end = start + 10 * sequence
+        var points: [RequestPoint] = []
+        for endpoint in 0..<Int.random(in: 1...5, using: &random) {
+            let isFailed = Int.random(in: 0..<4, using: &random) == 0
+            let seconds = (0..<Int.random(in: 1...8, using: &random)).map { _ in
+                Double(Int.random(in: 1...4096, using: &random)) / 1024
+            }
+            var point = Samples.point(
+                Samples.dimensions(
+                    process % 2 == 0 ? .client : .server, endpoint: "/\(endpoint)", status: isFailed ? 503 : 200,
+                    error: isFailed ? "503" : nil), seconds, end: end)
+            point.statistics.duration.lowerScale(to: Int32(7 - endpoint % 3))
+            point.statistics.phases = Samples.phases([.dns: (2, 0.25), .transfer: (3, 0.5)])
+            (point.statistics.bytesSent, point.statistics.bytesReceived) = (UInt64(number), 7)
+            points.append(point)
+        }
+        let resource = Samples.resource("service-\(process % 3)", instance: "i-\(process)")
+        let ledger = LedgerReading(time: Samples.time(end), captured: 40 * sequence, waiting: 3, age: 10 * sequence)
+        return (
+            BatchID(instance: resource.instance, sequence: sequence, signal: .metrics),
+            InstanceMetrics(resource: resource, points: points, ledger: ledger)
+        )
+    }
+
+    private static func window(_ from: UInt64, _ to: UInt64) -> TimeWindow {
+        TimeWindow(from: Samples.time(start + from), to: Samples.time(start + to))
+    }
+
+    private static let queries: [StatisticsQuery] = {
+        var blocks = StatisticsQuery(window: window(10, 910), by: [.endpoint], step: 300_000_000_000)
+        blocks.slotEnd = blocks.window.to
+        return [
+            StatisticsQuery(window: window(0, 3600), by: Dimension.allCases),
+            StatisticsQuery(window: window(0, 1200), by: [.service, .kind], order: GroupOrder(.p95), limit: 3),
+            StatisticsQuery(
+                window: window(35, 777), filter: RequestFilter([.status: ["5xx"], .host: ["api.example.com"]]),
+                by: [.service, .endpoint], limit: 4, step: 120_000_000_000),
+            StatisticsQuery(window: window(0, 1000), filter: RequestFilter([.service: ["service-1"]]), by: []), blocks,
+        ]
+    }()
+
+    @Test func everyAnswerIsThatOfAFileHoweverOftenBatchesCame() async throws {
+        var random = SeededGenerator(seed: 19)
+        let sqlite = try SQLiteStorage(path: folder.path("collector.sqlite"), now: { [clock] in clock.time })
+        let batches = (0..<360).map { Self.batch($0, &random) }
+        for (id, metrics) in batches { #expect(try await sqlite.store([metrics], of: id) == .stored) }
+
+        let collectors = [try await collector(), try await collector()]
+        let repeated = (0..<120).map { _ in Int.random(in: 0..<360, using: &random) }
+        let order = (Array(0..<360) + repeated).shuffled(using: &random)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (position, number) in order.enumerated() {
+                let (id, metrics) = batches[number]
+                group.addTask { _ = try await collectors[position % 2].store([metrics], of: id) }
+                if position % 40 == 39 { try await group.waitForAll() }
+            }
+            try await group.waitForAll()
+        }
+        for (one, other) in zip(try await sqlite.statistics(Self.queries), try await collectors[0].statistics(Self.queries)) {
+            #expect(try one.get() == other.get())
+        }
+        let agents = try await (sqlite.agents(), collectors[1].agents())
+        #expect(Set(agents.0.map(\.resource)) == Set(agents.1.map(\.resource)))
+        for agent in agents.0 {
+            let same = agents.1.first { $0.resource == agent.resource }
+            #expect(same?.ledger == agent.ledger && same?.gaps == agent.gaps)
+        }
+    }
+
+    @Test func aBatchThatWasStoredInPartCountsOnceWhenItComesAgain() async throws {
+        let (one, other) = (try await collector(), try await collector())
+        let id = BatchID(instance: "i-1", sequence: 1, signal: .metrics)
+        let metrics = [Samples.metrics(requests: 3, captured: 3, end: 10)]
+        _ = try await one.store(metrics, of: id)
+        // A collector that was killed between its inserts leaves rows without the batch's number.
+        try await one.client.run("TRUNCATE TABLE batch")
+        #expect(try await other.store(metrics, of: id) == .stored)
+        let answer = try await other.statistics(StatisticsQuery(window: Samples.everything, by: []))
+        #expect(answer.groups.map(\.count) == [3])
+        #expect(answer.account.completeness == 1)
+    }
+
+    @Test func pointsBecomeHoursWithTheSameFiguresHoweverManyCollectorsMakeThem() async throws {
+        let collectors = [try await collector(), try await collector()]
+        var random = SeededGenerator(seed: 7)
+        for number in 0..<600 {
+            let (id, metrics) = Self.batch(number, &random)
+            _ = try await collectors[number % 2].store([metrics], of: id)
+        }
+        let query = StatisticsQuery(window: Self.window(0, 3600), by: [.service, .endpoint, .status])
+        var before = try await collectors[0].statistics(query)
+        clock.time = Samples.time(7200 + 34 * 86_400)
+        // The second pass drops the points that became hours in the first.
+        for _ in 0..<2 {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for one in collectors { group.addTask { try await one.maintain() } }
+                try await group.waitForAll()
+            }
+        }
+        let points = try await collectors[0].client.rows("SELECT count() FROM point") { try $0.number(UInt64.self) }
+        #expect(points == [0])
+        var after = try await collectors[1].statistics(query)
+        // The ends are those of whole hours now.
+        for index in before.groups.indices { before.groups[index].latestEnd = 0 }
+        for index in after.groups.indices { after.groups[index].latestEnd = 0 }
+        #expect(before.groups == after.groups)
+        #expect(before.groups.count > 5)
+    }
+
+    @Test func aDatabaseWithoutTablesNamesTheCommand() async throws {
+        let location = try ClickHouseLocation("\(server.url)/\(server.newDatabase())")
+        let failure = await #expect(throws: StorageFailure.self) {
+            _ = try await ClickHouseStorage(at: location, ClickHouseCredentials([:]), now: { 0 })
+        }
+        #expect(failure?.description.contains("run: martlet-collector migrate --store clickhouse:\(location)") == true)
+    }
+
+    @Test func aNewerDatabaseIsRefusedAndLeftAsItIs() async throws {
+        try await collector().client.run("INSERT INTO migration (version) VALUES (\(Schema.version + 1))")
+        await #expect(throws: StorageFailure.self) { _ = try await collector() }
+        await #expect(throws: StorageFailure.self) {
+            try await Migration.run(at: database.location, ClickHouseCredentials([:]))
+        }
+    }
+
+    @Test func aWrongPasswordIsOneSentenceWithoutThePassword() async throws {
+        let right = ["MARTLET_CLICKHOUSE_USER": "martlet", "MARTLET_CLICKHOUSE_PASSWORD": "sesame"]
+        _ = try await ClickHouseStorage(at: database.location, ClickHouseCredentials(right), now: { 0 })
+        let wrong = right.merging(["MARTLET_CLICKHOUSE_PASSWORD": "open-up"]) { $1 }
+        let failure = await #expect(throws: ClickHouseError.self) {
+            _ = try await ClickHouseStorage(at: database.location, ClickHouseCredentials(wrong), now: { 0 })
+        }
+        let text = failure?.description ?? ""
+        #expect(text.hasPrefix("ClickHouse refuses: ") && !text.contains("open-up") && !text.contains("\n"))
+    }
+
+    @Test func theNextServerAnswersForOneThatIsAway() async throws {
+        let closed = try Loopback.listen()
+        Connection(descriptor: closed.descriptor).close()
+        let location = try ClickHouseLocation(
+            "http://127.0.0.1:\(closed.port),\(server.url)/\(database.location.database)")
+        let storage = try await ClickHouseStorage(at: location, ClickHouseCredentials([:]), now: { 0 })
+        #expect(try await storage.id == collector().id)
+        let alone = try ClickHouseLocation("http://127.0.0.1:\(closed.port)/martlet")
+        await #expect(throws: ClickHouseError.self) {
+            _ = try await ClickHouseStorage(at: alone, ClickHouseCredentials([:]), now: { 0 })
+        }
+    }
+
+    @Test(arguments: ["http://h:8123", "ftp://h/d", "http://h/d;drop", "http://u:p@h/d", "h/d", "http://a,/d"])
+    func anAddressWithoutAServerOrADatabaseIsRefused(text: String) {
+        #expect(throws: StorageFailure.self) { try ClickHouseLocation(text) }
+    }
+}

@@ -1,0 +1,25 @@
+import Fixtures
+import MartletClickHouseStorage
+import MartletSQLiteStorage
+import MartletTelemetry
+
+/// An empty store on a ClickHouse, which several collectors can open.
+struct ClickHouseDatabase {
+    let location: ClickHouseLocation
+    private let credentials = ClickHouseCredentials([:])
+
+    init(_ server: ClickHouseServer) async throws {
+        location = try ClickHouseLocation("\(server.url)/\(server.newDatabase())")
+        try await Migration.run(at: location, credentials)
+    }
+
+    /// Opens the store as a collector does that waits for no other batches, and believes a test's clock when it jumps.
+    func open(
+        now: @escaping @Sendable () -> UnixNanoseconds = SQLiteStorage.systemClock
+    ) async throws -> ClickHouseStorage {
+        var limits = ClickHouseLimits()
+        limits.insertPause = 0
+        limits.clockPatience = 40 * 24 * 3600 * 1_000_000_000
+        return try await ClickHouseStorage(at: location, credentials, limits: limits, now: now)
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import Synchronization
+
+/// A ClickHouse of this machine, with data of its own in a temporary folder. The tests of a run share one, which ends with
+/// them; each store has a database of its own.
+package final class ClickHouseServer: Sendable {
+    /// `nil` where no ClickHouse is installed, of which a line tells.
+    package static let shared: ClickHouseServer? = {
+        guard let program else {
+            print("NO CLICKHOUSE: the tests of the store on ClickHouse are left out (apt-get install clickhouse-server)")
+            return nil
+        }
+        do {
+            let server = try ClickHouseServer(program)
+            atexit { ClickHouseServer.shared?.end() }
+            return server
+        } catch {
+            print("NO CLICKHOUSE: \(program.path) does not start: \(error)")
+            return nil
+        }
+    }()
+
+    private let folder: TemporaryFolder
+    private let process: ChildProcess
+    private let databases = Atomic(0)
+    package let port: Int
+
+    package var url: String { "http://127.0.0.1:\(port)" }
+
+    /// Returns the name of a database that no other test uses.
+    package func newDatabase() -> String {
+        "test_\(databases.wrappingAdd(1, ordering: .relaxed).newValue)"
+    }
+
+    private static var program: URL? {
+        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":") + ["/usr/bin", "/usr/sbin"]
+        return folders.flatMap { folder in ["clickhouse-server", "clickhouse"].map { "\(folder)/\($0)" } }
+            .first { FileManager.default.isExecutableFile(atPath: $0) }.map { URL(fileURLWithPath: $0) }
+    }
+
+    private init(_ program: URL) throws {
+        folder = try TemporaryFolder()
+        let ports = try Self.freePorts(3)
+        port = ports[0]
+        try Self.configuration(in: folder, ports).write(
+            toFile: folder.path("config.xml"), atomically: true, encoding: .utf8)
+        try Self.users.write(toFile: folder.path("users.xml"), atomically: true, encoding: .utf8)
+        let isServer = program.lastPathComponent == "clickhouse-server"
+        process = try ChildProcess(
+            ChildProcess.Program(url: program),
+            (isServer ? [] : ["server"]) + ["--config-file=\(folder.path("config.xml"))"])
+        guard waitUntilItAnswers() else { throw CocoaError(.executableLoad) }
+    }
+
+    /// Returns `false` if it does not answer within a minute.
+    private func waitUntilItAnswers() -> Bool {
+        for _ in 0..<600 {
+            if let connection = Connection(port: port) {
+                connection.close()
+                return true
+            }
+            Thread.sleep(forTimeInterval: 0.1)
+        }
+        return false
+    }
+
+    private func end() {
+        kill(process.pid, SIGKILL)
+        try? FileManager.default.removeItem(at: folder.url)
+    }
+
+    private static func freePorts(_ count: Int) throws -> [Int] {
+        let listeners = try (0..<count).map { _ in try Loopback.listen() }
+        for listener in listeners { close(listener.descriptor) }
+        return listeners.map(\.port)
+    }
+
+    private static func configuration(in folder: TemporaryFolder, _ ports: [Int]) -> String {
+        """
+        <yandex>
+            <logger><level>warning</level><log>\(folder.path("log"))</log><errorlog>\(folder.path("errors"))</errorlog></logger>
+            <http_port>\(ports[0])</http_port><tcp_port>\(ports[1])</tcp_port>
+            <interserver_http_port>\(ports[2])</interserver_http_port><interserver_http_host>127.0.0.1</interserver_http_host>
+            <listen_host>127.0.0.1</listen_host><mark_cache_size>67108864</mark_cache_size>
+            <path>\(folder.path("data"))/</path><tmp_path>\(folder.path("tmp"))/</tmp_path>
+            <user_files_path>\(folder.path("files"))/</user_files_path>
+            <users_config>users.xml</users_config><default_profile>default</default_profile>
+            <default_database>default</default_database><timezone>UTC</timezone>
+        </yandex>
+        """
+    }
+
+    /// The user `default` has no password, and `martlet` has one.
+    private static let users = """
+        <yandex>
+            <profiles><default/></profiles><quotas><default/></quotas>
+            <users>
+                <default><password></password><networks><ip>127.0.0.1</ip></networks>
+                    <profile>default</profile><quota>default</quota></default>
+                <martlet><password>sesame</password><networks><ip>127.0.0.1</ip></networks>
+                    <profile>default</profile><quota>default</quota></martlet>
+            </users>
+        </yandex>
+        """
+}
