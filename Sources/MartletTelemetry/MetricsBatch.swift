@@ -17,7 +17,8 @@ package struct MetricsBatch: Sendable, Equatable {
 
     package init(
         resource: TelemetryResource, start: UnixNanoseconds, end: UnixNanoseconds,
-        series: [RequestDimensions: RequestStatistics], sizes: [RequestDimensions: BodySizes] = [:], instanceStart: UnixNanoseconds = 0, ledger: Ledger,
+        series: [RequestDimensions: RequestStatistics], sizes: [RequestDimensions: BodySizes] = [:],
+        instanceStart: UnixNanoseconds = 0, ledger: Ledger,
         unwatched: UInt64 = 0, agentCPU: UInt64 = 0
     ) {
         self.resource = resource

@@ -63,7 +63,10 @@ import Testing
         let again = try #require(CumulativeSums.adding(second.body, of: second.id, to: read))
         #expect(try points(of: again.upload).map(\.count) == [5])
         #expect(try points(of: again.upload) == points(of: upload))
-        #expect(try points(of: #require(CumulativeSums.adding(first.body, of: first.id, to: read)).upload).map(\.count) == [7])
+        #expect(
+            try points(of: #require(CumulativeSums.adding(first.body, of: first.id, to: read)).upload).map(\.count) == [
+                7
+            ])
     }
 
     @Test func aDamagedFileHasNoSums() throws {
