@@ -45,6 +45,10 @@ import Testing
             uploads.append(upload)
             sums = new
         }
+        let resources = try uploads.map { try OTLPExportMetricsServiceRequest(serializedBytes: $0).resourceMetrics }
+            .map { $0.map(\.resource) }
+        // Other programs would make a second stream, with all that the first one has.
+        #expect(Set(resources).count == 1)
         let points = try uploads.flatMap(points)
         #expect(points.map(\.count) == [2, 5, 9])
         #expect(points.map(\.sum) == [3, 9, 19])
