@@ -21,6 +21,9 @@ package enum AttributeName {
         sdkVersion, runtimeName, runtimeVersion, captureMode, captureReason, rules,
     ]
 
+    /// The attributes of a resource that change while the process runs.
+    static let ofCapture: Set<String> = [captureMode, captureReason]
+
     package static let method = "http.request.method"
     package static let serverAddress = "server.address"
     package static let serverPort = "server.port"

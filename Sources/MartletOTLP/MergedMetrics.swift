@@ -57,6 +57,10 @@ package struct MergedMetrics {
         scope.metrics += latest.values.sorted { $0.name < $1.name }
         var part = OTLPResourceMetrics()
         part.resource = resource
+        // Other programs make a stream of each resource, and a sum that goes on in another stream would count twice.
+        if temporality == .cumulative {
+            part.resource.attributes.removeAll { AttributeName.ofCapture.contains($0.key) }
+        }
         part.scopeMetrics = [scope]
         part.schemaURL = OTLPScope.schemaURL
         var request = OTLPExportMetricsServiceRequest()

@@ -10,7 +10,7 @@ import Tracing
             do {
                 try await transaction("settle payments") {
                     // Spans within a transaction are in its trace and in no count.
-                    try await withSpan("charge") { _ in
+                    try withSpan("charge") { _ in
                         if number == 10 { throw CardDeclined() }
                     }
                 }

@@ -71,8 +71,8 @@ public struct MartletConfiguration: Sendable {
     /// are counted without it. A name counts to ``maxEndpoints``, so return one of few.
     public var name: (@Sendable (MartletTarget) -> String?)?
     /// Leaves requests out beside ``exclude``: those for which it returns `true` are not counted and carry no trace. Unlike the
-    /// patterns, it also decides on requests that the service receives. Called as ``name`` is, once for each request, at the
-    /// start of a `URLSession` request and at the end of any other. Default none.
+    /// patterns, it also decides on requests that the service receives. Called as ``name`` is: at the start of a `URLSession`
+    /// request, and again when it goes on with credentials; at the end of any other. Default none.
     public var ignore: (@Sendable (MartletTarget) -> Bool)?
     /// The number of distinct endpoints; a further one counts to `{other}` of its host. `MARTLET_MAX_ENDPOINTS`, default
     /// 1000.

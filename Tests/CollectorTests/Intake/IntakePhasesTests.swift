@@ -106,9 +106,11 @@ import Testing
         }
     }
 
-    @Test func cumulativePhasesAreRefused() throws {
+    /// An agent that is asked for cumulative points sends phases so too, which is no mistake.
+    @Test func cumulativePhasesAreLeftOutAndNotRefused() throws {
         let taken = try take(try changed { $0.aggregationTemporality = .cumulative })
-        #expect(taken.refusals.total == 5)
+        #expect(taken.refusals.total == 0)
+        #expect(taken.values.map(\.requests) == [4])
         #expect(phases(taken) == PhaseTotals())
     }
 

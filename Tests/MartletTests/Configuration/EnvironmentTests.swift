@@ -41,7 +41,8 @@ import Testing
         let (configuration, warnings) = MartletConfiguration.fromEnvironment([
             "MARTLET_ENABLED": "Off", "MARTLET_SERVICE_NAME": "checkout", "MARTLET_SERVICE_VERSION": "1.2",
             "MARTLET_ENVIRONMENT": "staging", "MARTLET_ENDPOINT": "https://collector.example:4318/base",
-            "MARTLET_TOKEN": "s3cret", "MARTLET_HEADERS": "api-key=a%2Cb, X-Scope-OrgID=7", "MARTLET_CAPTURE": "Explicit",
+            "MARTLET_TOKEN": "s3cret", "MARTLET_HEADERS": "api-key=a%2Cb, X-Scope-OrgID=7",
+            "MARTLET_CAPTURE": "Explicit",
             "MARTLET_INCLUDE": "*.example.com, 10.0.0.*:80/x/*", "MARTLET_EXCLUDE": "a.example.com",
             "MARTLET_ENDPOINTS": "/users/{id}, /static/*",
             "MARTLET_MAX_ENDPOINTS": "12", "MARTLET_SAMPLE_RATE": "0.25", "MARTLET_KEEP_FAILURES": "no",

@@ -11,7 +11,8 @@ import Tracing
 
 /// The closures of a configuration, and requests that the service records itself.
 @Suite struct ServiceDecisionsTests {
-    private static let url = URL(string: "https://User:pw@API.example.com:8443/orders/17?q=1#x") ?? URL(fileURLWithPath: "/")
+    private static let url =
+        URL(string: "https://User:pw@API.example.com:8443/orders/17?q=1#x") ?? URL(fileURLWithPath: "/")
     private static let start = Date(timeIntervalSince1970: 1_700_000_000)
 
     private static func request(
@@ -169,8 +170,12 @@ import Tracing
             agent.tracer.withSpan("inner") { _ in }
             agent.record(Self.request(endpoint: "/inner"))
         }
-        configuration.name = { decide($0); return "/named" }
-        configuration.ignore = { decide($0); return false }
+        configuration.name = {
+            decide($0); return "/named"
+        }
+        configuration.ignore = {
+            decide($0); return false
+        }
         await MartletAgent.inMemory(configuration) { agent in
             holder.withLock { $0 = agent }
             agent.record(Self.request())

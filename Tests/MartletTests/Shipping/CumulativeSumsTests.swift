@@ -45,6 +45,10 @@ import Testing
             uploads.append(upload)
             sums = new
         }
+        let resources = try uploads.map { try OTLPExportMetricsServiceRequest(serializedBytes: $0).resourceMetrics }
+            .map { $0.map(\.resource) }
+        // Other programs would make a second stream, with all that the first one has.
+        #expect(Set(resources).count == 1)
         let points = try uploads.flatMap(points)
         #expect(points.map(\.count) == [2, 5, 9])
         #expect(points.map(\.sum) == [3, 9, 19])
@@ -63,7 +67,10 @@ import Testing
         let again = try #require(CumulativeSums.adding(second.body, of: second.id, to: read))
         #expect(try points(of: again.upload).map(\.count) == [5])
         #expect(try points(of: again.upload) == points(of: upload))
-        #expect(try points(of: #require(CumulativeSums.adding(first.body, of: first.id, to: read)).upload).map(\.count) == [7])
+        #expect(
+            try points(of: #require(CumulativeSums.adding(first.body, of: first.id, to: read)).upload).map(\.count) == [
+                7
+            ])
     }
 
     @Test func aDamagedFileHasNoSums() throws {

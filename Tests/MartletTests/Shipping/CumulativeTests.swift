@@ -29,12 +29,14 @@ extension AgentTests {
                     default: break
                     }
                 }
-                return metrics.filter { $0.name == MetricName.clientDuration }.flatMap(\.exponentialHistogram.dataPoints)
-                    .reduce(into: [:]) { points, point in
-                        let endpoint = point.attributes.first { $0.key == "url.template" }?.value.stringValue ?? ""
-                        points[endpoint] = Point(
-                            count: point.count, start: point.startTimeUnixNano, end: point.timeUnixNano)
-                    }
+                return metrics.filter { $0.name == MetricName.clientDuration }.flatMap(
+                    \.exponentialHistogram.dataPoints
+                )
+                .reduce(into: [:]) { points, point in
+                    let endpoint = point.attributes.first { $0.key == "url.template" }?.value.stringValue ?? ""
+                    points[endpoint] = Point(
+                        count: point.count, start: point.startTimeUnixNano, end: point.timeUnixNano)
+                }
             }
         }
 
