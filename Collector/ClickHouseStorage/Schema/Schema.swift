@@ -160,6 +160,9 @@ enum Schema {
         environment String
         instance String
         sender_host String
+        capture_mode String
+        capture_reason String
+        agent String
         \(dimensions)
         start_ns Int64
         duration Int64
