@@ -15,6 +15,7 @@ test:
 	swift build --build-tests --disable-xctest
 	scripts/run-tests.sh --filter '^Martlet(OTLP|Telemetry)?Tests\.'
 	scripts/run-tests.sh --filter '^CollectorTests\.'
+	MARTLET_TEST_STORE=clickhouse scripts/run-tests.sh --filter 'StorageContractTests'
 	scripts/run-tests.sh --filter EndToEndTests --skip ConsumerTests
 	scripts/run-tests.sh --filter ConsumerTests
 	scripts/run-tests.sh --filter '^FaultTests\.'

@@ -184,7 +184,8 @@ let package = Package(
         .testTarget(
             name: "CollectorTests",
             dependencies: [
-                "Fixtures", "MartletClickHouseStorage", "MartletIntake", "MartletOTLP", "MartletPage", "MartletPoints", "MartletPrometheus",
+                "Fixtures", "MartletClickHouseStorage", "MartletIntake", "MartletOTLP", "MartletPage", "MartletPoints",
+                "MartletPrometheus",
                 "MartletReports", "MartletServer", "MartletSQLiteStorage", "MartletStorage", "MartletTelemetry",
                 "martlet-collector",
                 .product(name: "GRDB", package: "GRDB.swift"),

@@ -2,8 +2,8 @@
 # Makes sure that the needs of the build are installed, and installs missing ones with apt-get.
 # With `check`, it adds Python. With `demo`, it adds the OpenTelemetry SDK for Python if that can be had. With `test`, it adds that and the needs of the tests: libcurl (for a statically linked
 # service), curl, the servers of the parity tests, a list of English words, Chromium, systemd's checks, in .build/python the OpenTelemetry SDK
-# for Python, PyYAML, Schemathesis, Selenium and, if it can be had, kubernetes-validate, and in .build/prometheus Debian's
-# Prometheus.
+# for Python, PyYAML, Schemathesis, Selenium and, if it can be had, kubernetes-validate, in .build/prometheus Debian's
+# Prometheus, and ClickHouse if it can be had.
 set -euo pipefail
 
 fail() {
@@ -63,6 +63,21 @@ install_python_packages() {
         "$python" -m pip install --quiet --retries 10 --disable-pip-version-check "$@"
 }
 
+# Installs ClickHouse without starting its service: the tests start a server of their own.
+install_clickhouse() {
+    local policy=/usr/sbin/policy-rc.d as_root=() status=0 program
+    for program in clickhouse-server clickhouse; do
+        ! PATH=$PATH:/usr/sbin command -v "$program" >/dev/null || return 0
+    done
+    echo "Installing clickhouse-server"
+    ((EUID == 0)) || as_root=(sudo)
+    if [[ -e $policy ]]; then policy=; else printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null; fi
+    [[ -z $policy ]] || "${as_root[@]}" chmod +x "$policy"
+    install clickhouse-server || status=$?
+    [[ -z $policy ]] || "${as_root[@]}" rm "$policy"
+    return "$status"
+}
+
 opentelemetry=('opentelemetry-sdk~=1.38' 'opentelemetry-exporter-otlp-proto-http~=1.38')
 opentelemetry_modules='opentelemetry.sdk, opentelemetry.exporter.otlp.proto.http'
 
@@ -99,6 +114,8 @@ fi
 [[ ${1:-} != test ]] ||
     install_python_packages "$opentelemetry_modules, yaml, schemathesis, selenium" "${opentelemetry[@]}" \
         'PyYAML~=6.0' 'schemathesis~=4.5' 'selenium~=4.30' || fail "A package of PyPI could not be installed."
+[[ ${1:-} != test ]] || install_clickhouse ||
+    echo "!!!!!!!! NO CLICKHOUSE: clickhouse-server could not be installed; the tests of the store on it are left out. !!!!!!!!"
 # The schemas of Kubernetes are large. Without them scripts/check-deploy.sh says what it did not check.
 [[ ${1:-} != test ]] || install_python_packages kubernetes_validate 'kubernetes-validate~=1.34' ||
     echo "kubernetes-validate could not be installed."

@@ -5,8 +5,8 @@ extension ClickHouseStorage {
     /// Any collector may do it, at any time and at the same time as another: each step has the same result however often it runs.
     package func maintain() async throws {
         let clock = try await clock().advance(to: now())
-        // Points of the oldest parts become hours, then these are read from `hour`, and the next pass drops the points.
-        try await drop(Schema.point, past: Int64(try await rolledHours()), of: Schema.hoursOfPart)
+        // Points of the oldest parts become hours, then these are read from `hour`, and a later pass drops the points.
+        try await dropPoints()
         try await rollUp(before: (clock.time - limits.rawAge) / StoredHour.length)
         let oldest = (clock.time - limits.retention.age(.hour)) / StoredHour.length
         for table in [Schema.hour, Schema.ledger, Schema.batch] { try await drop(table, past: oldest, of: 672) }
@@ -45,22 +45,31 @@ extension ClickHouseStorage {
         ) { try $0.number(Int64.self) }
     }
 
-    /// Adds the points of parts that end before an hour up by the hour. Points that come later than that do not replace the result of
-    /// more points.
-    private func rollUp(before oldest: Int64) async throws {
-        let length = Schema.hoursOfPart
-        var until = Int64(try await rolledHours())
-        for part in try await parts(of: Schema.point) where (part + 1) * length <= oldest && part * length >= until {
-            for hour in part * length..<(part + 1) * length {
-                try Task.checkCancellation()
-                try await client.run(Self.rollUp(of: hour))
-            }
-            until = (part + 1) * length
+    /// Drops the parts of points that are read as hours. Some of their points may have come after the hours were made, so hours are
+    /// made once more; those of more points stay.
+    private func dropPoints() async throws {
+        let rolled = Int64(try await rolledHours())
+        for part in try await parts(of: Schema.point) where (part + 1) * Schema.hoursOfPart <= rolled {
+            try await rollUp(part)
+            try await client.run("ALTER TABLE \(Schema.point.name) DROP PARTITION \(part)")
         }
-        // Even without points, hours that are over are read as hours, so that all windows are cut alike.
-        until = max(until, oldest / length * length)
-        guard until > Int64(try await rolledHours()) else { return }
-        try await client.run("INSERT INTO rolled (until) VALUES (\(until))")
+    }
+
+    /// Makes the hours of the parts that end before an hour, from which on these are read as hours.
+    private func rollUp(before oldest: Int64) async throws {
+        let (length, rolled) = (Schema.hoursOfPart, Int64(try await rolledHours()))
+        for part in try await parts(of: Schema.point) where (part + 1) * length <= oldest && part * length >= rolled {
+            try await rollUp(part)
+        }
+        let until = oldest / length * length
+        if until > rolled { try await client.run("INSERT INTO rolled (until) VALUES (\(until))") }
+    }
+
+    private func rollUp(_ part: Int64) async throws {
+        for hour in part * Schema.hoursOfPart..<(part + 1) * Schema.hoursOfPart {
+            try Task.checkCancellation()
+            try await client.run(Self.rollUp(of: hour))
+        }
     }
 
     private static func rollUp(of hour: Int64) -> String {
@@ -69,13 +78,16 @@ extension ClickHouseStorage {
         let rows = PointSource.pointRows(columns, where: "hour = \(hour)", from: from, to: to)
         let dimensions =
             "environment, version, instance, kind, spans, method, host, port, endpoint, status, error, rule, outcome"
+        // Old servers leave columns out of a SELECT that only its own condition uses, and then miss them: so the end is used here
+        // too.
         return """
             INSERT INTO hour (\(columns)) SELECT toUInt32(\(hour)), service, series, toInt64(\(to)), sender, toFixedString('', 16), \
             toInt64(\(from)), toUInt32(scale + 20), sum(points), \(dimensions), sum(count), sum(total), \
             minIf(low, count > 0), minIf(has_low, count > 0), maxIf(high, count > 0), minIf(has_high, count > 0), sum(zeros), scale, \
             tupleElement(sumMap(indexes, counts), 1), tupleElement(sumMap(indexes, counts), 2), sum(sent), sum(received), \
             sumForEach(phase_counts), sumForEach(phase_seconds) \
-            FROM (\(rows.joined(separator: " UNION ALL "))) GROUP BY service, series, sender, scale, \(dimensions)
+            FROM (\(rows.joined(separator: " UNION ALL "))) GROUP BY service, series, sender, scale, \(dimensions) \
+            HAVING max(end_ns) > 0
             """
     }
 }

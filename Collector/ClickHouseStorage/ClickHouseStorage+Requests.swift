@@ -4,9 +4,10 @@ import MartletTelemetry
 /// The kept spans.
 extension ClickHouseStorage {
     package func requests(_ query: RequestsQuery) async throws -> RequestsAnswer {
-        let count = try await client.rows("SELECT count() FROM detail FINAL WHERE \(query.condition)") {
-            Int(clamping: try $0.number(UInt64.self))
-        }.first ?? 0
+        let count =
+            try await client.rows("SELECT count() FROM detail FINAL WHERE \(query.condition)") {
+                Int(clamping: try $0.number(UInt64.self))
+            }.first ?? 0
         let key = query.order.key == .time ? "start_ns" : "duration"
         let direction = query.order.ascending ? "ASC" : "DESC"
         // The keys of the page come first, because the texts of all rows are much to read.
@@ -36,8 +37,10 @@ extension ClickHouseStorage {
             WHERE \(RequestsQuery(window: window, filter: query.filter, limit: 0).condition) GROUP BY t, d
             """
         ) { row in
-            (Int(try row.number(UInt32.self)), Int(try row.number(UInt32.self)),
-                Int(clamping: try row.number(UInt64.self)))
+            (
+                Int(try row.number(UInt32.self)), Int(try row.number(UInt32.self)),
+                Int(clamping: try row.number(UInt64.self))
+            )
         }
         for (time, duration, count) in rows where cells.indices.contains(time) { cells[time][duration] = count }
         return cells
@@ -50,9 +53,10 @@ extension ClickHouseStorage {
 
     package func spans(ofTrace trace: TraceID, limit: Int) async throws -> TraceAnswer {
         let condition = "trace_low = \(trace.low) AND trace_high = \(trace.high)"
-        let count = try await client.rows("SELECT count() FROM detail FINAL WHERE \(condition)") {
-            Int(clamping: try $0.number(UInt64.self))
-        }.first ?? 0
+        let count =
+            try await client.rows("SELECT count() FROM detail FINAL WHERE \(condition)") {
+                Int(clamping: try $0.number(UInt64.self))
+            }.first ?? 0
         let limit = min(limit, 1_000_000)
         return TraceAnswer(
             spans: try await spans(where: "\(condition) ORDER BY start_ns, stored, identity LIMIT \(limit)"),

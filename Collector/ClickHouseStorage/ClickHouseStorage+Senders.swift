@@ -17,9 +17,10 @@ extension ClickHouseStorage {
             FROM sender FINAL GROUP BY id HAVING seen >= \(time) ORDER BY seen DESC, id LIMIT \(min(limit, 1_000_000))
             """
         ) { try SenderRow(&$0) }
-        let count = try await client.rows(
-            "SELECT count() FROM (SELECT id FROM sender FINAL GROUP BY id HAVING max(last_seen) >= \(time))"
-        ) { Int(clamping: try $0.number(UInt64.self)) }.first ?? 0
+        let count =
+            try await client.rows(
+                "SELECT count() FROM (SELECT id FROM sender FINAL GROUP BY id HAVING max(last_seen) >= \(time))"
+            ) { Int(clamping: try $0.number(UInt64.self)) }.first ?? 0
         let waiting = found.filter { ($0.record.ledger?.waiting ?? 0) > 0 }.map(\.id)
         let arrived = try await arrivedRequests(of: waiting)
         let gaps = try await gaps(of: Set(found.map(\.record.resource.instance)))
@@ -47,10 +48,12 @@ extension ClickHouseStorage {
             WHERE signal = '\(Signal.metrics.rawValue)' AND instance IN \(SQLText.list(instances)) GROUP BY instance
             """
         ) { row in
-            (try row.text(),
+            (
+                try row.text(),
                 BatchSequences(
                     highestSequence: try row.number(), arrivedSequences: try row.number(),
-                    overlappingBatches: try row.number()))
+                    overlappingBatches: try row.number())
+            )
         }
         return Dictionary(rows.map { ($0, $1.gaps) }) { first, _ in first }
     }
@@ -102,10 +105,7 @@ private struct SenderRow {
         let dropped = DroppedText.dropped(from: try reader.text())
         let figures = try (0..<4).map { _ in try reader.number(UInt64.self) }
         requests = figures[0]
-        var resource = TelemetryResource(
-            service: texts[0], version: texts[1].presence, environment: texts[2].presence, instance: texts[3],
-            host: texts[4].presence, captureMode: texts[5].presence, captureReason: texts[6].presence,
-            agent: texts[7].presence, runtime: texts[8].presence)
+        var resource = TelemetryResource(texts: texts)
         resource.rules = rules > 0 ? rules : nil
         let ledger = LedgerReading(
             time: UInt64(clamping: time), captured: counts[0], delivered: counts[1], waiting: counts[2],

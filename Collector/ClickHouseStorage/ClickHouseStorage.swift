@@ -41,11 +41,21 @@ package final class ClickHouseStorage: Storage {
 
     /// Stores the points of delta metrics. The collector's intake refuses those of cumulative ones, which this store cannot count.
     package func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome {
-        try await queue.store(PendingBatch(id: batch, contents: .metrics(metrics), arrival: now()))
+        let outcome = try await queue.store(PendingBatch(id: batch, contents: .metrics(metrics), arrival: now()))
+        for one in metrics { hear(from: one.resource, until: max(one.latestEnd, one.ledger?.time ?? 0)) }
+        return outcome
     }
 
     package func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome {
-        try await queue.store(PendingBatch(id: batch, contents: .details(details), arrival: now()))
+        let outcome = try await queue.store(PendingBatch(id: batch, contents: .details(details), arrival: now()))
+        for one in details { hear(from: one.resource, until: one.latestEnd) }
+        return outcome
+    }
+
+    /// Tells the clock of retention of a sender's time.
+    private func hear(from resource: TelemetryResource, until end: UnixNanoseconds) {
+        let clock = retention.withLock(\.self)
+        clock?.hear(from: Int64(bitPattern: RowIdentity.sender(resource)), until: end)
     }
 
     package var fault: String? { queue.fault.map { "ClickHouse takes no batches: \($0)" } }

@@ -104,7 +104,8 @@ struct Serve: AsyncParsableCommand {
         settings.log.bootstrap()
         let logger = Logger(label: "martlet-collector")
         let server = CollectorServer(
-            storage: storage, activity: activity, intake: settings.intake, tokens: settings.tokens, limits: settings.limitsInForce(logger),
+            storage: storage, activity: activity, intake: settings.intake, tokens: settings.tokens,
+            limits: settings.limitsInForce(logger),
             tls: settings.tls, allowedHosts: AllowedHosts(settings.allowedHosts),
             now: SQLiteStorage.systemClock, logger: logger)
         let (listening, listens) = AsyncStream.makeStream(of: Void.self)

@@ -6,13 +6,17 @@ extension SourceOptions {
     func report(_ parameters: ReportParameters) async throws -> Report {
         let query = try parameters.query(now: SQLiteStorage.systemClock())
         let base = try parameters.comparison(of: query)
-        guard let store = try await openStore() else { return try await client().get("api/v1/report", parameters.query) }
+        guard let store = try await openStore() else {
+            return try await client().get("api/v1/report", parameters.query)
+        }
         return try await store.report(query, comparedWith: base)
     }
 
     func requests(_ parameters: RequestsParameters) async throws -> RequestsReport {
         let query = try parameters.query(now: SQLiteStorage.systemClock())
-        guard let store = try await openStore() else { return try await client().get("api/v1/requests", parameters.query) }
+        guard let store = try await openStore() else {
+            return try await client().get("api/v1/requests", parameters.query)
+        }
         return RequestsReport(try await store.requests(query), for: query)
     }
 }

@@ -7,7 +7,8 @@ package final class ClickHouseServer: Sendable {
     /// `nil` where no ClickHouse is installed, of which a line tells.
     package static let shared: ClickHouseServer? = {
         guard let program else {
-            print("NO CLICKHOUSE: the tests of the store on ClickHouse are left out (apt-get install clickhouse-server)")
+            print(
+                "NO CLICKHOUSE: the tests of the store on ClickHouse are left out (apt-get install clickhouse-server)")
             return nil
         }
         do {
@@ -33,7 +34,8 @@ package final class ClickHouseServer: Sendable {
     }
 
     private static var program: URL? {
-        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":") + ["/usr/bin", "/usr/sbin"]
+        let folders =
+            (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":") + ["/usr/bin", "/usr/sbin"]
         return folders.flatMap { folder in ["clickhouse-server", "clickhouse"].map { "\(folder)/\($0)" } }
             .first { FileManager.default.isExecutableFile(atPath: $0) }.map { URL(fileURLWithPath: $0) }
     }

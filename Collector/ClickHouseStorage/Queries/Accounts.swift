@@ -61,7 +61,9 @@ enum Accounts {
         if let distance {
             let first = window.from > distance ? window.from - distance : 0
             let (last, isPastAllTime) = window.to.addingReportingOverflow(distance)
-            let hours = (StoredHour.of(Int64(clamping: first)), StoredHour.of(isPastAllTime ? .max : Int64(clamping: last)))
+            let hours = (
+                StoredHour.of(Int64(clamping: first)), StoredHour.of(isPastAllTime ? .max : Int64(clamping: last))
+            )
             conditions.append("hour BETWEEN \(hours.0) AND \(hours.1)")
         }
         if let senders {

@@ -22,9 +22,10 @@ extension TableRows {
             row.number(span.parentSpanID?.value ?? 0)
             row.number(stored)
             row.number(sender)
-            for text in [resource.service, resource.version, resource.environment, resource.instance, resource.host] {
-                row.text(text)
-            }
+            for text in [
+                resource.service, resource.version, resource.environment, resource.instance, resource.host,
+                resource.captureMode, resource.captureReason, resource.agent, resource.runtime,
+            ] { row.text(text) }
             row.add(span.request)
             row.number(start)
             row.number(Int64(clamping: span.durationNanoseconds))
@@ -59,7 +60,7 @@ extension RowReader {
         let (low, high, id) = (try number(UInt64.self), try number(UInt64.self), try number(UInt64.self))
         let (identity, parent) = (try number(UInt64.self), try number(UInt64.self))
         _ = (try number(Int64.self), try number(UInt64.self))
-        let sender = try (0..<5).map { _ in try text() }
+        let resource = TelemetryResource(texts: try (0..<9).map { _ in try text() })
         let request = try dimensions()
         let (start, duration) = (try number(Int64.self), try number(Int64.self))
         _ = try flag()
@@ -83,9 +84,6 @@ extension RowReader {
         span.events = try SpanJSON.events(json[1])
         span.links = try SpanJSON.links(json[2])
         (span.droppedAttributes, span.droppedEvents, span.droppedLinks) = (dropped[0], dropped[1], dropped[2])
-        let resource = TelemetryResource(
-            service: sender[0], version: sender[1].presence, environment: sender[2].presence, instance: sender[3],
-            host: sender[4].presence)
         return StoredSpan(
             id: DetailID(trace: low, span: id, identity: identity).description, resource: resource, span: span)
     }
@@ -103,6 +101,16 @@ extension RowReader {
         dimensions.rule = rule.presence
         dimensions.source = isOfSpans ? .spans : .metrics
         return dimensions
+    }
+}
+
+extension TelemetryResource {
+    /// Makes the sender of the texts of nine columns, from the service to the runtime.
+    init(texts: [String]) {
+        self.init(
+            service: texts[0], version: texts[1].presence, environment: texts[2].presence, instance: texts[3],
+            host: texts[4].presence, captureMode: texts[5].presence, captureReason: texts[6].presence,
+            agent: texts[7].presence, runtime: texts[8].presence)
     }
 }
 

@@ -23,7 +23,8 @@ package enum Migration {
     static func check(_ client: ClickHouseClient) async throws -> String {
         let location = client.connection.location
         let tables = try await client.rows(
-            "SELECT count() FROM system.tables WHERE database = '\(location.database)' AND name = 'migration'"
+            "SELECT count() FROM system.tables WHERE database = '\(location.database)' AND name = 'migration'",
+            isInDatabase: false
         ) { try $0.number(UInt64.self) }
         let found = tables == [1] ? try await version(client) : 0
         guard found <= Schema.version else { throw newer(found, at: location) }
@@ -46,6 +47,7 @@ package enum Migration {
 
     private static func newer(_ version: UInt32, at location: ClickHouseLocation) -> StorageFailure {
         StorageFailure(
-            "\(location) has the tables of a newer Martlet (\(version)); this one knows \(Schema.version): use the newer collector")
+            "\(location) has the tables of a newer Martlet (\(version)); this one knows \(Schema.version): use the newer collector"
+        )
     }
 }

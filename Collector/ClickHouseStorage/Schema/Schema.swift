@@ -163,6 +163,10 @@ enum Schema {
         environment String
         instance String
         sender_host String
+        capture_mode String
+        capture_reason String
+        agent String
+        runtime String
         \(dimensions)
         start_ns Int64
         duration Int64

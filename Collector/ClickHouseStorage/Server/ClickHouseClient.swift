@@ -28,8 +28,14 @@ struct ClickHouseClient: Sendable {
     }
 
     /// Returns the rows of a SELECT, which has no FORMAT.
-    func rows<Row>(_ sql: String, _ decode: (inout RowReader) throws -> Row) async throws -> [Row] {
-        var reader = RowReader(try await connection.run(sql + " FORMAT RowBinary", settings: settings))
+    ///
+    /// - Parameter isInDatabase: `false` if the database may be missing.
+    func rows<Row>(
+        _ sql: String, isInDatabase: Bool = true, _ decode: (inout RowReader) throws -> Row
+    ) async throws -> [Row] {
+        let answer = try await connection.run(
+            sql + " FORMAT RowBinary", isInDatabase: isInDatabase, settings: settings)
+        var reader = RowReader(answer)
         var rows: [Row] = []
         while !reader.isAtEnd { rows.append(try decode(&reader)) }
         return rows

@@ -31,8 +31,10 @@ struct KnownBatches {
         let rows = try await client.rows(
             "SELECT DISTINCT instance, signal, first, last, part FROM batch WHERE \(conditions.joined(separator: " OR "))"
         ) { row in
-            (Stream(instance: try row.text(), signal: try row.text()), try row.number(UInt64.self),
-                try row.number(UInt64.self), try row.text())
+            (
+                Stream(instance: try row.text(), signal: try row.text()), try row.number(UInt64.self),
+                try row.number(UInt64.self), try row.text()
+            )
         }
         for (stream, first, last, part) in rows { insert(stream, first, last, part) }
     }

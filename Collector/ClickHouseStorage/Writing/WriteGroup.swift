@@ -123,8 +123,10 @@ struct WriteGroup {
             WHERE (trace_low, trace_high, span) IN (\(keys.joined(separator: ", ")))
             """
         ) { row in
-            (TraceID(high: try row.number(), low: try row.number()), SpanID(try row.number(UInt64.self)),
-                try row.number(UInt64.self))
+            (
+                TraceID(high: try row.number(), low: try row.number()), SpanID(try row.number(UInt64.self)),
+                try row.number(UInt64.self)
+            )
         }
         return Set(
             rows.compactMap { trace, span, identity in

@@ -90,7 +90,9 @@ struct ClickHouseStorageTests {
             }
             try await group.waitForAll()
         }
-        for (one, other) in zip(try await sqlite.statistics(Self.queries), try await collectors[0].statistics(Self.queries)) {
+        for (one, other) in zip(
+            try await sqlite.statistics(Self.queries), try await collectors[0].statistics(Self.queries))
+        {
             #expect(try one.get() == other.get())
         }
         let agents = try await (sqlite.agents(), collectors[1].agents())

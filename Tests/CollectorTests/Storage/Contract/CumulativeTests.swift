@@ -8,7 +8,8 @@ import Testing
 
 extension StorageContractTests {
     /// Cumulative metrics, from the body of a request to the statistics of a report.
-    @Suite struct CumulativeTests {
+    @Suite(.enabled(if: !TestedStore.isClickHouse, "a store on ClickHouse refuses cumulative metrics"))
+    struct CumulativeTests {
         private let folder: TemporaryFolder
         private let storage: any Storage
         /// A day in seconds. The first point of an unknown sender that began so long ago does not count.
