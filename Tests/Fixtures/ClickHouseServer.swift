@@ -41,7 +41,10 @@ package final class ClickHouseServer: Sendable {
     }
 
     private init(_ program: URL) throws {
-        folder = try TemporaryFolder()
+        // A column is a file: in memory, many thousands of them are made and deleted in seconds.
+        let memory = URL(fileURLWithPath: "/dev/shm")
+        let isThere = FileManager.default.isWritableFile(atPath: memory.path)
+        folder = try TemporaryFolder(in: isThere ? memory : FileManager.default.temporaryDirectory)
         let ports = try Self.freePorts(3)
         port = ports[0]
         try Self.configuration(in: folder, ports).write(
@@ -86,6 +89,7 @@ package final class ClickHouseServer: Sendable {
             <listen_host>127.0.0.1</listen_host><mark_cache_size>67108864</mark_cache_size>
             <path>\(folder.path("data"))/</path><tmp_path>\(folder.path("tmp"))/</tmp_path>
             <user_files_path>\(folder.path("files"))/</user_files_path>
+            <merge_tree><old_parts_lifetime>1</old_parts_lifetime></merge_tree>
             <users_config>users.xml</users_config><default_profile>default</default_profile>
             <default_database>default</default_database><timezone>UTC</timezone>
         </yandex>
