@@ -4,6 +4,11 @@ import MartletTelemetry
 extension ClickHouseStorage {
     /// Any collector may do it, at any time and at the same time as another: each step has the same result however often it runs.
     package func maintain() async throws {
+        if queue.fault != nil {
+            // Only an insert tells that the server takes inserts again. Hour 0 changes nothing.
+            try await client.run("INSERT INTO rolled (until) VALUES (0)")
+            queue.noteInsert()
+        }
         let clock = try await clock().advance(to: now())
         // Points of the oldest parts become hours, then these are read from `hour`, and a later pass drops the points.
         try await dropPoints()

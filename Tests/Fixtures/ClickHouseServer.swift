@@ -12,9 +12,7 @@ package final class ClickHouseServer: Sendable {
             return nil
         }
         do {
-            let server = try ClickHouseServer(program)
-            atexit { ClickHouseServer.shared?.end() }
-            return server
+            return try ClickHouseServer(program)
         } catch {
             print("NO CLICKHOUSE: \(program.path) does not start: \(error)")
             return nil
@@ -22,7 +20,6 @@ package final class ClickHouseServer: Sendable {
     }()
 
     private let folder: TemporaryFolder
-    private let process: ChildProcess
     private let databases = Atomic(0)
     package let port: Int
 
@@ -41,16 +38,22 @@ package final class ClickHouseServer: Sendable {
     }
 
     private init(_ program: URL) throws {
-        folder = try TemporaryFolder()
+        // A column is a file: in memory, many thousands of them are made and deleted in seconds.
+        let memory = URL(fileURLWithPath: "/dev/shm")
+        let isThere = FileManager.default.isWritableFile(atPath: memory.path)
+        folder = try TemporaryFolder(in: isThere ? memory : FileManager.default.temporaryDirectory)
         let ports = try Self.freePorts(3)
         port = ports[0]
         try Self.configuration(in: folder, ports).write(
             toFile: folder.path("config.xml"), atomically: true, encoding: .utf8)
         try Self.users.write(toFile: folder.path("users.xml"), atomically: true, encoding: .utf8)
         let isServer = program.lastPathComponent == "clickhouse-server"
-        process = try ChildProcess(
-            ChildProcess.Program(url: program),
-            (isServer ? [] : ["server"]) + ["--config-file=\(folder.path("config.xml"))"])
+        let command =
+            [program.path] + (isServer ? [] : ["server"]) + ["--config-file=\(folder.path("config.xml"))"]
+        let shell = try Process.run(
+            URL(fileURLWithPath: "/bin/bash"),
+            arguments: ["-c", Self.script, "clickhouse", "\(getpid())", folder.url.path] + command)
+        shell.waitUntilExit()
         guard waitUntilItAnswers() else { throw CocoaError(.executableLoad) }
     }
 
@@ -66,10 +69,24 @@ package final class ClickHouseServer: Sendable {
         return false
     }
 
-    private func end() {
-        kill(process.pid, SIGKILL)
-        try? FileManager.default.removeItem(at: folder.url)
-    }
+    /// Starts a command that ends with a process, and removes a folder then. The command keeps no descriptor of the tests:
+    /// Foundation's `Process` learns the end of a child from a socket that every later child inherits, and would wait for this
+    /// one.
+    private static let script = """
+        tests=$1 folder=$2
+        shift 2
+        (
+            for descriptor in /proc/$BASHPID/fd/*; do
+                number=${descriptor##*/}
+                ((number < 3)) || eval "exec $number>&-"
+            done
+            "$@" &
+            tail --pid="$tests" -f /dev/null
+            kill -9 $!
+            wait
+            rm -rf "$folder"
+        ) </dev/null >/dev/null 2>&1 &
+        """
 
     private static func freePorts(_ count: Int) throws -> [Int] {
         let listeners = try (0..<count).map { _ in try Loopback.listen() }
@@ -86,6 +103,7 @@ package final class ClickHouseServer: Sendable {
             <listen_host>127.0.0.1</listen_host><mark_cache_size>67108864</mark_cache_size>
             <path>\(folder.path("data"))/</path><tmp_path>\(folder.path("tmp"))/</tmp_path>
             <user_files_path>\(folder.path("files"))/</user_files_path>
+            <merge_tree><old_parts_lifetime>1</old_parts_lifetime></merge_tree>
             <users_config>users.xml</users_config><default_profile>default</default_profile>
             <default_database>default</default_database><timezone>UTC</timezone>
         </yandex>

@@ -2,9 +2,10 @@ import Foundation
 
 /// A folder that is deleted when the value is released.
 package final class TemporaryFolder: Sendable {
-    package let url = FileManager.default.temporaryDirectory.appendingPathComponent("martlet-\(UUID().uuidString)")
+    package let url: URL
 
-    package init() throws {
+    package init(in parent: URL = FileManager.default.temporaryDirectory) throws {
+        url = parent.appendingPathComponent("martlet-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
 

@@ -26,6 +26,8 @@ final class ClickHouseConnection: Sendable {
         // A server that is away is left for the next one at once.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.timeout.connect = .seconds(3)
+        // The time limit of a request ends with the head of its answer.
+        configuration.timeout.read = Self.timeout
         // ClickHouse closes idle connections after 3 s by default (`keep_alive_timeout`).
         configuration.connectionPool.idleTimeout = .seconds(2)
         configuration.redirectConfiguration = .disallow

@@ -29,6 +29,9 @@ final class InsertQueue: Sendable {
     /// The reason why the latest insert failed; `nil` if it did not.
     var fault: String? { state.withLock { $0.fault } }
 
+    /// Takes note that an insert of the store itself was answered. Nobody may send batches while the store is not ready.
+    func noteInsert() { state.withLock { $0.fault = nil } }
+
     /// Stores a batch and returns after the answer to its insert. Throws ``StorageBusy`` if more wait than the limits allow.
     /// Goes on if its task is cancelled, because other batches are in the same insert.
     func store(_ batch: PendingBatch) async throws -> StoreOutcome {

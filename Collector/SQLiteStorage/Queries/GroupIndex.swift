@@ -1,4 +1,5 @@
 import MartletStorage
+import MartletTelemetry
 
 /// The groups of a query, found by the values of its dimensions.
 struct GroupIndex {
@@ -29,7 +30,9 @@ struct GroupIndex {
     mutating func index(of values: [String?]) throws(TooManyGroups) -> Int? {
         if let known = indexes[values] { return known }
         if let wanted, !wanted.contains(Array(values.prefix(wantedValues))) { return nil }
-        guard self.values.count < maxGroups / slots else { throw TooManyGroups(limit: maxGroups) }
+        // Wanted groups were counted before, without the kinds that each of them may be of.
+        let most = maxGroups / slots * (wanted == nil ? 1 : RequestKind.allCases.count)
+        guard self.values.count < most else { throw TooManyGroups(limit: maxGroups) }
         indexes[values] = self.values.count
         self.values.append(values)
         return self.values.count - 1

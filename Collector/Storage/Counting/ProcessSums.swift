@@ -8,6 +8,9 @@ package struct ProcessSums {
     private let grid: SlotGrid
     private let maxSlots: Int
     private var services: [String: Service] = [:]
+    /// Slots of all processes together, and the most of them: a slot of a process takes some 500 bytes.
+    private var processSlots = 0
+    private static let maxProcessSlots = 200_000
 
     /// The times and figures of a process in a slot.
     fileprivate struct Part {
@@ -21,9 +24,13 @@ package struct ProcessSums {
         }
 
         /// The part of a slot's time that the process lived, at most 1. Two intervals more or less are no beginning and no end.
-        func share(of slot: Double) -> Double {
-            let (length, points) = (Double(to - from), Double(statistics.gauges.values.map(\.count).max() ?? 1))
-            return length > 0 ? min(1, length * (1 + 2 / max(points, 1)) / slot) : 1
+        func share(of slot: TimeWindow) -> Double {
+            let (length, inside) = (Double(to - from), Double(min(to, slot.to)) - Double(max(from, slot.from)))
+            // Delays are sampled within intervals, these once in each.
+            let samples = [.uptime, .residentMemory, .threads].compactMap { statistics.gauges[$0]?.count }.max() ?? 1
+            let interval = length / Double(max(samples, 1))
+            return length > 0 && slot.to > slot.from
+                ? min(1, max(0, inside + 2 * interval) / Double(slot.to - slot.from)) : 1
         }
     }
 
@@ -65,18 +72,20 @@ package struct ProcessSums {
             return last.to - min(uptime, last.to)
         }
 
-        fileprivate func add(to service: inout Service, _ grid: SlotGrid) {
-            guard !parts.isEmpty else { return }
+        /// Returns the number of slots that the process is in.
+        fileprivate func add(to service: inout Service, _ grid: SlotGrid) -> Int {
+            guard !parts.isEmpty else { return 0 }
+            var count = 0
             service.processes += 1
             if start > grid.window.from { service.started += 1 }
             service.runtimes.insert(resource.runtime)
             for (slot, part) in parts {
                 service.total.merge(part.statistics)
-                service.slots[slot, default: []].append(part)
-                for earlier in slots(before: slot, since: part.from, grid) {
-                    service.slots[earlier, default: []].append(part)
-                }
+                let filled = [slot] + slots(before: slot, since: part.from, grid)
+                for one in filled { service.slots[one, default: []].append(part) }
+                count += filled.count
             }
+            return count
         }
 
         /// Returns the slots before one that its first interval reaches into, and that have no figures: a process at rest reports
@@ -105,23 +114,27 @@ package struct ProcessSums {
             let count = (services.count + 1).multipliedReportingOverflow(by: grid.count)
             guard !count.overflow, count.partialValue <= maxSlots else { throw TooManyGroups(limit: maxSlots) }
         }
-        process.add(to: &services[process.service, default: Service()], grid)
+        processSlots += process.add(to: &services[process.service, default: Service()], grid)
+        guard processSlots <= Self.maxProcessSlots else { throw TooManyGroups(limit: Self.maxProcessSlots) }
     }
 
     package var answer: ProcessAnswer {
         let series = services.filter { $0.value.processes > 0 }.map { name, service in
             ProcessSeries(
                 service: name, processes: service.processes, started: service.started, runtimes: service.runtimes,
-                total: service.total, slots: (0..<grid.count).map { service.slots[$0].map(Self.slot) })
+                total: service.total, slots: (0..<grid.count).map { slot in
+                    service.slots[slot].map { Self.slot($0, in: grid.window(ofSlot: slot)) }
+                })
         }
         return ProcessAnswer(grid: grid, services: series.sorted { $0.service < $1.service })
     }
 
-    private static func slot(_ parts: [Part]) -> ProcessSlot {
-        let from = parts.map(\.from).min() ?? 0
-        let length = Double((parts.map(\.to).max() ?? from) - from)
+    /// - Parameter window: the time of the slot. The part of it counts in which any process told of itself.
+    private static func slot(_ parts: [Part], in window: TimeWindow) -> ProcessSlot {
+        let (from, to) = (parts.map(\.from).min() ?? 0, parts.map(\.to).max() ?? 0)
+        let told = TimeWindow(from: max(from, window.from), to: max(min(to, window.to), max(from, window.from)))
         var slot = ProcessSlot()
-        for part in parts { slot.add(part.statistics, share: part.share(of: length)) }
+        for part in parts { slot.add(part.statistics, share: part.share(of: told)) }
         return slot
     }
 }

@@ -72,7 +72,7 @@ struct RequestEnd {
             if field[0].lowercased() == "transfer-encoding" { isChunked = value.hasSuffix("chunked") }
         case .chunkSize:
             let size = Int(line.prefix(while: \.isHexDigit), radix: 16) ?? 0
-            part = size > 0 ? .chunk(bytes: size + 2) : .trailer
+            part = size > 0 ? .chunk(bytes: min(size, .max - 2) + 2) : .trailer
         case .trailer where line.isEmpty: part = .over
         case .trailer, .body, .chunk, .over: break
         }

@@ -119,7 +119,7 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
         guard observation.isOfThisProcess else { return }
         guard let task else { return CaptureSwitch.note(.noTask) }
         AgentCost.measure {
-            if awaitsHead { handle?.ignoreHead() }
+            if written != nil { handle?.ignoreHead() }
             // The response noted here comes first, because `task.response` waits for the task's own queue.
             let response = response ?? task.response
             let answer = RequestAnswer(

@@ -115,8 +115,13 @@ public struct MartletConfiguration: Sendable {
     /// ``rules``. `MARTLET_RULES`, default none.
     public var rulesFile: URL?
     /// Rules that change requests, for drills and tests; the first match with an action is in force. A mistake in one is a
-    /// warning in the log, and then none is in force. Default none.
-    public var rules: [MartletRule] = []
+    /// warning in the log, and then none is in force. Default none. A description of the configuration hides them, because they may
+    /// set credentials.
+    public var rules: [MartletRule] {
+        get { secretRules.value }
+        set { secretRules.value = newValue }
+    }
+    private var secretRules = Secret<[MartletRule]>([])
     /// The share of the process's CPU time that the agent may take, 0...1; 1 % of a core is always allowed. Past it the agent
     /// gives up details first, then phases, trace headers and spans. It gives up counting last, after a minute at four times
     /// the share. All of it comes back by itself. `MARTLET_MAX_CPU`, default 0.05.

@@ -114,7 +114,11 @@ private struct RuleText {
         guard container.contains(Key(stringValue: key)) else { return nil }
         let number = try? optional(Double.self, key)
         guard let text = try number.map({ "\($0)" }) ?? optional(String.self, key) else { return nil }
-        guard let value = value(text) else { throw mistake(at: key, "\"\(text)\" is not \(form)") }
+        guard let value = value(text) else {
+            // An address may hold a password.
+            let shown = text.contains("@") ? "the text" : "\"\(text)\""
+            throw mistake(at: key, "\(shown) is not \(form)")
+        }
         return value
     }
 

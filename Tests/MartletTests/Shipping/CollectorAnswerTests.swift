@@ -121,7 +121,7 @@ extension AgentTests {
                 $0.sampleRate = 0
                 $0.compression = .none
             }) { agent, collector, base in
-                collector.maxBody.store(3000, ordering: .relaxed)
+                collector.maxBody.store(4500, ordering: .relaxed)
                 var expected: [String: UInt64] = [:]
                 for letter in "abcdefgh" {
                     _ = try await URLSession.shared.data(from: base / "hello/\(letter)")

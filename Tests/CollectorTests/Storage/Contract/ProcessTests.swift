@@ -6,7 +6,8 @@ import Testing
 
 extension StorageContractTests {
     /// The figures of processes over time.
-    @Suite struct ProcessTests {
+    @Suite(.enabled(if: !TestedStore.isClickHouse, "a store on ClickHouse keeps no figures of processes"))
+    struct ProcessTests {
         private let folder: TemporaryFolder
         private let clock = Clock()
         private let storage: any Storage
