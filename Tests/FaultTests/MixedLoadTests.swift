@@ -10,6 +10,10 @@ extension FaultTests {
             case killed, pausedAndContinued, clockSet, folderRemoved, descriptorsClosed, collectorKilled, forked, ended
         }
 
+        /// All faults; without forks over `URLSession`, which is dead in a child after an upload.
+        private static let faults = Fault.allCases.filter {
+            $0 != .forked || TestedTransport.environment.isEmpty
+        }
         private static let length = Duration.seconds(30 * 60)
 
         @Test func theReportHasTheServersCountsUnderAnyFault() async throws {
@@ -17,9 +21,9 @@ extension FaultTests {
                 let mix = try await MixedLoad(in: scene)
                 let start = ContinuousClock.now
                 var number = 0
-                while isFull ? ContinuousClock.now - start < Self.length : number < Fault.allCases.count {
-                    let draw = scene.seed.draw(number * 4, in: 0...Fault.allCases.count - 1)
-                    try await mix.live(number, Fault.allCases[isFull ? draw : number])
+                while isFull ? ContinuousClock.now - start < Self.length : number < Self.faults.count {
+                    let draw = scene.seed.draw(number * 4, in: 0...Self.faults.count - 1)
+                    try await mix.live(number, Self.faults[isFull ? draw : number])
                     number += 1
                 }
                 try await mix.expectTheServersCounts()
