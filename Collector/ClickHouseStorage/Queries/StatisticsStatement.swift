@@ -42,7 +42,8 @@ struct StatisticsStatement {
             toUInt64(\(grid.step))) - toUInt64(\(grid.first)))
             """
         }
-        let columns = values + ["\(slot ?? "toUInt64(0)") AS slot", "kind AS k", "rule != '' AS changed", Self.pointColumns]
+        let columns =
+            values + ["\(slot ?? "toUInt64(0)") AS slot", "kind AS k", "rule != '' AS changed", Self.pointColumns]
         return """
             SELECT \((names + Self.classes).joined(separator: ", ")), \
             sum(count), sum(total), minIf(low, count > 0), minIf(has_low, count > 0), maxIf(high, count > 0), \

@@ -60,7 +60,8 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         package var process: ProcessMeasures?
 
         private enum CodingKeys: String, CodingKey {
-            case service, version, environment, instance, host, capture, rules, agent, ledger, statistics, runtime, process
+            case service, version, environment, instance, host, capture, rules, agent, ledger, statistics, runtime,
+                process
             case missingBatches = "missing_batches"
             case overlappingBatches = "overlapping_batches"
             case captureReason = "capture_reason"

@@ -122,7 +122,8 @@ package struct ProcessSums {
         let series = services.filter { $0.value.processes > 0 }.map { name, service in
             ProcessSeries(
                 service: name, processes: service.processes, started: service.started, runtimes: service.runtimes,
-                total: service.total, slots: (0..<grid.count).map { slot in
+                total: service.total,
+                slots: (0..<grid.count).map { slot in
                     service.slots[slot].map { Self.slot($0, in: grid.window(ofSlot: slot)) }
                 })
         }
