@@ -22,7 +22,7 @@ package enum AttributeName {
     ]
 
     /// The attributes of a resource that change while the process runs.
-    static let ofCapture: Set<String> = [captureMode, captureReason]
+    static let ofCapture: Set<String> = [captureMode, captureReason, rules]
 
     package static let method = "http.request.method"
     package static let serverAddress = "server.address"

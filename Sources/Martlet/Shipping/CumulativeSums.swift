@@ -23,8 +23,10 @@ struct CumulativeSums: Sendable, Equatable {
     ///
     /// A whole batch goes out with all streams, and a part of a batch that was too large with its own alone. Sums that have
     /// grown past ``MartletLimits/sums`` end: the streams begin anew with this batch.
+    ///
+    /// - Parameter alone: whether a whole batch also goes out with its own streams alone.
     static func adding(
-        _ plain: [UInt8], of batch: BatchID, to sums: CumulativeSums?
+        _ plain: [UInt8], of batch: BatchID, to sums: CumulativeSums?, alone: Bool = false
     ) -> (upload: [UInt8], sums: CumulativeSums)? {
         guard let added = MergedMetrics(plain) else { return nil }
         var total = added
@@ -33,7 +35,7 @@ struct CumulativeSums: Sendable, Equatable {
             total = before
             if !isAdded, sums.size > MartletLimits.sums || !total.add(plain, isResourceNew: true) { total = added }
         }
-        guard let upload = try? total.otlp(.cumulative, only: batch.part.isEmpty ? nil : added),
+        guard let upload = try? total.otlp(.cumulative, only: batch.part.isEmpty && !alone ? nil : added),
             let body = try? total.otlp()
         else { return nil }
         return (upload, CumulativeSums(last: "\(batch)", body: body))

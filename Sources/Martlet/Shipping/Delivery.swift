@@ -150,6 +150,9 @@ struct Delivery {
 
     private func isOwn(_ address: URL) -> Bool { own.contains(address) }
 
+    /// Whether a cumulative batch has its own streams alone, because a batch with all streams was too large once.
+    private var sendsOwnStreamsAlone = false
+
     private var isOver: Bool { isPaused || routes.areHeld(ownRoutes) }
 
     private mutating func deliverAll(
@@ -223,7 +226,13 @@ struct Delivery {
             if !mayHaveArrived { marked.file = outbox.mark(file, at: batch.file.place) ?? file }
             postpone(route, time, reason)
             return [marked]
-        case .split(let reason): return split(marked, body, reason, in: &outbox, over: route)
+        case .split(let reason):
+            if sums != nil, !sendsOwnStreamsAlone {
+                sendsOwnStreamsAlone = true
+                marked.file = outbox.mark(file, at: batch.file.place) ?? file
+                return [marked]
+            }
+            return split(marked, body, reason, in: &outbox, over: route)
         case .dropped(let why, let reason):
             reportRefusal(reason)
             settle(marked, as: .dropped(why), in: &outbox)
@@ -255,7 +264,9 @@ struct Delivery {
             return (body, nil)
         }
         let before = store.instance == instance ? ownSums : store.sums
-        guard let (upload, sums) = CumulativeSums.adding(plain, of: file.id(of: store.instance), to: before),
+        guard
+            let (upload, sums) = CumulativeSums.adding(
+                plain, of: file.id(of: store.instance), to: before, alone: sendsOwnStreamsAlone),
             let sent = file.isCompressed ? try? Gzip.compress(upload) : upload
         else { return (body, nil) }
         return (sent, sums)

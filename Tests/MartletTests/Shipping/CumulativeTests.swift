@@ -43,6 +43,27 @@ extension AgentTests {
         private static func counts(_ points: [String: Point]) -> [String: UInt64] { points.mapValues(\.count) }
 
         @Test(arguments: BatchStoreKind.allCases)
+        func aBatchThatIsTooLargeWithAllStreamsGoesOutWithItsOwn(kind: BatchStoreKind) async throws {
+            try await kind.withAgent({
+                $0.temporality = .cumulative
+                $0.sampleRate = 0
+                $0.compression = .none
+            }) { agent, collector, base in
+                _ = try await URLSession.shared.data(from: base / "hello/x")
+                await agent.flush()
+                let first = try #require(collector.received.map(\.body.count).max())
+                collector.maxBody.store(first + 1000, ordering: .relaxed)
+                for letter in "abcdefgh" {
+                    _ = try await URLSession.shared.data(from: base / "hello/\(letter)")
+                    await agent.flush()
+                }
+                #expect(agent.status.ledger == .init(captured: 9, delivered: 9))
+                #expect(collector.received.count { $0.status == 413 } == 1)
+                #expect(Self.counts(try #require(try Self.points(of: collector).last)) == ["/hello/h": 1])
+            }
+        }
+
+        @Test(arguments: BatchStoreKind.allCases)
         func eachUploadHasAllRequestsSinceTheStart(kind: BatchStoreKind) async throws {
             try await kind.withAgent({
                 $0.temporality = .cumulative
@@ -94,14 +115,16 @@ extension AgentTests {
             }) { agent, collector, base in
                 for path in ["hello/x", "other/y"] { _ = try await URLSession.shared.data(from: base / path) }
                 await agent.flush()
-                collector.answer(413)
+                // Too large with all streams, and then with its own.
+                collector.answer(413, 413)
                 for path in ["hello/x", "other/y"] { _ = try await URLSession.shared.data(from: base / path) }
                 await agent.flush()
                 let points = try Self.points(of: collector).map(Self.counts)
-                #expect(points.count == 4)
-                #expect(Array(points[..<2]) == [["/hello/x": 1, "/other/y": 1], ["/hello/x": 2, "/other/y": 2]])
-                #expect(points[2...].allSatisfy { $0.count == 1 && $0.values.first == 2 })
-                #expect(Set(points[2...].flatMap(\.keys)) == ["/hello/x", "/other/y"])
+                #expect(points.count == 5)
+                #expect(points[0] == ["/hello/x": 1, "/other/y": 1])
+                #expect(points[1...2].allSatisfy { $0 == ["/hello/x": 2, "/other/y": 2] })
+                #expect(points[3...].allSatisfy { $0.count == 1 && $0.values.first == 2 })
+                #expect(Set(points[3...].flatMap(\.keys)) == ["/hello/x", "/other/y"])
                 #expect(agent.status.ledger == .init(captured: 4, delivered: 4))
             }
         }
