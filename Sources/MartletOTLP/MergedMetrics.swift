@@ -36,16 +36,23 @@ package struct MergedMetrics {
         return true
     }
 
+    /// The time of the points when they are cumulative: at least that at which the agent's own metrics were read.
+    package var time: UInt64 {
+        max(end, latest.values.flatMap(\.sum.dataPoints).map(\.timeUnixNano).max() ?? 0)
+    }
+
+    /// Moves the time past another one. A cumulative point that is not newer than the one before is no news to its receiver.
+    package mutating func move(past earlier: UInt64) { end = max(end, earlier &+ 1) }
+
     /// Returns the merged body.
     ///
     /// - Parameters:
-    ///   - temporality: that of the histograms and of the counters. Cumulative ones are of the time at which the agent's own metrics were read.
+    ///   - temporality: that of the histograms and of the counters. Cumulative ones are of ``time``.
     ///   - selection: metrics with the points to return; `nil` for all.
     package func otlp(
         _ temporality: OTLPAggregationTemporality = .delta, only selection: MergedMetrics? = nil
     ) throws -> [UInt8] {
-        let time = latest.values.flatMap(\.sum.dataPoints).map(\.timeUnixNano).max() ?? 0
-        let end = temporality == .cumulative ? max(end, time) : end
+        let end = temporality == .cumulative ? time : end
         var scope = OTLPScopeMetrics()
         scope.scope = self.scope
         scope.schemaURL = OTLPScope.schemaURL

@@ -34,6 +34,8 @@ struct CumulativeSums: Sendable, Equatable {
             let isAdded = sums.last == "\(batch)"
             total = before
             if !isAdded, sums.size > MartletLimits.sums || !total.add(plain, isResourceNew: true) { total = added }
+            // The journal of a dead process may have a request that ended before the last batch was sealed.
+            if !isAdded { total.move(past: before.time) }
         }
         guard let upload = try? total.otlp(.cumulative, only: batch.part.isEmpty && !alone ? nil : added),
             let body = try? total.otlp()

@@ -57,6 +57,15 @@ import Testing
         #expect(points.map(\.timeUnixNano) == [20, 30, 40])
     }
 
+    /// The journal of a dead process may have a request that ended before its last batch was sealed.
+    @Test func aBatchThatEndedBeforeTheLastOneHasANewerPoint() throws {
+        let (last, late) = (try batch(2, requests: 2), try batch(1, requests: 1))
+        let sums = try #require(CumulativeSums.adding(last.body, of: last.id, to: nil)).sums
+        let points = try points(of: #require(CumulativeSums.adding(late.body, of: late.id, to: sums)).upload)
+        #expect(points.map(\.count) == [3])
+        #expect(points.map(\.timeUnixNano) == [31])
+    }
+
     /// A process may die when the sums are stored and the account is not.
     @Test func aBatchThatIsInTheSumsAlreadyIsNotAddedAgain() throws {
         let (first, second) = (try batch(1, requests: 2), try batch(2, requests: 3))
