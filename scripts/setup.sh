@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Makes sure that the needs of the build are installed, and installs missing ones with apt-get.
-# With `check`, it adds Python. With `demo`, it adds the OpenTelemetry SDK for Python if that can be had. With `test`, it adds that and the needs of the tests: libcurl (for a statically linked
-# service), curl, the servers of the parity tests, a list of English words, Chromium, systemd's checks, in .build/python the OpenTelemetry SDK
-# for Python, PyYAML, Schemathesis, Selenium and, if it can be had, kubernetes-validate, in .build/prometheus Debian's
-# Prometheus, and ClickHouse if it can be had.
+#
+# `check` adds Python. `demo` adds the OpenTelemetry SDK for Python if it can be had. `test` adds that, and the needs of the
+# tests: libcurl's headers (for a statically linked service), curl, OpenSSL, nginx, a list of English words, Chromium and
+# systemd's checks; in .build/python PyYAML, Schemathesis, Selenium and, if it can be had, kubernetes-validate; in
+# .build/prometheus Debian's Prometheus; and ClickHouse if it can be had.
 set -euo pipefail
 
 fail() {

@@ -6,7 +6,7 @@ struct ClearRequests: AsyncParsableCommand {
         commandName: "clear",
         abstract: "Deletes all kept requests and spans of the collector. The counts stay.")
 
-    @OptionGroup var source: CollectorOptions
+    @OptionGroup var source: ClientOptions
 
     @Flag(help: "Delete without asking.")
     var yes = false

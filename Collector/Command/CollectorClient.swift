@@ -67,7 +67,7 @@ struct CollectorClient {
             }
         } catch {
             throw Failure(
-                description: "no collector answers at \(url.absoluteString): \(ConnectionFault.sentence(error))")
+                description: "no collector answers at \(url.absoluteString): \(ConnectionFault.reason(error))")
         }
     }
 

@@ -6,11 +6,11 @@ import NIOSSL
 
 /// Describes for a person why a connection or its answer failed.
 enum ConnectionFault {
-    static func sentence(_ error: any Error) -> String {
+    static func reason(_ error: any Error) -> String {
         let text = "\(error)"
         switch error {
         case let error as NIOConnectionError:
-            return error.connectionErrors.first.map { sentence($0.error) } ?? "\(error.host) has no address"
+            return error.connectionErrors.first.map { reason($0.error) } ?? "\(error.host) has no address"
         case let error as IOError:
             return String(cString: strerror(error.errnoCode))
         case let error as HTTPClientError:
@@ -21,14 +21,15 @@ enum ConnectionFault {
         }
     }
 
-    /// Recognises errors by the names that BoringSSL gives them.
+    /// Recognizes errors by their text.
     private static func tls(_ text: String) -> String {
         if text.contains("CERTIFICATE_VERIFY_FAILED") {
-            return "its certificate is not signed by a trusted authority; name the authority's file with --certificate"
+            return
+                "the collector's certificate is not signed by a trusted authority; name the authority's file with --certificate"
         }
-        if text.contains("failedToValidateHostname") { return "its certificate is for another host name" }
+        if text.contains("failedToValidateHostname") { return "the collector's certificate is for another host name" }
         if text.contains("CERTIFICATE_REQUIRED") || text.contains("HANDSHAKE_FAILURE") {
-            return "it requires a client certificate; give one with --client-certificate"
+            return "the collector requires a client certificate; give one with --client-certificate"
         }
         return text
     }

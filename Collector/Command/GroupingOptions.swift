@@ -1,7 +1,7 @@
 import ArgumentParser
 import MartletReports
 
-/// The groups of a report, and the figure that they are sorted by.
+/// The dimensions that a report groups requests by, and the order of the groups.
 struct GroupingOptions: ParsableArguments {
     @Option(
         help: """

@@ -4,17 +4,18 @@ import MartletServer
 
 struct Health: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Asks whether a collector lives, for the health check of a container: exit status 0 or 1.",
+        abstract: "Checks that a collector answers, for the health check of a container: exit status 0 or 1.",
         discussion: """
-            Without --collector it asks the collector of this machine, where `serve` listens with the same variables: \
+            Without --collector it asks the collector of this machine, which it finds by the variables of `serve`: \
             MARTLET_COLLECTOR_HOST, MARTLET_COLLECTOR_ADMIN_PORT or else MARTLET_COLLECTOR_PORT, and over https with \
-            MARTLET_COLLECTOR_TLS_CERTIFICATE. A collector of this machine may have a certificate for any name.
+            MARTLET_COLLECTOR_TLS_CERTIFICATE. The certificate of a collector on this machine is not verified, because it is \
+            for the name that other machines use.
             """)
 
     @Option(help: "The URL of the collector to ask.")
     var collector: String?
 
-    @OptionGroup var tls: CollectorTLS
+    @OptionGroup var tls: ClientTLS
 
     func run() async throws {
         let client = try client()
@@ -29,9 +30,8 @@ struct Health: AsyncParsableCommand {
 
     private func client() throws -> CollectorClient {
         let variables = ProcessInfo.processInfo.environment
-        let url = try collector.map(CollectorOptions.url) ?? OwnCollector.url(CollectorEnvironment(variables))
+        let url = try collector.map(ClientOptions.url) ?? OwnCollector.url(CollectorEnvironment(variables))
         var configuration = url.scheme == "https" ? try reportingFailure { try tls.configuration(variables) } : nil
-        // The certificate is for the name that other machines use.
         if collector == nil || ListenAddress(host: url.host ?? "", port: 0).isLoopback {
             configuration?.certificateVerification = .none
         }

@@ -4,7 +4,7 @@ import MartletReports
 struct ListRequests: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Lists kept requests, the latest first.",
+        abstract: "Lists kept requests.",
         discussion: TimeExpression.help)
 
     @OptionGroup var source: SourceOptions
@@ -26,7 +26,7 @@ struct ListRequests: AsyncParsableCommand {
     @Flag(help: "Show the earliest, or the fastest, first.")
     var ascending = false
 
-    @Option(help: "The id of a request; the list continues after it.")
+    @Option(help: "The id of a request of an earlier list; shows the requests that follow it there.")
     var before: String?
 
     @Option(help: "The greatest number of requests to show, up to 1000. (default: \(RequestsParameter.defaultLimit))")

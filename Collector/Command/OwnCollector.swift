@@ -14,6 +14,6 @@ enum OwnCollector {
             }
         let port = try environment.integer("ADMIN_PORT") ?? environment.integer("PORT") ?? 4318
         let isTLS = environment["TLS_CERTIFICATE"] != nil
-        return try CollectorOptions.url(ListenAddress(host: host, port: port).url(port: port, isTLS: isTLS))
+        return try ClientOptions.url(ListenAddress(host: host, port: port).url(port: port, isTLS: isTLS))
     }
 }

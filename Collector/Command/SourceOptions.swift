@@ -4,7 +4,7 @@ import MartletStorage
 
 /// The source of an answer: a collector, or a store.
 struct SourceOptions: ParsableArguments {
-    @OptionGroup var options: CollectorOptions
+    @OptionGroup var options: ClientOptions
 
     @Option(help: "Read the store, sqlite:PATH or clickhouse:http://HOST:8123/DATABASE, instead of asking a collector.")
     var store: String?

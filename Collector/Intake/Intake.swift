@@ -79,7 +79,7 @@ package struct Intake: Sendable {
     ) throws(IntakeRejection) -> IntakeResult<DetailsBatch> {
         var request: OTLPExportTraceServiceRequest = try Self.decoded(
             bytes(of: body, .tracesRequest, encoding, format, reserve), format)
-        if format == .json { request.decodeHexIDs() }
+        if format == .json { request.repairHexIDs() }
         var refusals = Refusals()
         var taken: [DetailsBatch] = []
         for part in request.resourceSpans {

@@ -1,7 +1,7 @@
 /// The resources of a process for Prometheus, under the names that all its client libraries use (Prometheus documentation,
 /// "Writing client libraries").
 package enum PrometheusProcess {
-    package static func text(of figures: ProcessFigures) -> String {
+    package static func text(of figures: OwnProcessFigures) -> String {
         var text = PrometheusText()
         text.begin("process_cpu_seconds_total", .counter, "User and system CPU time.")
         text.add("process_cpu_seconds_total", figures.cpuSeconds)

@@ -114,7 +114,7 @@ package struct CollectorServer: Sendable {
         let gate = TokenGate(attempts: attempts, newcomers: newcomers)
         let router = baseRouter(takesTelemetry: true)
         router.add(middleware: DrainingMiddleware(requests: requests))
-        IngestRoutes(storage: storage, intake: intake, room: IngestRoom(limits), activity: activity, logger: logger)
+        IngestRoutes(storage: storage, intake: intake, room: IngestMemory(limits), activity: activity, logger: logger)
             .add(to: router, tokens: tokens.ingest, gate: gate)
         addReaders(to: router.group(), access(gate))
         return router
@@ -147,7 +147,7 @@ package struct CollectorServer: Sendable {
     /// Adds the routes of people and programs that read.
     private func addReaders(to group: RouterGroup<CollectorRequestContext>, _ access: ReaderAccess) {
         let (group, limiter) = (readers(group), ReadLimiter(limits))
-        ReadRoutes(storage: storage, limiter: limiter, now: now, logger: logger).add(to: group, access: access)
+        APIRoutes(storage: storage, limiter: limiter, now: now, logger: logger).add(to: group, access: access)
         PageRoutes(storage: storage, limiter: limiter, now: now, logger: logger, access: access).add(to: group)
         LoginRoutes(access: access).add(to: group)
         addMetrics(to: group, access)

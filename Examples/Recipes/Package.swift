@@ -1,7 +1,7 @@
 // swift-tools-version:6.2
 import PackageDescription
 
-// Recipes for docs/recipes.md, a program each. Copy what you need. Martlet's own package builds the same files for its tests,
+// Recipes for docs/recipes.md, a program each. Copy the parts that you need. Martlet's own package builds the same files for its tests,
 // with the packages that it has built already.
 let package = Package(
     name: "recipes",

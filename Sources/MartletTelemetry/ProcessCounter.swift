@@ -1,4 +1,4 @@
-/// A quantity that the system counts from a process's start. Stores keep the raw value.
+/// A quantity that the system counts from a process's start. Stores keep the raw value, as one of the eight bits of a byte.
 package enum ProcessCounter: UInt8, Sendable, CaseIterable {
     /// CPU time in user code, in nanoseconds. A sender that does not tell modes apart reports all of its CPU time here.
     case cpuUser = 0

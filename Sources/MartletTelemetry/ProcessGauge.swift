@@ -1,4 +1,4 @@
-/// A quantity of a process that goes up and down. Stores keep the raw value.
+/// A quantity of a process that goes up and down. Stores keep the raw value, as one of the eight bits of a byte.
 package enum ProcessGauge: UInt8, Sendable, CaseIterable {
     /// Bytes of memory in RAM.
     case residentMemory = 0

@@ -1,4 +1,5 @@
-/// The secrets that instruments may put into the attributes of spans.
+/// The secrets that instruments may put into the attributes of spans. Both programs remove them, and a name counts in full.
+/// For the headers that capture keeps, the agent has a longer list, of parts of names (`SensitiveNames`).
 package enum SpanSecrets {
     /// The text that replaces a secret (OpenTelemetry semantic conventions, "url.full").
     package static let placeholder = "REDACTED"

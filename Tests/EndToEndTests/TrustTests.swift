@@ -157,7 +157,7 @@ import Testing
         for flags in [[], ["--certificate", stranger.certificate]] {
             let answer = try await command(["agents"] + flags)
             #expect(answer.status == 2)
-            #expect(answer.errors.contains("its certificate is not signed by a trusted authority"))
+            #expect(answer.errors.contains("the collector's certificate is not signed by a trusted authority"))
         }
     }
 

@@ -24,7 +24,8 @@ extension FaultTests {
         }
 
         @Test(
-            .enabled(if: TestedTransport.environment.isEmpty, "Dispatch keeps descriptors after an upload over URLSession"))
+            .enabled(
+                if: TestedTransport.environment.isEmpty, "Dispatch keeps descriptors after an upload over URLSession"))
         func aServiceThatClosesAllDescriptorsHasItsOwnToItselfAndLosesNothing() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()

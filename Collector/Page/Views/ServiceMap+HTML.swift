@@ -57,7 +57,7 @@ extension ServiceMap {
             element(
                 "div", .class("scroll"), Attribute("tabindex", "0"), .role("region"),
                 Attribute("aria-labelledby", "h-map")
-            ) { MapDrawing(map: self).html }
+            ) { MapTexts(map: self).html }
             if edgeCount > Self.maxDrawn {
                 element("p", .class("hint")) {
                     "The \(Self.maxDrawn) edges with the most requests, of \(FigureText.grouped(UInt64(edgeCount)))."

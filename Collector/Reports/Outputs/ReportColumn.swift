@@ -17,8 +17,8 @@ struct ReportColumn: Sendable {
     let column: TextTable.Column
     let cell: @Sendable (ReportLine) -> TextTable.Cell
 
-    /// The columns of a file, which are the same for every report. A comparison adds the last one.
-    static func file(phases: Bool, isCompared: Bool) -> [ReportColumn] {
+    /// The columns of a table that is written to a pipe or a file: the same for every report. A comparison adds the last one.
+    static func piped(phases: Bool, isCompared: Bool) -> [ReportColumn] {
         [.count, .perSecond, .failed, .failureRate, .hung, .cancelled] + latency
             + (phases ? self.phases : []) + [.received, .apdex, .impact] + (isCompared ? [.verdict] : [])
     }

@@ -47,7 +47,7 @@ package struct ReportTable {
     // MARK: A file
 
     var fileColumns: [ReportColumn] {
-        ReportColumn.file(phases: context.showsPhases, isCompared: report.compare != nil)
+        ReportColumn.piped(phases: context.showsPhases, isCompared: report.compare != nil)
     }
 
     private var file: String {

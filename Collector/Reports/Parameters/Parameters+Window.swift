@@ -2,8 +2,8 @@ import MartletStorage
 import MartletTelemetry
 
 extension Parameters where Name: WindowParameterName {
-    /// Days of a window at most: twice as many as hours are kept by default. The cost of an answer grows with the data in its
-    /// window.
+    /// The days of the longest window: twice the 400 for which hours are kept by default. The cost of an answer grows with the
+    /// data in its window.
     private static var longestDays: UInt64 { 800 }
 
     package func window(now: UnixNanoseconds) throws(ParameterError) -> TimeWindow {

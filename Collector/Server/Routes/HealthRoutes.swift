@@ -1,24 +1,23 @@
 import Hummingbird
 import MartletStorage
 
-/// The routes for monitoring the collector, which need no token and ask nothing of the store.
+/// The routes for monitoring the collector, which need no token and wait for nothing.
 struct HealthRoutes: Sendable {
     let storage: any Storage
     let requests: RequestsInWork
 
     func add(to router: Router<CollectorRequestContext>) {
-        // The process answers.
-        router.get("healthz") { _, _ in try Response.json(Health(status: "ok")) }
-        // The store takes batches as well, and the collector is not about to stop.
+        // 200 as long as the process answers.
+        router.get("healthz") { _, _ in try Response.json(HealthAnswer(status: "ok")) }
+        // 503 while the collector stops, or while the store takes no batches.
         router.get("readyz") { _, _ in
-            guard let fault = requests.isDraining ? "stopping" : storage.fault else {
-                return try Response.json(Health(status: "ok"))
-            }
-            return try Response.json(Health(status: fault), status: .serviceUnavailable)
+            let fault = requests.isDraining ? "stopping" : storage.fault
+            guard let fault else { return try Response.json(HealthAnswer(status: "ok")) }
+            return try Response.json(HealthAnswer(status: fault), status: .serviceUnavailable)
         }
     }
 }
 
-private struct Health: Encodable {
+private struct HealthAnswer: Encodable {
     var status: String
 }

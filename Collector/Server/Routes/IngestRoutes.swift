@@ -9,7 +9,7 @@ import MartletTelemetry
 struct IngestRoutes: Sendable {
     let storage: any Storage
     let intake: Intake
-    let room: IngestRoom
+    let room: IngestMemory
     let activity: CollectorActivity
     let logger: Logger
 
@@ -30,7 +30,7 @@ struct IngestRoutes: Sendable {
 
     private func metrics(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
         let envelope = try envelope(of: request, signal: .metrics)
-        var reservation = IngestRoom.Reservation(in: room)
+        var reservation = IngestMemory.Reservation(in: room)
         let (taken, outcome) = try await onSuitableThread(try await body(of: request, &reservation), envelope) { body in
             let taken = try intake.metrics(body, encoding: envelope.encoding, format: envelope.format) {
                 bytes throws(IntakeRejection) in try reservation.resize(to: bytes)
@@ -54,7 +54,7 @@ struct IngestRoutes: Sendable {
 
     private func traces(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
         let envelope = try envelope(of: request, signal: .traces)
-        var reservation = IngestRoom.Reservation(in: room)
+        var reservation = IngestMemory.Reservation(in: room)
         let (taken, outcome) = try await onSuitableThread(try await body(of: request, &reservation), envelope) { body in
             let taken = try intake.details(body, encoding: envelope.encoding, format: envelope.format) {
                 bytes throws(IntakeRejection) in try reservation.resize(to: bytes)
@@ -86,7 +86,7 @@ struct IngestRoutes: Sendable {
     }
 
     /// Reads the body. Never holds more than the limit, even if the headers announce less.
-    private func body(of request: Request, _ reservation: inout IngestRoom.Reservation) async throws -> [UInt8] {
+    private func body(of request: Request, _ reservation: inout IngestMemory.Reservation) async throws -> [UInt8] {
         let limit = intake.limits.maxBodyBytes
         let length = request.headers[.contentLength].flatMap { Int($0) } ?? limit
         guard (0...limit).contains(length) else { throw IntakeRejection.tooLarge(limit: limit) }

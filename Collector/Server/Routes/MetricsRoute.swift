@@ -29,7 +29,7 @@ struct MetricsRoute: Sendable {
         let own = PrometheusCollector.text(
             of: activity.counters, series: totals.count, storeBytes: try? await storage.size(),
             store: try? await storage.state(), freeBytes: await storage.freeBytes(), version: OTLPScope.version)
-        let process = ProcessFigures.current().map(PrometheusProcess.text) ?? ""
+        let process = OwnProcessFigures.current().map(PrometheusProcess.text) ?? ""
         let agents = await agents()
         let body = ResponseBody { writer in
             // The body is written after the middleware has returned, so the writer leaves the event loop itself.

@@ -87,6 +87,8 @@ enum MartletLimits {
     /// The share of `MARTLET_MAX_MEMORY` for batches that no directory takes. They have no more than `MARTLET_BUFFER_MAX`
     /// either; past the limit the oldest are dropped.
     static let memoryOutbox = 0.25
+    /// The share of `MARTLET_MAX_MEMORY` for the details of an interval; past it no more are kept.
+    static let memoryDetails = 0.25
     /// The time after which the buffer's files are measured anew; in between the agent adds and subtracts its own.
     static let bufferMeasure = Duration.seconds(60)
     /// The time that an upload waits for the network before the agent's thread looks at other work.

@@ -3,8 +3,8 @@ public import Foundation
 /// A change to some of the requests that `URLSession` makes, for drills and tests: another address, an answer of the rule's
 /// own, a delay, a failure, other header fields. A plain value. `docs/rules.md` tells what a caller sees.
 ///
-/// A rule has a ``header``, a ``delay``, at most one of ``connect``, ``redirect``, ``respond``, ``fail`` and ``block``, or
-/// several of these three. One without any is a mistake.
+/// A rule may have a ``header``, a ``delay``, and one of ``connect``, ``redirect``, ``respond``, ``fail`` and ``block``. A rule
+/// with none of them is a mistake.
 public struct MartletRule: Sendable, Hashable {
     /// The name in reports, at most 255 bytes; `nil`, the default, for the rule's number, from 1.
     public var name: String?

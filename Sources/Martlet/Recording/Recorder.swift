@@ -66,7 +66,7 @@ final class Recorder: Sendable {
         let share = configuration.bufferMax / 64 / JournalFormat.headerBytes * JournalFormat.headerBytes
         journal = Journal(
             capacity: min(max(share, MartletLimits.smallestSegment), MartletLimits.segment), onFull: onFullSegment)
-        maxDetailBytes = configuration.maxMemory / 4
+        maxDetailBytes = Int(Double(configuration.maxMemory) * MartletLimits.memoryDetails)
         unlimitedSampler = DetailSampler(keepFailures: configuration.keepFailures, slow: configuration.slow)
         details = Lock(Details(sampler: unlimitedSampler))
         state = Lock(State(statistics: SeriesStatistics(configuration, start: start)))

@@ -1,4 +1,5 @@
-/// Names of header fields, parameters, keys and elements whose values are secrets.
+/// Names of header fields, parameters, keys and elements whose values are secrets. The attributes of other instruments' spans
+/// have a list of their own, which the collector shares (`SpanSecrets`).
 ///
 /// Names are compared without case and punctuation, so that `X-Api-Key`, `apiKey` and `api_key` are one. The semantic
 /// conventions list some in a certain case (`AWSAccessKeyId`, `Signature`, `sig`, `X-Goog-Signature`); here they count in

@@ -15,8 +15,8 @@ struct RuleSet: Sendable {
 
     var names: [String] { rules.map(\.name) }
 
-    /// Returns the changes to a request; `nil` for none. The first matching rule with an action is in force, and the header
-    /// fields of rules without an action add up.
+    /// Returns the changes to a request; `nil` for none. The first matching rule with an action or a delay is in force, and the
+    /// header fields of it and of the rules ahead of it add up.
     ///
     /// - Parameters:
     ///   - field: looks a header field of the request up by its name.

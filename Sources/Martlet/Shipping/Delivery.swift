@@ -20,7 +20,7 @@ struct Delivery {
     /// The sums of this process's own batches; `nil` before the first, and for deltas.
     private var ownSums: CumulativeSums?
     private var routes = UploadRoutes()
-    private var pace: UploadPace
+    private var backlogPause: BacklogPause
     /// Dead instances of this round whose batches are not for the configuration's collectors.
     private var foreignOutboxes: [(instance: String, directory: URL)] = []
     private var news: DeliveryNews
@@ -42,7 +42,7 @@ struct Delivery {
         self.configuration = configuration
         self.instance = instance
         own = CollectorOrder.of(configuration.collectors, for: instance)
-        pace = UploadPace(interval: configuration.interval)
+        backlogPause = BacklogPause(interval: configuration.interval)
         uploader = Uploader(configuration, log: log)
         let transportName = uploader.transportName
         board.update { $0.transport = transportName }
@@ -171,9 +171,9 @@ struct Delivery {
         }
     }
 
-    /// Waits until the pace allows the next batch, unless a caller waits for it.
+    /// Waits until the pause of a backlog allows the next batch, unless a caller waits for it.
     private func awaitTurn() {
-        let turn = min(pace.notBefore, pause)
+        let turn = min(backlogPause.notBefore, pause)
         while !isCallerWaiting, !requests.isCallerWaiting, Clock.monotonic() < turn {
             requests.wait(until: turn)
             whileWaiting()
@@ -249,7 +249,7 @@ struct Delivery {
         guard let end = awaitEnd(of: route) else { return nil }
         if case .answered(let answer) = end {
             let now = Clock.monotonic()
-            pace.note(.nanoseconds(Int64(clamping: now &- start)), at: now)
+            backlogPause.note(.nanoseconds(Int64(clamping: now &- start)), at: now)
             routes.note(answer, over: route)
         }
         return UploadOutcome(end, signal: route.signal)
@@ -347,7 +347,7 @@ struct Delivery {
     }
 
     /// Puts uploads off after a failure.
-    private mutating func postpone(_ route: UploadRoute, _ time: RetryTime, _ reason: String) {
+    private mutating func postpone(_ route: UploadRoute, _ time: RetryWait, _ reason: String) {
         let isOwn = isOwn(route.address)
         // An address of the past may be gone for good, so its delay grows faster.
         routes.fail(route, isOwn || time != .backOff ? time : .costly, at: Clock.monotonic())

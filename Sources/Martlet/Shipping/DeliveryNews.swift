@@ -17,7 +17,7 @@ struct DeliveryNews {
         self.log = log
     }
 
-    mutating func fail(_ route: UploadRoute, _ time: RetryTime, _ reason: String) {
+    mutating func fail(_ route: UploadRoute, _ time: RetryWait, _ reason: String) {
         let collector = route.address
         guard own.contains(collector) else { return obstacles[collector] = reason }
         if time == .longest {

@@ -4,7 +4,7 @@ struct RetryDelay {
     private var failures = 0
 
     /// - Parameter random: a number from 0 to 1.
-    mutating func next(_ time: RetryTime, random: Double = .random(in: 0...1)) -> Duration {
+    mutating func next(_ time: RetryWait, random: Double = .random(in: 0...1)) -> Duration {
         switch time {
         case .backOff: nextBackOff() * (0.5 + random / 2)
         case .notBefore(let retryAfter): max(nextBackOff() * (0.5 + random / 2), Self.asked(retryAfter, random))

@@ -24,7 +24,7 @@ struct UploadCircuit {
     ///   - wait: the random part of the wait, from 0 to 1.
     ///   - away: that of the time until another collector is not preferred any more.
     mutating func fail(
-        _ time: RetryTime, at now: UInt64, wait: Double = .random(in: 0...1), away: Double = .random(in: 0...1)
+        _ time: RetryWait, at now: UInt64, wait: Double = .random(in: 0...1), away: Double = .random(in: 0...1)
     ) {
         if case .notBefore = time { isToldToWait = true } else { isToldToWait = false }
         notBefore = now &+ delay.next(time, random: wait).nanoseconds

@@ -6,7 +6,7 @@ enum UploadOutcome: Equatable {
     /// - Parameter refusal: the part that the collector did not take, and that is not sent again; `nil` if it took the whole.
     case delivered(refusal: Refusal? = nil)
     /// - Parameter mayHaveArrived: whether the collector, or one behind it, may have the batch nevertheless.
-    case retry(RetryTime, mayHaveArrived: Bool, reason: String)
+    case retry(RetryWait, mayHaveArrived: Bool, reason: String)
     /// The batch is too large in one piece.
     case split(reason: String)
     /// The collector will never take the batch.
@@ -40,7 +40,7 @@ enum UploadOutcome: Equatable {
             case 200..<300: .delivered(refusal: Refusal(answer, partial, reason: reason))
             case 429, 502, 503, 504:
                 .retry(
-                    answer.retryAfter.map(RetryTime.notBefore) ?? .backOff,
+                    answer.retryAfter.map(RetryWait.notBefore) ?? .backOff,
                     mayHaveArrived: status != 429 && (status != 503 || answer.store == nil), reason: reason)
             case 413: .split(reason: reason)
             case 400 where answer.missesCertificate:

@@ -62,7 +62,7 @@ struct UploadRoutes {
     /// Holds routes after a failure: that of one signal if a wrong path or token may concern it alone, else all to the
     /// collector.
     mutating func fail(
-        _ route: UploadRoute, _ time: RetryTime, at now: UInt64, random: () -> Double = { .random(in: 0...1) }
+        _ route: UploadRoute, _ time: RetryWait, at now: UInt64, random: () -> Double = { .random(in: 0...1) }
     ) {
         // Both signals wait for the same time: the oldest batch goes first again.
         let (wait, away) = (random(), random())

@@ -8,7 +8,7 @@ struct SimulatedAgent {
     private let collectors: [URL]
     private let isJittered: Bool
     private var routes = UploadRoutes()
-    private var pace: UploadPace
+    private var pace: BacklogPause
     /// The batches that wait; the oldest may be at a place already.
     private(set) var waiting = 0
     private var oldest = SimulatedAgent.batch
@@ -22,7 +22,7 @@ struct SimulatedAgent {
     init(_ number: Int, collectors: [URL], pacing: Duration, isJittered: Bool) {
         self.collectors = CollectorOrder.of(collectors, for: "\(number)")
         self.isJittered = isJittered
-        pace = UploadPace(interval: pacing)
+        pace = BacklogPause(interval: pacing)
     }
 
     var isBusy: Bool { upload != nil }

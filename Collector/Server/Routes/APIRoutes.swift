@@ -6,7 +6,7 @@ import MartletStorage
 import MartletTelemetry
 
 /// `/api/v1/…`: the reports of the command line, as JSON, and the deletion of kept requests.
-struct ReadRoutes: Sendable {
+struct APIRoutes: Sendable {
     let storage: any Storage
     let limiter: ReadLimiter
     let now: @Sendable () -> UnixNanoseconds

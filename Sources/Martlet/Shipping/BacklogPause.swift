@@ -2,7 +2,7 @@ import MartletTelemetry
 
 /// The pauses between the batches of a backlog. After an outage all agents of a fleet have one. So each of them waits for longer,
 /// the longer the collector took to answer, and leaves it room for the others.
-struct UploadPace {
+struct BacklogPause {
     private let longest: Duration
     /// The time of the slowest upload; it fades. A collector that is quick for one upload may only have refused others.
     private var slowest = Duration.zero

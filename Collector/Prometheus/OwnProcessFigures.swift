@@ -1,7 +1,7 @@
 import Foundation
 
 /// The resources that the process itself uses, from the kernel (proc(5)).
-package struct ProcessFigures: Sendable, Equatable {
+package struct OwnProcessFigures: Sendable, Equatable {
     package var cpuSeconds: Double
     package var residentBytes: UInt64
     package var virtualBytes: UInt64
@@ -11,7 +11,7 @@ package struct ProcessFigures: Sendable, Equatable {
     package var maxFiles: UInt64
 
     /// Returns `nil` if the system has no `/proc`.
-    package static func current() -> ProcessFigures? {
+    package static func current() -> OwnProcessFigures? {
         guard let stat = try? String(contentsOfFile: "/proc/self/stat", encoding: .utf8),
             let end = stat.lastIndex(of: ")"), let boot = bootSeconds(),
             let files = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
@@ -20,7 +20,7 @@ package struct ProcessFigures: Sendable, Equatable {
         let fields = stat[end...].split(separator: " ").dropFirst().map { UInt64($0) ?? 0 }
         guard fields.count > 21 else { return nil }
         let ticks = Double(sysconf(Int32(_SC_CLK_TCK)))
-        return ProcessFigures(
+        return OwnProcessFigures(
             cpuSeconds: Double(fields[11] + fields[12]) / ticks,
             residentBytes: fields[21] * UInt64(sysconf(Int32(_SC_PAGESIZE))), virtualBytes: fields[20],
             startSeconds: boot + Double(fields[19]) / ticks, openFiles: UInt64(files.count), maxFiles: maxOpenFiles())

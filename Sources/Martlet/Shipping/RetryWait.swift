@@ -1,5 +1,5 @@
-/// The time when a batch is sent again.
-enum RetryTime: Equatable {
+/// The wait before a batch is sent again.
+enum RetryWait: Equatable {
     /// After a delay that grows with each failure.
     case backOff
     /// Not before the time that the collector asked for.

@@ -4,11 +4,11 @@ import MartletOTLP
 extension OTLPExportTraceServiceRequest {
     /// Corrects the ids of a message that was decoded from JSON: OTLP writes them as hexadecimal digits, which a protobuf
     /// decoder takes for base64 (OTLP specification, "JSON Protobuf Encoding").
-    mutating func decodeHexIDs() {
+    mutating func repairHexIDs() {
         for resource in resourceSpans.indices {
             for scope in resourceSpans[resource].scopeSpans.indices {
                 for span in resourceSpans[resource].scopeSpans[scope].spans.indices {
-                    resourceSpans[resource].scopeSpans[scope].spans[span].decodeHexIDs()
+                    resourceSpans[resource].scopeSpans[scope].spans[span].repairHexIDs()
                 }
             }
         }
@@ -16,7 +16,7 @@ extension OTLPExportTraceServiceRequest {
 }
 
 extension OTLPSpan {
-    fileprivate mutating func decodeHexIDs() {
+    fileprivate mutating func repairHexIDs() {
         traceID = traceID.hexDecoded
         spanID = spanID.hexDecoded
         parentSpanID = parentSpanID.hexDecoded
@@ -28,11 +28,11 @@ extension OTLPSpan {
 }
 
 extension Data {
-    /// An id that is not valid, because it is one byte long.
+    /// Stands for an id with other characters: one byte long, so it is refused as an id.
     private static let noID = Data([0])
 
-    /// The bytes behind hexadecimal digits that were decoded as base64. Base64 keeps six bits of each digit, so encoding
-    /// the bytes gives the digits back.
+    /// The bytes behind hexadecimal digits that were decoded as base64. Encoding the bytes again gives the digits back, an even
+    /// number of them.
     fileprivate var hexDecoded: Data {
         let digits = Array(base64EncodedString().lowercased().utf8)
         var bytes = Data(capacity: digits.count / 2)

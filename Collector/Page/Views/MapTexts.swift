@@ -3,7 +3,7 @@ import MartletStorage
 import MartletTelemetry
 
 /// The map's largest edges with their texts.
-struct MapDrawing {
+struct MapTexts {
     let map: ServiceMap
 
     var html: HTML {

@@ -3,7 +3,7 @@ import Foundation
 import MartletReports
 
 /// The collector to ask.
-struct CollectorOptions: ParsableArguments {
+struct ClientOptions: ParsableArguments {
     private static let defaultCollector = "http://127.0.0.1:4318"
 
     @Option(help: "The URL of the collector to ask.")
@@ -12,7 +12,7 @@ struct CollectorOptions: ParsableArguments {
     @Option(help: "The collector's read token; safer as the variable MARTLET_COLLECTOR_READ_TOKEN.")
     var readToken: String?
 
-    @OptionGroup var tls: CollectorTLS
+    @OptionGroup var tls: ClientTLS
 
     /// The flags that were given, for a command to copy; never the token.
     var flags: [CommandFlag] {

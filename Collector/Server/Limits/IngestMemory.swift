@@ -1,10 +1,9 @@
 import MartletIntake
 import Synchronization
 
-/// The memory for telemetry in work, shared by all requests. Each request reserves memory when it needs it. If there is
-/// not enough, the request is turned away: the collector is behind, and its memory stays within the limit. A request without
-/// a byte of body takes nothing.
-final class IngestRoom: Sendable {
+/// The memory that bodies may take together while they are read and decoded. A request that finds none free is turned away,
+/// because the collector is behind. A request without a body takes none.
+final class IngestMemory: Sendable {
     private let maxBytes: Int
     private let used = Mutex(0)
 
@@ -12,12 +11,12 @@ final class IngestRoom: Sendable {
         maxBytes = limits.maxIngestBytes
     }
 
-    /// A request's reservation, which begins empty and ends with the value.
+    /// A request's part of the memory, which begins empty. It is released when the value goes out of scope.
     struct Reservation: ~Copyable {
-        private let room: IngestRoom
+        private let room: IngestMemory
         private var bytes = 0
 
-        init(in room: IngestRoom) {
+        init(in room: IngestMemory) {
             self.room = room
         }
 
@@ -29,17 +28,18 @@ final class IngestRoom: Sendable {
             self.bytes = bytes
         }
 
-        /// Appends bytes to a body that may grow to `length` bytes. Memory is reserved when bytes come, and not when they
-        /// are announced, so a client that announces a body and stalls turns no other client away. The capacity doubles,
-        /// so that a byte is copied once on average. During the copy both buffers are reserved.
+        /// Appends bytes to a body. Memory is reserved when bytes come, and not when they are announced, so a client that
+        /// announces a body and stalls turns no other client away.
         ///
+        /// - Parameter announcedLength: the number of bytes that the body may grow to.
         /// - Throws: ``IntakeRejection/busy`` if there is not enough memory.
         mutating func append(
-            _ part: some Collection<UInt8>, to body: inout [UInt8], of length: Int
+            _ part: some Collection<UInt8>, to body: inout [UInt8], of announcedLength: Int
         ) throws(IntakeRejection) {
             let count = body.count + part.count
             if count > body.capacity {
-                let capacity = max(count, min(max(2 * body.capacity, ServerLimits.firstBodyBytes), length))
+                // The capacity doubles, so that a byte is copied once on average. During the copy both buffers are reserved.
+                let capacity = max(count, min(max(2 * body.capacity, ServerLimits.firstBodyBytes), announcedLength))
                 try resize(to: body.capacity + capacity)
                 body.reserveCapacity(capacity)
                 try resize(to: capacity)
@@ -47,7 +47,7 @@ final class IngestRoom: Sendable {
             body.append(contentsOf: part)
         }
 
-        deinit { room.leave(bytes) }
+        deinit { room.release(bytes) }
     }
 
     private func grow(by bytes: Int) throws(IntakeRejection) {
@@ -59,7 +59,7 @@ final class IngestRoom: Sendable {
         guard !isFull else { throw .busy }
     }
 
-    private func leave(_ bytes: Int) {
+    private func release(_ bytes: Int) {
         used.withLock { $0 -= bytes }
     }
 }

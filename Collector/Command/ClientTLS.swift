@@ -4,7 +4,7 @@ import MartletServer
 import NIOSSL
 
 /// The PEM files of the commands that ask a collector over https.
-struct CollectorTLS: ParsableArguments {
+struct ClientTLS: ParsableArguments {
     @Option(
         name: .customLong("certificate"),
         help: "PEM file with the certificate authorities to trust, instead of the system's.")
