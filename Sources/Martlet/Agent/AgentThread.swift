@@ -28,10 +28,13 @@ final class AgentThread: Sendable {
             blockSignals()
             martlet_begin_work()
             defer { martlet_end_work() }
+            // A file's rules come first, because a request may follow the start at once.
+            let rules = RulesWatch(configuration, capture: capture, active: recorder.rules, log: log)
+            rules.start()
             var loop = AgentLoop(
-                configuration, resource: resource, capture: capture, recorder: recorder, log: log, requests: requests,
-                board: board)
-            loop.open()
+                configuration, resource: resource, capture: capture, recorder: recorder, rules: rules, log: log,
+                requests: requests, board: board)
+            loop.openOutbox()
             opening.leave()
             loop.run()
             requests.finish()
