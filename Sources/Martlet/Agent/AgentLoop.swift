@@ -52,6 +52,7 @@ struct AgentLoop: ~Copyable {
             configuration, instance: resource.instance, log: log, requests: requests, board: board
         ) {
             _ = keeper.prepareNextSegment()
+            rules.look()
         }
         outbox = nil
         retired = nil
@@ -236,20 +237,21 @@ struct AgentLoop: ~Copyable {
         deliverAll(isCallerWaiting: true)
     }
 
-    /// Delivers the batches that wait. A long delivery is interrupted when the next interval ends, to seal it.
+    /// Delivers the batches that wait. A long delivery is interrupted when the next check is due, and when the next interval
+    /// ends, to seal it.
     private mutating func deliverAll(isCallerWaiting: Bool) {
-        while !deliverUntilNextSeal(isCallerWaiting: isCallerWaiting) {
+        while !deliverUntilNextCheck(isCallerWaiting: isCallerWaiting) {
             check()
-            seal(isCallerWaiting: false)
+            if Clock.monotonic() >= nextSeal { seal(isCallerWaiting: false) }
         }
         delivery.end()
         let bytes = memory.bytes
         board.update { $0.memoryBatchBytes = bytes }
     }
 
-    private mutating func deliverUntilNextSeal(isCallerWaiting: Bool) -> Bool {
+    private mutating func deliverUntilNextCheck(isCallerWaiting: Bool) -> Bool {
         sealer.measureBuffer()
-        guard delivery.begin(isCallerWaiting: isCallerWaiting, pause: nextSeal) else { return true }
+        guard delivery.begin(isCallerWaiting: isCallerWaiting, pause: min(nextSeal, nextCheck)) else { return true }
         for directory in sealer.directories { delivery.deliverAbandoned(in: directory, except: memory.instance) }
         if var old = retired.take() {
             delivery.deliver(own: &old)

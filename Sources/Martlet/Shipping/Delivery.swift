@@ -68,7 +68,7 @@ struct Delivery {
     /// - Parameters:
     ///   - isCallerWaiting: whether the agent's own wait is cut short for a caller; a wait that the collector asked for is
     ///     not.
-    ///   - pause: the time by the monotonic clock from which no upload begins, so that sealing does not wait for a full
+    ///   - pause: the time by the monotonic clock from which no upload begins, so that other work does not wait for a full
     ///     buffer.
     /// - Returns: `false` if nothing may be sent now.
     mutating func begin(isCallerWaiting: Bool, pause: UInt64) -> Bool {
