@@ -78,7 +78,7 @@ struct AgentLoop: ~Copyable {
             deliver(isCallerWaiting: isCallerWaiting)
             if isStopping { reportLosses() }
             if isStopping { close() }
-            board.update { $0.threadCPU = Clock.threadCPU() }
+            board.update { $0.threadCPU = AgentCost.thread }
             for done in flushes { done() }
             if isStopping { return }
         }

@@ -26,6 +26,7 @@ final class AgentThread: Sendable {
             // `Thread.name` would not do: on Linux it takes the thread from a field that its creator may not have set yet.
             martlet_name_thread("martlet")
             blockSignals()
+            AgentCost.beginThread()
             martlet_begin_work()
             defer { martlet_end_work() }
             // A file's rules come first, because a request may follow the start at once.
