@@ -255,10 +255,12 @@ struct AgentLoop: ~Copyable {
         for directory in sealer.directories { delivery.deliverAbandoned(in: directory, except: memory.instance) }
         if var old = retired.take() {
             delivery.deliver(own: &old)
+            if !memory.isEmpty { old.removeSums() }
             retired = consume old
         }
         if var open = outbox.take() {
             delivery.deliver(own: &open)
+            if !memory.isEmpty { open.removeSums() }
             outbox = consume open
         }
         delivery.deliver(own: &memory)
