@@ -35,7 +35,10 @@ extension SQLiteStorage {
                 }
                 // Points that an unnumbered sender sends again come with the same figures of its process.
                 let isKnown = points.isEmpty && !one.points.isEmpty
-                if !isKnown { try ProcessRows.insert(one, of: resource, limits, in: db) }
+                if !isKnown {
+                    try ProcessRows.insert(
+                        one, of: resource, unlessKnown: batch == nil && !one.resource.isMartlet, limits, in: db)
+                }
                 if !one.resource.isMartlet { try StatisticsCoverRows.extend(by: points, of: resource, in: db) }
                 stored.add(points, of: one.resource)
                 isAllKnown = isAllKnown && isKnown

@@ -60,6 +60,20 @@ extension FaultTests {
             }
         }
 
+        @Test func theParentsRulesChangeAChildsFirstRequest() async throws {
+            try await Scene.run { scene in
+                let collector = try await scene.collector()
+                let file = scene.folder.path("rules.json5")
+                try Data("{ rules: [ { match: { path: '/life/*' }, respond: { status: 503 } } ] }".utf8)
+                    .write(to: URL(fileURLWithPath: file))
+                let failures = try await scene.play(
+                    "rules", collector: collector.port, 20, environment: ["MARTLET_RULES": file])
+                #expect(failures == "0")
+                #expect(scene.server.total == 0, "\(scene.seed)")
+                try await scene.expect(["/life/child": 20])
+            }
+        }
+
         @Test func aChildOfAChildIsAnInstanceToo() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
@@ -75,9 +89,12 @@ extension Scene {
     /// Plays a scene of `ForkProgram`.
     ///
     /// - Returns: The text that the program prints.
-    func play(_ name: String, collector port: Int, _ requests: Int) async throws -> String {
+    func play(
+        _ name: String, collector port: Int, _ requests: Int, environment: [String: String] = [:]
+    ) async throws -> String {
         let program = try start(
-            "life", collector: port, requests: requests, ["--scene", name], program: .forkProgram)
+            "life", collector: port, requests: requests, ["--scene", name], environment: environment,
+            program: .forkProgram)
         let (status, output, errors) = await program.finish()
         #expect(status == 0, "\(errors); \(seed)")
         return output.trimmingCharacters(in: .newlines)

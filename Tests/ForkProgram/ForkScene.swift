@@ -15,6 +15,8 @@ enum ForkScene: String {
     case grandchildren
     /// A parent that has used queues of Dispatch, whose threads the child does not have.
     case queues
+    /// A parent with rules, whose child makes requests at once.
+    case rules
     /// A service that closes all descriptors that it does not know and uses their numbers, as daemons do.
     case closing
     /// A service that makes no requests and prints the traces of the agent in its process: blocked signals, locked
@@ -31,6 +33,7 @@ enum ForkScene: String {
         case .daemon: return daemon(agent, load, requests)
         case .grandchildren: return try grandchildren(agent, load, requests)
         case .queues: return queues(agent, requests)
+        case .rules: return try rules(agent, load, requests)
         case .closing: return closing(agent, load, requests, descriptors)
         case .idle: return try idle(agent, descriptors)
         }
@@ -112,6 +115,19 @@ enum ForkScene: String {
         }
         let failures = Fork.await([child])
         return failures + (agent.status.ledger.captured == 0 ? 0 : 1)
+    }
+
+    private func rules(_ agent: MartletAgent, _ load: Load, _ requests: Int) throws -> Int {
+        let rules = agent.status.rules
+        let child = Fork.child {
+            // The thread of the child's agent, which reads the file, has only just begun.
+            guard agent.status.rules == rules else { throw CancellationError() }
+            try load.make(requests, as: "child")
+            agent.shutdownNow()
+        }
+        let failures = Fork.await([child])
+        agent.shutdownNow()
+        return failures + (rules == 1 ? 0 : 1)
     }
 
     private func closing(

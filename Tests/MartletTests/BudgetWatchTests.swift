@@ -3,6 +3,7 @@ import FoundationNetworking
 import InMemoryLogging
 import Logging
 import MartletOTLP
+import Synchronization
 import Testing
 import Tracing
 
@@ -155,6 +156,43 @@ extension AgentTests {
                 var ended = ends.makeAsyncIterator()
                 for _ in tasks { await ended.next() }
             }
+        }
+
+        @Test func theServicesClosuresAreNoCostOfTheAgents() async throws {
+            let burnt = Atomic<UInt64>(0)
+            let burn: @Sendable () -> Void = {
+                let start = Clock.threadCPU()
+                while Clock.threadCPU() &- start < 2_000_000 {}
+                burnt.wrappingAdd(Clock.threadCPU() &- start, ordering: .relaxed)
+            }
+            var configuration = MartletConfiguration()
+            configuration.ignore = { _ in
+                burn()
+                return false
+            }
+            configuration.name = { _ in
+                burn()
+                return "named"
+            }
+            let url = try #require(URL(string: "http://a.test/x"))
+            await MartletAgent.inMemory(configuration) { agent in
+                let before = AgentCost.nanoseconds
+                for _ in 0..<200 { agent.record(MartletRequest("GET", url)) }
+                #expect(agent.requests.count { $0.endpoint == "named" } == 200)
+                #expect(AgentCost.nanoseconds - before < burnt.load(ordering: .relaxed) / 4)
+            }
+        }
+
+        @Test func aClosureOnTheAgentsThreadIsNoCostOfTheAgentsEither() async {
+            let (whole, own) = await withCheckedContinuation { continuation in
+                Thread {
+                    AgentCost.beginThread()
+                    AgentCost.leaveOut { while Clock.threadCPU() < 50_000_000 {} }
+                    continuation.resume(returning: (Clock.threadCPU(), AgentCost.thread))
+                }.start()
+            }
+            #expect(whole >= 50_000_000)
+            #expect(own < whole / 2)
         }
 
         /// The agent times every 61st call of a thread.

@@ -37,6 +37,7 @@ enum RecordingBenchmark {
             }
         }
         try Recovery.measure(in: folder.appendingPathComponent("recovery"))
+        try Sums.measure(in: folder.appendingPathComponent("sums"))
         try InFlight.measure()
     }
 }

@@ -10,23 +10,42 @@ enum ProcessRows {
     /// Starts of one counter that are remembered, for processes that share a resource.
     private static let maxStarts = 64
 
+    /// - Parameter unlessKnown: whether points are left out that the sender has sent before, because it does not number its
+    ///   batches.
     static func insert(
-        _ metrics: InstanceMetrics, of resource: Int64, _ limits: SQLiteLimits, in db: Database
+        _ metrics: InstanceMetrics, of resource: Int64, unlessKnown: Bool, _ limits: SQLiteLimits, in db: Database
     ) throws {
         let growths = try metrics.processTotals.sorted { $0.end < $1.end }.compactMap {
             try growth($0, of: resource, limits, in: db)
         }
-        for point in metrics.process + growths {
+        // A body is sent again as a whole, so its last point stands for all.
+        let isKnown = try unlessKnown && areLast(metrics.process.max { $0.end < $1.end }, of: resource, in: db)
+        for point in (isKnown ? [] : metrics.process) + growths {
             for tier in Tier.allCases { try add(point, to: tier, of: resource, in: db) }
         }
+    }
+
+    /// Returns whether the latest figures of a point's slot end with it and include all of its figures.
+    private static func areLast(_ point: ProcessPoint?, of resource: Int64, in db: Database) throws -> Bool {
+        guard let point, let row = try slot(of: point, in: .fine, of: resource, in: db), let known = decode(row) else {
+            return false
+        }
+        return row["to_time"] == Int64(clamping: point.end) && known.includes(point.statistics)
+    }
+
+    private static func slot(
+        of point: ProcessPoint, in tier: Tier, of resource: Int64, in db: Database
+    ) throws -> Row? {
+        let find = try db.cachedStatement(
+            sql: "SELECT * FROM process_slot WHERE resource_id = ? AND tier = ? AND end_time = ?")
+        let end = tier.slotEnd(of: Int64(clamping: point.end))
+        return try Row.fetchOne(find, arguments: [resource, tier.rawValue, end])
     }
 
     private static func add(_ point: ProcessPoint, to tier: Tier, of resource: Int64, in db: Database) throws {
         let end = tier.slotEnd(of: Int64(clamping: point.end))
         var (statistics, from, to) = (point.statistics, Int64(clamping: point.start), Int64(clamping: point.end))
-        let find = try db.cachedStatement(
-            sql: "SELECT * FROM process_slot WHERE resource_id = ? AND tier = ? AND end_time = ?")
-        if let row = try Row.fetchOne(find, arguments: [resource, tier.rawValue, end]) {
+        if let row = try slot(of: point, in: tier, of: resource, in: db) {
             (from, to) = (min(from, row["from_time"]), max(to, row["to_time"]))
             if let before = decode(row) { statistics.merge(before) }
         }
@@ -92,5 +111,13 @@ enum ProcessRows {
                 """)
         try statement.execute(arguments: [tier.rawValue, end])
         return db.changesCount
+    }
+}
+
+extension ProcessStatistics {
+    /// Whether the figures have all those of others, and no fewer of any.
+    fileprivate func includes(_ other: ProcessStatistics) -> Bool {
+        other.counts.allSatisfy { counter, count in counts[counter].map { $0 >= count } ?? false }
+            && other.gauges.allSatisfy { gauge, samples in gauges[gauge].map { $0.count >= samples.count } ?? false }
     }
 }

@@ -9,3 +9,8 @@ static inline bool martlet_takes_turn(uint32_t share) {
     calls = 0;
     return true;
 }
+
+// The CPU time of the service's own code, in nanoseconds, within the work of the agent's that the calling thread measures;
+// negative while it measures none.
+int64_t martlet_service_time(void);
+void martlet_set_service_time(int64_t nanoseconds);

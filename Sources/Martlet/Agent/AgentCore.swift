@@ -27,6 +27,7 @@ final class AgentCore: Sendable {
         capture = configuration.isEnabled ? install(configuration.capture) : .switchedOff
         isEnabled = configuration.isEnabled
         scope = nil
+        if isEnabled { RulesWatch.prepare(configuration, capture: capture, active: recorder.rules) }
     }
 
     /// Makes an agent that keeps the requests that it captures in memory.
@@ -45,13 +46,11 @@ final class AgentCore: Sendable {
         let log = AgentLog(configuration)
         if configuration.bootstrapsTracing { TracingBootstrap.install(log) }
         // No thread of this agent's looks at the file again.
-        var rules = RulesWatch(configuration, capture: capture, active: recorder.rules, log: log)
-        rules.start()
-        _ = rules.check()
+        RulesWatch(configuration, capture: capture, active: recorder.rules, log: log).start()
     }
 
-    /// Makes a forked child's agent, with the configuration and the number of holders of `parent` and none of its records.
-    /// Takes no lock of the parent's.
+    /// Makes a forked child's agent, with the configuration, the rules and the number of holders of `parent` and none of its
+    /// records. Takes no lock of the parent's.
     init(replacing parent: AgentCore) {
         replaced = parent.replaced ?? parent
         configuration = parent.configuration
@@ -62,16 +61,19 @@ final class AgentCore: Sendable {
         isEnabled = parent.isEnabled && parent.scope == nil && holders > 0
         (recorder, thread) = Self.shipping(
             configuration, isEnabled: isEnabled && parent.thread != nil,
-            keeping: parent.recorder.recordedRequests == nil ? nil : RecordedRequests(configuration))
+            keeping: parent.recorder.recordedRequests == nil ? nil : RecordedRequests(configuration),
+            rules: ActiveRules(forkedFrom: parent.recorder.rules))
     }
 
     /// A recorder and, where it is enabled, the thread that ships its records.
     private static func shipping(
-        _ configuration: MartletConfiguration, isEnabled: Bool, keeping recorded: RecordedRequests? = nil
+        _ configuration: MartletConfiguration, isEnabled: Bool, keeping recorded: RecordedRequests? = nil,
+        rules: ActiveRules = ActiveRules()
     ) -> (Recorder, AgentThread?) {
-        guard isEnabled else { return (Recorder(configuration, keeping: recorded), nil) }
+        guard isEnabled else { return (Recorder(configuration, keeping: recorded, rules: rules), nil) }
         let requests = FlushRequests()
-        let recorder = Recorder(configuration, keeping: recorded, onFullSegment: { requests.signal() })
+        let recorder = Recorder(
+            configuration, keeping: recorded, rules: rules, onFullSegment: { requests.signal() })
         let board = StatusBoard(heldByOthers: { AgentMemory.bytes(of: recorder) })
         return (recorder, AgentThread(requests: requests, board: board))
     }

@@ -18,7 +18,7 @@ struct AgentLoop: ~Copyable {
     private let log: AgentLog
     private var sealer: Sealer
     private var budget: BudgetWatch
-    private var rules: RulesWatch
+    private let rules: RulesWatch
     private var delivery: Delivery
     private var outbox: Outbox?
     /// The outbox before the current one, out of use. Its lock is held as long as it has batches or segments of the journal.
@@ -28,8 +28,7 @@ struct AgentLoop: ~Copyable {
 
     init(
         _ configuration: MartletConfiguration, resource: TelemetryResource, capture: EffectiveCapture,
-        recorder: Recorder,
-        log: AgentLog, requests: FlushRequests, board: StatusBoard
+        recorder: Recorder, rules: RulesWatch, log: AgentLog, requests: FlushRequests, board: StatusBoard
     ) {
         interval = configuration.interval.nanoseconds
         let checkInterval = min(configuration.interval, configuration.hung, MartletLimits.budgetPeriod)
@@ -43,7 +42,7 @@ struct AgentLoop: ~Copyable {
         self.capture = capture
         self.log = log
         budget = BudgetWatch(configuration, recorder: recorder, board: board, log: log)
-        rules = RulesWatch(configuration, capture: capture, active: recorder.rules, log: log)
+        self.rules = rules
         let keeper = JournalKeeper(recorder.journal)
         self.keeper = keeper
         sealer = Sealer(
@@ -53,19 +52,13 @@ struct AgentLoop: ~Copyable {
             configuration, instance: resource.instance, log: log, requests: requests, board: board
         ) {
             _ = keeper.prepareNextSegment()
+            rules.look()
         }
         outbox = nil
         retired = nil
         let share = Int(Double(configuration.maxMemory) * MartletLimits.memoryOutbox)
         memory = MemoryOutbox(
             instance: resource.instance, limit: min(share, configuration.bufferMax), keeper: keeper)
-    }
-
-    /// Puts the rules in force, and opens the outbox and with it the journal. To be called ahead of ``run()``.
-    mutating func open() {
-        rules.start()
-        _ = rules.check()
-        openOutbox()
     }
 
     mutating func run() {
@@ -85,7 +78,7 @@ struct AgentLoop: ~Copyable {
             deliver(isCallerWaiting: isCallerWaiting)
             if isStopping { reportLosses() }
             if isStopping { close() }
-            board.update { $0.threadCPU = Clock.threadCPU() }
+            board.update { $0.threadCPU = AgentCost.thread }
             for done in flushes { done() }
             if isStopping { return }
         }
@@ -140,9 +133,10 @@ struct AgentLoop: ~Copyable {
 
     // MARK: Where batches wait
 
-    /// Opens another outbox if the current one is out of its directory. Called at every seal, so that a disk that comes back
-    /// is used, and a directory that was removed is made anew.
-    private mutating func openOutbox() {
+    /// Opens the outbox and with it the journal, or another outbox if the current one is out of its directory. To be called
+    /// ahead of ``run()``; called again at every seal, so that a disk that comes back is used, and a directory that was removed
+    /// is made anew.
+    mutating func openOutbox() {
         if let open = outbox.take() {
             if open.isUsable { outbox = consume open } else { retire(open) }
         }
@@ -243,27 +237,30 @@ struct AgentLoop: ~Copyable {
         deliverAll(isCallerWaiting: true)
     }
 
-    /// Delivers the batches that wait. A long delivery is interrupted when the next interval ends, to seal it.
+    /// Delivers the batches that wait. A long delivery is interrupted when the next check is due, and when the next interval
+    /// ends, to seal it.
     private mutating func deliverAll(isCallerWaiting: Bool) {
-        while !deliverUntilNextSeal(isCallerWaiting: isCallerWaiting) {
+        while !deliverUntilNextCheck(isCallerWaiting: isCallerWaiting) {
             check()
-            seal(isCallerWaiting: false)
+            if Clock.monotonic() >= nextSeal { seal(isCallerWaiting: false) }
         }
         delivery.end()
         let bytes = memory.bytes
         board.update { $0.memoryBatchBytes = bytes }
     }
 
-    private mutating func deliverUntilNextSeal(isCallerWaiting: Bool) -> Bool {
+    private mutating func deliverUntilNextCheck(isCallerWaiting: Bool) -> Bool {
         sealer.measureBuffer()
-        guard delivery.begin(isCallerWaiting: isCallerWaiting, pause: nextSeal) else { return true }
+        guard delivery.begin(isCallerWaiting: isCallerWaiting, pause: min(nextSeal, nextCheck)) else { return true }
         for directory in sealer.directories { delivery.deliverAbandoned(in: directory, except: memory.instance) }
         if var old = retired.take() {
             delivery.deliver(own: &old)
+            if !memory.isEmpty { old.removeSums() }
             retired = consume old
         }
         if var open = outbox.take() {
             delivery.deliver(own: &open)
+            if !memory.isEmpty { open.removeSums() }
             outbox = consume open
         }
         delivery.deliver(own: &memory)

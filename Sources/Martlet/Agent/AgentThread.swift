@@ -26,12 +26,16 @@ final class AgentThread: Sendable {
             // `Thread.name` would not do: on Linux it takes the thread from a field that its creator may not have set yet.
             martlet_name_thread("martlet")
             blockSignals()
+            AgentCost.beginThread()
             martlet_begin_work()
             defer { martlet_end_work() }
+            // A file's rules come first, because a request may follow the start at once.
+            let rules = RulesWatch(configuration, capture: capture, active: recorder.rules, log: log)
+            rules.start()
             var loop = AgentLoop(
-                configuration, resource: resource, capture: capture, recorder: recorder, log: log, requests: requests,
-                board: board)
-            loop.open()
+                configuration, resource: resource, capture: capture, recorder: recorder, rules: rules, log: log,
+                requests: requests, board: board)
+            loop.openOutbox()
             opening.leave()
             loop.run()
             requests.finish()

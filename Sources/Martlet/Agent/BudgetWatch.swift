@@ -103,7 +103,7 @@ struct BudgetWatch {
 
     private static func cost(_ board: StatusBoard) -> AgentBudget.Cost {
         AgentBudget.Cost(
-            time: Clock.monotonic(), agentCPU: Clock.threadCPU() &+ AgentCost.nanoseconds,
+            time: Clock.monotonic(), agentCPU: AgentCost.total,
             processCPU: Clock.processCPU(), memoryBytes: board.takeMostMemory())
     }
 }

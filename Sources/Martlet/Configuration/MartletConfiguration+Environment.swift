@@ -6,7 +6,8 @@ extension MartletConfiguration {
     /// and adds a sentence to `warnings`.
     ///
     /// An empty variable counts as unset. Where a `MARTLET_*` variable is unset, the `OTEL_*` variable beside it is used with
-    /// the meaning of the OpenTelemetry specification ("Environment Variable Specification").
+    /// the meaning of the OpenTelemetry specification ("Environment Variable Specification"). Of headers both are used, and
+    /// `MARTLET_HEADERS` wins where they have the same name.
     public static func fromEnvironment(
         _ environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> (configuration: MartletConfiguration, warnings: [String]) {
@@ -111,14 +112,8 @@ extension MartletConfiguration {
                 as: EnvironmentValue.address
             ).map { [$0] } ?? collectors
         token = reader.value("MARTLET_TOKEN", default: "none", secret: true, as: EnvironmentValue.token)
-        let variable = reader.text("MARTLET_HEADERS") == nil ? "OTEL_EXPORTER_OTLP_HEADERS" : "MARTLET_HEADERS"
-        let fields = reader.readable(
-            variable, of: "headers", default: "none", secret: true, as: EnvironmentValue.specificationHeader)
-        // Names are the same in any case; the last one counts.
-        for (name, value) in fields ?? [] {
-            headers = headers.filter { $0.key.lowercased() != name.lowercased() }
-            headers[name] = value
-        }
+        addHeaders(of: "OTEL_EXPORTER_OTLP_HEADERS", default: "none", &reader)
+        addHeaders(of: "MARTLET_HEADERS", default: "those of OTEL_EXPORTER_OTLP_HEADERS alone", &reader)
         interval =
             reader.value("MARTLET_INTERVAL", default: "10s", as: EnvironmentValue.interval)
             ?? reader.fallback(
@@ -148,6 +143,18 @@ extension MartletConfiguration {
             ?? reader.fallback(
                 "OTEL_EXPORTER_OTLP_TIMEOUT", unless: "MARTLET_EXPORT_TIMEOUT", default: "10s",
                 as: { EnvironmentValue.milliseconds($0).flatMap(EnvironmentValue.interval) }) ?? exportTimeout
+    }
+
+    /// Adds a variable's header fields. Names are the same in any case, and the last one counts.
+    private mutating func addHeaders(
+        of variable: String, default fallback: String, _ reader: inout EnvironmentReader
+    ) {
+        let fields = reader.readable(
+            variable, of: "headers", default: fallback, secret: true, as: EnvironmentValue.specificationHeader)
+        for (name, value) in fields ?? [] {
+            headers = headers.filter { $0.key.lowercased() != name.lowercased() }
+            headers[name] = value
+        }
     }
 
     private func file(_ name: String, _ reader: inout EnvironmentReader) -> URL? {

@@ -16,7 +16,7 @@ final class Recorder: Sendable {
     /// The requests of an agent in memory, which keeps no details; `nil` for any other agent.
     let recordedRequests: RecordedRequests?
     /// The rules that change requests of `URLSession`.
-    let rules = ActiveRules()
+    let rules: ActiveRules
     /// The work that capture may do, by the agent's own decision. Instruments read it before each step of work for a
     /// request.
     private let allowed = Atomic<Allowance>(.everything)
@@ -59,9 +59,10 @@ final class Recorder: Sendable {
 
     init(
         _ configuration: MartletConfiguration, keeping recordedRequests: RecordedRequests? = nil,
-        onFullSegment: @escaping @Sendable () -> Void = {}
+        rules: ActiveRules = ActiveRules(), onFullSegment: @escaping @Sendable () -> Void = {}
     ) {
         self.recordedRequests = recordedRequests
+        self.rules = rules
         settings = InstrumentSettings(configuration)
         let share = configuration.bufferMax / 64 / JournalFormat.headerBytes * JournalFormat.headerBytes
         journal = Journal(

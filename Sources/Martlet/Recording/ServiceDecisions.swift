@@ -1,7 +1,7 @@
 import MartletTelemetry
 
 /// The service's own decisions about requests: ``MartletConfiguration/name`` and ``MartletConfiguration/ignore``. The closures
-/// run on the thread that asks, which holds no lock of the agent's.
+/// run on the thread that asks, which holds no lock of the agent's. Their time is the service's.
 struct ServiceDecisions: Sendable {
     private let name: (@Sendable (MartletTarget) -> String?)?
     private let ignore: (@Sendable (MartletTarget) -> Bool)?
@@ -30,7 +30,7 @@ struct ServiceDecisions: Sendable {
 
     /// Returns the closure's decision; `nil` within another one.
     private static func decide<Decision>(_ closure: () -> Decision) -> Decision? {
-        isDeciding ? nil : $isDeciding.withValue(true, operation: closure)
+        isDeciding ? nil : $isDeciding.withValue(true) { AgentCost.leaveOut(closure) }
     }
 }
 

@@ -4,6 +4,25 @@ import Synchronization
 final class ActiveRules: Sendable {
     private let number = Atomic<Int>(0)
     private let rules = Lock(RuleSet())
+    /// The same rules for a forked child, which must not wait for a lock of its parent's.
+    private let published = Atomic<Unmanaged<Published>?>(nil)
+
+    private final class Published: Sendable {
+        let rules: RuleSet
+
+        init(_ rules: RuleSet) {
+            self.rules = rules
+        }
+    }
+
+    init() {}
+
+    /// Begins with the rules that were in force in a forked child's parent. Takes no lock of the parent's.
+    init(forkedFrom parent: ActiveRules) {
+        if let known = parent.published.load(ordering: .acquiring) { replace(by: known.takeUnretainedValue().rules) }
+    }
+
+    deinit { published.load(ordering: .acquiring)?.release() }
 
     /// The number of rules in force. While it is 0, no request has to be compared with any.
     var count: Int { number.load(ordering: .relaxed) }
@@ -11,6 +30,8 @@ final class ActiveRules: Sendable {
     /// Puts other rules in force. Requests under way keep theirs.
     func replace(by new: RuleSet) {
         rules.withLock { $0 = new }
+        // The old ones are released after the new ones are stored, because a fork may come between.
+        published.exchange(.passRetained(Published(new)), ordering: .acquiringAndReleasing)?.release()
         number.store(new.count, ordering: .relaxed)
     }
 

@@ -4,22 +4,27 @@ import MartletTelemetry
 /// The sums of an instance's delivered metrics since its start, for a back end that takes cumulative points alone.
 ///
 /// Batches wait as deltas, so that they can be merged, divided and recovered, and become cumulative on their way out. The sums
-/// grow by a batch when the collector has acknowledged it: they have what was delivered, each request once. They are stored
-/// ahead of the account, with the id of the last batch. So a process that delivers the batches of a dead one goes on with its
-/// sums, and adds no batch twice (docs/buffer.md).
+/// grow by a batch when the collector has acknowledged it, or may have it: they have each request once, and never fall. They
+/// are stored ahead of the account, with the ids of the last batch and of those that wait to be sent again. So a process that
+/// delivers the batches of a dead one goes on with its sums, and adds no batch twice (docs/buffer.md).
 struct CumulativeSums: Sendable, Equatable {
     static let fileName = "sums"
 
     /// The batch that was added last.
     private let last: String
+    /// Batches that may have arrived and wait to be sent again.
+    private var waiting: Set<String>
     /// The sums as the body of one batch.
     private let body: [UInt8]
 
     /// An estimate of the memory, in bytes.
-    var size: Int { body.count }
+    var size: Int { body.count + waiting.count * 64 }
 
-    /// Returns the body to upload for a batch, and the sums with the batch in them; `nil` if the body is not one that an agent
-    /// makes.
+    /// The body of a batch is not one that an agent makes.
+    struct Unreadable: Error {}
+
+    /// Returns the body to upload for a batch, and the sums with the batch in them. Throws ``Unreadable``, or another error if
+    /// there is no memory for them.
     ///
     /// A whole batch goes out with all streams, and a part of a batch that was too large with its own alone. Sums that have
     /// grown past ``MartletLimits/sums`` end: the streams begin anew with this batch.
@@ -27,20 +32,54 @@ struct CumulativeSums: Sendable, Equatable {
     /// - Parameter alone: whether a whole batch also goes out with its own streams alone.
     static func adding(
         _ plain: [UInt8], of batch: BatchID, to sums: CumulativeSums?, alone: Bool = false
-    ) -> (upload: [UInt8], sums: CumulativeSums)? {
-        guard let added = MergedMetrics(plain) else { return nil }
-        var total = added
-        if let sums, let before = MergedMetrics(sums.body) {
-            let isAdded = sums.last == "\(batch)"
-            total = before
-            if !isAdded, sums.size > MartletLimits.sums || !total.add(plain, isResourceNew: true) { total = added }
-            // The journal of a dead process may have a request that ended before the last batch was sealed.
-            if !isAdded { total.move(past: before.time) }
+    ) throws -> (upload: [UInt8], sums: CumulativeSums) {
+        guard let added = MergedMetrics(plain) else { throw Unreadable() }
+        let selection = batch.part.isEmpty && !alone ? nil : added
+        guard let sums, var total = MergedMetrics(sums.body) else { return try beginning(with: added, of: batch) }
+        var waiting = sums.waiting
+        waiting.remove("\(batch)")
+        if sums.contains(batch) {
+            let upload = try total.otlp(.cumulative, only: selection)
+            return (upload, CumulativeSums(last: "\(batch)", waiting: waiting, body: sums.body))
         }
-        guard let upload = try? total.otlp(.cumulative, only: batch.part.isEmpty && !alone ? nil : added),
-            let body = try? total.otlp()
-        else { return nil }
-        return (upload, CumulativeSums(last: "\(batch)", body: body))
+        let time = total.time
+        guard sums.size <= MartletLimits.sums, total.add(plain, isResourceNew: true) else {
+            return try beginning(with: added, of: batch, after: time)
+        }
+        // The journal of a dead process may have a request that ended before the last batch was sealed.
+        total.move(past: time)
+        return (
+            try total.otlp(.cumulative, only: selection),
+            CumulativeSums(last: "\(batch)", waiting: waiting, body: try total.otlp())
+        )
+    }
+
+    /// The streams that begin anew with a batch.
+    private static func beginning(
+        with added: MergedMetrics, of batch: BatchID, after time: UInt64 = 0
+    ) throws -> (upload: [UInt8], sums: CumulativeSums) {
+        var total = added
+        total.move(past: time)
+        let sums = CumulativeSums(last: "\(batch)", waiting: [], body: try total.otlp())
+        return (try total.otlp(.cumulative), sums)
+    }
+
+    /// The sums after an upload of the last batch without an answer: the batch waits, and may have arrived.
+    var whileLastWaits: CumulativeSums {
+        var sums = self
+        sums.waiting.insert(last)
+        return sums
+    }
+
+    /// Returns whether the sums have a batch, or the batch that it is a part of.
+    private func contains(_ batch: BatchID) -> Bool {
+        if last == "\(batch)" { return true }
+        if waiting.isEmpty { return false }
+        var whole = batch
+        return (0...batch.part.count).contains { length in
+            whole.part = String(batch.part.prefix(length))
+            return waiting.contains("\(whole)")
+        }
     }
 }
 
@@ -49,14 +88,18 @@ struct CumulativeSums: Sendable, Equatable {
 extension CumulativeSums {
     private static let lineEnd = UInt8(ascii: "\n")
 
-    /// The file: a line with the batch's id, then the body, in gzip, which has a checksum.
-    func file() throws -> [UInt8] { try Gzip.compress(Array(last.utf8) + [Self.lineEnd] + body) }
+    /// The file: a line with the ids of the last batch and of those that wait, then the body, in gzip, which has a checksum.
+    func file() throws -> [UInt8] {
+        let ids = [last] + waiting.sorted()
+        return try Gzip.compress(Array(ids.joined(separator: " ").utf8) + [Self.lineEnd] + body)
+    }
 
     /// `nil` for a file that is not whole.
     init?(file: [UInt8]) {
         guard let plain = try? Gzip.decompress(file, limit: MartletLimits.plainBodyBytes),
             let end = plain.firstIndex(of: Self.lineEnd)
         else { return nil }
-        self.init(last: String(decoding: plain[..<end], as: UTF8.self), body: Array(plain[(end + 1)...]))
+        let ids = String(decoding: plain[..<end], as: UTF8.self).split(separator: " ").map(String.init)
+        self.init(last: ids.first ?? "", waiting: Set(ids.dropFirst()), body: Array(plain[(end + 1)...]))
     }
 }

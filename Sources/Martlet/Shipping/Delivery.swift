@@ -68,7 +68,7 @@ struct Delivery {
     /// - Parameters:
     ///   - isCallerWaiting: whether the agent's own wait is cut short for a caller; a wait that the collector asked for is
     ///     not.
-    ///   - pause: the time by the monotonic clock from which no upload begins, so that sealing does not wait for a full
+    ///   - pause: the time by the monotonic clock from which no upload begins, so that other work does not wait for a full
     ///     buffer.
     /// - Returns: `false` if nothing may be sent now.
     mutating func begin(isCallerWaiting: Bool, pause: UInt64) -> Bool {
@@ -196,21 +196,34 @@ struct Delivery {
     ) -> [StoredBatch] {
         if batch.isExpired {
             // The collector may have it in its sums, which must not fall.
-            if let body = outbox.read(batch.file) { keep(outgoing(body, batch.file, of: outbox).sums, in: outbox) }
+            if let body = outbox.read(batch.file) {
+                keep(try? outgoing(body, batch.file, of: outbox).sums, in: outbox)
+            }
             settle(batch, as: .dropped(.expired), in: &outbox)
             log.warn(
                 of: .rejected,
                 "A batch is dropped, because the collector may have counted it weeks ago and would count it twice")
             return []
         }
-        // A batch that cannot be read or marked now may be later, and one that is gone is not in the next list.
+        // A batch that cannot be read, converted or marked now may be later, and one that is gone is not in the next list.
         let place = routes.place(of: batch.file, over: route, among: collectors)
-        guard let body = outbox.read(batch.file), let file = outbox.mark(batch.file, at: place) else { return [] }
+        guard let body = outbox.read(batch.file) else { return [] }
+        let (sent, sums): ([UInt8], CumulativeSums?)
+        do {
+            (sent, sums) = try outgoing(body, batch.file, of: outbox)
+        } catch is CumulativeSums.Unreadable {
+            settle(batch, as: .dropped(.corrupt), in: &outbox)
+            log.warn(of: .rejected, "A batch is dropped, because no cumulative points can be made of it")
+            return []
+        } catch {
+            return []
+        }
+        guard let file = outbox.mark(batch.file, at: place) else { return [] }
         var marked = batch
         marked.file = file
         ShippingMilestone.marked.reach()
-        let (sent, sums) = outgoing(body, file, of: outbox)
         guard let outcome = upload(sent, file.id(of: outbox.instance), file, over: route) else {
+            keepWaiting(sums, in: outbox)
             postpone(route, .costly, "no answer in time")
             return []
         }
@@ -223,7 +236,11 @@ struct Delivery {
             keep(sums, in: outbox)
             settle(marked, as: .delivered(rejected: rejected), in: &outbox)
         case .retry(let time, let mayHaveArrived, let reason):
-            if !mayHaveArrived { marked.file = outbox.mark(file, at: batch.file.place) ?? file }
+            if mayHaveArrived {
+                keepWaiting(sums, in: outbox)
+            } else {
+                marked.file = outbox.mark(file, at: batch.file.place) ?? file
+            }
             postpone(route, time, reason)
             return [marked]
         case .split(let reason):
@@ -256,20 +273,26 @@ struct Delivery {
     }
 
     /// Returns a batch's body as it goes out: a batch of metrics as sums, if the back end takes cumulative points, with the
-    /// sums to keep when it has arrived.
+    /// sums to keep when it has arrived. Throws ``CumulativeSums/Unreadable`` if the body is not one that an agent makes: such a back end gets
+    /// no deltas. Throws another error if there is no memory for it.
     private func outgoing(
         _ body: [UInt8], _ file: BatchFile, of store: borrowing some BatchStore & ~Copyable
-    ) -> (body: [UInt8], sums: CumulativeSums?) {
-        guard configuration.temporality == .cumulative, file.signal == .metrics, let plain = file.plain(body) else {
-            return (body, nil)
-        }
-        let before = store.instance == instance ? ownSums : store.sums
-        guard
-            let (upload, sums) = CumulativeSums.adding(
-                plain, of: file.id(of: store.instance), to: before, alone: sendsOwnStreamsAlone),
-            let sent = file.isCompressed ? try? Gzip.compress(upload) : upload
-        else { return (body, nil) }
-        return (sent, sums)
+    ) throws -> (body: [UInt8], sums: CumulativeSums?) {
+        guard configuration.temporality == .cumulative, file.signal == .metrics else { return (body, nil) }
+        guard let plain = file.plain(body) else { throw CumulativeSums.Unreadable() }
+        let (upload, sums) = try CumulativeSums.adding(
+            plain, of: file.id(of: store.instance), to: sums(of: store), alone: sendsOwnStreamsAlone)
+        return (file.isCompressed ? try Gzip.compress(upload) : upload, sums)
+    }
+
+    private func sums(of store: borrowing some BatchStore & ~Copyable) -> CumulativeSums? {
+        store.instance == instance ? ownSums : store.sums
+    }
+
+    /// Keeps the sums with a batch that may have arrived, once: a later attempt finds the batch in them.
+    private mutating func keepWaiting(_ sums: CumulativeSums?, in store: borrowing some BatchStore & ~Copyable) {
+        guard let sums = sums?.whileLastWaits, sums != self.sums(of: store) else { return }
+        keep(sums, in: store)
     }
 
     private mutating func keep(_ sums: CumulativeSums?, in store: borrowing some BatchStore & ~Copyable) {

@@ -16,4 +16,7 @@ extension Outbox {
             unlink(path)
         }
     }
+
+    /// Removes the sums, because batches are about to be delivered that they would lack.
+    func removeSums() { unlink(path(CumulativeSums.fileName)) }
 }

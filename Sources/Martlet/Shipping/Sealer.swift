@@ -167,7 +167,7 @@ struct Sealer: ~Copyable {
         let metrics = MetricsBatch(
             resource: pending.resource, start: interval.start, end: interval.end, series: interval.series,
             sizes: interval.sizes, instanceStart: recorder.start, ledger: ledger, unwatched: interval.unwatched,
-            agentCPU: Clock.threadCPU() &+ AgentCost.nanoseconds, process: pending.process)
+            agentCPU: AgentCost.total, process: pending.process)
         do {
             let batch = try batch(metrics.otlp(), .metrics, pending.sequence, requests: metrics.requests)
             return SealedInterval(

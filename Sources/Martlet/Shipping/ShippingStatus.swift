@@ -16,7 +16,7 @@ struct ShippingStatus: Sendable {
     var sumsBytes = 0
     /// The reason why a killed process would lose its last interval; `nil` if it would not.
     var journalError: String?
-    /// CPU time of the agent's thread, in nanoseconds.
+    /// CPU time of the agent's thread without the service's closures, in nanoseconds.
     var threadCPU: UInt64 = 0
     var bufferDirectory: URL?
     /// Requests of earlier processes that wait for another address, or with other credentials.

@@ -2,7 +2,7 @@ import CMartletHooks
 import Synchronization
 
 /// An estimate of the CPU time that capture and tracing take on the service's threads: one call of 61 is timed, and counts
-/// for all 61. A span's calls are its start and its end.
+/// for all 61. A span's calls are its start and its end. The service's own closures do not count.
 enum AgentCost {
     /// A prime number, so that no kind of call has all the turns if the kinds come in rotation.
     private static let share: UInt32 = 61
@@ -27,11 +27,35 @@ enum AgentCost {
     /// Makes a call, and times it if its turn has come.
     static func measure<Result>(_ call: () -> Result) -> Result {
         guard martlet_takes_turn(share) else { return call() }
+        let outer = martlet_service_time()
+        martlet_set_service_time(0)
         let start = Clock.threadCPU()
         defer {
             let taken = Clock.threadCPU() &- start
-            estimate.wrappingAdd((taken - min(taken, clockNanoseconds)) &* UInt64(share), ordering: .relaxed)
+            let others = clockNanoseconds &+ UInt64(clamping: martlet_service_time())
+            estimate.wrappingAdd((taken - min(taken, others)) &* UInt64(share), ordering: .relaxed)
+            martlet_set_service_time(outer)
         }
         return call()
     }
+
+    /// Runs a closure of the service's, and leaves its time out of what is measured on this thread, if anything is.
+    static func leaveOut<Result>(_ closure: () -> Result) -> Result {
+        let before = martlet_service_time()
+        guard before >= 0 else { return closure() }
+        let start = Clock.threadCPU()
+        defer { martlet_set_service_time(before &+ Int64(clamping: Clock.threadCPU() &- start)) }
+        return closure()
+    }
+
+    // MARK: The agent's thread
+
+    /// Measures the calling thread as a whole from now on.
+    static func beginThread() { martlet_set_service_time(0) }
+
+    /// CPU time of the calling thread, the agent's own, in nanoseconds.
+    static var thread: UInt64 { Clock.threadCPU() &- UInt64(clamping: martlet_service_time()) }
+
+    /// CPU time of the calling thread, the agent's own, and of the estimate together, in nanoseconds.
+    static var total: UInt64 { thread &+ nanoseconds }
 }

@@ -60,6 +60,32 @@ import Testing
         #expect(try await rows("process_slot", storage) == expected)
     }
 
+    /// Stores a body of a sender that does not number its batches: CPU seconds until a second.
+    private func store(
+        _ seconds: UInt64, of counter: ProcessCounter = .cpuUser, until ends: [UInt64], in storage: SQLiteStorage
+    ) async throws {
+        let points = ends.map { end in
+            ProcessPoint(
+                start: Samples.time(end - 1), end: Samples.time(end), counter, seconds * 1_000_000_000)
+        }
+        let resource = TelemetryResource(service: "prices", instance: "python", agent: "opentelemetry 1.38")
+        _ = try await storage.store([InstanceMetrics(resource: resource, points: [], process: points)], of: nil)
+    }
+
+    @Test func aBodyOfFiguresAloneThatComesAgainCountsOnce() async throws {
+        let storage = try open()
+        for _ in 1...2 {
+            try await store(1, until: [100, 163], in: storage)
+            // The other part of what was told at that moment.
+            try await store(1, of: .cpuSystem, until: [163], in: storage)
+        }
+        for _ in 1...2 { try await store(3, until: [164], in: storage) }
+        let window = TimeWindow(from: Samples.time(0), to: Samples.time(600))
+        let answer = try await storage.processes(ProcessQuery(window: window, step: 60_000_000_000))
+        let total = try #require(answer.services.first).total
+        #expect(total.counts == [.cpuUser: 5_000_000_000, .cpuSystem: 1_000_000_000])
+    }
+
     @Test func theStartsOfACounterAreBounded() async throws {
         let storage = try open()
         for number in 1...200 as ClosedRange<UInt64> {

@@ -165,6 +165,24 @@ import Testing
             ])
     }
 
+    @Test func ourHeadersReplaceThoseOfTheSpecificationsVariableOneByOne() {
+        var environment = [
+            "OTEL_EXPORTER_OTLP_HEADERS": "authorization=Bearer%20otel,X-Scope-OrgID=7",
+            "MARTLET_HEADERS": "api-key=k,x-scope-orgid=8",
+        ]
+        let (configuration, warnings) = MartletConfiguration.fromEnvironment(environment)
+        #expect(configuration.headers == ["authorization": "Bearer otel", "api-key": "k", "x-scope-orgid": "8"])
+        #expect(warnings == [])
+        environment["MARTLET_HEADERS"] = "hunter2"
+        let (other, complaints) = MartletConfiguration.fromEnvironment(environment)
+        #expect(other.headers == ["authorization": "Bearer otel", "X-Scope-OrgID": "7"])
+        #expect(
+            complaints == [
+                "MARTLET_HEADERS=(hidden) cannot be read; "
+                    + "using the default, those of OTEL_EXPORTER_OTLP_HEADERS alone"
+            ])
+    }
+
     @Test func aHeaderMayBeAsLongAsAVendorsKeys() {
         let key = String(repeating: "k", count: 2000)
         let configuration = MartletConfiguration.fromEnvironment(["MARTLET_HEADERS": "api-key=\(key)"]).configuration

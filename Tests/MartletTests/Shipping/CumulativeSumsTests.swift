@@ -41,7 +41,7 @@ import Testing
         for (sequence, requests) in zip(1...3 as ClosedRange<UInt64>, [2, 3, 4]) {
             // The reason is an attribute of the resource, which changes while the process runs.
             let (body, id) = try batch(sequence, requests: requests, reason: sequence == 2 ? "expensive" : nil)
-            let (upload, new) = try #require(CumulativeSums.adding(body, of: id, to: sums))
+            let (upload, new) = try CumulativeSums.adding(body, of: id, to: sums)
             uploads.append(upload)
             sums = new
         }
@@ -60,8 +60,8 @@ import Testing
     /// The journal of a dead process may have a request that ended before its last batch was sealed.
     @Test func aBatchThatEndedBeforeTheLastOneHasANewerPoint() throws {
         let (last, late) = (try batch(2, requests: 2), try batch(1, requests: 1))
-        let sums = try #require(CumulativeSums.adding(last.body, of: last.id, to: nil)).sums
-        let points = try points(of: #require(CumulativeSums.adding(late.body, of: late.id, to: sums)).upload)
+        let sums = try CumulativeSums.adding(last.body, of: last.id, to: nil).sums
+        let points = try points(of: CumulativeSums.adding(late.body, of: late.id, to: sums).upload)
         #expect(points.map(\.count) == [3])
         #expect(points.map(\.timeUnixNano) == [31])
     }
@@ -69,22 +69,44 @@ import Testing
     /// A process may die when the sums are stored and the account is not.
     @Test func aBatchThatIsInTheSumsAlreadyIsNotAddedAgain() throws {
         let (first, second) = (try batch(1, requests: 2), try batch(2, requests: 3))
-        let before = try #require(CumulativeSums.adding(first.body, of: first.id, to: nil)).sums
-        let (upload, sums) = try #require(CumulativeSums.adding(second.body, of: second.id, to: before))
+        let before = try CumulativeSums.adding(first.body, of: first.id, to: nil).sums
+        let (upload, sums) = try CumulativeSums.adding(second.body, of: second.id, to: before)
         let read = try #require(CumulativeSums(file: sums.file()))
         #expect(read == sums)
-        let again = try #require(CumulativeSums.adding(second.body, of: second.id, to: read))
+        let again = try CumulativeSums.adding(second.body, of: second.id, to: read)
         #expect(try points(of: again.upload).map(\.count) == [5])
         #expect(try points(of: again.upload) == points(of: upload))
         #expect(
-            try points(of: #require(CumulativeSums.adding(first.body, of: first.id, to: read)).upload).map(\.count) == [
+            try points(of: CumulativeSums.adding(first.body, of: first.id, to: read).upload).map(\.count) == [
                 7
             ])
     }
 
+    @Test func aBatchThatMayHaveArrivedIsInTheSumsOfThoseThatOvertakeIt() throws {
+        let (first, second) = (try batch(1, requests: 2), try batch(2, requests: 3))
+        let waiting = try CumulativeSums.adding(first.body, of: first.id, to: nil).sums.whileLastWaits
+        let read = try #require(CumulativeSums(file: waiting.file()))
+        #expect(read == waiting)
+        let overtaking = try CumulativeSums.adding(second.body, of: second.id, to: read)
+        #expect(try points(of: overtaking.upload).map(\.count) == [5])
+        var part = first.id
+        part.part = "01"
+        let half = try CumulativeSums.adding(first.body, of: part, to: overtaking.sums)
+        #expect(try points(of: half.upload).map(\.count) == [5])
+        let again = try CumulativeSums.adding(first.body, of: first.id, to: overtaking.sums)
+        #expect(try points(of: again.upload).map(\.count) == [5])
+        #expect(try points(of: again.upload).map(\.timeUnixNano) == [30])
+        // It has arrived now, and no other batch has its id.
+        let third = try batch(3, requests: 1)
+        let next = try CumulativeSums.adding(third.body, of: third.id, to: again.sums)
+        #expect(try points(of: next.upload).map(\.count) == [6])
+        let other = try CumulativeSums.adding(first.body, of: first.id, to: next.sums)
+        #expect(try points(of: other.upload).map(\.count) == [8])
+    }
+
     @Test func aDamagedFileHasNoSums() throws {
         let (body, id) = try batch(1, requests: 1)
-        var file = try #require(CumulativeSums.adding(body, of: id, to: nil)).sums.file()
+        var file = try CumulativeSums.adding(body, of: id, to: nil).sums.file()
         file[file.count / 2] ^= 1
         #expect(CumulativeSums(file: file) == nil)
         #expect(CumulativeSums(file: []) == nil)
@@ -93,10 +115,10 @@ import Testing
     @Test func sumsPastTheLimitBeginAnewWithANewStart() throws {
         let long = String(repeating: "x", count: 2000)
         let many = try batch(1, requests: 1, endpoints: (1...1000).map { "/\($0)/\(long)" })
-        let sums = try #require(CumulativeSums.adding(many.body, of: many.id, to: nil)).sums
+        let sums = try CumulativeSums.adding(many.body, of: many.id, to: nil).sums
         #expect(sums.size > MartletLimits.sums)
         let next = try batch(2, requests: 2)
-        let points = try points(of: #require(CumulativeSums.adding(next.body, of: next.id, to: sums)).upload)
+        let points = try points(of: CumulativeSums.adding(next.body, of: next.id, to: sums).upload)
         #expect(points.map(\.count) == [2])
         #expect(points.map(\.startTimeUnixNano) == [20])
     }
@@ -104,7 +126,7 @@ import Testing
     @Test func theSumsOfADeadInstanceAreContinuedByTheProcessThatDeliversItsBatches() throws {
         let folder = try TemporaryFolder()
         let (body, id) = try batch(1, requests: 2)
-        let sums = try #require(CumulativeSums.adding(body, of: id, to: nil)).sums
+        let sums = try CumulativeSums.adding(body, of: id, to: nil).sums
         var outbox = try Outbox.create(instance: "i", in: folder.url)
         try outbox.store([1], as: BatchFile(sequence: 2, signal: .metrics, requests: 1, isCompressed: false, body: [1]))
         outbox.keep(sums)

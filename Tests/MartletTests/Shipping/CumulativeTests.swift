@@ -1,3 +1,4 @@
+import Fixtures
 import Foundation
 import FoundationNetworking
 import HTTPTypes
@@ -106,6 +107,57 @@ extension AgentTests {
                 #expect(points.map(Self.counts).map { $0["/hello/x"] } == [1, 1, 2, 2])
                 #expect(agent.status.ledger == .init(captured: 3, delivered: 2, dropped: [.rejected: 1]))
             }
+        }
+
+        @Test func sumsDoNotFallWhenABatchThatMayHaveArrivedIsDropped() async throws {
+            let directory = try TemporaryFolder()
+            try await withAgent({
+                $0.temporality = .cumulative
+                $0.sampleRate = 0
+                $0.bufferDirectory = directory.url
+                $0.serviceName = "shop"
+            }) { agent, collector, base in
+                collector.answer(200, 504)
+                for path in ["hello/x", "hello/y"] {
+                    for _ in 1...2 { _ = try await URLSession.shared.data(from: base / path) }
+                    await agent.flush()
+                }
+                let service = directory.url.appendingPathComponent("shop")
+                var other = try Outbox.create(instance: "other", in: service)
+                var room = BufferRoom(serviceDirectory: service, limit: 600)
+                let isThere = room.make(for: 600, own: &other)
+                #expect(isThere)
+                other.close()
+                _ = try await URLSession.shared.data(from: base / "hello/x")
+                await agent.flush()
+                #expect(agent.status.ledger == .init(captured: 5, delivered: 3, dropped: [.gone: 2]))
+                let points = try Self.points(of: collector)
+                #expect(
+                    points.map(Self.counts) == [
+                        ["/hello/x": 2], ["/hello/x": 2, "/hello/y": 2], ["/hello/x": 3, "/hello/y": 2],
+                    ])
+            }
+        }
+
+        @Test func aBatchThatCannotBecomeSumsIsDroppedBecauseTheBackEndTakesNoDeltas() async throws {
+            let directory = try TemporaryFolder()
+            let service = directory.url.appendingPathComponent("shop")
+            var dead = try Outbox.create(instance: "dead", in: service)
+            let file = BatchFile(sequence: 7, signal: .metrics, requests: 3, isCompressed: false, body: [1])
+            try dead.store([1], as: file)
+            // Another file keeps the directory and its account from being removed.
+            try Data().write(to: dead.directory.appendingPathComponent("kept"))
+            dead.close()
+            try await withAgent({
+                $0.temporality = .cumulative
+                $0.bufferDirectory = directory.url
+                $0.serviceName = "shop"
+            }) { agent, collector, _ in
+                await agent.flush()
+                #expect(!collector.received.contains { $0.batch == "dead/7/metrics" })
+            }
+            let account = try String(contentsOf: service.appendingPathComponent("dead/account"), encoding: .utf8)
+            #expect(OutboxAccount(text: account)?.dropped == [.corrupt: 3])
         }
 
         @Test func aPartOfABatchThatWasTooLargeHasItsOwnStreams() async throws {

@@ -31,6 +31,34 @@ extension AgentTests {
             }
         }
 
+        @Test(.enabled(if: SmallDisk.isPossible, "a file system of a given size can only be mounted by root"))
+        func sumsOnAFullDiskAreRemovedBeforeTheyLackABatch() async throws {
+            let disk = try SmallDisk(bytes: 16 << 20)
+            try await withAgentInOneDirectory(
+                disk.url, service: service,
+                {
+                    $0.temporality = .cumulative
+                    $0.sampleRate = 0
+                }
+            ) { agent, _, base in
+                let sums = {
+                    (FileManager.default.enumerator(atPath: disk.url.path)?.allObjects as? [String] ?? [])
+                        .filter { $0.hasSuffix("/\(CumulativeSums.fileName)") }
+                }
+                _ = try await URLSession.shared.data(from: base / "hello/x")
+                await agent.flush()
+                #expect(sums().count == 1)
+                try disk.fill()
+                while agent.status.bufferError == nil {
+                    _ = try await URLSession.shared.data(from: base / "hello/x")
+                    await agent.flush()
+                }
+                let ledger = agent.status.ledger
+                #expect(ledger == .init(captured: ledger.captured, delivered: ledger.captured))
+                #expect(sums() == [])
+            }
+        }
+
         @Test func aDueUploadCostsNoCPUWhileThereIsNoDirectory() async throws {
             let folder = try TemporaryFolder()
             let buffer = folder.url.appendingPathComponent("buffer")

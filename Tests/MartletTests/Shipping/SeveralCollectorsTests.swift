@@ -42,6 +42,7 @@ extension AgentTests {
 
         private func withTwo(
             _ transport: Transport, timeout: Duration = .seconds(10),
+            temporality: MartletConfiguration.Temporality = .delta,
             _ body: @escaping @Sendable (Pair) async throws -> Void
         ) async throws {
             let (directory, log) = (try TemporaryFolder(), InMemoryLogHandler())
@@ -54,6 +55,7 @@ extension AgentTests {
                     configuration.sampleRate = 0
                     configuration.transport = transport
                     configuration.exportTimeout = timeout
+                    configuration.temporality = temporality
                     configuration.logger = Logger(label: "test", factory: { _ in log })
                     configuration.collectors = [firstURL, secondURL]
                     for stub in [first, second] { stub.port.store(firstURL.port ?? 0, ordering: .relaxed) }
@@ -118,6 +120,20 @@ extension AgentTests {
                 #expect(two.agent.status.ledger == .init(captured: 4, delivered: 4))
                 let counts = [try two.preferred.counts(), try two.other.counts()]
                 #expect(counts.map { $0["/hello/x"] ?? 0 } == (store == "s" ? [3, 1] : [2, 2]))
+            }
+        }
+
+        /// The collectors name no store, so a batch that may have arrived waits for the one that it was sent to.
+        @Test(arguments: Transport.allCases)
+        func sumsHaveABatchThatWaitsForTheOtherCollector(transport: Transport) async throws {
+            try await withTwo(transport, temporality: .cumulative) { two in
+                two.preferred.answer(504, 504)
+                for _ in 1...2 { try await two.send() }
+                #expect(two.preferred.received.map(\.status) == [200, 504, 504])
+                #expect(try two.other.points().map(\.count) == [3])
+                await two.agent.flush()
+                #expect(two.agent.status.ledger == .init(captured: 3, delivered: 3))
+                #expect(try two.preferred.points().map(\.count).sorted() == [1, 3])
             }
         }
 
