@@ -19,6 +19,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
         .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
         .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
+        .package(url: "https://github.com/grpc/grpc-swift-2.git", from: "2.4.3"),
+        .package(url: "https://github.com/grpc/grpc-swift-nio-transport.git", from: "2.9.2"),
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.90.0"),
         .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.30.0"),
@@ -153,6 +155,14 @@ let package = Package(
             ],
             path: "Examples/Recipes/AsyncHTTPClient"),
         .executableTarget(
+            name: "gRPCRecipe",
+            dependencies: [
+                "Martlet", .product(name: "GRPCCore", package: "grpc-swift-2"),
+                .product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ],
+            path: "Examples/Recipes/gRPC"),
+        .executableTarget(
             name: "WorkerRecipe",
             dependencies: ["Martlet", .product(name: "Tracing", package: "swift-distributed-tracing")],
             path: "Examples/Recipes/Worker"),
@@ -216,7 +226,8 @@ let package = Package(
             dependencies: [
                 "AsyncHTTPClientRecipe", "ChainService", "Fixtures", "HummingbirdRecipe", "MartletOTLP",
                 "MartletPrometheus", "MartletReports", "MartletSQLiteStorage", "MartletStorage", "MartletTelemetry",
-                "OwnTracerRecipe", "ProbeService", "Shopper", "TracerProgram", "WorkerRecipe", "martlet-collector",
+                "OwnTracerRecipe", "ProbeService", "Shopper", "TracerProgram", "WorkerRecipe", "gRPCRecipe",
+                "martlet-collector",
                 .product(name: "Hummingbird", package: "hummingbird"),
             ],
             exclude: ["api_hooks.py", "browse_page.py", "python_sdk.py", "shop_world.py"]),

@@ -9,6 +9,8 @@ let package = Package(
     dependencies: [
         .package(name: "martlet", path: "../.."),
         .package(url: "https://github.com/apple/swift-distributed-tracing.git", from: "1.6.0"),
+        .package(url: "https://github.com/grpc/grpc-swift-2.git", from: "2.4.3"),
+        .package(url: "https://github.com/grpc/grpc-swift-nio-transport.git", from: "2.9.2"),
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.0"),
         .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
     ],
@@ -27,6 +29,15 @@ let package = Package(
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
             path: "AsyncHTTPClient"),
+        .executableTarget(
+            name: "gRPCRecipe",
+            dependencies: [
+                .product(name: "GRPCCore", package: "grpc-swift-2"),
+                .product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport"),
+                .product(name: "Martlet", package: "martlet"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ],
+            path: "gRPC"),
         .executableTarget(
             name: "WorkerRecipe",
             dependencies: [

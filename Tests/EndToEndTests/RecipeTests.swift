@@ -50,6 +50,12 @@ import FoundationNetworking
             })
     }
 
+    private func keptRequests() async throws -> [RequestSummary] {
+        let url = try #require(URL(string: "\(collector.address)/api/v1/requests?since=1h&limit=100"))
+        let (body, _) = try await URLSession.shared.data(from: url)
+        return try ReportJSON.value(of: RequestsReport.self, in: body).requests
+    }
+
     private func withStock(_ body: @escaping @Sendable (URL) async throws -> Void) async throws {
         let router = Router()
         router.get("stock/:product") { _, _ in "7" }
@@ -77,6 +83,26 @@ import FoundationNetworking
             _ = try await run("AsyncHTTPClient", [base.absoluteString])
             #expect(try await counts() == ["client GET /stock/{id}": "3 requests, 0 failed"])
         }
+    }
+
+    @Test func theCallsOfGRPCAreCountedByMethodOnBothSidesAndAreOneTrace() async throws {
+        _ = try await run("gRPC")
+        #expect(
+            try await counts() == [
+                "client POST shop.Orders/Place": "3 requests, 1 failed",
+                "client POST shop.Orders/Find": "1 requests, 1 failed",
+                "client POST shop.Orders/Watch": "1 requests, 0 failed",
+                "server POST shop.Orders/Place": "3 requests, 1 failed",
+                "server POST shop.Orders/Find": "1 requests, 0 failed",
+                "server POST shop.Orders/Watch": "1 requests, 0 failed",
+            ])
+        let kept = try await keptRequests()
+        #expect(kept.count == 10)
+        #expect(Set(kept.map(\.traceID)).count == 1)
+        let clients = kept.filter { $0.kind == .client }, servers = kept.filter { $0.kind == .server }
+        #expect(Set(servers.map(\.parentSpanID)) == Set(clients.map(\.spanID)))
+        #expect(clients.compactMap(\.error).sorted() == ["INTERNAL", "NOT_FOUND"])
+        #expect(servers.compactMap(\.error) == ["INTERNAL"])
     }
 
     @Test func theJobsOfAWorkerAreTransactionsWithNamesOfTheirOwn() async throws {

@@ -14,8 +14,10 @@ struct EndedSpan: Sendable {
     let start: UnixNanoseconds
     let durationNanoseconds: UInt64
     let content: SpanContent
-    /// The attributes of an HTTP request; `nil` for any other span.
+    /// The attributes of an HTTP request, or of a remote procedure call as one; `nil` for any other span.
     private let http: HTTPSpanAttributes?
+    /// `nil` for a span that is no remote procedure call, or that names the HTTP request itself.
+    private let call: RPCSpanAttributes?
 
     init(
         trace: TraceContext?, parent: SpanID?, kind: SpanRecord.Kind, start: UnixNanoseconds,
@@ -27,9 +29,11 @@ struct EndedSpan: Sendable {
         self.start = start
         self.durationNanoseconds = durationNanoseconds
         self.content = content
-        http = kind.request.flatMap { request in
-            HTTPSpanAttributes(request) { content.attributes.get($0).flatMap { SpanAttribute($0) } }
-        }
+        let value = { (name: String) in content.attributes.get(name).flatMap { SpanAttribute($0) } }
+        let named = kind.request.flatMap { HTTPSpanAttributes($0, value: value) }
+        let call = kind.request == nil || named != nil ? nil : RPCSpanAttributes(value: value)
+        self.call = call
+        http = named ?? call.flatMap { call in kind.request.flatMap { HTTPSpanAttributes($0, of: call, value: value) } }
     }
 
     var isRequest: Bool { http != nil }
@@ -83,9 +87,10 @@ struct EndedSpan: Sendable {
         return http.route?.cut(toBytes: MartletLimits.spanName)
     }
 
-    /// Returns the attribute `error.type` (semantic conventions, "HTTP Spans"): the instrument's own value, else the status
-    /// where it is a failure, else the recorded error; `nil` for a success.
+    /// Returns the attribute `error.type` (semantic conventions, "HTTP Spans"): the status of a call, else the instrument's
+    /// own value, else the status where it is a failure, else the recorded error; `nil` for a success.
     private func error(of http: HTTPSpanAttributes, _ kind: RequestKind) -> String? {
+        if let status = call?.status { return status.error(for: kind) }
         if let type = http.errorType { return type.cut(toBytes: MartletLimits.spanName) }
         if let status = http.status, status >= (kind == .client ? 400 : 500) { return String(status) }
         let isError = content.status?.code == .error
@@ -99,9 +104,12 @@ struct EndedSpan: Sendable {
     private func details(
         _ span: SpanRecord, of request: CapturedRequest, _ http: HTTPSpanAttributes, _ redaction: Redaction
     ) -> @Sendable (RequestDimensions) -> SpanRecord {
-        let url = (http.url ?? http.path ?? "").cut(toBytes: MartletLimits.urlLength)
-        // Instruments name a span by its method or its route. Hummingbird names it `HTTP …` before it knows the route.
-        let isNamedByInstrument = [http.method, http.route].contains(span.name) || span.name.hasPrefix("HTTP ")
+        // A call's path is its method, which is the endpoint.
+        let url = call == nil ? (http.url ?? http.path ?? "").cut(toBytes: MartletLimits.urlLength) : ""
+        // Instruments name a span by its method or its route. Hummingbird names it `HTTP …` before it knows the route. The
+        // name of a call is the one that the semantic conventions ask for.
+        let isNamedByInstrument =
+            call == nil && ([http.method, http.route].contains(span.name) || span.name.hasPrefix("HTTP "))
         return { dimensions in
             var span = span
             span.request = dimensions
