@@ -3,7 +3,7 @@ sources := $(shell find Package.swift Sources Collector Examples Tests -name '*.
 # Swift Testing starts all tests at once by default. On two cores a test then waits seconds for its turn.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH := 4
 
-.PHONY: demo test faults soak sanitize fuzz check format bench man setup
+.PHONY: demo test faults soak sanitize fuzz check format bench docs man setup
 
 demo:
 	@scripts/setup.sh demo
@@ -51,12 +51,18 @@ check:
 	scripts/check-layers.py
 	scripts/check-consumer-graph.sh
 	scripts/check-build.sh
+	scripts/docs.py
 
 format:
 	@swift format --in-place --parallel $(sources)
 
 bench: setup
 	@Benchmarks/run.sh
+
+docs:
+	@scripts/setup.sh check
+	swift build --target Martlet
+	@scripts/docs.py
 
 man: setup
 	@scripts/man.sh

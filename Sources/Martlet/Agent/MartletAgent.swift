@@ -79,6 +79,7 @@ public final class MartletAgent: Service {
         set { if isRunning { core.isCapturing = newValue } }
     }
 
+    /// The agent's state at this moment, as a copy. Any thread may ask; no call waits for I/O.
     public var status: MartletStatus {
         let core = core
         let recorder = core.recorder

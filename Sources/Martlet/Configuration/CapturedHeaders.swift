@@ -1,9 +1,11 @@
 /// The header fields of requests and responses that kept details have. Values of fields that may hold secrets are taken out
 /// in every case.
 public enum CapturedHeaders: Sendable, Equatable {
+    /// No field.
     case none
     /// The named fields, in lower case.
     case named(Set<String>)
+    /// Every field.
     case all
 
     /// Returns whether a field is kept. Thread-safe.

@@ -175,6 +175,7 @@ public struct MartletConfiguration: Sendable {
     /// Makes a configuration of the defaults, whatever the environment says.
     public init() {}
 
+    /// The sessions whose requests are seen; the raw values are those of `MARTLET_CAPTURE`.
     public enum Capture: String, Sendable, CaseIterable {
         /// Every `URLSession` of the process.
         case automatic
@@ -199,8 +200,11 @@ public struct MartletConfiguration: Sendable {
         case cumulative
     }
 
+    /// The compression of uploads; the raw values are those of `MARTLET_COMPRESSION`.
     public enum Compression: String, Sendable, CaseIterable {
+        /// `Content-Encoding: gzip` (RFC 1952).
         case gzip
+        /// Bodies as they are.
         case none
     }
 }

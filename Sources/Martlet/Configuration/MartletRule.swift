@@ -27,6 +27,7 @@ public struct MartletRule: Sendable, Hashable {
     /// Whether the caller gets ``Failure/connectionRefused``. Nothing is sent. Default `false`.
     public var block = false
 
+    /// Makes a rule without an action. The caller sets one.
     public init(name: String? = nil, match: Match = Match()) {
         self.name = name
         self.match = match
@@ -48,6 +49,7 @@ public struct MartletRule: Sendable, Hashable {
         /// The share of the other parts' requests, more than 0 and at most 1. It is drawn for each request.
         public var share = 1.0
 
+        /// Makes a match of these parts, or without any for all requests.
         public init(host: String? = nil, path: String? = nil, method: String? = nil) {
             self.host = host
             self.path = path
@@ -62,6 +64,7 @@ public struct MartletRule: Sendable, Hashable {
         /// The names of fields that are not sent, also where libcurl would add them.
         public var remove: [String] = []
 
+        /// Makes the changes, by default none.
         public init(set: [String: String] = [:], remove: [String] = []) {
             self.set = set
             self.remove = remove
@@ -77,6 +80,7 @@ public struct MartletRule: Sendable, Hashable {
         /// The body, encoded as it is sent.
         public var body: Data
 
+        /// Makes an answer, by default without fields and body.
         public init(status: Int, headers: [String: String] = [:], body: Data = Data()) {
             self.status = status
             self.headers = headers
@@ -86,13 +90,21 @@ public struct MartletRule: Sendable, Hashable {
 
     /// Failures, named as the `error.type` that they count as.
     public enum Failure: String, Sendable, CaseIterable {
+        /// The name of the host is not found.
         case dns
+        /// No program listens at the address.
         case connectionRefused = "connection_refused"
+        /// There is no way to the host.
         case connectionFailed = "connection_failed"
+        /// The peer closes the connection before it answers.
         case connectionReset = "connection_reset"
+        /// The answer does not come in time.
         case timeout
+        /// There is no handshake, or no certificate that is trusted.
         case tls
+        /// The request is redirected too often.
         case tooManyRedirects = "too_many_redirects"
+        /// The answer is not HTTP.
         case invalidResponse = "invalid_response"
     }
 }

@@ -12,6 +12,7 @@ public struct MartletTarget: Sendable, Hashable {
     /// The path as it stands in the URL, percent-encoded and without query.
     public var path: String
 
+    /// Makes a target, as a test of a closure needs it.
     public init(isReceived: Bool, method: String, host: String, port: Int, path: String) {
         self.isReceived = isReceived
         self.method = method

@@ -12,6 +12,7 @@ public struct MartletRequest: Sendable, Hashable {
         case server
     }
 
+    /// The side of the service.
     public var kind: Kind
     /// The method in upper case; `_OTHER` for one that no RFC names.
     public var method: String
@@ -47,11 +48,15 @@ public struct MartletRequest: Sendable, Hashable {
     /// - Parameters:
     ///   - method: in upper case.
     ///   - url: an absolute URL; user, password, query and fragment are left out.
+    ///   - kind: the side of the service.
     ///   - endpoint: the name to count to; if it is empty, the path decides.
     ///   - status: `nil` if no response came.
     ///   - errorType: the cause of a failure, a name of few (`error.type`). A status that is a failure needs none. `cancelled`
     ///     is no failure, and `hung` a kind of its own.
+    ///   - start: the start, by the wall clock.
     ///   - duration: a negative one counts as 0.
+    ///   - bytesSent: bytes of the body that the service sent.
+    ///   - bytesReceived: bytes of the body that the service received.
     public init(
         _ method: String, _ url: URL, kind: Kind = .client, endpoint: String = "", status: Int? = nil,
         errorType: String? = nil, start: Date, duration: Duration, bytesSent: UInt64 = 0, bytesReceived: UInt64 = 0
