@@ -15,7 +15,9 @@ extension ClickHouseStorage {
         try await dropPoints()
         try await rollUp(before: (clock.time - limits.rawAge) / StoredHour.length)
         let oldest = (clock.time - limits.retention.age(.hour)) / StoredHour.length
-        for table in [Schema.hour, Schema.processHour, Schema.ledger, Schema.batch] { try await drop(table, past: oldest, of: 672) }
+        for table in [Schema.hour, Schema.processHour, Schema.ledger, Schema.batch] {
+            try await drop(table, past: oldest, of: 672)
+        }
         try await drop(Schema.series, past: oldest / 24, of: 28)
         let oldestCumulative = (clock.time - Int64(clamping: limits.cumulativeAge)) / StoredHour.length
         for table in [Schema.cumulative, Schema.processTotal, Schema.arrival] {

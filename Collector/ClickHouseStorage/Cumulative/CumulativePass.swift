@@ -15,6 +15,7 @@ struct CumulativePass {
     private let arrivals: [CumulativeArrival]
     /// The first of these arrivals of each sender.
     private let first: [UInt64: Int64]
+    /// The time up to which figures came that may depend on these arrivals.
     private let end: Int64
     private var counted: CountedArrivals
     /// Whether other arrivals may wait.
@@ -24,16 +25,19 @@ struct CumulativePass {
     init?(since hour: UInt32, until time: Int64, _ limits: ClickHouseLimits, _ client: ClickHouseClient) async throws {
         arrivals = try await client.rows(
             """
-            SELECT sender, arrival, any(service), any(environment), any(version), any(instance), max(reading) FROM arrival \
-            WHERE hour >= \(hour) AND arrival <= \(time) GROUP BY sender, arrival HAVING max(counted) = 0 \
-            ORDER BY arrival LIMIT \(Self.maxArrivals)
+            SELECT sender, arrival, service, environment, version, instance, reading FROM arrival FINAL \
+            WHERE hour >= \(hour) AND arrival <= \(time) AND counted = 0 ORDER BY arrival LIMIT \(Self.maxArrivals)
             """
         ) { try CumulativeArrival(&$0) }
         guard let last = arrivals.last else { return nil }
         let revision = try await client.rows("SELECT toUInt64(toUnixTimestamp(now()))") { try $0.number(UInt64.self) }
         isMore = arrivals.count == Self.maxArrivals
-        end = isMore ? last.time : time
         first = Dictionary(arrivals.map { ($0.sender, $0.time) }, uniquingKeysWith: min)
+        // Those that a collector with a faster clock has counted come after these.
+        let later = try await client.rows(
+            "SELECT max(arrival) FROM arrival WHERE hour >= \(hour) AND counted = 1 AND sender IN \(SQLText.list(first.keys))"
+        ) { try $0.number(Int64.self) }
+        end = max(isMore ? last.time : time, later.first ?? 0)
         counted = CountedArrivals(arrivals, revision: revision.first ?? 0)
         log = CumulativeLog(client: client)
         firstInterval = limits.firstCumulativeInterval

@@ -36,7 +36,8 @@ struct CumulativeReplay {
         let found = points.sorted { $0.point.end < $1.point.end }.map { cumulative in
             let stream = Stream(cumulative)
             var one = CumulativeDifferences(
-                since: latest[stream].map { [stream: $0] } ?? [:], damaged: [], history, firstIntervalAtMost: firstInterval)
+                since: latest[stream].map { [stream: $0] } ?? [:], damaged: [], history,
+                firstIntervalAtMost: firstInterval)
             one.add([cumulative])
             latest[stream] = one.latestPoints[stream]
             return (point: cumulative, difference: one.points.first)

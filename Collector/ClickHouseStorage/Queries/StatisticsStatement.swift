@@ -37,7 +37,10 @@ struct StatisticsStatement {
         let values = dimensions.enumerated().map { "\($1.expression) AS v\($0)" }
         let names = dimensions.indices.map { "v\($0)" }
         let columns =
-            values + ["\(grid?.slot(of: "end_ns") ?? "toUInt64(0)") AS slot", "kind AS k", "rule != '' AS changed", Self.pointColumns]
+            values + [
+                "\(grid?.slot(of: "end_ns") ?? "toUInt64(0)") AS slot", "kind AS k", "rule != '' AS changed",
+                Self.pointColumns,
+            ]
         return """
             SELECT \((names + Self.classes).joined(separator: ", ")), \
             sum(count), sum(total), minIf(low, count > 0), minIf(has_low, count > 0), maxIf(high, count > 0), \

@@ -39,7 +39,8 @@ extension TableRows {
             row.number(arrival.sender)
             row.number(arrival.time)
             for text in [
-                arrival.resource.service, arrival.resource.environment, arrival.resource.version, arrival.resource.instance,
+                arrival.resource.service, arrival.resource.environment, arrival.resource.version,
+                arrival.resource.instance,
             ] { row.text(text) }
             row.number(arrival.reading)
             row.flag(counted)

@@ -8,7 +8,8 @@ enum Schema {
     static let version: UInt32 = 1
 
     static let all = [
-        migration, store, rolled, sender, series, point, difference, hour, process, processHour, cumulative, processTotal,
+        migration, store, rolled, sender, series, point, difference, hour, process, processHour, cumulative,
+        processTotal,
         arrival, ledger, batch, detail,
     ]
 
