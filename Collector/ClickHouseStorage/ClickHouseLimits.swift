@@ -7,6 +7,14 @@ package struct ClickHouseLimits: Sendable, Equatable {
     package var retention = Retention()
     /// The age up to which details are kept, counted from the day that they started on, in nanoseconds.
     package var detailAge: UnixNanoseconds = 24 * 3600 * 1_000_000_000
+    /// The time after which cumulative points are counted: by then those that came before them through other collectors are
+    /// stored too. In nanoseconds.
+    package var cumulativeSettling: UnixNanoseconds = 30 * 1_000_000_000
+    /// The age up to which cumulative points are kept as they came, in nanoseconds. The first point of a stream that was silent
+    /// for longer counts nothing.
+    package var cumulativeAge: UnixNanoseconds = 7 * 24 * 3600 * 1_000_000_000
+    /// The longest interval that is accepted from the first point of an unknown sender, in nanoseconds.
+    package var firstCumulativeInterval: UnixNanoseconds = 3600 * 1_000_000_000
     /// The time from the beginning of one insert to that of the next, in seconds: many small inserts make many small files.
     package var insertPause = 1.0
     /// Rows of one insert at most, roughly.

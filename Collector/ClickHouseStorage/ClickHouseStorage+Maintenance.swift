@@ -9,15 +9,36 @@ extension ClickHouseStorage {
             try await client.run("INSERT INTO rolled (until) VALUES (0)")
             queue.noteInsert()
         }
+        try await countCumulative()
         let clock = try await clock().advance(to: now())
         // Points of the oldest parts become hours, then these are read from `hour`, and a later pass drops the points.
         try await dropPoints()
         try await rollUp(before: (clock.time - limits.rawAge) / StoredHour.length)
         let oldest = (clock.time - limits.retention.age(.hour)) / StoredHour.length
-        for table in [Schema.hour, Schema.ledger, Schema.batch] { try await drop(table, past: oldest, of: 672) }
+        for table in [Schema.hour, Schema.processHour, Schema.ledger, Schema.batch] {
+            try await drop(table, past: oldest, of: 672)
+        }
         try await drop(Schema.series, past: oldest / 24, of: 28)
+        let oldestCumulative = (clock.time - Int64(clamping: limits.cumulativeAge)) / StoredHour.length
+        for table in [Schema.cumulative, Schema.processTotal, Schema.arrival] {
+            try await drop(table, past: oldestCumulative, of: 24)
+        }
         let oldestDetail = (clock.time - Int64(clamping: limits.detailAge)) / StoredDay.length
         try await drop(Schema.detail, past: oldestDetail, of: 1)
+    }
+
+    /// Counts the cumulative figures that came in time. What a collector that ended left uncounted is found after the start; later
+    /// it is enough to look at the last hours.
+    private func countCumulative() async throws {
+        let time = Int64(clamping: now()) - Int64(clamping: limits.cumulativeSettling)
+        let hour = StoredHour.of(time)
+        let since = isCaughtUp.load(ordering: .relaxed) && hour > 2 ? hour - 2 : 0
+        while var pass = try await CumulativePass(since: since, until: time, limits, client) {
+            try Task.checkCancellation()
+            try await writer.write(try await pass.count())
+            if !pass.isMore { break }
+        }
+        isCaughtUp.store(true, ordering: .relaxed)
     }
 
     /// Returns the clock of retention. It starts with the latest time at which a sender was heard of: a jump since then is noticed.
@@ -50,20 +71,27 @@ extension ClickHouseStorage {
         ) { try $0.number(Int64.self) }
     }
 
+    /// Returns the parts of the tables that become hours.
+    private func partsOfPoints() async throws -> [Int64] {
+        var found: Set<Int64> = []
+        for table in Schema.rolledUp { found.formUnion(try await parts(of: table)) }
+        return found.sorted()
+    }
+
     /// Drops the parts of points that are read as hours. Some of their points may have come after the hours were made, so hours are
     /// made once more; those of more points stay.
     private func dropPoints() async throws {
         let rolled = Int64(try await rolledHours())
-        for part in try await parts(of: Schema.point) where (part + 1) * Schema.hoursOfPart <= rolled {
+        for part in try await partsOfPoints() where (part + 1) * Schema.hoursOfPart <= rolled {
             try await rollUp(part)
-            try await client.run("ALTER TABLE \(Schema.point.name) DROP PARTITION \(part)")
+            for table in Schema.rolledUp { try await client.run("ALTER TABLE \(table.name) DROP PARTITION \(part)") }
         }
     }
 
     /// Makes the hours of the parts that end before an hour, from which on these are read as hours.
     private func rollUp(before oldest: Int64) async throws {
         let (length, rolled) = (Schema.hoursOfPart, Int64(try await rolledHours()))
-        for part in try await parts(of: Schema.point) where (part + 1) * length <= oldest && part * length >= rolled {
+        for part in try await partsOfPoints() where (part + 1) * length <= oldest && part * length >= rolled {
             try await rollUp(part)
         }
         let until = oldest / length * length
@@ -74,7 +102,16 @@ extension ClickHouseStorage {
         for hour in part * Schema.hoursOfPart..<(part + 1) * Schema.hoursOfPart {
             try Task.checkCancellation()
             try await client.run(Self.rollUp(of: hour))
+            try await client.run(Self.rollUpOfProcesses(in: hour))
         }
+    }
+
+    private static func rollUpOfProcesses(in hour: Int64) -> String {
+        """
+        INSERT INTO process_hour (\(Schema.processHour.columnList)) SELECT toUInt32(\(hour)), sender, max(end_ns), \
+        toFixedString('', 16), toUInt32(0), toUInt64(0), min(start_ns), sum(points), \(ProcessStatistics.sums) \
+        FROM process FINAL WHERE hour = \(hour) AND \(ProcessStatistics.isTold) GROUP BY sender
+        """
     }
 
     private static func rollUp(of hour: Int64) -> String {

@@ -24,9 +24,12 @@ extension ClickHouseStorage {
         let waiting = found.filter { ($0.record.ledger?.waiting ?? 0) > 0 }.map(\.id)
         let arrived = try await arrivedRequests(of: waiting)
         let gaps = try await gaps(of: Set(found.map(\.record.resource.instance)))
+        let ends = found.filter { $0.record.latestEnd > 0 }.map { ($0.id, $0.record.latestEnd) }
+        let processes = try await latestProcesses(of: Dictionary(ends) { first, _ in first })
         for index in found.indices {
             found[index].bringUpToDate(arrived: arrived[found[index].id])
             found[index].record.gaps = gaps[found[index].record.resource.instance]
+            found[index].record.process = processes[found[index].id]
         }
         return AgentsAnswer(agents: found.map(\.record), more: max(0, count - found.count))
     }
@@ -56,13 +59,6 @@ extension ClickHouseStorage {
             )
         }
         return Dictionary(rows.map { ($0, $1.gaps) }) { first, _ in first }
-    }
-
-    /// Returns no services: this store does not keep the figures of processes yet.
-    package func processes(_ query: ProcessQuery) async throws -> ProcessAnswer {
-        let source = PointSource(query.window, rolled: try await rolledHours())
-        return ProcessAnswer(
-            grid: SlotGrid(source.window, step: query.step, expired: source.expired), services: [])
     }
 
     package func values(_ query: ValuesQuery) async throws -> ValuesAnswer {

@@ -18,11 +18,14 @@ package final class ClickHouseStorage: Storage {
     package let id: String
     let client: ClickHouseClient
     let limits: ClickHouseLimits
+    let writer: Writer
     let queue: InsertQueue
     /// The collector's clock.
     let now: @Sendable () -> UnixNanoseconds
     /// `nil` until the store is maintained for the first time.
     let retention = Mutex<StoreClock?>(nil)
+    /// Whether all cumulative points that came before the start were counted.
+    let isCaughtUp = Atomic(false)
 
     /// Opens the store. Throws ``StorageFailure`` if its tables are missing, older or newer, and an error if no server answers.
     ///
@@ -36,10 +39,11 @@ package final class ClickHouseStorage: Storage {
         id = try await Migration.check(client)
         self.limits = limits
         self.now = now
-        queue = InsertQueue(Writer(client, onStored: onStored), limits: limits)
+        writer = Writer(client, onStored: onStored)
+        queue = InsertQueue(writer, limits: limits)
     }
 
-    /// Stores the points of delta metrics. The collector's intake refuses those of cumulative ones, which this store cannot count.
+    /// Stores the points. Those of cumulative metrics count once ``maintain()`` has taken their differences.
     package func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome {
         let outcome = try await queue.store(PendingBatch(id: batch, contents: .metrics(metrics), arrival: now()))
         for one in metrics { hear(from: one.resource, until: max(one.latestEnd, one.ledger?.time ?? 0)) }

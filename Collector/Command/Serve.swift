@@ -104,7 +104,7 @@ struct Serve: AsyncParsableCommand {
         settings.log.bootstrap()
         let logger = Logger(label: "martlet-collector")
         let server = CollectorServer(
-            storage: storage, activity: activity, intake: settings.intake, tokens: settings.tokens,
+            storage: storage, activity: activity, tokens: settings.tokens,
             limits: settings.limitsInForce(logger),
             tls: settings.tls, allowedHosts: AllowedHosts(settings.allowedHosts),
             now: SQLiteStorage.systemClock, logger: logger)

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Logging
 import MartletClickHouseStorage
-import MartletIntake
 import MartletReports
 import MartletSQLiteStorage
 import MartletServer
@@ -82,12 +81,6 @@ struct ServeSettings {
             return try reportingFailure { try ServerTLS(certificate: certificate, key: key) }
         default: throw ValidationError("--tls-certificate and --tls-key must be given together")
         }
-    }
-
-    /// The intake of what the store can count.
-    var intake: Intake {
-        guard case .clickHouse = store else { return Intake() }
-        return Intake(limits: IntakeLimits(takesCumulative: false))
     }
 
     /// The limits of a store on ClickHouse.

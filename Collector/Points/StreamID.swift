@@ -11,6 +11,9 @@ package struct StreamID: Sendable, Hashable {
         add(parts)
     }
 
+    /// Makes the identity of its ``bytes``.
+    package init(bytes: [UInt8]) { hash = bytes.reduce(0) { $0 << 8 | UInt128($1) } }
+
     /// Returns the identity of this stream's parts followed by `parts`.
     package func adding(_ parts: [[UInt8]]) -> StreamID {
         var id = self

@@ -70,6 +70,37 @@ import Testing
         try await Measurements(measured).expect(in: report(second), .explicit)
     }
 
+    /// Each round goes to another collector. A store on ClickHouse counts cumulative points after they settled.
+    @Test(
+        .timeLimit(.minutes(5)), .enabled("a ClickHouse is installed") { ClickHouseServer.shared != nil },
+        arguments: PythonSDK.Histogram.allCases)
+    func cumulativeCountsGoOnInAnotherCollectorOnTheSameClickHouse(histogram: PythonSDK.Histogram) async throws {
+        let server = try #require(ClickHouseServer.shared)
+        let location = "clickhouse:\(server.url)/\(server.newDatabase())"
+        let (status, _, errors) = try await ChildProcess(.martletCollector, ["migrate", "--store", location]).finish()
+        try #require(status == 0, "\(errors)")
+        let first = try await CollectorProcess(storeAt: location)
+        let port = first.port
+        let program = try PythonSDK(.cumulative, histogram, way: .export, rounds: 3, collector: first.address)
+        try await program.waitForRound()
+        await first.kill()
+        let second = try await CollectorProcess(storeAt: location, port: port)
+        program.startRound()
+        try await program.waitForRound()
+        await second.kill()
+        let third = try await CollectorProcess(storeAt: location, port: port)
+        program.startRound()
+        let measured = try await program.finish()
+        let counted = measured.filter { $0.service != "traced" }.reduce(0) { $0 + $1.seconds.count }
+        var found = try await report(third)
+        // Until then the spans of the same requests count.
+        while found.rows.reduce(0, { $0 + Int($1.measures.count - ($1.measures.fromSpans ?? 0)) }) < counted {
+            try await Task.sleep(for: .seconds(1))
+            found = try await report(third)
+        }
+        try Measurements(measured).expect(in: found, histogram)
+    }
+
     /// The program's rounds take 2.5 s of CPU time each.
     @Test(arguments: PythonSDK.Temporality.allCases, [PythonSDK.Way.export, .json])
     func theFiguresOfAProcessAreKept(temporality: PythonSDK.Temporality, way: PythonSDK.Way) async throws {

@@ -12,10 +12,17 @@ package final class CollectorProcess: Sendable {
 
     /// Starts the collector and returns when it listens.
     ///
-    /// - Parameter port: 0 takes a free port.
-    package init(store: String, port: Int = 0, environment: [String: String] = [:]) async throws {
+    /// - Parameters:
+    ///   - store: the path of a file.
+    ///   - port: 0 takes a free port.
+    package convenience init(store: String, port: Int = 0, environment: [String: String] = [:]) async throws {
+        try await self.init(storeAt: "sqlite:" + store, port: port, environment: environment)
+    }
+
+    /// Starts the collector on any store and returns when it listens.
+    package init(storeAt location: String, port: Int = 0, environment: [String: String] = [:]) async throws {
         process = try ChildProcess(
-            .martletCollector, ["serve", "--port", "\(port)", "--store", "sqlite:" + store], environment: environment)
+            .martletCollector, ["serve", "--port", "\(port)", "--store", location], environment: environment)
         let line = await process.readLine()
         guard let start = line.range(of: "listening on ") else { throw ChildProcess.Failure(output: line) }
         address = String(line[start.upperBound...])

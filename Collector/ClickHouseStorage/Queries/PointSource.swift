@@ -34,25 +34,36 @@ struct PointSource {
         return parts.joined(separator: " UNION ALL ")
     }
 
-    /// Returns the statements of the rows of `point` in a time.
+    /// Returns the statements of the rows of `point` and `difference` in a time.
     static func pointRows(_ columns: String, where condition: String, from: Int64, to: Int64) -> [String] {
         let patience = Int64(clamping: MetricsCover.patience)
         // Metrics of long intervals end after the spans that they cover.
         let cover = times(max(0, from - 2 * patience), to > .max - 48 * patience ? .max : to + 24 * patience)
         return [
             "SELECT \(columns) FROM point FINAL WHERE spans = 0 AND \(condition)",
+            // A difference that later points took back is empty.
+            "SELECT \(columns) FROM difference FINAL WHERE (count > 0 OR sent > 0 OR received > 0) AND \(condition)",
             """
             SELECT \(columns) FROM (SELECT \(Schema.point.columnList) FROM point FINAL WHERE spans = 1 AND \(condition)) \
             ANY LEFT JOIN (SELECT service, instance, kind, groupArray(cover_from) AS covers_from, groupArray(cover_to) AS covers_to \
             FROM (SELECT service, instance, kind, hour, min(start_ns) AS cover_from, max(end_ns) + \(patience) AS cover_to \
-            FROM point WHERE spans = 0 AND count > 0 AND \(cover) GROUP BY service, instance, kind, hour) \
+            FROM (\(covering("point", cover)) UNION ALL \(covering("difference", cover))) \
+            GROUP BY service, instance, kind, hour) \
             GROUP BY service, instance, kind) USING (service, instance, kind) \
             WHERE NOT arrayExists((f, t) -> end_ns >= f AND end_ns <= t, covers_from, covers_to)
             """,
         ]
     }
 
-    private static func times(_ from: Int64, _ to: Int64) -> String {
+    private static func covering(_ table: String, _ condition: String) -> String {
+        """
+        SELECT service, instance, kind, hour, start_ns, end_ns FROM \(table) \
+        WHERE spans = 0 AND count > 0 AND \(condition)
+        """
+    }
+
+    /// Returns the condition that a row's interval ends in a time.
+    static func times(_ from: Int64, _ to: Int64) -> String {
         "hour BETWEEN \(max(0, from) / StoredHour.length) AND \(StoredHour.of(to)) AND end_ns > \(from) AND end_ns <= \(to)"
     }
 }

@@ -29,6 +29,15 @@ struct StatisticsRow {
         }
     }
 
+    /// The statistics of a single point, at their own scale; `nil` if they are none.
+    var ofPoint: RequestStatistics? {
+        var (histogram, sketch) = (ExponentialHistogram(scale: sketch.scale), sketch)
+        sketch.bucketCount = sketch.buckets.count
+        sketch.valuesInBuckets = sketch.buckets.reduce(0) { $0 &+ $1.count }
+        guard histogram.merge(sketch) else { return nil }
+        return RequestStatistics(duration: histogram, bytesSent: sent, bytesReceived: received)
+    }
+
     func add(to statistics: inout RequestStatistics) {
         addSketch(to: &statistics.duration)
         statistics.bytesSent &+= sent

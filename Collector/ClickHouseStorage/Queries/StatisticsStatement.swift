@@ -36,14 +36,11 @@ struct StatisticsStatement {
     private var sql: String {
         let values = dimensions.enumerated().map { "\($1.expression) AS v\($0)" }
         let names = dimensions.indices.map { "v\($0)" }
-        let slot = grid.map { grid in
-            """
-            toUInt64(intDiv(toUInt64(toUInt64(greatest(end_ns, toInt64(\(grid.window.from + 1)))) - 1 + toUInt64(\(grid.shift))), \
-            toUInt64(\(grid.step))) - toUInt64(\(grid.first)))
-            """
-        }
         let columns =
-            values + ["\(slot ?? "toUInt64(0)") AS slot", "kind AS k", "rule != '' AS changed", Self.pointColumns]
+            values + [
+                "\(grid?.slot(of: "end_ns") ?? "toUInt64(0)") AS slot", "kind AS k", "rule != '' AS changed",
+                Self.pointColumns,
+            ]
         return """
             SELECT \((names + Self.classes).joined(separator: ", ")), \
             sum(count), sum(total), minIf(low, count > 0), minIf(has_low, count > 0), maxIf(high, count > 0), \

@@ -16,25 +16,45 @@ extension TableRows {
             let series = RowIdentity.series(point.dimensions)
             let ordinal = ordinals[PointKey(series: series, start: point.start, end: point.end), default: 0]
             ordinals[PointKey(series: series, start: point.start, end: point.end)] = ordinal + 1
-            let end = Int64(clamping: point.end)
-            append { row in
-                row.number(StoredHour.of(end))
-                row.text(resource.service)
-                row.number(series)
-                row.number(end)
-                row.number(sender)
-                row.fixed(batch)
-                row.number(Int64(clamping: point.start))
-                row.number(ordinal)
-                row.number(UInt64(1))
-                row.text(resource.environment)
-                row.text(resource.version)
-                row.text(resource.instance)
-                row.add(point.dimensions)
-                row.number(OutcomeCode.of(point.dimensions.outcome))
-                row.add(point.statistics)
-            }
+            append { $0.add(point, of: resource, series: series, sender: sender, batch: batch, ordinal: ordinal) }
         }
+    }
+
+    /// Appends the difference of a cumulative point.
+    ///
+    /// - Parameters:
+    ///   - batch: 16 bytes that name its stream.
+    ///   - revision: of two rows of a difference the one with the greater number holds.
+    mutating func append(
+        difference: RequestPoint, of resource: TelemetryResource, sender: UInt64, batch: [UInt8], revision: UInt64
+    ) {
+        let series = RowIdentity.series(difference.dimensions)
+        append { row in
+            row.add(difference, of: resource, series: series, sender: sender, batch: batch, ordinal: 0)
+            row.number(revision)
+        }
+    }
+
+    private mutating func add(
+        _ point: RequestPoint, of resource: TelemetryResource, series: UInt64, sender: UInt64, batch: [UInt8],
+        ordinal: UInt32
+    ) {
+        let end = Int64(clamping: point.end)
+        number(StoredHour.of(end))
+        text(resource.service)
+        number(series)
+        number(end)
+        number(sender)
+        fixed(batch)
+        number(Int64(clamping: point.start))
+        number(ordinal)
+        number(UInt64(1))
+        text(resource.environment)
+        text(resource.version)
+        text(resource.instance)
+        add(point.dimensions)
+        number(OutcomeCode.of(point.dimensions.outcome))
+        add(point.statistics)
     }
 
     private struct PointKey: Hashable {

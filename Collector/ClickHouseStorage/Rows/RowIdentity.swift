@@ -1,4 +1,5 @@
 import MartletPoints
+import MartletStorage
 import MartletTelemetry
 
 /// Hashes that name senders, series and batches by their contents: every collector gives the same name to the same thing.
@@ -35,6 +36,34 @@ enum RowIdentity {
         return StreamID(hashing: [figures.bytes]).bytes
     }
 
+    /// Returns 16 bytes of a point that has no number.
+    static func contents(_ point: ProcessPoint, of sender: UInt64) -> [UInt8] {
+        var figures = TableRows(Schema.process)
+        figures.append(point, sender: sender, batch: [])
+        return StreamID(hashing: [figures.bytes]).bytes
+    }
+
+    /// Returns 16 bytes of the cumulative figures in a request that has no number.
+    static func cumulative(_ metrics: InstanceMetrics, of sender: UInt64) -> [UInt8] {
+        var (points, totals) = (TableRows(Schema.cumulative), TableRows(Schema.processTotal))
+        points.append(metrics.cumulative, sender: sender, arrival: 0)
+        totals.append(metrics.processTotals, sender: sender, arrival: 0)
+        return StreamID(hashing: [points.bytes, totals.bytes]).bytes
+    }
+
+    /// Returns 16 bytes of a cumulative stream and its start, which name the differences in it beside their ends.
+    static func difference(_ stream: CumulativeDifferences.Stream) -> [UInt8] {
+        hash(["difference", "\(stream.start)"], stream.id.bytes)
+    }
+
+    /// Returns 16 bytes of a counter of a process and its start.
+    static func difference(_ counter: ProcessCounter, start: UnixNanoseconds) -> [UInt8] {
+        hash(["total", "\(counter.rawValue)", "\(start)"])
+    }
+
+    /// Returns 16 bytes of the requests that are new in an arrival.
+    static func arrival(_ time: Int64) -> [UInt8] { hash(["arrival", "\(time)"]) }
+
     /// Returns the identity of a span among those of its trace with its id: a client and its server may share a span's id (Zipkin's
     /// "shared spans").
     static func span(_ span: SpanRecord, of sender: UInt64, in batch: BatchID?) -> UInt64 {
@@ -43,7 +72,9 @@ enum RowIdentity {
 
     private static func number(_ texts: [String]) -> UInt64 { UInt64(bigEndian: hash(texts).prefix(8)) }
 
-    private static func hash(_ texts: [String]) -> [UInt8] { StreamID(hashing: texts.map { Array($0.utf8) }).bytes }
+    private static func hash(_ texts: [String], _ bytes: [UInt8] = []) -> [UInt8] {
+        StreamID(hashing: texts.map { Array($0.utf8) } + (bytes.isEmpty ? [] : [bytes])).bytes
+    }
 }
 
 extension UInt64 {

@@ -7,7 +7,11 @@ enum Schema {
     /// The version of these tables. A change of a released table is a version of its own, which adds to the one before.
     static let version: UInt32 = 1
 
-    static let all = [migration, store, rolled, sender, series, point, hour, ledger, batch, detail]
+    static let all = [
+        migration, store, rolled, sender, series, point, difference, hour, process, processHour, cumulative,
+        processTotal,
+        arrival, ledger, batch, detail,
+    ]
 
     /// The setting of the tables' engine that has rows on the disk before the answer. Old servers have no such setting.
     static func durability(isModern: Bool) -> String {
@@ -91,6 +95,10 @@ enum Schema {
         instance String
         \(dimensions)
         outcome UInt8
+        \(figures)
+        """
+
+    private static let figures = """
         count UInt64
         total Float64
         low Float64
@@ -114,8 +122,84 @@ enum Schema {
     /// Points of an hour, by four weeks. Of two roll-ups the one of more points stays.
     static let hour = Table("hour", key: pointKey, version: "points", partition: "intDiv(hour, 672)", statistics)
 
+    /// The differences of cumulative points, in the parts of `point`. Of two rows the one of the greater revision stays.
+    static let difference = Table(
+        "difference", key: "hour, service, series, end_ns, sender, batch", version: "revision",
+        partition: "intDiv(hour, \(hoursOfPart))", statistics + "\nrevision UInt64")
+
+    /// The tables whose points become hours, all in the same parts.
+    static let rolledUp = [point, difference, process]
     /// Hours that the points of one part of `point` end in.
     static let hoursOfPart: Int64 = 168
+
+    private static let processFigures = """
+        hour UInt32
+        sender UInt64
+        end_ns Int64
+        batch FixedString(16)
+        ordinal UInt32
+        revision UInt64
+        start_ns Int64
+        points UInt64
+        counters UInt8
+        counts Array(UInt64)
+        covered UInt64
+        gauge_counts Array(UInt64)
+        gauge_sums Array(UInt64)
+        gauge_maxima Array(UInt64)
+        """
+
+    /// The figures of processes as they came, by the week. The arrays have an element for each counter or gauge; bit n of
+    /// `counters` is set if counter n is told.
+    static let process = Table(
+        "process", key: "hour, sender, end_ns, batch, ordinal", version: "revision",
+        partition: "intDiv(hour, \(hoursOfPart))", processFigures)
+    /// The figures of a process's hour, from the start of the first interval to the end of the last, by four weeks.
+    static let processHour = Table(
+        "process_hour", key: "hour, sender", version: "points", partition: "intDiv(hour, 672)", processFigures)
+
+    /// Points of cumulative streams as they came, by the day on which they came. `arrival` is the time at which they came, by the
+    /// collector's clock, and `hour` its hour, likewise in the two tables below.
+    static let cumulative = Table(
+        "cumulative", key: "hour, sender, arrival, stream, start_ns, end_ns", partition: "intDiv(hour, 24)",
+        """
+        hour UInt32
+        sender UInt64
+        arrival Int64
+        stream FixedString(16)
+        start_ns Int64
+        end_ns Int64
+        unit Float64
+        \(dimensions)
+        \(figures)
+        """)
+    /// Counters of processes as senders of cumulative metrics tell them.
+    static let processTotal = Table(
+        "process_total", key: "hour, sender, arrival, counter, start_ns, end_ns", partition: "intDiv(hour, 24)",
+        """
+        hour UInt32
+        sender UInt64
+        arrival Int64
+        counter UInt8
+        start_ns Int64
+        end_ns Int64
+        value UInt64
+        """)
+    /// The batches with rows in `cumulative` or `process_total`. `counted` is 1 once their differences are stored. `reading` is the
+    /// time of the sender's account of itself that came with them; 0 without one.
+    static let arrival = Table(
+        "arrival", key: "hour, sender, arrival", version: "counted", partition: "intDiv(hour, 24)",
+        """
+        hour UInt32
+        sender UInt64
+        arrival Int64
+        service String
+        environment String
+        version String
+        instance String
+        reading Int64
+        counted UInt8
+        """)
 
     /// The readings of the senders' ledgers, one for each batch.
     static let ledger = Table(

@@ -17,7 +17,7 @@ struct PendingBatch: Sendable {
     /// The rows that it becomes, roughly.
     var rows: Int {
         switch contents {
-        case .metrics(let metrics): metrics.reduce(1) { $0 + $1.points.count }
+        case .metrics(let metrics): metrics.reduce(1) { $0 + $1.rows }
         case .details(let details): details.reduce(1) { $0 + $1.details.count }
         }
     }
@@ -26,9 +26,7 @@ struct PendingBatch: Sendable {
     var bytes: Int {
         switch contents {
         case .metrics(let metrics):
-            metrics.reduce(1024) { sum, one in
-                one.points.indices.reduce(sum) { $0 + one.points[$1].statistics.estimatedBytes }
-            }
+            metrics.reduce(1024) { $0 + $1.bytes }
         case .details(let details):
             details.reduce(1024) { sum, one in one.details.reduce(sum) { $0 + $1.estimatedBytes } }
         }
@@ -44,7 +42,22 @@ struct PendingBatch: Sendable {
 }
 
 extension InstanceMetrics {
-    var latestEnd: UnixNanoseconds { points.indices.reduce(0) { max($0, points[$1].end) } }
+    var latestEnd: UnixNanoseconds {
+        [
+            points.indices.reduce(0) { max($0, points[$1].end) }, cumulative.reduce(0) { max($0, $1.point.end) },
+            process.reduce(0) { max($0, $1.end) }, processTotals.reduce(0) { max($0, $1.end) },
+        ].max() ?? 0
+    }
+
+    /// Whether there are figures that count as differences.
+    var isCumulative: Bool { !cumulative.isEmpty || !processTotals.isEmpty }
+
+    fileprivate var rows: Int { points.count + cumulative.count + process.count + processTotals.count }
+
+    fileprivate var bytes: Int {
+        points.indices.reduce(512 * (process.count + processTotals.count)) { $0 + points[$1].statistics.estimatedBytes }
+            + cumulative.reduce(0) { $0 + $1.point.statistics.estimatedBytes }
+    }
 }
 
 extension DetailsBatch {

@@ -9,6 +9,10 @@ struct WriteGroup {
     var senders = TableRows(Schema.sender)
     var series = TableRows(Schema.series)
     var details = TableRows(Schema.detail)
+    private var processes = TableRows(Schema.process)
+    private var cumulative = TableRows(Schema.cumulative)
+    private var totals = TableRows(Schema.processTotal)
+    private var arrivals = TableRows(Schema.arrival)
     private var ledgers = TableRows(Schema.ledger)
     private var batches = TableRows(Schema.batch)
     /// The points and spans that were not stored before.
@@ -31,6 +35,7 @@ struct WriteGroup {
                 for one in metrics where !one.resource.isMartlet {
                     let sender = RowIdentity.sender(one.resource)
                     contents += Self.byEnd(one.points).map { Self.text(of: RowIdentity.contents($0, of: sender)) }
+                    if one.isCumulative { contents.append(Self.text(of: RowIdentity.cumulative(one, of: sender))) }
                 }
             case .details(let details): spans += details.flatMap(\.details)
             }
@@ -40,8 +45,10 @@ struct WriteGroup {
     }
 
     /// The rows of each table in the order that they are inserted in: details come after the points that are counted from them,
-    /// because known spans are not counted again, and numbers come last.
-    var inOrder: [TableRows] { [points, ledgers, senders, series, details, batches] }
+    /// because known spans are not counted again, arrivals after their figures, and numbers last.
+    var inOrder: [TableRows] {
+        [points, processes, cumulative, totals, arrivals, ledgers, senders, series, details, batches]
+    }
 
     /// Adds points without a number, apart from those of a sender other than Martlet that are known: see ``Storage/store(_:of:)``.
     ///
@@ -64,6 +71,40 @@ struct WriteGroup {
             new += part
         }
         return new
+    }
+
+    /// Adds the cumulative figures of metrics, apart from those without a number that are known. They are counted later
+    /// (``CumulativePass``).
+    ///
+    /// - Returns: whether they were added; `nil` if there are none.
+    mutating func addCumulative(_ metrics: InstanceMetrics, of batch: PendingBatch, sender: UInt64) -> Bool? {
+        guard metrics.isCumulative else { return nil }
+        if batch.id == nil, !metrics.resource.isMartlet {
+            let name = Self.text(of: RowIdentity.cumulative(metrics, of: sender))
+            guard !known.contains(name) else { return false }
+            add(
+                BatchID(instance: name, sequence: 0, signal: .metrics), fresh: 0, isOverlapping: false,
+                end: metrics.latestEnd)
+        }
+        let arrival = CumulativeArrival(
+            sender: sender, time: Int64(clamping: batch.arrival), resource: metrics.resource,
+            reading: Int64(clamping: metrics.ledger?.time ?? 0))
+        cumulative.append(metrics.cumulative, sender: sender, arrival: arrival.time)
+        totals.append(metrics.processTotals, sender: sender, arrival: arrival.time)
+        arrivals.append(arrival, counted: false)
+        return true
+    }
+
+    mutating func add(_ process: [ProcessPoint], of resource: TelemetryResource, sender: UInt64, batch: BatchID?) {
+        var ordinals: [UnixNanoseconds: UInt32] = [:]
+        let name = batch.map(RowIdentity.batch) ?? (resource.isMartlet ? Self.randomName() : nil)
+        for point in process {
+            // Points of one name are told apart by their position; others by their figures.
+            let ordinal = name == nil ? 0 : ordinals[point.end, default: 0]
+            ordinals[point.end] = ordinal + 1
+            processes.append(
+                point, sender: sender, batch: name ?? RowIdentity.contents(point, of: sender), ordinal: ordinal)
+        }
     }
 
     /// Whether a span of a batch is not stored yet; takes note of it.

@@ -31,12 +31,26 @@ actor Writer {
     func write(_ batches: [PendingBatch]) async throws -> [StoreOutcome] {
         var group = try await WriteGroup(batches, client)
         let outcomes = try batches.map { try add($0, to: &group) }
-        let new = addSeries(of: &group)
+        let new = addSeries(of: group.added, to: &group.series)
         for rows in group.inOrder { try await client.insert(rows) }
-        if knownSeries.count + new.count > Self.maxSeries { knownSeries = [] }
-        knownSeries.formUnion(new)
+        remember(new)
         if !group.added.isEmpty || group.spans > 0 { onStored(group.added, group.spans) }
         return outcomes
+    }
+
+    /// Stores the differences of cumulative figures. It may run beside ``write(_:)-(_)``: their rows have nothing in common.
+    func write(_ counted: CountedArrivals) async throws {
+        var series = TableRows(Schema.series)
+        let added = counted.added
+        let new = addSeries(of: added, to: &series)
+        for rows in [series] + counted.inOrder { try await client.insert(rows) }
+        remember(new)
+        if !added.isEmpty { onStored(added, 0) }
+    }
+
+    private func remember(_ new: Set<SeriesDay>) {
+        if knownSeries.count + new.count > Self.maxSeries { knownSeries = [] }
+        knownSeries.formUnion(new)
     }
 
     private func add(_ batch: PendingBatch, to group: inout WriteGroup) throws -> StoreOutcome {
@@ -64,14 +78,17 @@ actor Writer {
         } else {
             points = group.addUnnumbered(metrics.points, of: metrics.resource, sender: sender)
         }
+        let isCumulativeNew = group.addCumulative(metrics, of: batch, sender: sender)
+        group.add(metrics.process, of: metrics.resource, sender: sender, batch: batch.id)
         if let ledger = metrics.ledger {
             group.add(ledger, requests: metrics.requests, sender: sender, batch: batch.id)
         }
         senders.note(
-            metrics.resource, id: sender, at: batch.arrival, until: metrics.latestEnd, points: points,
+            metrics.resource, id: sender, at: batch.arrival, until: metrics.latestEnd,
+            points: metrics.resource.isMartlet ? points : points + metrics.cumulative.map(\.point),
             ledger: metrics.ledger, in: &group.senders)
         group.added.append(InstanceMetrics(resource: metrics.resource, points: points))
-        return !points.isEmpty || metrics.points.isEmpty
+        return isCumulativeNew == true || !points.isEmpty || (metrics.points.isEmpty && isCumulativeNew == nil)
     }
 
     private func add(_ details: DetailsBatch, of batch: PendingBatch, to group: inout WriteGroup) throws {
@@ -98,15 +115,15 @@ actor Writer {
     }
 
     /// Adds the rows of series that are new on their day, and returns them.
-    private func addSeries(of group: inout WriteGroup) -> Set<SeriesDay> {
+    private func addSeries(of added: [InstanceMetrics], to rows: inout TableRows) -> Set<SeriesDay> {
         var new: Set<SeriesDay> = []
-        for metrics in group.added {
+        for metrics in added {
             for point in metrics.points {
                 let day = SeriesDay(
                     service: metrics.resource.service, series: RowIdentity.series(point.dimensions),
                     day: StoredDay.of(Int64(clamping: point.end)))
                 guard !knownSeries.contains(day), new.insert(day).inserted else { continue }
-                group.series.append { row in
+                rows.append { row in
                     row.text(day.service)
                     row.number(day.series)
                     row.number(day.day)

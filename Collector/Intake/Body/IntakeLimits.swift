@@ -20,9 +20,6 @@ package struct IntakeLimits: Sendable, Equatable {
     /// points that an OpenTelemetry Collector sends at once have half as many. Further points are refused.
     package var maxSketchBuckets = 8 * 1024 * 1024
 
-    /// Whether points of cumulative metrics are taken; a store may be unable to count them.
-    package var takesCumulative: Bool
-
     /// Attributes of a span, and of each of its events and links. Further attributes are left out and counted.
     package var maxSpanAttributes = 128
     /// Events of a span. Further events are left out and counted.
@@ -52,9 +49,7 @@ package struct IntakeLimits: Sendable, Equatable {
     /// Reasons for loss in a ledger. The requests of further reasons count as ``LedgerReading/otherReason``.
     static let maxDropReasons = 32
 
-    package init(takesCumulative: Bool = true) {
-        self.takesCumulative = takesCumulative
-    }
+    package init() {}
 
     var attributeRoom: AttributeRoom {
         AttributeRoom(count: maxSpanAttributes, nameBytes: maxAttributeBytes, bytes: maxSpanBytes)

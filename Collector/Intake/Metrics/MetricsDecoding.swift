@@ -147,11 +147,6 @@ struct MetricsDecoding {
             points[index].statistics.add(measure)
             refusals.addSketches(ofBuckets: points[index].statistics.duration.buckets.count - before)
         case .cumulative:
-            guard limits.takesCumulative else {
-                throw PointRefusal(
-                    reason: "this collector's store takes no cumulative metrics; set "
-                        + "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE=delta")
-            }
             let statistics = RequestStatistics(measure)
             refusals.addSketches(ofBuckets: statistics.duration.buckets.count)
             cumulative.append(

@@ -8,9 +8,9 @@ package struct ProcessSums {
     private let grid: SlotGrid
     private let maxSlots: Int
     private var services: [String: Service] = [:]
-    /// Slots of all processes together, and the most of them: a slot of a process takes some 500 bytes.
     private var processSlots = 0
-    private static let maxProcessSlots = 200_000
+    /// Slots of all processes together at most: a slot of a process takes some 500 bytes.
+    package static let maxProcessSlots = 200_000
 
     /// The times and figures of a process in a slot.
     fileprivate struct Part {

@@ -13,12 +13,13 @@ struct ClickHouseDatabase {
         try await Migration.run(at: location, credentials)
     }
 
-    /// Opens the store as a collector does that waits for no other batches, and believes a test's clock when it jumps.
+    /// Opens the store as a collector does that waits for no other batches and points, and believes a test's clock when it jumps.
     func open(
         now: @escaping @Sendable () -> UnixNanoseconds = SQLiteStorage.systemClock
     ) async throws -> ClickHouseStorage {
         var limits = ClickHouseLimits()
         limits.insertPause = 0
+        limits.cumulativeSettling = 0
         limits.clockPatience = 40 * 24 * 3600 * 1_000_000_000
         return try await ClickHouseStorage(at: location, credentials, limits: limits, now: now)
     }

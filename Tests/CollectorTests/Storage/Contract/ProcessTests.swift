@@ -6,8 +6,7 @@ import Testing
 
 extension StorageContractTests {
     /// The figures of processes over time.
-    @Suite(.enabled(if: !TestedStore.isClickHouse, "a store on ClickHouse keeps no figures of processes"))
-    struct ProcessTests {
+    @Suite struct ProcessTests {
         private let folder: TemporaryFolder
         private let clock = Clock()
         private let storage: any Storage
@@ -53,6 +52,8 @@ extension StorageContractTests {
             let resource = TelemetryResource(service: "prices", instance: instance, agent: "opentelemetry 1.38")
             _ = try await storage.store(
                 [InstanceMetrics(resource: resource, points: [], processTotals: totals)], of: nil)
+            clock.time += 1_000_000
+            try await StorageContractTests.countCumulativePoints(in: storage)
         }
 
         private static func total(_ seconds: UInt64, end: UInt64, since: UInt64 = 0) -> ProcessTotal {
@@ -174,14 +175,22 @@ extension StorageContractTests {
         @Test func olderFiguresGetCoarserAndGo() async throws {
             try await store((1...60).map { Self.point(end: $0 * 10) })
             let hour: UInt64 = 3600
-            for (age, step) in [(7 * hour, 60), (8 * 24 * hour, hour)] as [(UInt64, UInt64)] {
+            // A store on ClickHouse has no figures of minutes, and keeps those that it was given for 24 days at least.
+            let day = 24 * hour
+            var ages: [(UInt64, UInt64)] = [(7 * hour, 60), (8 * day, hour)]
+            if TestedStore.isClickHouse { ages = [(34 * day, hour)] }
+            for (age, step) in ages {
                 clock.time = Samples.time(Self.start + age)
                 try await letAnHourPass()
                 let answer = try await answer(step: 10_000_000_000)
                 #expect(answer.grid.step == step * 1_000_000_000)
                 #expect(answer.services.first?.total.cpu == 300_000_000_000)
             }
-            clock.time = Samples.time(Self.start + 402 * 24 * hour)
+            // Hours are kept for 400 days, and on ClickHouse for the rest of four weeks.
+            for days in stride(from: UInt64(61), through: 433, by: 31) {
+                clock.time = Samples.time(Self.start + days * day)
+                try await storage.maintain()
+            }
             try await letAnHourPass()
             #expect(try await answer().services.isEmpty)
         }

@@ -18,4 +18,9 @@ struct StorageContractTests {
         }
         return try await ClickHouseDatabase(try #require(ClickHouseServer.shared)).open(now: now)
     }
+
+    /// Returns when the points that were stored count. A store on ClickHouse takes the differences of cumulative points later.
+    static func countCumulativePoints(in storage: any Storage) async throws {
+        if TestedStore.isClickHouse { try await storage.maintain() }
+    }
 }

@@ -1,0 +1,131 @@
+import MartletPoints
+import MartletStorage
+import MartletTelemetry
+
+/// The rows of arrivals whose figures are counted.
+struct CountedArrivals {
+    private struct StreamEnd: Hashable {
+        let stream: CumulativeLog.Stream
+        let end: UnixNanoseconds
+    }
+
+    private struct CounterEnd: Hashable {
+        let sender: UInt64
+        let counter: ProcessCounter
+        let start: UnixNanoseconds
+        let end: UnixNanoseconds
+    }
+
+    private struct ArrivalKey: Hashable {
+        let sender: UInt64
+        let time: Int64
+    }
+
+    private let arrivals: [CumulativeArrival]
+    private let revision: UInt64
+    private let resources: [UInt64: TelemetryResource]
+    private let open: Set<ArrivalKey>
+    private var points = Differences<StreamEnd, RequestPoint>()
+    private var totals = Differences<CounterEnd, ProcessPoint>()
+    private var requests: [ArrivalKey: UInt64] = [:]
+
+    /// - Parameters:
+    ///   - arrivals: the arrivals that were not counted yet.
+    ///   - revision: ClickHouse's clock before the figures were read: of two collectors the one that read later holds.
+    init(_ arrivals: [CumulativeArrival], revision: UInt64) {
+        self.arrivals = arrivals
+        self.revision = revision
+        resources = Dictionary(arrivals.map { ($0.sender, $0.resource) }) { first, _ in first }
+        open = Set(arrivals.map { ArrivalKey(sender: $0.sender, time: $0.time) })
+    }
+
+    mutating func add(_ difference: RequestPoint?, of entry: CumulativeLog.Entry<CumulativePoint>) {
+        let (point, arrival) = (entry.value.point, ArrivalKey(sender: entry.sender, time: entry.time))
+        let stream = CumulativeLog.Stream(sender: entry.sender, stream: CumulativeDifferences.Stream(entry.value))
+        let nothing = RequestPoint(
+            series: point.series, start: point.end, end: point.end, statistics: RequestStatistics())
+        points.add(
+            difference, orOver: nothing, to: StreamEnd(stream: stream, end: point.end), isNew: open.contains(arrival))
+        if let difference { requests[arrival, default: 0] &+= difference.statistics.requests }
+    }
+
+    mutating func add(_ growth: ProcessPoint?, of entry: CumulativeLog.Entry<ProcessTotal>) {
+        let total = entry.value
+        totals.add(
+            growth, orOver: ProcessPoint(start: total.end, end: total.end, statistics: ProcessStatistics()),
+            to: CounterEnd(sender: entry.sender, counter: total.counter, start: total.start, end: total.end),
+            isNew: open.contains(ArrivalKey(sender: entry.sender, time: entry.time)))
+    }
+
+    /// The new requests of each sender.
+    var added: [InstanceMetrics] {
+        Dictionary(grouping: points.new, by: \.key.stream.sender).compactMap { sender, found in
+            resources[sender].map { InstanceMetrics(resource: $0, points: found.map(\.point)) }
+        }
+    }
+
+    /// The rows of each table in the order that they are inserted in: an arrival counts as counted once its differences are stored.
+    var inOrder: [TableRows] {
+        var (differences, processes) = (TableRows(Schema.difference), TableRows(Schema.process))
+        for (key, point) in points.toStore {
+            guard let resource = resources[key.stream.sender] else { continue }
+            differences.append(
+                difference: point, of: resource, sender: key.stream.sender,
+                batch: RowIdentity.difference(key.stream.stream), revision: revision)
+        }
+        for (key, point) in totals.toStore {
+            processes.append(
+                point, sender: key.sender, batch: RowIdentity.difference(key.counter, start: key.start),
+                revision: revision)
+        }
+        var (ledgers, counted) = (TableRows(Schema.ledger), TableRows(Schema.arrival))
+        for arrival in arrivals {
+            let requests = requests[ArrivalKey(sender: arrival.sender, time: arrival.time)] ?? 0
+            if arrival.reading > 0, requests > 0 { ledgers.append(requests, of: arrival) }
+            counted.append(arrival, counted: true)
+        }
+        return [differences, processes, ledgers, counted]
+    }
+}
+
+/// Differences by what makes their rows the same.
+private struct Differences<Key: Hashable, Point> {
+    private struct Found {
+        var point: Point?
+        /// Takes the place of a difference that was stored and is none any more.
+        let nothing: Point
+        /// Whether it was never stored before.
+        var isNew: Bool
+    }
+
+    private var found: [Key: Found] = [:]
+
+    mutating func add(_ point: Point?, orOver nothing: Point, to key: Key, isNew: Bool) {
+        var known = found[key] ?? Found(nothing: nothing, isNew: true)
+        // A point that came twice tells of new requests the first time.
+        known.point = point ?? known.point
+        known.isNew = known.isNew && isNew
+        found[key] = known
+    }
+
+    var new: [(key: Key, point: Point)] {
+        found.compactMap { key, one in one.isNew ? one.point.map { (key, $0) } : nil }
+    }
+
+    var toStore: [(key: Key, point: Point)] {
+        found.compactMap { key, one in (one.point ?? (one.isNew ? nil : one.nothing)).map { (key, $0) } }
+    }
+}
+
+extension TableRows {
+    /// Appends the requests that were new in an arrival. They are added to the reading that came with it.
+    fileprivate mutating func append(_ requests: UInt64, of arrival: CumulativeArrival) {
+        append { row in
+            row.number(StoredHour.of(arrival.reading))
+            row.number(arrival.sender)
+            row.number(arrival.reading)
+            row.fixed(RowIdentity.arrival(arrival.time))
+            for number in [0, requests, 0, 0] { row.number(number) }
+        }
+    }
+}
