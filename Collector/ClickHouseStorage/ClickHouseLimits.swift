@@ -7,6 +7,8 @@ package struct ClickHouseLimits: Sendable, Equatable {
     package var retention = Retention()
     /// The age up to which details are kept, counted from the day that they started on, in nanoseconds.
     package var detailAge: UnixNanoseconds = 24 * 3600 * 1_000_000_000
+    /// The time that ClickHouse has for the answer to a request, in seconds.
+    package var answerTime = 30.0
     /// The time from the beginning of one insert to that of the next, in seconds: many small inserts make many small files.
     package var insertPause = 1.0
     /// Rows of one insert at most, roughly.

@@ -42,11 +42,11 @@ struct PointSource {
         return [
             "SELECT \(columns) FROM point FINAL WHERE spans = 0 AND \(condition)",
             """
-            SELECT \(columns) FROM (SELECT \(Schema.point.columnList) FROM point FINAL WHERE spans = 1 AND \(condition)) \
+            SELECT \(columns) FROM (SELECT \(Schema.point.columnList) FROM point FINAL WHERE spans = 1 AND \(condition)) AS span_points \
             ANY LEFT JOIN (SELECT service, instance, kind, groupArray(cover_from) AS covers_from, groupArray(cover_to) AS covers_to \
             FROM (SELECT service, instance, kind, hour, min(start_ns) AS cover_from, max(end_ns) + \(patience) AS cover_to \
             FROM point WHERE spans = 0 AND count > 0 AND \(cover) GROUP BY service, instance, kind, hour) \
-            GROUP BY service, instance, kind) USING (service, instance, kind) \
+            GROUP BY service, instance, kind) AS covers USING (service, instance, kind) \
             WHERE NOT arrayExists((f, t) -> end_ns >= f AND end_ns <= t, covers_from, covers_to)
             """,
         ]

@@ -110,16 +110,18 @@ enum Schema {
     private static let pointKey = "hour, service, series, end_ns, sender, batch, start_ns, ordinal"
 
     /// Points as they came, by the week.
-    static let point = Table("point", key: pointKey, partition: "intDiv(hour, \(hoursOfPart))", statistics)
+    static let point = Table(
+        "point", key: pointKey, partition: "intDiv(hour, \(hoursOfPart))", shard: "sender", statistics)
     /// Points of an hour, by four weeks. Of two roll-ups the one of more points stays.
-    static let hour = Table("hour", key: pointKey, version: "points", partition: "intDiv(hour, 672)", statistics)
+    static let hour = Table(
+        "hour", key: pointKey, version: "points", partition: "intDiv(hour, 672)", shard: "sender", statistics)
 
     /// Hours that the points of one part of `point` end in.
     static let hoursOfPart: Int64 = 168
 
     /// The readings of the senders' ledgers, one for each batch.
     static let ledger = Table(
-        "ledger", key: "hour, sender, time, batch", partition: "intDiv(hour, 672)",
+        "ledger", key: "hour, sender, time, batch", partition: "intDiv(hour, 672)", shard: "sender",
         """
         hour UInt32
         sender UInt64
@@ -147,8 +149,10 @@ enum Schema {
         """)
 
     /// Kept spans, by the day that they started on. The kind is `''` for a span that is no request.
+    ///
+    /// They have no quorum: ClickHouse 18.16 takes no insert any more into a table that was emptied while one waited for replicas.
     static let detail = Table(
-        "detail", key: "trace_low, trace_high, span, identity, day", partition: "day",
+        "detail", key: "trace_low, trace_high, span, identity, day", partition: "day", hasQuorum: false,
         """
         day UInt32
         trace_low UInt64
