@@ -26,9 +26,12 @@ test:
 
 faults:
 	@scripts/setup.sh test
+	@scripts/setup.sh faults
 	swift build --build-tests --disable-xctest
 	MARTLET_FAULTS=full scripts/run-tests.sh --filter '^FaultTests\.'
-	MARTLET_FAULTS=full MARTLET_TRANSPORT=urlsession scripts/run-tests.sh --filter '^FaultTests\.'
+	MARTLET_FAULTS=full MARTLET_TRANSPORT=urlsession scripts/run-tests.sh --filter '^FaultTests\.' --skip ClickHouse
+	MARTLET_TEST_STORE=chdb scripts/run-tests.sh --filter 'StorageContractTests|ClickHouseStorageTests'
+	MARTLET_TEST_STORE=clickhouse-cluster scripts/run-tests.sh --filter 'StorageContractTests|ClickHouseStorageTests'
 	scripts/outage.sh
 	scripts/overload.sh
 

@@ -15,6 +15,8 @@ package struct ClickHouseLimits: Sendable, Equatable {
     package var cumulativeAge: UnixNanoseconds = 7 * 24 * 3600 * 1_000_000_000
     /// The longest interval that is accepted from the first point of an unknown sender, in nanoseconds.
     package var firstCumulativeInterval: UnixNanoseconds = 3600 * 1_000_000_000
+    /// The time that ClickHouse has for the answer to a request, in seconds.
+    package var answerTime = 30.0
     /// The time from the beginning of one insert to that of the next, in seconds: many small inserts make many small files.
     package var insertPause = 1.0
     /// Rows of one insert at most, roughly.

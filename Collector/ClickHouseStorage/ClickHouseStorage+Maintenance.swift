@@ -11,6 +11,7 @@ extension ClickHouseStorage {
         }
         try await countCumulative()
         let clock = try await clock().advance(to: now())
+        guard try await client.hasAllReplicas() else { return }
         // Points of the oldest parts become hours, then these are read from `hour`, and a later pass drops the points.
         try await dropPoints()
         try await rollUp(before: (clock.time - limits.rawAge) / StoredHour.length)
@@ -58,15 +59,15 @@ extension ClickHouseStorage {
     private func drop(_ table: Table, past oldest: Int64, of length: Int64) async throws {
         for part in try await parts(of: table) where (part + 1) * length <= oldest {
             try Task.checkCancellation()
-            try await client.run("ALTER TABLE \(table.name) DROP PARTITION \(part)")
+            try await client.run("ALTER TABLE \(client.layout.everywhere(table)) DROP PARTITION \(part)")
         }
     }
 
     private func parts(of table: Table) async throws -> [Int64] {
         try await client.rows(
             """
-            SELECT DISTINCT toInt64(partition) AS part FROM system.parts WHERE active \
-            AND database = '\(client.connection.location.database)' AND table = '\(table.name)' ORDER BY part
+            SELECT DISTINCT toInt64(partition) AS part FROM \(client.layout.parts) WHERE active \
+            AND database = '\(client.connection.location.database)' AND table = '\(client.layout.nameOfRows(table))' ORDER BY part
             """
         ) { try $0.number(Int64.self) }
     }
@@ -84,7 +85,9 @@ extension ClickHouseStorage {
         let rolled = Int64(try await rolledHours())
         for part in try await partsOfPoints() where (part + 1) * Schema.hoursOfPart <= rolled {
             try await rollUp(part)
-            for table in Schema.rolledUp { try await client.run("ALTER TABLE \(table.name) DROP PARTITION \(part)") }
+            for table in Schema.rolledUp {
+                try await client.run("ALTER TABLE \(client.layout.everywhere(table)) DROP PARTITION \(part)")
+            }
         }
     }
 

@@ -73,9 +73,9 @@ extension ClickHouseStorage {
             SELECT trace_low, trace_high, parent AS call, service AS callee, \(host) AS served FROM detail FINAL \
             WHERE kind = 'server' AND parent > 0 AND start_ns > \(Int64(clamping: window.from)) \
             AND start_ns <= \(Int64(clamping: window.to)) AND \(filter.senderCondition) \
-            ORDER BY start_ns DESC LIMIT \(limit)) \
+            ORDER BY start_ns DESC LIMIT \(limit)) AS served_spans \
             ALL INNER JOIN (SELECT trace_low, trace_high, span AS call, service AS caller, \(host) AS called FROM detail FINAL \
-            WHERE kind = 'client') USING (trace_low, trace_high, call) WHERE caller != callee
+            WHERE kind = 'client') AS client_spans USING (trace_low, trace_high, call) WHERE caller != callee
             """
         ) { row in
             ObservedCall(
@@ -86,8 +86,11 @@ extension ClickHouseStorage {
 
     /// Spans that come while they are deleted go too.
     package func removeDetails() async throws -> Int {
+        guard try await client.hasAllReplicas() else {
+            throw StorageFailure("a replica of ClickHouse is away; details are deleted when all are there")
+        }
         let count = try await client.rows("SELECT count() FROM detail FINAL") { try $0.number(UInt64.self) }.first
-        try await client.run("TRUNCATE TABLE detail")
+        try await client.run("TRUNCATE TABLE \(client.layout.everywhere(Schema.detail))")
         return Int(clamping: count ?? 0)
     }
 

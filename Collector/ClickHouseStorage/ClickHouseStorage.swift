@@ -35,7 +35,7 @@ package final class ClickHouseStorage: Storage {
         limits: ClickHouseLimits = ClickHouseLimits(), now: @escaping @Sendable () -> UnixNanoseconds,
         onStored: @escaping OnStored = { _, _ in }
     ) async throws {
-        client = try await ClickHouseClient(location, credentials)
+        client = try await ClickHouseClient(location, credentials, timeout: limits.answerTime)
         id = try await Migration.check(client)
         self.limits = limits
         self.now = now
@@ -66,7 +66,9 @@ package final class ClickHouseStorage: Storage {
 
     package func size() async throws -> UInt64 {
         try await client.rows(
-            "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = '\(client.connection.location.database)'"
+            """
+            SELECT sum(bytes_on_disk) FROM \(client.layout.parts) WHERE active AND database = '\(client.layout.database)'
+            """
         ) { try $0.number(UInt64.self) }.first ?? 0
     }
 

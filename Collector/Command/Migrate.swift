@@ -13,11 +13,20 @@ struct Migrate: AsyncParsableCommand {
     @Option(help: "The store, clickhouse:http://HOST:8123/DATABASE.")
     var store: String?
 
+    @Option(
+        help: """
+            A cluster of ClickHouse, by its name in the servers' configuration: the tables become replicated and spread over its \
+            shards. Later runs need not name it. (default: one server)
+            """)
+    var cluster: String?
+
     func run() async throws {
         guard let text = store ?? CollectorEnvironment(ProcessInfo.processInfo.environment)["STORE"],
             case .clickHouse(let location) = try StoreLocation(text)
         else { throw ValidationError("--store must be clickhouse:http://HOST:8123/DATABASE") }
-        try await reportingFailure { try await Migration.run(at: location, StoreLocation.credentials) }
+        try await reportingFailure {
+            try await Migration.run(at: location, StoreLocation.credentials, cluster: cluster)
+        }
         Output.line("\(location) has the tables of this version")
     }
 }

@@ -79,16 +79,16 @@ import Testing
         let location = "clickhouse:\(server.url)/\(server.newDatabase())"
         let (status, _, errors) = try await ChildProcess(.martletCollector, ["migrate", "--store", location]).finish()
         try #require(status == 0, "\(errors)")
-        let first = try await CollectorProcess(storeAt: location)
+        let first = try await CollectorProcess(store: location)
         let port = first.port
         let program = try PythonSDK(.cumulative, histogram, way: .export, rounds: 3, collector: first.address)
         try await program.waitForRound()
         await first.kill()
-        let second = try await CollectorProcess(storeAt: location, port: port)
+        let second = try await CollectorProcess(store: location, port: port)
         program.startRound()
         try await program.waitForRound()
         await second.kill()
-        let third = try await CollectorProcess(storeAt: location, port: port)
+        let third = try await CollectorProcess(store: location, port: port)
         program.startRound()
         let measured = try await program.finish()
         let counted = measured.filter { $0.service != "traced" }.reduce(0) { $0 + $1.seconds.count }

@@ -40,6 +40,9 @@ final class Gate: Sendable {
 
     var uploads: [Upload] { state.withLock { $0.uploads } }
 
+    /// Whether an upload is being treated.
+    var isBusy: Bool { state.withLock { !$0.connections.isEmpty } }
+
     func close() {
         let isFirst = state.withLock { state in
             defer { state.isClosed = true }

@@ -150,6 +150,8 @@ final class Scene: Sendable {
     }
 
     /// Returns the report of a window that is wide enough for a clock that was wrong by an hour.
+    ///
+    /// - Parameter store: the path of a file, `clickhouse:…`, or the address of a collector that is asked for it.
     func report(of store: String) async throws -> Report {
         let format = ISO8601DateFormatter()
         let (from, to) = (Date(timeIntervalSinceNow: -3 * 3600), Date(timeIntervalSinceNow: 3 * 3600))
@@ -162,7 +164,9 @@ final class Scene: Sendable {
     private func read<Value: Decodable>(
         _ type: Value.Type, _ command: String, _ store: String, _ flags: [String] = []
     ) async throws -> Value {
-        let arguments = [command, "--format", "json", "--store", "sqlite:" + store] + flags
+        let source =
+            store.hasPrefix("http") ? ["--collector", store] : ["--store", CollectorProcess.location(of: store)]
+        let arguments = [command, "--format", "json"] + source + flags
         let (status, output, errors) = try await ChildProcess(.martletCollector, arguments).finish()
         guard status == 0 else { throw ChildProcess.Failure(output: "status \(status): \(errors)") }
         return try ReportJSON.value(of: type, in: Data(output.utf8))

@@ -33,6 +33,9 @@ struct UploadMessage: Sendable {
 
     var isMetrics: Bool { batch.hasSuffix(Signal.metrics.rawValue) }
 
+    /// Whether a request to ClickHouse inserts rows into a table.
+    func inserts(into table: String) -> Bool { head.contains("query=INSERT%20INTO%20\(table)%20") }
+
     /// The bytes that go on to the collector, with a header that closes the connection after the answer.
     var bytes: [UInt8] {
         let lines = head.components(separatedBy: "\r\n").filter { !$0.lowercased().hasPrefix("connection:") }

@@ -13,19 +13,20 @@ package final class CollectorProcess: Sendable {
     /// Starts the collector and returns when it listens.
     ///
     /// - Parameters:
-    ///   - store: the path of a file.
+    ///   - store: the path of a file, or `clickhouse:…`.
     ///   - port: 0 takes a free port.
-    package convenience init(store: String, port: Int = 0, environment: [String: String] = [:]) async throws {
-        try await self.init(storeAt: "sqlite:" + store, port: port, environment: environment)
-    }
-
-    /// Starts the collector on any store and returns when it listens.
-    package init(storeAt location: String, port: Int = 0, environment: [String: String] = [:]) async throws {
+    package init(store: String, port: Int = 0, environment: [String: String] = [:]) async throws {
         process = try ChildProcess(
-            .martletCollector, ["serve", "--port", "\(port)", "--store", location], environment: environment)
+            .martletCollector, ["serve", "--port", "\(port)", "--store", Self.location(of: store)],
+            environment: environment)
         let line = await process.readLine()
         guard let start = line.range(of: "listening on ") else { throw ChildProcess.Failure(output: line) }
         address = String(line[start.upperBound...])
+    }
+
+    /// Returns a store as the commands name it.
+    package static func location(of store: String) -> String {
+        store.hasPrefix("clickhouse:") ? store : "sqlite:" + store
     }
 
     package var port: Int { URL(string: address)?.port ?? 0 }

@@ -44,12 +44,12 @@ struct PointSource {
             // A difference that later points took back is empty.
             "SELECT \(columns) FROM difference FINAL WHERE (count > 0 OR sent > 0 OR received > 0) AND \(condition)",
             """
-            SELECT \(columns) FROM (SELECT \(Schema.point.columnList) FROM point FINAL WHERE spans = 1 AND \(condition)) \
+            SELECT \(columns) FROM (SELECT \(Schema.point.columnList) FROM point FINAL WHERE spans = 1 AND \(condition)) AS span_points \
             ANY LEFT JOIN (SELECT service, instance, kind, groupArray(cover_from) AS covers_from, groupArray(cover_to) AS covers_to \
             FROM (SELECT service, instance, kind, hour, min(start_ns) AS cover_from, max(end_ns) + \(patience) AS cover_to \
             FROM (\(covering("point", cover)) UNION ALL \(covering("difference", cover))) \
             GROUP BY service, instance, kind, hour) \
-            GROUP BY service, instance, kind) USING (service, instance, kind) \
+            GROUP BY service, instance, kind) AS covers USING (service, instance, kind) \
             WHERE NOT arrayExists((f, t) -> end_ns >= f AND end_ns <= t, covers_from, covers_to)
             """,
         ]

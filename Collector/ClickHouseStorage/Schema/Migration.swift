@@ -3,14 +3,23 @@ import MartletStorage
 /// The making of a store's tables, and the check that a collector and a store fit.
 package enum Migration {
     /// Makes the database and its tables as far as they are missing. It may be run at any time, by several at once.
-    package static func run(at location: ClickHouseLocation, _ credentials: ClickHouseCredentials) async throws {
-        let client = try await ClickHouseClient(location, credentials)
-        try await client.run("CREATE DATABASE IF NOT EXISTS \(location.database)", isInDatabase: false)
-        try await client.run(Schema.migration.statement(settings: ""))
+    ///
+    /// - Parameter cluster: the cluster that the tables lie on, by its name in ClickHouse's configuration; `nil` for one server, or for
+    ///   the cluster that they lie on already.
+    package static func run(
+        at location: ClickHouseLocation, _ credentials: ClickHouseCredentials, cluster: String? = nil
+    ) async throws {
+        let client = try await ClickHouseClient(
+            location, credentials, cluster: cluster, timeout: ClickHouseLimits().answerTime)
+        let (layout, settings) = (client.layout, Schema.durability(isModern: client.isModern))
+        try await client.run(
+            "CREATE DATABASE IF NOT EXISTS \(location.database)\(layout.onCluster)", isInDatabase: false)
+        for sql in layout.statements(Schema.migration, settings: settings) { try await client.run(sql) }
         let found = try await version(client)
         guard found <= Schema.version else { throw newer(found, at: location) }
-        let settings = Schema.durability(isModern: client.isModern)
-        for table in Schema.all { try await client.run(table.statement(settings: settings)) }
+        for table in Schema.all {
+            for sql in layout.statements(table, settings: settings) { try await client.run(sql) }
+        }
         if try await storeID(client) == nil {
             let id = String(UInt64.random(in: 0 ... .max), radix: 16) + String(UInt64.random(in: 0 ... .max), radix: 16)
             try await client.run("INSERT INTO store (id) VALUES ('\(id)')")

@@ -9,8 +9,7 @@ enum Schema {
 
     static let all = [
         migration, store, rolled, sender, series, point, difference, hour, process, processHour, cumulative,
-        processTotal,
-        arrival, ledger, batch, detail,
+        processTotal, arrival, ledger, batch, detail,
     ]
 
     /// The setting of the tables' engine that has rows on the disk before the answer. Old servers have no such setting.
@@ -118,14 +117,16 @@ enum Schema {
     private static let pointKey = "hour, service, series, end_ns, sender, batch, start_ns, ordinal"
 
     /// Points as they came, by the week.
-    static let point = Table("point", key: pointKey, partition: "intDiv(hour, \(hoursOfPart))", statistics)
+    static let point = Table(
+        "point", key: pointKey, partition: "intDiv(hour, \(hoursOfPart))", shard: "sender", statistics)
     /// Points of an hour, by four weeks. Of two roll-ups the one of more points stays.
-    static let hour = Table("hour", key: pointKey, version: "points", partition: "intDiv(hour, 672)", statistics)
+    static let hour = Table(
+        "hour", key: pointKey, version: "points", partition: "intDiv(hour, 672)", shard: "sender", statistics)
 
     /// The differences of cumulative points, in the parts of `point`. Of two rows the one of the greater revision stays.
     static let difference = Table(
         "difference", key: "hour, service, series, end_ns, sender, batch", version: "revision",
-        partition: "intDiv(hour, \(hoursOfPart))", statistics + "\nrevision UInt64")
+        partition: "intDiv(hour, \(hoursOfPart))", shard: "sender", statistics + "\nrevision UInt64")
 
     /// The tables whose points become hours, all in the same parts.
     static let rolledUp = [point, difference, process]
@@ -153,15 +154,16 @@ enum Schema {
     /// `counters` is set if counter n is told.
     static let process = Table(
         "process", key: "hour, sender, end_ns, batch, ordinal", version: "revision",
-        partition: "intDiv(hour, \(hoursOfPart))", processFigures)
+        partition: "intDiv(hour, \(hoursOfPart))", shard: "sender", processFigures)
     /// The figures of a process's hour, from the start of the first interval to the end of the last, by four weeks.
     static let processHour = Table(
-        "process_hour", key: "hour, sender", version: "points", partition: "intDiv(hour, 672)", processFigures)
+        "process_hour", key: "hour, sender", version: "points", partition: "intDiv(hour, 672)", shard: "sender",
+        processFigures)
 
     /// Points of cumulative streams as they came, by the day on which they came. `arrival` is the time at which they came, by the
     /// collector's clock, and `hour` its hour, likewise in the two tables below.
     static let cumulative = Table(
-        "cumulative", key: "hour, sender, arrival, stream, start_ns, end_ns", partition: "intDiv(hour, 24)",
+        "cumulative", key: "hour, sender, arrival, stream, start_ns, end_ns", partition: "intDiv(hour, 24)", shard: "sender",
         """
         hour UInt32
         sender UInt64
@@ -175,7 +177,7 @@ enum Schema {
         """)
     /// Counters of processes as senders of cumulative metrics tell them.
     static let processTotal = Table(
-        "process_total", key: "hour, sender, arrival, counter, start_ns, end_ns", partition: "intDiv(hour, 24)",
+        "process_total", key: "hour, sender, arrival, counter, start_ns, end_ns", partition: "intDiv(hour, 24)", shard: "sender",
         """
         hour UInt32
         sender UInt64
@@ -188,7 +190,7 @@ enum Schema {
     /// The batches with rows in `cumulative` or `process_total`. `counted` is 1 once their differences are stored. `reading` is the
     /// time of the sender's account of itself that came with them; 0 without one.
     static let arrival = Table(
-        "arrival", key: "hour, sender, arrival", version: "counted", partition: "intDiv(hour, 24)",
+        "arrival", key: "hour, sender, arrival", version: "counted", partition: "intDiv(hour, 24)", shard: "sender",
         """
         hour UInt32
         sender UInt64
@@ -203,7 +205,7 @@ enum Schema {
 
     /// The readings of the senders' ledgers, one for each batch.
     static let ledger = Table(
-        "ledger", key: "hour, sender, time, batch", partition: "intDiv(hour, 672)",
+        "ledger", key: "hour, sender, time, batch", partition: "intDiv(hour, 672)", shard: "sender",
         """
         hour UInt32
         sender UInt64
@@ -231,8 +233,10 @@ enum Schema {
         """)
 
     /// Kept spans, by the day that they started on. The kind is `''` for a span that is no request.
+    ///
+    /// They have no quorum: ClickHouse 18.16 takes no insert any more into a table that was emptied while one waited for replicas.
     static let detail = Table(
-        "detail", key: "trace_low, trace_high, span, identity, day", partition: "day",
+        "detail", key: "trace_low, trace_high, span, identity, day", partition: "day", hasQuorum: false,
         """
         day UInt32
         trace_low UInt64

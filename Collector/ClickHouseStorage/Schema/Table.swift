@@ -10,24 +10,38 @@ struct Table: Sendable {
     /// The expression of the part that a row is kept in and dropped with. It depends on columns of the key alone, so that the same rows
     /// are in the same part; `nil` for a table that nothing is dropped from.
     var partition: String?
+    /// The number that decides which shard of a cluster has a row. It depends on columns of the key alone, so that the same rows are in
+    /// the same shard.
+    var shard: String
+    /// Whether an answer waits for most replicas of a cluster.
+    var hasQuorum: Bool
 
     var columnList: String { columns.map(\.name).joined(separator: ", ") }
 
-    /// - Parameter settings: the settings of the engine; empty for its defaults.
-    func statement(settings: String) -> String {
-        """
-        CREATE TABLE IF NOT EXISTS \(name) (\(columns.map { "\($0.name) \($0.type)" }.joined(separator: ", "))) \
-        ENGINE = ReplacingMergeTree(\(version ?? "")) \(partition.map { "PARTITION BY \($0) " } ?? "")\
-        ORDER BY (\(key))\(settings)
-        """
+    var columnsWithTypes: String { columns.map { "\($0.name) \($0.type)" }.joined(separator: ", ") }
+
+    /// Returns the engine of the table that has the rows.
+    ///
+    /// - Parameter replica: the arguments that name the table among its replicas; `nil` without replicas.
+    func engine(replica: String? = nil) -> String {
+        let arguments = [replica, version].compactMap(\.self).joined(separator: ", ")
+        return """
+            \(replica == nil ? "" : "Replicated")ReplacingMergeTree(\(arguments)) \
+            \(partition.map { "PARTITION BY \($0) " } ?? "")ORDER BY (\(key))
+            """
     }
 
     /// Makes the columns of lines `name type`.
-    init(_ name: String, key: String, version: String? = nil, partition: String? = nil, _ columns: String) {
+    init(
+        _ name: String, key: String, version: String? = nil, partition: String? = nil, shard: String? = nil,
+        hasQuorum: Bool = true, _ columns: String
+    ) {
         self.name = name
         self.key = key
         self.version = version
         self.partition = partition
+        self.hasQuorum = hasQuorum
+        self.shard = shard ?? "cityHash64(\(key))"
         self.columns = columns.split(separator: "\n").map { line in
             let words = line.split(separator: " ", maxSplits: 1)
             return (String(words[0]), String(words[words.count - 1]))

@@ -1,27 +1,52 @@
+import MartletStorage
+
 /// Statements on the tables of a store.
 struct ClickHouseClient: Sendable {
     let connection: ClickHouseConnection
-    /// The settings in which versions differ: see ``init(_:_:)``.
+    let layout: TableLayout
+    /// Whether the server knows the settings of 2021 and later.
+    let isModern: Bool
+    /// The settings in which versions differ: see ``init(_:_:cluster:timeout:)``.
     private let settings: [(String, String)]
 
     /// Long lists of values stand in the statements.
     private static let common = [
         ("max_query_size", "67108864"), ("max_ast_elements", "2000000"), ("max_expanded_ast_elements", "2000000"),
     ]
+    /// The time for which an insert waits for others to reach their replicas.
+    private static let patience = Duration.seconds(10)
 
-    /// Asks the server for its version. All differences between versions are here and in ``Schema/durability``.
-    init(_ location: ClickHouseLocation, _ credentials: ClickHouseCredentials) async throws {
-        connection = ClickHouseConnection(location, credentials)
-        var version = RowReader(
-            try await connection.run("SELECT version() FORMAT RowBinary", isInDatabase: false))
-        let major = Int(try version.text().prefix { $0 != "." }) ?? 0
-        isModern = major >= 21
+    /// Asks the server for its version, and for the layout of the tables. All differences between versions are here and in
+    /// ``Schema/durability``.
+    ///
+    /// - Parameters:
+    ///   - cluster: the cluster for tables that are missing; `nil` for one server.
+    ///   - timeout: the time limit of a request, in seconds.
+    init(
+        _ location: ClickHouseLocation, _ credentials: ClickHouseCredentials, cluster: String? = nil, timeout: Double
+    ) async throws {
+        connection = ClickHouseConnection(location, credentials, timeout: timeout)
+        let version = try await Self.texts("SELECT version()", connection).first ?? ""
+        isModern = Int(version.prefix { $0 != "." }) ?? 0 >= 21
+        let engine = try await Self.texts(
+            "SELECT engine_full FROM system.tables WHERE database = '\(location.database)' AND name = 'migration'",
+            connection
+        ).first
+        let known = engine.map { TableLayout(database: location.database, engine: $0) }
+        layout = try known ?? TableLayout(database: location.database, cluster: cluster.map(TableLayout.checked))
+        guard cluster == nil || layout.cluster == cluster else {
+            throw StorageFailure(
+                "\(location) has tables that do not lie on the cluster \(cluster ?? ""): name another database")
+        }
         // A modern server may otherwise answer before the rows are stored, and refuses batches of many weeks.
-        settings = Self.common + (isModern ? [("async_insert", "0"), ("max_partitions_per_insert_block", "0")] : [])
+        var settings =
+            Self.common + (isModern ? [("async_insert", "0"), ("max_partitions_per_insert_block", "0")] : [])
+        if let cluster = layout.cluster {
+            let replicas = try await Self.replicas(of: cluster, connection)
+            settings += TableLayout.settings(replicas: replicas, isModern: isModern)
+        }
+        self.settings = settings
     }
-
-    /// Whether the server knows the settings of 2021 and later.
-    let isModern: Bool
 
     func run(_ sql: String, isInDatabase: Bool = true) async throws {
         _ = try await connection.run(sql, isInDatabase: isInDatabase, settings: settings)
@@ -33,6 +58,13 @@ struct ClickHouseClient: Sendable {
     func rows<Row>(
         _ sql: String, isInDatabase: Bool = true, _ decode: (inout RowReader) throws -> Row
     ) async throws -> [Row] {
+        try await Self.rows(sql, connection, isInDatabase: isInDatabase, settings: settings, decode)
+    }
+
+    private static func rows<Row>(
+        _ sql: String, _ connection: ClickHouseConnection, isInDatabase: Bool, settings: [(String, String)],
+        _ decode: (inout RowReader) throws -> Row
+    ) async throws -> [Row] {
         let answer = try await connection.run(
             sql + " FORMAT RowBinary", isInDatabase: isInDatabase, settings: settings)
         var reader = RowReader(answer)
@@ -41,11 +73,46 @@ struct ClickHouseClient: Sendable {
         return rows
     }
 
-    /// Inserts rows with one statement: all rows of a partition become visible at once.
+    /// Inserts rows with one statement: all rows of a partition, in a cluster those of a shard, become visible at once. With a quorum
+    /// ClickHouse takes one insert after the other, so one that comes during another collector's waits.
     func insert(_ rows: TableRows) async throws {
         guard rows.count > 0 else { return }
-        _ = try await connection.run(
-            "INSERT INTO \(rows.table.name) (\(rows.table.columnList)) FORMAT RowBinary", rows: rows.bytes,
-            settings: settings)
+        let sql = "INSERT INTO \(rows.table.name) (\(rows.table.columnList)) FORMAT RowBinary"
+        let settings = settings.filter { rows.table.hasQuorum || $0.0 != TableLayout.quorum }
+        let end = ContinuousClock.now + Self.patience
+        while true {
+            do {
+                _ = try await connection.run(sql, rows: rows.bytes, settings: settings)
+                return
+            } catch let error as ClickHouseError where error.isBehindAnotherInsert && ContinuousClock.now < end {
+                try await Task.sleep(for: .milliseconds(Int.random(in: 20...200)))
+            }
+        }
+    }
+
+    /// Whether all replicas of a cluster are there. Nothing is dropped while one is away: ClickHouse would wait for it, and 18.16 takes
+    /// no insert any more into a table that lost rows which wait for a replica.
+    func hasAllReplicas() async throws -> Bool {
+        guard let replicas = layout.replicas else { return true }
+        let away = try await rows(
+            "SELECT sum(total_replicas - active_replicas) FROM \(replicas) WHERE database = '\(layout.database)'"
+        ) { try $0.number(Int64.self) }
+        return away == [0]
+    }
+
+    private static func texts(_ sql: String, _ connection: ClickHouseConnection) async throws -> [String] {
+        try await rows(sql, connection, isInDatabase: false, settings: []) { try $0.text() }
+    }
+
+    /// Returns the number of replicas of a shard. Throws ``StorageFailure`` if the servers know no such cluster.
+    private static func replicas(of cluster: String, _ connection: ClickHouseConnection) async throws -> Int {
+        let sql = "SELECT toUInt32(max(replica_num)) FROM system.clusters WHERE cluster = '\(cluster)'"
+        let found = try await rows(sql, connection, isInDatabase: false, settings: []) {
+            Int(try $0.number(UInt32.self))
+        }
+        guard let count = found.first, count > 0 else {
+            throw StorageFailure("ClickHouse has no cluster \(cluster) in its remote_servers")
+        }
+        return count
     }
 }

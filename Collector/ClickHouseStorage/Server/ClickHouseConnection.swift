@@ -12,22 +12,22 @@ import NIOHTTP1
 final class ClickHouseConnection: Sendable {
     /// Bytes of an answer at most.
     private static let maxAnswer = 256 << 20
-    /// The time limit of a request.
-    private static let timeout = TimeAmount.seconds(30)
-
     let location: ClickHouseLocation
     private let credentials: ClickHouseCredentials
+    private let timeout: TimeAmount
     private let http: HTTPClient
 
-    init(_ location: ClickHouseLocation, _ credentials: ClickHouseCredentials) {
+    /// - Parameter timeout: the time limit of a request, in seconds.
+    init(_ location: ClickHouseLocation, _ credentials: ClickHouseCredentials, timeout: Double) {
         self.location = location
         self.credentials = credentials
+        self.timeout = .milliseconds(Int64(timeout * 1000))
         var configuration = HTTPClient.Configuration()
         // A server that is away is left for the next one at once.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.timeout.connect = .seconds(3)
         // The time limit of a request ends with the head of its answer.
-        configuration.timeout.read = Self.timeout
+        configuration.timeout.read = self.timeout
         // ClickHouse closes idle connections after 3 s by default (`keep_alive_timeout`).
         configuration.connectionPool.idleTimeout = .seconds(2)
         configuration.redirectConfiguration = .disallow
@@ -54,8 +54,9 @@ final class ClickHouseConnection: Sendable {
         }
         let path = "/?" + query.map { "\($0)=\(Self.encoded($1))" }.joined(separator: "&")
         var failure: (any Error)?
+        var slow: Set<String> = []
         // The first server gets a second chance: it may have closed the connection that the request was sent on.
-        for server in location.servers + location.servers.prefix(1) {
+        for server in location.servers + location.servers.prefix(1) where !slow.contains(server) {
             do {
                 return try await answer(of: server, path, body, isCompressed: rows != nil)
             } catch let error as ClickHouseError {
@@ -63,6 +64,9 @@ final class ClickHouseConnection: Sendable {
             } catch is CancellationError {
                 throw CancellationError()
             } catch {
+                if let error = error as? HTTPClientError, error == .deadlineExceeded || error == .readTimeout {
+                    slow.insert(server)
+                }
                 failure = ClickHouseError.noAnswer("\(server): \(error)")
             }
         }
@@ -78,7 +82,7 @@ final class ClickHouseConnection: Sendable {
         if isCompressed { request.headers.add(name: "Content-Encoding", value: "gzip") }
         if let user = credentials.user { request.headers.add(name: "X-ClickHouse-User", value: user) }
         if let password = credentials.password { request.headers.add(name: "X-ClickHouse-Key", value: password) }
-        let response = try await http.execute(request, timeout: Self.timeout)
+        let response = try await http.execute(request, timeout: timeout)
         let answer = try await response.body.collect(upTo: Self.maxAnswer)
         guard response.status == .ok else { throw ClickHouseError(answer: String(buffer: answer)) }
         return [UInt8](answer.readableBytesView)

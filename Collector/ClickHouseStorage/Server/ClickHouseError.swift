@@ -9,6 +9,11 @@ enum ClickHouseError: Error, CustomStringConvertible {
     /// The answer has another form than was asked for.
     case malformed
 
+    /// Whether ClickHouse refused an insert because another one waits for its replicas (UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE).
+    var isBehindAnotherInsert: Bool {
+        if case .refused(code: 286, _) = self { true } else { false }
+    }
+
     var description: String {
         switch self {
         case .noAnswer(let reason): "no ClickHouse server answers: \(reason)"

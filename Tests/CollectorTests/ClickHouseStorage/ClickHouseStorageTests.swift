@@ -1,22 +1,24 @@
 import Fixtures
+import Foundation
 import MartletPoints
 import MartletSQLiteStorage
 import MartletStorage
 import MartletTelemetry
+import Synchronization
 import Testing
 
 @testable import MartletClickHouseStorage
 
 /// The store of several collectors. ``StorageContractTests`` runs on it with `MARTLET_TEST_STORE=clickhouse`.
-@Suite(.enabled("a ClickHouse is installed") { ClickHouseServer.shared != nil })
+@Suite(.enabled("a ClickHouse is installed") { TestedClickHouse.current != nil })
 struct ClickHouseStorageTests {
-    private let server: ClickHouseServer
+    private let server: TestedClickHouse
     private let database: ClickHouseDatabase
     private let folder: TemporaryFolder
     private let clock = Clock()
 
     init() async throws {
-        server = try #require(ClickHouseServer.shared)
+        server = try #require(TestedClickHouse.current)
         database = try await ClickHouseDatabase(server)
         folder = try TemporaryFolder()
         clock.time = Samples.time(7200)
@@ -109,7 +111,7 @@ struct ClickHouseStorageTests {
         let metrics = [Samples.metrics(requests: 3, captured: 3, end: 10)]
         _ = try await one.store(metrics, of: id)
         // A collector that was killed between its inserts leaves rows without the batch's number.
-        try await one.client.run("TRUNCATE TABLE batch")
+        try await one.client.run("TRUNCATE TABLE \(one.client.layout.everywhere(Schema.batch))")
         #expect(try await other.store(metrics, of: id) == .stored)
         let answer = try await other.statistics(StatisticsQuery(window: Samples.everything, by: []))
         #expect(answer.groups.map(\.count) == [3])
@@ -141,7 +143,7 @@ struct ClickHouseStorageTests {
     }
 
     @Test func aDatabaseWithoutTablesNamesTheCommand() async throws {
-        let location = try ClickHouseLocation("\(server.url)/\(server.newDatabase())")
+        let location = try ClickHouseLocation(server.newDatabase())
         let failure = await #expect(throws: StorageFailure.self) {
             _ = try await ClickHouseStorage(at: location, ClickHouseCredentials([:]), now: { 0 })
         }
@@ -156,7 +158,8 @@ struct ClickHouseStorageTests {
         }
     }
 
-    @Test func aWrongPasswordIsOneSentenceWithoutThePassword() async throws {
+    @Test(.enabled(if: TestedStore.current != .chDB, "chDB has no users"))
+    func aWrongPasswordIsOneSentenceWithoutThePassword() async throws {
         let right = ["MARTLET_CLICKHOUSE_USER": "martlet", "MARTLET_CLICKHOUSE_PASSWORD": "sesame"]
         _ = try await ClickHouseStorage(at: database.location, ClickHouseCredentials(right), now: { 0 })
         let wrong = right.merging(["MARTLET_CLICKHOUSE_PASSWORD": "open-up"]) { $1 }
@@ -171,13 +174,53 @@ struct ClickHouseStorageTests {
         let closed = try Loopback.listen()
         Connection(descriptor: closed.descriptor).close()
         let location = try ClickHouseLocation(
-            "http://127.0.0.1:\(closed.port),\(server.url)/\(database.location.database)")
+            "http://127.0.0.1:\(closed.port),\(database.location)")
         let storage = try await ClickHouseStorage(at: location, ClickHouseCredentials([:]), now: { 0 })
         #expect(try await storage.id == collector().id)
         let alone = try ClickHouseLocation("http://127.0.0.1:\(closed.port)/martlet")
         await #expect(throws: ClickHouseError.self) {
             _ = try await ClickHouseStorage(at: alone, ClickHouseCredentials([:]), now: { 0 })
         }
+    }
+
+    @Test func aServerThatDoesNotAnswerInTimeIsNotAskedAgain() async throws {
+        let silent = try Loopback.listen()
+        let asked = Asked()
+        Thread {
+            // The connections stay open and unread until the listener is shut down.
+            while Loopback.accept(from: silent.descriptor) != nil { asked.count.add(1, ordering: .relaxed) }
+        }.start()
+        let location = try ClickHouseLocation("http://127.0.0.1:\(silent.port)/martlet")
+        var limits = ClickHouseLimits()
+        limits.answerTime = 0.2
+        let patience = limits
+        let failure = await #expect(throws: ClickHouseError.self) {
+            _ = try await ClickHouseStorage(at: location, ClickHouseCredentials([:]), limits: patience, now: { 0 })
+        }
+        #expect(failure?.description.hasPrefix("no ClickHouse server answers: ") == true)
+        #expect(asked.count.load(ordering: .relaxed) == 1)
+        Connection(descriptor: silent.descriptor).shutDown()
+        Connection(descriptor: silent.descriptor).close()
+    }
+
+    private final class Asked: Sendable {
+        let count = Atomic(0)
+    }
+
+    @Test func aClusterThatTheServersDoNotKnowIsOneSentence() async throws {
+        let location = try ClickHouseLocation(server.newDatabase())
+        for name in ["nowhere", "a;drop"] {
+            await #expect(throws: StorageFailure.self) {
+                try await Migration.run(at: location, ClickHouseCredentials([:]), cluster: name)
+            }
+        }
+        // Tables lie where they lie.
+        await #expect(throws: StorageFailure.self) {
+            try await Migration.run(at: database.location, ClickHouseCredentials([:]), cluster: "nowhere")
+        }
+        try await Migration.run(at: database.location, ClickHouseCredentials([:]))
+        let layout = try await collector().client.layout
+        #expect(layout.cluster == server.cluster)
     }
 
     @Test(arguments: ["http://h:8123", "ftp://h/d", "http://h/d;drop", "http://u:p@h/d", "h/d", "http://a,/d"])

@@ -8,9 +8,9 @@ struct ClickHouseDatabase {
     let location: ClickHouseLocation
     private let credentials = ClickHouseCredentials([:])
 
-    init(_ server: ClickHouseServer) async throws {
-        location = try ClickHouseLocation("\(server.url)/\(server.newDatabase())")
-        try await Migration.run(at: location, credentials)
+    init(_ server: TestedClickHouse) async throws {
+        location = try ClickHouseLocation(server.newDatabase())
+        try await Migration.run(at: location, credentials, cluster: server.cluster)
     }
 
     /// Opens the store as a collector does that waits for no other batches and points, and believes a test's clock when it jumps.

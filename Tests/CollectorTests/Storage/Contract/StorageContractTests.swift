@@ -6,9 +6,9 @@ import MartletTelemetry
 import Testing
 
 /// The contract of every ``Storage``. The suites in its extensions know the store only by the protocol and by the function
-/// below, which makes an empty one: with `MARTLET_TEST_STORE=clickhouse` one on a ClickHouse of this machine.
+/// below, which makes an empty one: with `MARTLET_TEST_STORE=clickhouse` one on a ClickHouse of this machine (``TestedStore``).
 @Suite(
-    .enabled(if: TestedStore.isThere, "no ClickHouse is installed"))
+    .enabled(if: TestedStore.isThere, "the store cannot be had here"))
 struct StorageContractTests {
     static func makeStore(
         in folder: TemporaryFolder, now: @escaping @Sendable () -> UnixNanoseconds = SQLiteStorage.systemClock
@@ -16,7 +16,7 @@ struct StorageContractTests {
         guard TestedStore.isClickHouse else {
             return try SQLiteStorage(path: folder.path("collector.sqlite"), now: now)
         }
-        return try await ClickHouseDatabase(try #require(ClickHouseServer.shared)).open(now: now)
+        return try await ClickHouseDatabase(try #require(TestedClickHouse.current)).open(now: now)
     }
 
     /// Returns when the points that were stored count. A store on ClickHouse takes the differences of cumulative points later.

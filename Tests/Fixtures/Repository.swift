@@ -1,9 +1,8 @@
-import Fixtures
 import Foundation
 
 /// The directory of the sources.
-enum Repository {
-    static func path(_ name: String) -> String {
+package enum Repository {
+    package static func path(_ name: String) -> String {
         URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent(name).path
@@ -12,6 +11,6 @@ enum Repository {
 
 extension ChildProcess.Program {
     /// Python with the packages that `scripts/setup.sh test` installs.
-    static let testPython = ChildProcess.Program(
+    package static let testPython = ChildProcess.Program(
         url: URL(fileURLWithPath: Repository.path(".build/python/bin/python")))
 }

@@ -1,0 +1,87 @@
+import MartletStorage
+
+/// The servers that a store's tables lie on: one, or the shards and replicas of a cluster.
+///
+/// In a cluster each table is a `Distributed` one over replicated tables `…_local` of the same columns. Rows with the same key
+/// are in the same shard, because FINAL looks at each shard alone. All differences between one server and a cluster are here.
+struct TableLayout: Sendable, Equatable {
+    let database: String
+    /// The cluster's name in the configuration of its servers; `nil` for one server.
+    let cluster: String?
+
+    /// - Parameter engine: the engine of the store's first table, as `system.tables` tells it.
+    init(database: String, engine: String) {
+        let arguments = engine.hasPrefix("Distributed(") ? engine.dropFirst("Distributed(".count) : ""
+        let name = arguments.prefix { $0 != "," }.filter { $0 != "'" && $0 != "\\" }
+        self.init(database: database, cluster: name.isEmpty ? nil : String(name))
+    }
+
+    init(database: String, cluster: String?) {
+        self.database = database
+        self.cluster = cluster
+    }
+
+    /// The table of parts of all servers, each part once.
+    var parts: String { cluster.map { "cluster('\($0)', system.parts)" } ?? "system.parts" }
+
+    /// The table of the replicated tables of all shards; `nil` for one server.
+    var replicas: String? { cluster.map { "cluster('\($0)', system.replicas)" } }
+
+    var onCluster: String { cluster.map { " ON CLUSTER \($0)" } ?? "" }
+
+    /// The name of the table that has the rows of one server.
+    func nameOfRows(_ table: Table) -> String { cluster == nil ? table.name : table.name + "_local" }
+
+    /// The table on all servers, for statements that INSERT and SELECT are not.
+    func everywhere(_ table: Table) -> String { "\(database).\(nameOfRows(table))\(onCluster)" }
+
+    /// Returns the statements that make a table where it is missing.
+    ///
+    /// - Parameter settings: the settings of the engine; empty for its defaults.
+    func statements(_ table: Table, settings: String) -> [String] {
+        let rows = "CREATE TABLE IF NOT EXISTS \(everywhere(table)) (\(table.columnsWithTypes)) ENGINE = "
+        guard let cluster else { return [rows + table.engine() + settings] }
+        // The servers put their own names into the braces.
+        let replica = "'/clickhouse/tables/{shard}/\(database)/\(table.name)', '{replica}'"
+        return [
+            rows + table.engine(replica: replica) + settings,
+            """
+            CREATE TABLE IF NOT EXISTS \(database).\(table.name)\(onCluster) (\(table.columnsWithTypes)) \
+            ENGINE = Distributed(\(cluster), \(database), \(nameOfRows(table)), \(table.shard))
+            """,
+        ]
+    }
+
+    /// The setting without which an answer waits for one replica alone.
+    static let quorum = "insert_quorum"
+
+    /// Returns the settings for statements on a cluster.
+    ///
+    /// - Parameter replicas: the replicas of a shard.
+    static func settings(replicas: Int, isModern: Bool) -> [(String, String)] {
+        let exact = [
+            // The answer to an INSERT follows the storing, by most replicas of each shard.
+            ("insert_distributed_sync", "1"), (quorum, "\(replicas / 2 + 1)"),
+            ("insert_quorum_timeout", "10000"),
+            // A SELECT has all rows that were answered for, or fails.
+            ("select_sequential_consistency", "1"),
+            // A block that comes again is stored again, because its first one may lack replicas. FINAL returns one.
+            ("insert_deduplicate", "0"),
+        ]
+        return exact + [
+            // The first replica of a shard has also the rows without a quorum.
+            ("load_balancing", "in_order"), ("prefer_localhost_replica", "0"),
+            ("distributed_product_mode", "global"),
+            // Less than the time limit of a request: see `ClickHouseConnection`.
+            ("distributed_ddl_task_timeout", "20"),
+        ] + (isModern ? [("insert_quorum_parallel", "0")] : [])
+    }
+
+    /// Returns a cluster's name of letters, digits and `_`, so that it stands in SQL as it is. Throws ``StorageFailure`` for another.
+    static func checked(_ cluster: String) throws -> String {
+        guard !cluster.isEmpty, cluster.utf8.allSatisfy(ClickHouseLocation.isAllowed) else {
+            throw StorageFailure("the name of a cluster is made of letters, digits and _")
+        }
+        return cluster
+    }
+}

@@ -1,0 +1,38 @@
+import Fixtures
+import Foundation
+import Testing
+
+extension FaultTests {
+    /// Collectors that store in two shards of two replicas each. Part of the full form: it has six servers.
+    @Suite(
+        .serialized,
+        .enabled(if: isFull && ClickHouseCluster.isInstalled, "the full form, with ClickHouse and ZooKeeper"))
+    struct ClickHouseClusterTests {
+        @Test func everyRequestIsCountedOnceWhileReplicasAreAway() async throws {
+            try await Scene.run { scene in
+                let cluster = try ClickHouseCluster(in: scene.folder.url.appendingPathComponent("clickhouse"))
+                let fleet = try await ClickHouseFleet(in: scene, cluster)
+                let ports = [try await fleet.addCollector(), try await fleet.addCollector()]
+                let environment = await fleet.environment
+                let service = try scene.start("life", collector: ports[0], ["--lifecycle"], environment: environment)
+                // The second replica of the second shard, and the first server that each collector asks.
+                for server in [cluster.servers[3], cluster.servers[0]] {
+                    try await scene.wait(while: service, requests: scene.server.total + 300)
+                    server.kill()
+                    // With one of two replicas nothing is stored.
+                    try await fleet.awaitReadiness(503)
+                    // Reports are answered all the same.
+                    _ = try await scene.report(of: fleet.store)
+                    try await server.start()
+                    try await fleet.awaitReadiness(200)
+                }
+                kill(service.pid, SIGTERM)
+                let end = try await scene.end(of: service)
+                #expect(end.lost == 0 && end.captured == scene.server.total, "\(end); \(scene.seed)")
+                try await fleet.expectEverythingCountedOnce()
+                print("replicas away: \(end.captured) requests, each counted once; \(scene.seed)")
+                withExtendedLifetime(cluster) {}
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+
+/// Servers of this machine's ClickHouse that are two shards of two replicas each, and the ZooKeeper that replicas need.
+package final class ClickHouseCluster: Sendable {
+    /// The cluster that the tests of a run share; it ends with them. `nil` where its parts are not installed, of which a line
+    /// tells.
+    package static let shared: ClickHouseCluster? = {
+        do {
+            let cluster = try ClickHouseCluster(in: try ServerFolder.inMemory())
+            try cluster.startAndWait()
+            return cluster
+        } catch {
+            print(
+                "NO CLUSTER: the tests of a cluster are left out (apt-get install clickhouse-server zookeeper): \(error)"
+            )
+            return nil
+        }
+    }()
+
+    /// Whether ClickHouse and ZooKeeper are installed.
+    package static var isInstalled: Bool {
+        ClickHouseServer.isInstalled && FileManager.default.fileExists(atPath: ZooKeeper.library)
+    }
+
+    /// The cluster's name in the servers' configuration.
+    package static let name = "fleet"
+    /// The replicas of the first shard, then those of the second.
+    package let servers: [ClickHouseServer]
+    private let zooKeeper: ZooKeeper
+
+    /// Prepares the servers, which are not running yet.
+    package init(in folder: URL) throws {
+        let zooKeeper = try ZooKeeper(in: folder.appendingPathComponent("zookeeper"))
+        let configurations = try (0..<4).map { number in
+            try ClickHouseConfiguration(in: folder.appendingPathComponent("server-\(number)"))
+        }
+        let shards = [configurations[..<2], configurations[2...]].map(Self.shard).joined()
+        servers = try configurations.enumerated().map { number, configuration in
+            var configuration = configuration
+            configuration.cluster = """
+                <remote_servers><\(Self.name)>\(shards)</\(Self.name)></remote_servers>
+                <zookeeper><node index="1"><host>127.0.0.1</host><port>\(zooKeeper.port)</port></node>
+                    <session_timeout_ms>10000</session_timeout_ms></zookeeper>
+                <distributed_ddl><path>/clickhouse/ddl</path></distributed_ddl>
+                <macros><shard>\(number / 2)</shard><replica>\(number % 2)</replica></macros>
+                """
+            return try ClickHouseServer(configuration)
+        }
+        self.zooKeeper = zooKeeper
+    }
+
+    package func start() async throws {
+        try zooKeeper.start()
+        for server in servers { try server.launch() }
+        for server in servers { try await server.answers() }
+    }
+
+    private func startAndWait() throws {
+        try zooKeeper.start()
+        for server in servers { try server.launch() }
+        for server in servers { try Loopback.wait(for: server.port) }
+    }
+
+    private static func shard(_ replicas: ArraySlice<ClickHouseConfiguration>) -> String {
+        let replicas = replicas.map { "<replica><host>127.0.0.1</host><port>\($0.tcpPort)</port></replica>" }
+        return "<shard><internal_replication>true</internal_replication>\(replicas.joined())</shard>"
+    }
+}
+
+/// A ZooKeeper of this machine, as Debian packs it.
+private final class ZooKeeper: Sendable {
+    static let library = "/usr/share/java/zookeeper.jar"
+
+    let port: Int
+    private let process: ServerProcess
+
+    init(in folder: URL) throws {
+        port = try Loopback.freePorts(1)[0]
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let configuration = folder.appendingPathComponent("zoo.cfg")
+        let lines = [
+            "tickTime=1000", "dataDir=\(folder.path)/data", "clientPort=\(port)", "clientPortAddress=127.0.0.1",
+            "admin.enableServer=false", "maxClientCnxns=0",
+        ]
+        try lines.joined(separator: "\n").write(to: configuration, atomically: true, encoding: .utf8)
+        process = ServerProcess(
+            [
+                "/usr/bin/env", "java", "-Xmx256m", "-cp", Self.library,
+                "org.apache.zookeeper.server.quorum.QuorumPeerMain", configuration.path,
+            ], in: folder)
+    }
+
+    /// Starts the server and waits a minute until it takes sessions. ClickHouse 18.16 ends with a fault in a session that is refused.
+    func start() throws {
+        try process.start()
+        for _ in 0..<600 {
+            if isServing { return }
+            Thread.sleep(forTimeInterval: 0.1)
+        }
+        throw CocoaError(.executableLoad)
+    }
+
+    /// Whether its answer to the command `srvr` names its mode.
+    private var isServing: Bool {
+        guard let connection = Connection(port: port) else { return false }
+        defer { connection.close() }
+        connection.write("srvr".utf8)
+        return String(decoding: connection.readToEnd(), as: UTF8.self).contains("Mode: ")
+    }
+}

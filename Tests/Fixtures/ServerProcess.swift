@@ -1,0 +1,72 @@
+import Foundation
+import Synchronization
+
+/// A server of another maker, which may be killed and started again. It ends with the value, and with the tests at the latest.
+final class ServerProcess: Sendable {
+    private let command: [String]
+    private let folder: URL
+    private let environment: [String: String]
+    /// 0 while it is not running.
+    private let pid = Mutex<pid_t>(0)
+
+    /// - Parameters:
+    ///   - command: the program's path and its arguments.
+    ///   - folder: the folder of its data, which goes with the tests.
+    init(_ command: [String], in folder: URL, environment: [String: String] = [:]) {
+        self.command = command
+        self.folder = folder
+        self.environment = environment
+    }
+
+    deinit { kill() }
+
+    /// Starts the program and returns before it answers.
+    func start() throws {
+        let file = folder.appendingPathComponent("pid")
+        try? FileManager.default.removeItem(at: file)
+        let shell = Process()
+        shell.executableURL = URL(fileURLWithPath: "/bin/bash")
+        shell.arguments = ["-c", Self.script, "server", "\(getpid())", folder.path] + command
+        shell.environment = ["PATH": ChildProcess.Program.path].merging(environment) { $1 }
+        shell.currentDirectoryURL = folder
+        try shell.run()
+        shell.waitUntilExit()
+        guard let text = try? String(contentsOf: file, encoding: .utf8), let number = pid_t(text.dropLast()) else {
+            throw CocoaError(.executableLoad)
+        }
+        pid.withLock { $0 = number }
+    }
+
+    /// Kills the program with SIGKILL and returns when it is gone.
+    func kill() {
+        let pid = pid.withLock { pid in
+            defer { pid = 0 }
+            return pid
+        }
+        guard pid > 0 else { return }
+        Foundation.kill(pid, SIGKILL)
+        while Foundation.kill(pid, 0) == 0 { Thread.sleep(forTimeInterval: 0.002) }
+    }
+
+    /// Starts a command that ends with a process, and removes a folder then. The command keeps no descriptor of the tests:
+    /// Foundation's `Process` learns the end of a child from a socket that every later child inherits, and would wait for this
+    /// one.
+    private static let script = """
+        tests=$1 folder=$2
+        shift 2
+        (
+            for descriptor in /proc/$BASHPID/fd/*; do
+                number=${descriptor##*/}
+                ((number < 3)) || eval "exec $number>&-"
+            done
+            "$@" &
+            echo $! >"$folder/pid.new" && mv "$folder/pid.new" "$folder/pid"
+            tail --pid="$tests" -f /dev/null &
+            wait -n
+            kill -9 %1 %2
+            wait
+            kill -0 "$tests" || rm -rf "$folder"
+        ) </dev/null >"$folder/output" 2>&1 &
+        until [[ -e $folder/pid ]]; do sleep 0.01; done
+        """
+}
