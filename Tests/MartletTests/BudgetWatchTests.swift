@@ -177,7 +177,7 @@ extension AgentTests {
             let url = try #require(URL(string: "http://a.test/x"))
             await MartletAgent.inMemory(configuration) { agent in
                 let before = AgentCost.nanoseconds
-                for _ in 0..<200 { agent.record(MartletRequest("GET", url)) }
+                for _ in 0..<200 { agent.record(MartletRequest("GET", url, start: Date(), duration: .zero)) }
                 #expect(agent.requests.count { $0.endpoint == "named" } == 200)
                 #expect(AgentCost.nanoseconds - before < burnt.load(ordering: .relaxed) / 4)
             }

@@ -49,12 +49,9 @@ extension AgentTests {
                 await agent.flush()
                 #expect(sums().count == 1)
                 try disk.fill()
-                while agent.status.bufferError == nil {
-                    _ = try await URLSession.shared.data(from: base / "hello/x")
-                    await agent.flush()
-                }
-                let ledger = agent.status.ledger
-                #expect(ledger == .init(captured: ledger.captured, delivered: ledger.captured))
+                _ = try await URLSession.shared.data(from: base / "hello/x")
+                await agent.flush()
+                #expect(agent.status.ledger == .init(captured: 2, delivered: 2))
                 #expect(sums() == [])
             }
         }
