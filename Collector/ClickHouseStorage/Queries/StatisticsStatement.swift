@@ -43,7 +43,11 @@ struct StatisticsStatement {
             """
         }
         let columns =
-            values + ["\(slot ?? "toUInt64(0)") AS slot", "kind AS k", "rule != '' AS changed", Self.pointColumns]
+            // Shards answer with a column, which may not be a constant elsewhere.
+            values + [
+                "\(slot ?? "materialize(toUInt64(0))") AS slot", "kind AS k", "rule != '' AS changed",
+                Self.pointColumns,
+            ]
         return """
             SELECT \((names + Self.classes).joined(separator: ", ")), \
             sum(count), sum(total), minIf(low, count > 0), minIf(has_low, count > 0), maxIf(high, count > 0), \
