@@ -30,9 +30,9 @@ package final class ClickHouseCluster: Sendable {
 
     /// Prepares the servers, which are not running yet.
     package init(in folder: URL) throws {
-        let zooKeeper = try ZooKeeper(in: folder.appendingPathComponent("zookeeper"))
+        let zooKeeper = try ZooKeeper(in: folder.appendingPathComponent("zookeeper"), of: folder)
         let configurations = try (0..<4).map { number in
-            try ClickHouseConfiguration(in: folder.appendingPathComponent("server-\(number)"))
+            try ClickHouseConfiguration(in: folder.appendingPathComponent("server-\(number)"), of: folder)
         }
         let shards = [configurations[..<2], configurations[2...]].map(Self.shard).joined()
         servers = try configurations.enumerated().map { number, configuration in
@@ -74,7 +74,7 @@ private final class ZooKeeper: Sendable {
     let port: Int
     private let process: ServerProcess
 
-    init(in folder: URL) throws {
+    init(in folder: URL, of root: URL) throws {
         port = try Loopback.freePorts(1)[0]
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let configuration = folder.appendingPathComponent("zoo.cfg")
@@ -87,7 +87,7 @@ private final class ZooKeeper: Sendable {
             [
                 "/usr/bin/env", "java", "-Xmx256m", "-cp", Self.library,
                 "org.apache.zookeeper.server.quorum.QuorumPeerMain", configuration.path,
-            ], in: folder)
+            ], in: folder, of: root)
     }
 
     /// Starts the server and waits a minute until it takes sessions. ClickHouse 18.16 ends with a fault in a session that is refused.
@@ -100,11 +100,15 @@ private final class ZooKeeper: Sendable {
         throw CocoaError(.executableLoad)
     }
 
-    /// Whether its answer to the command `srvr` names its mode.
+    /// Whether its answer to the command `srvr` names its mode. A connection that came too early has no answer, so the shell gives it up.
     private var isServing: Bool {
-        guard let connection = Connection(port: port) else { return false }
-        defer { connection.close() }
-        connection.write("srvr".utf8)
-        return String(decoding: connection.readToEnd(), as: UTF8.self).contains("Mode: ")
+        let command = "exec 3<>/dev/tcp/127.0.0.1/\(port) && printf srvr >&3 && timeout 1 cat <&3 | grep -q Mode:"
+        let shell = Process()
+        shell.executableURL = URL(fileURLWithPath: "/bin/bash")
+        shell.arguments = ["-c", command]
+        shell.standardError = FileHandle.nullDevice
+        guard (try? shell.run()) != nil else { return false }
+        shell.waitUntilExit()
+        return shell.terminationStatus == 0
     }
 }

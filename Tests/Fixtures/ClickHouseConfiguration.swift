@@ -4,6 +4,8 @@ import Foundation
 struct ClickHouseConfiguration: Sendable {
     /// The folder of its data.
     let folder: URL
+    /// The folder that goes with the tests.
+    let root: URL
     let httpPort: Int
     let tcpPort: Int
     let interserverPort: Int
@@ -11,8 +13,9 @@ struct ClickHouseConfiguration: Sendable {
     var cluster = ""
 
     /// Takes free ports of loopback.
-    init(in folder: URL) throws {
+    init(in folder: URL, of root: URL? = nil) throws {
         self.folder = folder
+        self.root = root ?? folder
         let ports = try Loopback.freePorts(3)
         (httpPort, tcpPort, interserverPort) = (ports[0], ports[1], ports[2])
     }

@@ -42,7 +42,7 @@ package final class ClickHouseServer: Sendable {
         let isServer = program.lastPathComponent == "clickhouse-server"
         process = ServerProcess(
             [program.path] + (isServer ? [] : ["server"]) + ["--config-file=\(configuration.path)"],
-            in: configuration.folder)
+            in: configuration.folder, of: configuration.root)
     }
 
     /// Starts the server with the data that it has, and returns when it answers.

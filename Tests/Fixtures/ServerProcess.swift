@@ -5,17 +5,18 @@ import Synchronization
 final class ServerProcess: Sendable {
     private let command: [String]
     private let folder: URL
-    private let environment: [String: String]
+    private let root: URL
     /// 0 while it is not running.
     private let pid = Mutex<pid_t>(0)
 
     /// - Parameters:
     ///   - command: the program's path and its arguments.
-    ///   - folder: the folder of its data, which goes with the tests.
-    init(_ command: [String], in folder: URL, environment: [String: String] = [:]) {
+    ///   - folder: the folder of its data.
+    ///   - root: the folder that goes with the tests; `nil` for the folder of the data.
+    init(_ command: [String], in folder: URL, of root: URL? = nil) {
         self.command = command
         self.folder = folder
-        self.environment = environment
+        self.root = root ?? folder
     }
 
     deinit { kill() }
@@ -26,8 +27,8 @@ final class ServerProcess: Sendable {
         try? FileManager.default.removeItem(at: file)
         let shell = Process()
         shell.executableURL = URL(fileURLWithPath: "/bin/bash")
-        shell.arguments = ["-c", Self.script, "server", "\(getpid())", folder.path] + command
-        shell.environment = ["PATH": ChildProcess.Program.path].merging(environment) { $1 }
+        shell.arguments = ["-c", Self.script, "server", "\(getpid())", folder.path, root.path] + command
+        shell.environment = ["PATH": ChildProcess.Program.path]
         shell.currentDirectoryURL = folder
         try shell.run()
         shell.waitUntilExit()
@@ -52,8 +53,8 @@ final class ServerProcess: Sendable {
     /// Foundation's `Process` learns the end of a child from a socket that every later child inherits, and would wait for this
     /// one.
     private static let script = """
-        tests=$1 folder=$2
-        shift 2
+        tests=$1 folder=$2 root=$3
+        shift 3
         (
             for descriptor in /proc/$BASHPID/fd/*; do
                 number=${descriptor##*/}
@@ -65,7 +66,7 @@ final class ServerProcess: Sendable {
             wait -n
             kill -9 %1 %2
             wait
-            kill -0 "$tests" || rm -rf "$folder"
+            kill -0 "$tests" || rm -rf "$root"
         ) </dev/null >"$folder/output" 2>&1 &
         until [[ -e $folder/pid ]]; do sleep 0.01; done
         """

@@ -37,8 +37,10 @@ struct StatisticsStatement {
         let values = dimensions.enumerated().map { "\($1.expression) AS v\($0)" }
         let names = dimensions.indices.map { "v\($0)" }
         let columns =
+            // Shards answer with a column, which may not be a constant elsewhere.
             values + [
-                "\(grid?.slot(of: "end_ns") ?? "toUInt64(0)") AS slot", "kind AS k", "rule != '' AS changed",
+                "\(grid?.slot(of: "end_ns") ?? "materialize(toUInt64(0))") AS slot", "kind AS k",
+                "rule != '' AS changed",
                 Self.pointColumns,
             ]
         return """

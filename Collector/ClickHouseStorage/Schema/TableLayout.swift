@@ -58,23 +58,19 @@ struct TableLayout: Sendable, Equatable {
     /// Returns the settings for statements on a cluster.
     ///
     /// - Parameter replicas: the replicas of a shard.
-    static func settings(replicas: Int, isModern: Bool) -> [(String, String)] {
-        let exact = [
+    static func settings(replicas: Int) -> [(String, String)] {
+        [
             // The answer to an INSERT follows the storing, by most replicas of each shard.
-            ("insert_distributed_sync", "1"), (quorum, "\(replicas / 2 + 1)"),
-            ("insert_quorum_timeout", "10000"),
-            // A SELECT has all rows that were answered for, or fails.
-            ("select_sequential_consistency", "1"),
+            ("insert_distributed_sync", "1"), (quorum, "\(replicas / 2 + 1)"), ("insert_quorum_timeout", "10000"),
             // A block that comes again is stored again, because its first one may lack replicas. FINAL returns one.
             ("insert_deduplicate", "0"),
-        ]
-        return exact + [
-            // The first replica of a shard has also the rows without a quorum.
+            // The first replica of a shard that answers is read and written to, so that a SELECT finds what was stored before.
+            // `select_sequential_consistency` would fail in 18.16 after a part was dropped.
             ("load_balancing", "in_order"), ("prefer_localhost_replica", "0"),
             ("distributed_product_mode", "global"),
             // Less than the time limit of a request: see `ClickHouseConnection`.
             ("distributed_ddl_task_timeout", "20"),
-        ] + (isModern ? [("insert_quorum_parallel", "0")] : [])
+        ]
     }
 
     /// Returns a cluster's name of letters, digits and `_`, so that it stands in SQL as it is. Throws ``StorageFailure`` for another.

@@ -43,7 +43,7 @@ struct ClickHouseClient: Sendable {
             Self.common + (isModern ? [("async_insert", "0"), ("max_partitions_per_insert_block", "0")] : [])
         if let cluster = layout.cluster {
             let replicas = try await Self.replicas(of: cluster, connection)
-            settings += TableLayout.settings(replicas: replicas, isModern: isModern)
+            settings += TableLayout.settings(replicas: replicas)
         }
         self.settings = settings
     }
@@ -90,13 +90,16 @@ struct ClickHouseClient: Sendable {
         }
     }
 
-    /// Whether all replicas of a cluster are there. Nothing is dropped while one is away: ClickHouse would wait for it, and 18.16 takes
-    /// no insert any more into a table that lost rows which wait for a replica.
+    /// Whether all replicas of a cluster are there, and those that are read have the rows of 5 minutes ago. Nothing is dropped
+    /// otherwise: ClickHouse would wait for a replica, and 18.16 takes no insert any more into a table that lost rows which wait for one.
     func hasAllReplicas() async throws -> Bool {
         guard let replicas = layout.replicas else { return true }
         let away = try await rows(
-            "SELECT sum(total_replicas - active_replicas) FROM \(replicas) WHERE database = '\(layout.database)'"
-        ) { try $0.number(Int64.self) }
+            """
+            SELECT countIf(active_replicas < total_replicas OR absolute_delay > 300) FROM \(replicas) \
+            WHERE database = '\(layout.database)'
+            """
+        ) { try $0.number(UInt64.self) }
         return away == [0]
     }
 
