@@ -72,11 +72,11 @@ import Testing
 
     /// Each round goes to another collector. A store on ClickHouse counts cumulative points after they settled.
     @Test(
-        .timeLimit(.minutes(5)), .enabled("a ClickHouse is installed") { ClickHouseServer.shared != nil },
+        .timeLimit(.minutes(5)), .enabled("a ClickHouse is installed") { TestedClickHouse.current != nil },
         arguments: PythonSDK.Histogram.allCases)
     func cumulativeCountsGoOnInAnotherCollectorOnTheSameClickHouse(histogram: PythonSDK.Histogram) async throws {
-        let server = try #require(ClickHouseServer.shared)
-        let location = "clickhouse:\(server.url)/\(server.newDatabase())"
+        let server = try #require(TestedClickHouse.current)
+        let location = "clickhouse:" + server.newDatabase()
         let (status, _, errors) = try await ChildProcess(.martletCollector, ["migrate", "--store", location]).finish()
         try #require(status == 0, "\(errors)")
         let first = try await CollectorProcess(store: location)

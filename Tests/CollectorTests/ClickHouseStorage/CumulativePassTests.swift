@@ -9,13 +9,13 @@ import Testing
 @testable import MartletClickHouseStorage
 
 /// Cumulative metrics whose points come through several collectors.
-@Suite(.enabled("a ClickHouse is installed") { ClickHouseServer.shared != nil })
+@Suite(.enabled("a ClickHouse is installed") { TestedClickHouse.current != nil })
 struct CumulativePassTests {
     private let database: ClickHouseDatabase
     private let folder: TemporaryFolder
 
     init() async throws {
-        database = try await ClickHouseDatabase(try #require(ClickHouseServer.shared))
+        database = try await ClickHouseDatabase(try #require(TestedClickHouse.current))
         folder = try TemporaryFolder()
     }
 
