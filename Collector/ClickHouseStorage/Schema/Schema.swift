@@ -163,7 +163,8 @@ enum Schema {
     /// Points of cumulative streams as they came, by the day on which they came. `arrival` is the time at which they came, by the
     /// collector's clock, and `hour` its hour, likewise in the two tables below.
     static let cumulative = Table(
-        "cumulative", key: "hour, sender, arrival, stream, start_ns, end_ns", partition: "intDiv(hour, 24)", shard: "sender",
+        "cumulative", key: "hour, sender, arrival, stream, start_ns, end_ns", partition: "intDiv(hour, 24)",
+        shard: "sender",
         """
         hour UInt32
         sender UInt64
@@ -177,7 +178,8 @@ enum Schema {
         """)
     /// Counters of processes as senders of cumulative metrics tell them.
     static let processTotal = Table(
-        "process_total", key: "hour, sender, arrival, counter, start_ns, end_ns", partition: "intDiv(hour, 24)", shard: "sender",
+        "process_total", key: "hour, sender, arrival, counter, start_ns, end_ns", partition: "intDiv(hour, 24)",
+        shard: "sender",
         """
         hour UInt32
         sender UInt64
