@@ -41,11 +41,11 @@ struct CountedArrivals {
 
     mutating func add(_ difference: RequestPoint?, of entry: CumulativeLog.Entry<CumulativePoint>) {
         let (point, arrival) = (entry.value.point, ArrivalKey(sender: entry.sender, time: entry.time))
-        let stream = CumulativeLog.Stream(sender: entry.sender, stream: CumulativeDifferences.Stream(entry.value))
         let nothing = RequestPoint(
             series: point.series, start: point.end, end: point.end, statistics: RequestStatistics())
         points.add(
-            difference, orOver: nothing, to: StreamEnd(stream: stream, end: point.end), isNew: open.contains(arrival))
+            difference, orOver: nothing, to: StreamEnd(stream: entry.stream, end: point.end),
+            isNew: open.contains(arrival))
         if let difference { requests[arrival, default: 0] &+= difference.statistics.requests }
     }
 

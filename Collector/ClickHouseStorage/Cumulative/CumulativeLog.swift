@@ -18,6 +18,10 @@ struct CumulativeLog {
 
     /// Points of a stream that tell which one is its latest: the last one alone may have come late.
     static let depth = 4
+    /// The times before a moment that are searched for the latest points of a stream, one after the other, in nanoseconds.
+    private static let distances: [Int64] = [2 * StoredHour.length, StoredDay.length, .max]
+    /// Senders of one search at most, because a long log takes long to search.
+    private static let maxSenders = 32
 
     let client: ClickHouseClient
 
@@ -26,17 +30,22 @@ struct CumulativeLog {
         try await points(where: Self.condition(senders, after: first, until: last))
     }
 
-    /// Returns the last points of each stream that came by a time, ``depth`` at most.
-    func lastPoints(of streams: [Stream], until last: Int64) async throws -> [Entry<CumulativePoint>] {
-        guard !streams.isEmpty else { return [] }
-        let names = streams.map { "(\($0.sender), \(Self.literal($0.stream.id)), \(Int64(clamping: $0.stream.start)))" }
-        return try await points(
-            where: """
-                \(Self.condition(streams.map(\.sender), until: last)) AND (sender, stream, start_ns, arrival) IN (SELECT sender, stream, start_ns, arrival FROM cumulative \
-                WHERE \(Self.condition(streams.map(\.sender), until: last)) \
-                AND (sender, stream, start_ns) IN (\(names.joined(separator: ", "))) \
-                ORDER BY arrival DESC LIMIT \(Self.depth) BY sender, stream, start_ns)
-                """)
+    /// Returns the last points of streams that came by a time, ``depth`` at most of each. Of a stream that is known it returns
+    /// recent ones alone.
+    func lastPoints(
+        of streams: Set<Stream>, known: Set<Stream>, until last: Int64
+    ) async throws -> [Entry<CumulativePoint>] {
+        var (found, missing) = ([Entry<CumulativePoint>](), streams)
+        for distance in Self.distances where !missing.isEmpty {
+            let bySender = Dictionary(grouping: missing, by: \.sender).values.map(\.self)
+            for first in stride(from: 0, to: bySender.count, by: Self.maxSenders) {
+                let part = bySender[first..<min(first + Self.maxSenders, bySender.count)].flatMap(\.self)
+                let after = last > distance ? last - distance : -1
+                found += try await points(where: Self.condition(lastOf: part, after: after, until: last))
+            }
+            missing = streams.subtracting(known).subtracting(found.map(\.stream))
+        }
+        return found
     }
 
     /// Returns the latest ends that each process of the senders reported before a time, by its start.
@@ -120,7 +129,23 @@ struct CumulativeLog {
         """
     }
 
+    private static func condition(lastOf streams: [Stream], after first: Int64, until last: Int64) -> String {
+        let times = condition(streams.map(\.sender), after: first, until: last)
+        let names = streams.map { "(\($0.sender), \(literal($0.stream.id)), \(Int64(clamping: $0.stream.start)))" }
+        return """
+            \(times) AND (sender, stream, start_ns, arrival) IN (SELECT sender, stream, start_ns, arrival FROM cumulative \
+            WHERE \(times) AND (sender, stream, start_ns) IN (\(names.joined(separator: ", "))) \
+            ORDER BY arrival DESC LIMIT \(depth) BY sender, stream, start_ns)
+            """
+    }
+
     private static func literal(_ stream: StreamID) -> String {
         "unhex('\(stream.bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())')"
+    }
+}
+
+extension CumulativeLog.Entry<CumulativePoint> {
+    var stream: CumulativeLog.Stream {
+        CumulativeLog.Stream(sender: sender, stream: CumulativeDifferences.Stream(value))
     }
 }

@@ -59,11 +59,11 @@ struct CumulativePass {
 
     private mutating func countPoints() async throws {
         var entries = try await log.points(of: senders, after: start - Self.lookback, until: end)
-        let earlier = entries.filter(isCountedBefore).reduce(into: [:]) { $0[Self.stream($1), default: 0] += 1 }
-        let streams = Set(entries.filter { !isCountedBefore($0) }.map(Self.stream))
+        let earlier = entries.filter(isCountedBefore).reduce(into: [:]) { $0[$1.stream, default: 0] += 1 }
+        let streams = Set(entries.filter { !isCountedBefore($0) }.map(\.stream))
         let quiet = streams.filter { earlier[$0, default: 0] < CumulativeLog.depth }
-        let last = try await log.lastPoints(of: Array(quiet), until: start - Self.lookback)
-        let known = Set(last.map(Self.stream)).union(earlier.keys)
+        let last = try await log.lastPoints(of: quiet, known: Set(earlier.keys), until: start - Self.lookback)
+        let known = Set(last.map(\.stream)).union(earlier.keys)
         let ends = try await log.ends(of: Array(Set(streams.subtracting(known).map(\.sender))), before: start)
         entries += last
         for (sender, entries) in Dictionary(grouping: entries, by: \.sender) {
@@ -79,10 +79,6 @@ struct CumulativePass {
                 }
             }
         }
-    }
-
-    private static func stream(_ entry: CumulativeLog.Entry<CumulativePoint>) -> CumulativeLog.Stream {
-        CumulativeLog.Stream(sender: entry.sender, stream: CumulativeDifferences.Stream(entry.value))
     }
 
     private struct Counter: Hashable {

@@ -76,6 +76,27 @@ struct CumulativePassTests {
         #expect(try await counts(one) == [2, 0, 7])
     }
 
+    @Test func aPassThatEndedBeforeItsMarkIsRepeatedWithTheSameRows() async throws {
+        let clock = Self.clock(1000)
+        let collectors = [try await collector(clock), try await collector(clock)]
+        for (index, count) in [2, 5, 5].enumerated() {
+            clock.time += 1_000_000
+            try await send(count, end: UInt64(index + 1) * 10, to: collectors[index % 2])
+        }
+        let client = collectors[0].client
+        var pass = try #require(try await CumulativePass(since: 0, until: .max, ClickHouseLimits(), client))
+        for rows in try await pass.count().inOrder.dropLast() { try await client.insert(rows) }
+        for one in collectors {
+            #expect(try await counts(one) == [2, 3, 0])
+            try await one.maintain()
+        }
+        #expect(try await counts(collectors[0]) == [2, 3, 0])
+        let rows = try await client.rows("SELECT count() FROM difference FINAL") { try $0.number(UInt64.self) }
+        #expect(rows == [2])
+        let open = try await CumulativePass(since: 0, until: .max, ClickHouseLimits(), client)
+        #expect(open == nil)
+    }
+
     @Test func pointsThatSettleCountLater() async throws {
         let clock = Self.clock(1000)
         var limits = ClickHouseLimits()
