@@ -24,7 +24,7 @@ import Martlet
                 let line = "listening on http://127.0.0.1:\(channel.localAddress?.port ?? 0)\n"
                 FileHandle.standardOutput.write(Data(line.utf8))
             })
-        // The agent is a service of the group, so that it delivers what it has before the process ends.
+        // The agent is a service of the group, so that it delivers its requests before the process ends.
         application.addServices(agent)
         try await application.runService()
     }
