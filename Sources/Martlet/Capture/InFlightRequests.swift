@@ -87,7 +87,10 @@ enum InFlightRequests {
         return known(at: key(task))?.start.scope
     }
 
-    static func knows(_ task: URLSessionTask) -> Bool { known(at: key(task)) != nil }
+    /// Whether the task was resumed. An observation at its address may be that of an earlier task.
+    static func knows(_ task: URLSessionTask) -> Bool {
+        known(at: key(task)).map { !$0.isOfEndedScope && !$0.isLeftOver(at: task) } ?? false
+    }
 
     static func remove(_ task: URLSessionTask) {
         // The observation is released after the lock is open: its span may hold values of the service's own types, whose

@@ -221,6 +221,21 @@ extension AgentTests {
             }
         }
 
+        @Test func anObservationOfAnEndedScopeCountsNoTaskThatWasCancelledBeforeItWasResumed() async throws {
+            try await withAgent { agent, _, base in
+                let (ends, end) = AsyncStream.makeStream(of: Never.self)
+                let task = URLSession(configuration: .ephemeral).dataTask(with: base / "hello/x") { _, _, _ in
+                    end.finish()
+                }
+                await MartletAgent.inMemory { _ in _ = InFlightRequests.resume(task) }
+                task.cancel()
+                task.resume()
+                for await _ in ends {}
+                #expect(agent.status.ledger.captured == 0)
+                InFlightRequests.remove(task)
+            }
+        }
+
         /// The other agent starts between the task's resume and its loader's start.
         @Test func anAgentThatStartsMeanwhileDoesNotTakeAScopesRequest() async throws {
             try await Self.serve { base in
