@@ -46,7 +46,8 @@ let arrivals = Arrivals()
 /// The permissions for which requests at `/held` wait.
 let departures = Arrivals()
 
-/// Runs `body` with an agent that ships to a stub of a collector, which also serves the requests.
+/// Runs `body` with an agent that ships to a stub of a collector, which also serves the requests. By default the agent keeps the
+/// details of failed requests alone, so that the number of posts is not left to chance.
 func withAgent(
     _ change: (inout MartletConfiguration) -> Void = { _ in },
     installing install: @escaping @Sendable (MartletConfiguration.Capture) -> EffectiveCapture = EffectiveCapture
@@ -58,6 +59,7 @@ func withAgent(
     var configuration = MartletConfiguration()
     configuration.bufferDirectory = directory.url
     configuration.interval = .seconds(60)
+    configuration.sampleRate = 0
     configuration.transport = MartletConfiguration.fromEnvironment(TestedTransport.environment).configuration.transport
     configuration.logger = Logger(label: "test", factory: { _ in InMemoryLogHandler() })
     change(&configuration)
