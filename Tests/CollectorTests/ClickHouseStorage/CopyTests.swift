@@ -239,6 +239,28 @@ struct CopyTests {
         #expect(answer.groups.map(\.count) == [9])
     }
 
+    @Test(arguments: [1, 8, 200] as [UInt64])
+    func spansCountInATimeWithoutMetrics(hoursLater: UInt64) async throws {
+        let file = try file()
+        let resource = TelemetryResource(service: "prices", instance: "p-1", agent: "opentelemetry 1.38")
+        let point = Samples.point(Samples.dimensions(.server), [0.25, 0.25], end: 10)
+        _ = try await file.store([InstanceMetrics(resource: resource, points: [point])], of: nil)
+        for (number, time) in [(1, 5), (2, 6), (3, 2 * Self.hour), (4, 2 * Self.hour + 1)] as [(UInt8, UInt64)] {
+            var span = Samples.detail(number)
+            span.request?.kind = .server
+            span.start = Samples.time(time)
+            _ = try await file.store([DetailsBatch(resource: resource, details: [span])], of: nil)
+        }
+        try await age(file, hours: hoursLater)
+        try file.close()
+        try await copyFile()
+        let query = StatisticsQuery(window: Self.window(0, 4), by: [.service, .kind, .error])
+        let answers = (try await self.file().statistics(query), try await collector().statistics(query))
+        #expect(Self.withoutEnds(answers.0).groups == Self.withoutEnds(answers.1).groups)
+        #expect(answers.1.totals[.server]?.count == 4)
+        #expect(answers.1.totals[.server]?.fromSpans == 2)
+    }
+
     @Test func aFileThatACollectorUsesIsRefused() async throws {
         let file = try file()
         let failure = #expect(throws: StorageFailure.self) { _ = try SQLiteContents(of: path) }
