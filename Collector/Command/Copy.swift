@@ -8,16 +8,17 @@ struct Copy: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Copies a store that is a file into one on ClickHouse.",
         discussion: """
-            The collector of the file must be stopped; agents keep what they have until another one answers. Collectors on ClickHouse \
-            may start once the numbers of batches are copied, of which a line tells. A copy that was interrupted goes on where it \
-            stopped when the command is run again, and nothing counts twice. At the end the requests of both stores are compared. \
-            The file stays as it is.
+            The collector of the file must be stopped; agents keep their batches until another one answers. Collectors on \
+            ClickHouse may start once the numbers of batches are copied, of which a line tells. A copy that was interrupted goes \
+            on where it stopped when the command is run again, and nothing counts twice. At the end the requests of both stores \
+            are compared. The file stays as it is.
             """)
 
     @Option(name: .customLong("from"), help: "The store that is copied, sqlite:PATH.")
     var source: String
 
-    @Option(name: .customLong("to"), help: "The store that takes it, clickhouse:http://HOST:8123/DATABASE, after migrate.")
+    @Option(
+        name: .customLong("to"), help: "The store that takes it, clickhouse:http://HOST:8123/DATABASE, after migrate.")
     var target: String
 
     func run() async throws {

@@ -2,7 +2,7 @@ import GRDB
 import MartletStorage
 import MartletTelemetry
 
-/// All that a file keeps, to be copied to another store. It claims the file as a collector does, so nothing changes meanwhile,
+/// The contents of a file that is copied to another store. It claims the file as a collector does, so nothing changes meanwhile,
 /// and leaves it as it is. Safe to use from any task.
 package final class SQLiteContents: Sendable {
     /// The store's identity.

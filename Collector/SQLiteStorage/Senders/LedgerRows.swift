@@ -43,7 +43,8 @@ enum LedgerRows {
 
     /// Returns all readings of a sender, each as it was written, with the requests in its batches.
     static func all(of resource: Int64, in db: Database) throws -> [CopiedSender.Reading] {
-        try Row.fetchAll(db, sql: "SELECT * FROM ledger WHERE resource_id = ? ORDER BY time", arguments: [resource]).map {
+        try Row.fetchAll(db, sql: "SELECT * FROM ledger WHERE resource_id = ? ORDER BY time", arguments: [resource]).map
+        {
             row in
             let requests: Int64 = row["requests"]
             return (reading(of: row), UInt64(clamping: requests))

@@ -6,7 +6,7 @@ package struct CopiedDetail: Sendable {
     package var number: Int64
     package var resource: TelemetryResource
     package var span: SpanRecord
-    /// By the collector's clock.
+    /// The arrival, by the collector's clock.
     package var received: UnixNanoseconds
 
     package init(number: Int64, resource: TelemetryResource, span: SpanRecord, received: UnixNanoseconds) {

@@ -11,10 +11,10 @@ package struct CopiedSender: Sendable {
     package typealias LatestPoint = (point: CumulativePoint, arrival: UnixNanoseconds)
 
     package var resource: TelemetryResource
-    /// By the collector's clock.
+    /// The first and the latest batch, by the collector's clock.
     package var firstSeen: UnixNanoseconds
     package var lastSeen: UnixNanoseconds
-    /// By the sender's clock.
+    /// The latest end of a point, by the sender's clock.
     package var latestEnd: UnixNanoseconds
     package var reported: [Reported] = []
     package var readings: [Reading] = []

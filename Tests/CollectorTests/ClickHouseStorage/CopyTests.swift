@@ -205,7 +205,8 @@ struct CopyTests {
         try await age(file, hours: 2)
         try file.close()
         let other = try await collector()
-        let sample = Samples.metrics(requests: 3, captured: 3, end: 40, resource: Samples.resource("service-0", instance: "i-0"))
+        let sample = Samples.metrics(
+            requests: 3, captured: 3, end: 40, resource: Samples.resource("service-0", instance: "i-0"))
         _ = try await other.store([sample], of: BatchID(instance: "other", sequence: 1, signal: .metrics))
         clock.time += 40 * 24 * Self.hour * Self.second
         for _ in 0..<2 { try await other.maintain() }
