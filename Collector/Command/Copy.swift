@@ -1,6 +1,5 @@
 import ArgumentParser
 import MartletClickHouseStorage
-import MartletReports
 import MartletSQLiteStorage
 import MartletStorage
 
@@ -8,10 +7,10 @@ struct Copy: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Copies a store that is a file into one on ClickHouse.",
         discussion: """
-            The collector of the file must be stopped; agents keep their batches until another one answers. Collectors on \
-            ClickHouse may start once the numbers of batches are copied, of which a line tells. A copy that was interrupted goes \
-            on where it stopped when the command is run again, and nothing counts twice. At the end the requests of both stores \
-            are compared. The file stays as it is.
+            The collector of the file must be stopped, and must not run again before the copy is whole; agents keep their batches \
+            until another one answers. Collectors on ClickHouse may start once senders are copied, of which a line tells. A copy \
+            that was interrupted goes on where it stopped when the command is run again, and nothing counts twice. At the end the \
+            requests of both stores are compared. The file stays as it is.
             """)
 
     @Option(name: .customLong("from"), help: "The store that is copied, sqlite:PATH.")
@@ -22,41 +21,55 @@ struct Copy: AsyncParsableCommand {
     var target: String
 
     func run() async throws {
-        let path = try StoreLocation.path(source)
-        guard case .clickHouse(let location) = try StoreLocation(target) else {
-            throw ValidationError("--to must be clickhouse:http://HOST:8123/DATABASE")
-        }
+        guard case .sqlite(let path) = try StoreLocation(source, option: "--from"),
+            case .clickHouse(let location) = try StoreLocation(target, option: "--to")
+        else { throw ValidationError("copy goes --from sqlite:PATH --to clickhouse:http://HOST:8123/DATABASE") }
         try await reportingFailure {
             let contents = try SQLiteContents(of: path)
             let copy = try await ClickHouseCopy(
-                of: contents.id, to: location, StoreLocation.credentials, now: SQLiteStorage.systemClock)
-            for table in CopiedTable.allCases { try await copyTable(table, of: contents, to: copy) }
-            let stores = (try SQLiteStorage(readingFrom: path), try await StoreLocation(target).openForReading())
-            let comparison = try await StoreComparison(of: stores.0, with: stores.1, in: try await contents.times())
-            try Output.answer(comparison.text)
-            guard comparison.isComplete else {
-                Output.error("ClickHouse has fewer requests than the file")
-                throw ExitCode.failure
+                of: contents.id, try await contents.fingerprint(), to: location, StoreLocation.credentials,
+                now: SQLiteStorage.systemClock)
+            for table in CopiedTable.allCases {
+                try await copyTable(table, of: contents, to: copy)
+                if table == .senders { Output.line("collectors on ClickHouse may start now") }
+            }
+            try await reportingFailure("all is copied, but the stores could not be compared: ") {
+                try await compare(contents, at: path)
             }
         }
     }
 
+    /// The number of parts after which a line tells how far the copy has got.
+    private static let partsOfLine = 50
+
     private func copyTable(_ table: CopiedTable, of contents: SQLiteContents, to copy: ClickHouseCopy) async throws {
-        var (position, rows, damaged) = (try await copy.position(in: table), 0, 0)
+        var (position, rows, damaged, parts) = (try await copy.position(in: table), 0, 0, 0)
         let isResumed = position > 0
         while let part = try await contents.part(of: table, after: position, hoursUntil: copy.hoursUntil) {
             try await copy.store(part, of: table)
-            position = part.last
+            (position, parts) = (part.last, parts + 1)
             rows += part.count
-            damaged += part.damagedPoints
+            damaged &+= part.damaged
+            if parts % Self.partsOfLine == 0 { Output.line("\(table.title): \(rows) so far") }
         }
-        Output.line("\(table.name): \(rows) copied\(isResumed ? " after those of an earlier run" : "")")
-        if damaged > 0 { Output.error("\(damaged) points of the file are damaged and were left out") }
+        Output.line("\(table.title): \(rows) copied\(isResumed ? " after those of an earlier run" : "")")
+        if damaged > 0 { Output.error("\(table.title): \(damaged) are damaged and were left out") }
+    }
+
+    private func compare(_ contents: SQLiteContents, at path: String) async throws {
+        let weeks = try await contents.times(by: StoreComparison.step)
+        let comparison = try await StoreComparison(
+            of: try SQLiteStorage(readingFrom: path), with: try await StoreLocation(target).openForReading(), in: weeks)
+        try Output.answer(comparison.text)
+        guard comparison.isComplete else {
+            Output.error("ClickHouse has fewer requests than the file")
+            throw ExitCode.failure
+        }
     }
 }
 
 extension CopiedTable {
-    fileprivate var name: String {
+    fileprivate var title: String {
         switch self {
         case .batches: "streams of batch numbers"
         case .senders: "senders"
@@ -74,10 +87,5 @@ extension CopiedPart {
         case .points(let rows): rows.reduce(0) { $0 + $1.points.count }
         case .details(let rows): rows.count
         }
-    }
-
-    fileprivate var damagedPoints: Int {
-        guard case .points(let rows) = rows else { return 0 }
-        return rows.reduce(0) { $0 + $1.damaged }
     }
 }

@@ -42,17 +42,16 @@ struct CopiedRows {
             BatchID(
                 instance: copied.instance, sequence: range.upperBound, first: range.lowerBound, signal: copied.signal)
         }
-        if ids.isEmpty, copied.parts.isEmpty, copied.sequences.highestSequence > 0 {
-            ids = [
-                BatchID(
-                    instance: copied.instance, sequence: copied.sequences.highestSequence, signal: copied.signal)
-            ]
+        ids += copied.parts
+        let highest = copied.sequences.highestSequence
+        if ids.allSatisfy({ $0.sequence < highest }) {
+            ids.append(BatchID(instance: copied.instance, sequence: highest, signal: copied.signal))
         }
         // The first row has the batches whose numbers the other store has forgotten, too.
         let known = copied.whole.reduce(0) { $0 &+ $1.sequences }
         var forgotten = copied.sequences.arrivedSequences - min(copied.sequences.arrivedSequences, known)
-        var overlapping = UInt8(clamping: copied.sequences.overlappingBatches)
-        for (index, id) in (ids + copied.parts).enumerated() {
+        var overlapping = copied.sequences.overlappingBatches
+        for (index, id) in ids.enumerated() {
             let whole = index < copied.whole.count ? copied.whole[index].sequences : 0
             batches.append(id, fresh: whole &+ forgotten, overlapping: overlapping, end: copied.received)
             (forgotten, overlapping) = (0, 0)

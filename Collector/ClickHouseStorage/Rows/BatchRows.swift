@@ -8,7 +8,7 @@ extension TableRows {
     ///   - fresh: see ``BatchArrival/newSequences``.
     ///   - overlapping: the number of batches in it that arrived after some of their intervals had.
     ///   - end: the latest time that the batch tells of.
-    mutating func append(_ id: BatchID, fresh: UInt64 = 0, overlapping: UInt8 = 0, end: UnixNanoseconds) {
+    mutating func append(_ id: BatchID, fresh: UInt64 = 0, overlapping: UInt64 = 0, end: UnixNanoseconds) {
         append { row in
             row.number(StoredHour.of(Int64(clamping: end)))
             row.text(id.instance)

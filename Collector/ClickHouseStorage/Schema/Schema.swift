@@ -231,12 +231,12 @@ enum Schema {
         first UInt64
         part String
         fresh UInt64
-        overlapping UInt8
+        overlapping UInt64
         """)
 
-    /// How far the copy of another store has got: the number of the last row of each of its tables.
+    /// How far the copy of a file has got: the number of the last row of each of its tables, and what must not change until its end.
     static let copied = Table(
-        "copied", key: "source, contents", version: "position",
+        "copied", key: "source, contents",
         """
         source String
         contents String

@@ -3,13 +3,20 @@ import MartletStorage
 import MartletTelemetry
 
 extension CopiedBatches {
-    private static let maxRows = 200
+    /// Streams of a part at most, and the ranges after which it ends.
+    private static let (maxRows, maxRanges) = (200, 20_000)
 
     static func part(after number: Int64, in db: Database) throws -> CopiedPart? {
-        let rows = try Row.fetchAll(
+        let rows = try Row.fetchCursor(
             db, sql: "SELECT * FROM batch_stream WHERE id > ? ORDER BY id LIMIT \(maxRows)", arguments: [number])
-        guard let last: Int64 = rows.last?["id"] else { return nil }
-        return CopiedPart(.batches(try rows.compactMap { try batches(of: $0, in: db) }), last: last)
+        var (found, count, last) = ([CopiedBatches](), 0, Int64?.none)
+        while count < maxRanges, let row = try rows.next() {
+            last = row["id"]
+            guard let batches = try batches(of: row, in: db) else { continue }
+            count += batches.whole.count + batches.parts.count
+            found.append(batches)
+        }
+        return last.map { CopiedPart(.batches(found), last: $0) }
     }
 
     /// Returns `nil` for a signal that this version does not know.
@@ -37,7 +44,8 @@ extension CopiedBatches {
         var ranges: [ClosedRange<UInt64>] = []
         while let row = try blocks.next() {
             let (number, bits): (Int64, BatchBlock) = (row["block"], BatchBlock(row["bits"]))
-            let first = UInt64(clamping: number) * BatchBlock.size
+            let (first, isPastAllNumbers) = UInt64(clamping: number).multipliedReportingOverflow(by: BatchBlock.size)
+            if isPastAllNumbers { break }
             for position in 0..<Int(BatchBlock.size) where bits.count(in: position...position) == 1 {
                 let sequence = first + UInt64(position)
                 if let last = ranges.last, last.upperBound + 1 == sequence {

@@ -18,14 +18,15 @@ extension CopiedPoints {
                 WHERE id > ? AND (\(condition(expired))) ORDER BY id LIMIT \(maxRows)
                 """, arguments: [number])
         var (found, count, last) = ([CopiedPoints](), 0, Int64?.none)
-        var reader = ChunkReader(covers: try StatisticsCoverRows.covers(in: db))
+        var reader = ChunkReader(
+            covers: try StatisticsCoverRows.covers(in: db), reported: try StatisticsCoverRows.reportedTimes(in: db))
         while count < maxPoints, let row = try rows.next() {
             last = row["id"]
             guard let points = try reader.points(of: row, in: db) else { continue }
             count += points.points.count
             found.append(points)
         }
-        return last.map { CopiedPart(.points(found), last: $0) }
+        return last.map { CopiedPart(.points(found), last: $0, damaged: reader.damaged) }
     }
 
     /// Returns the condition that selects each point once, as fine as it is wanted.
@@ -51,28 +52,32 @@ extension CopiedPoints {
 
 /// Reads chunks with the names of their senders and series, each of which it looks up once.
 private struct ChunkReader {
+    /// Points that could not be read.
+    private(set) var damaged = 0
     private let covers: [Int64: MetricsCover]
+    private let reported: [StatisticsCoverRows.Reporter: [ClosedRange<Int64>]]
     private var resources: [Int64: TelemetryResource] = [:]
     private var series: [Int64: SharedDimensions] = [:]
     private var entryReader = EntryReader()
 
-    init(covers: [Int64: MetricsCover]) {
+    init(covers: [Int64: MetricsCover], reported: [StatisticsCoverRows.Reporter: [ClosedRange<Int64>]]) {
         self.covers = covers
+        self.reported = reported
     }
 
-    /// Returns the points of a chunk that count; `nil` if the sender is not known.
+    /// Returns the points of a chunk that count; `nil` if it cannot be read.
     mutating func points(of row: Row, in db: Database) throws -> CopiedPoints? {
         let (number, sender, end): (Int64, Int64, Int64) = (row["id"], row["resource_id"], row["end_time"])
-        guard let resource = try resource(sender, in: db) else { return nil }
-        let (count, damaged): (Int, Int) = (row["count"], row["damaged"])
-        let start = end - min(end, (Tier(rawValue: row["tier"]) ?? .fine).length)
-        var copied = CopiedPoints(number: number, resource: resource, points: [], damaged: damaged)
+        let (count, lost): (Int, Int) = (row["count"], row["damaged"])
+        damaged &+= lost
         let (stored, checksum): (Data, Int64) = (row["points"], row["checksum"])
         let bytes = [UInt8](stored)
-        guard ChunkChecksum.of(bytes) == checksum else {
-            copied.damaged += count
-            return copied
+        guard let resource = try resource(sender, in: db), ChunkChecksum.of(bytes) == checksum else {
+            damaged &+= count
+            return nil
         }
+        let start = end - min(end, (Tier(rawValue: row["tier"]) ?? .fine).length)
+        var copied = CopiedPoints(number: number, resource: resource, points: [])
         var (entries, reader, left) = (ChunkEntries(bytes), ByteReader(bytes), count)
         while let entry = entries.entry {
             var statistics = RequestStatistics()
@@ -83,13 +88,29 @@ private struct ChunkReader {
             let dimensions = try dimensions(entries.series, in: db)
             entries.next()
             guard let dimensions, !statistics.isEmpty, counts(dimensions.value, of: sender, end: end) else { continue }
+            let times = times(from: start, to: end, of: dimensions.value, of: sender)
             copied.points.append(
                 RequestPoint(
-                    series: dimensions, start: UInt64(clamping: start), end: UInt64(clamping: end),
-                    statistics: statistics))
+                    series: dimensions, start: UInt64(clamping: times.lowerBound),
+                    end: UInt64(clamping: times.upperBound), statistics: statistics))
         }
-        copied.damaged += max(0, left)
+        damaged &+= max(0, left)
         return copied
+    }
+
+    /// Returns the part of a slot for which a sender other than Martlet's agents reported a kind of requests: metrics of half an hour
+    /// cover no spans beside them.
+    private func times(
+        from start: Int64, to end: Int64, of dimensions: RequestDimensions, of sender: Int64
+    ) -> ClosedRange<Int64> {
+        let reporter = StatisticsCoverRows.Reporter(resource: sender, kind: dimensions.kind)
+        let inside = (dimensions.source == .metrics ? reported[reporter] ?? [] : [])
+            .filter { $0.lowerBound < end && $0.upperBound > start }
+        guard let first = inside.map(\.lowerBound).min(), let last = inside.map(\.upperBound).max() else {
+            return min(start, end)...end
+        }
+        let (from, to) = (max(start, first), min(end, last))
+        return min(from, to)...to
     }
 
     /// Whether no metrics report the same requests: see ``MetricsCover``.
@@ -107,5 +128,25 @@ private struct ChunkReader {
         if let known = series[id] { return known }
         series[id] = try SeriesRows.find(id, in: db).map(SharedDimensions.init)
         return series[id]
+    }
+}
+
+extension StatisticsCoverRows {
+    fileprivate struct Reporter: Hashable {
+        var resource: Int64
+        var kind: RequestKind
+    }
+
+    /// Returns the times for which senders reported requests in metrics.
+    fileprivate static func reportedTimes(in db: Database) throws -> [Reporter: [ClosedRange<Int64>]] {
+        let rows = try Row.fetchCursor(
+            db, sql: "SELECT resource_id, kind, from_time, to_time FROM statistics_cover WHERE source = 'metrics'")
+        var times: [Reporter: [ClosedRange<Int64>]] = [:]
+        while let row = try rows.next() {
+            guard let kind = RequestKind(rawValue: row["kind"]) else { continue }
+            let (from, to): (Int64, Int64) = (row["from_time"], row["to_time"])
+            times[Reporter(resource: row["resource_id"], kind: kind), default: []].append(from...max(from, to))
+        }
+        return times
     }
 }

@@ -5,14 +5,21 @@ import MartletStorage
 import MartletTelemetry
 
 extension CopiedSender {
-    private static let maxRows = 16
+    /// Senders of a part at most, and the rows of theirs after which it ends.
+    private static let (maxSenders, maxRows) = (100, 20_000)
 
     /// - Parameter expired: the times up to which the figures of processes are wanted by the minute and by the hour.
     static func part(after number: Int64, _ expired: ExpiredTimes, in db: Database) throws -> CopiedPart? {
-        let rows = try Row.fetchAll(
-            db, sql: "SELECT * FROM resource WHERE id > ? ORDER BY id LIMIT \(maxRows)", arguments: [number])
-        guard let last: Int64 = rows.last?["id"] else { return nil }
-        return CopiedPart(.senders(try rows.map { try CopiedSender(of: $0, expired, in: db) }), last: last)
+        let rows = try Row.fetchCursor(
+            db, sql: "SELECT * FROM resource WHERE id > ? ORDER BY id LIMIT \(maxSenders)", arguments: [number])
+        var (found, count, last) = ([CopiedSender](), 0, Int64?.none)
+        while count < maxRows, let row = try rows.next() {
+            last = row["id"]
+            let sender = try CopiedSender(of: row, expired, in: db)
+            count += sender.readings.count + sender.process.count + sender.streams.count
+            found.append(sender)
+        }
+        return last.map { CopiedPart(.senders(found), last: $0) }
     }
 
     private init(of row: Row, _ expired: ExpiredTimes, in db: Database) throws {
@@ -77,7 +84,8 @@ extension ProcessRows {
 }
 
 extension CumulativeRows {
-    /// Returns the latest point of each stream of a sender; a damaged one is left out.
+    /// Returns the latest point of each stream of a sender, by the arrival of its process's latest one. A process with a damaged
+    /// stream is left out as a whole: a stream that is missing alone would look new.
     fileprivate static func latestPoints(
         of resource: Int64, in db: Database
     ) throws -> [CopiedSender.LatestPoint] {
@@ -85,18 +93,23 @@ extension CumulativeRows {
             RequestDimensions(kind: .client, method: "", host: "", port: 0, endpoint: "", status: nil, error: nil))
         let rows = try Row.fetchCursor(
             db, sql: "SELECT * FROM cumulative_series WHERE resource_id = ?", arguments: [resource])
-        var points: [CopiedSender.LatestPoint] = []
+        var processes: [Int64: (points: [CumulativePoint], arrival: Int64, isDamaged: Bool)] = [:]
         while let row = try rows.next() {
             let (start, received, stream): (Int64, Int64, Data) = (row["start_time"], row["received"], row["stream"])
-            guard let latest = latestPoint(of: row) else { continue }
-            let point = RequestPoint(
-                series: dimensions, start: UInt64(clamping: start), end: latest.end, statistics: latest.statistics)
-            points.append(
-                (
-                    CumulativePoint(stream: StreamID(bytes: [UInt8](stream)), point: point, unit: latest.unit),
-                    UInt64(clamping: received)
-                ))
+            var process = processes.removeValue(forKey: start) ?? ([], 0, false)
+            process.arrival = max(process.arrival, received)
+            if let latest = latestPoint(of: row) {
+                let point = RequestPoint(
+                    series: dimensions, start: UInt64(clamping: start), end: latest.end, statistics: latest.statistics)
+                process.points.append(
+                    CumulativePoint(stream: StreamID(bytes: [UInt8](stream)), point: point, unit: latest.unit))
+            } else {
+                process.isDamaged = true
+            }
+            processes[start] = process
         }
-        return points
+        return processes.values.filter { !$0.isDamaged }.flatMap { process in
+            process.points.map { ($0, UInt64(clamping: process.arrival)) }
+        }
     }
 }

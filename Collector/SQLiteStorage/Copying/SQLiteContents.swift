@@ -1,4 +1,5 @@
 import GRDB
+import MartletPoints
 import MartletStorage
 import MartletTelemetry
 
@@ -42,13 +43,31 @@ package final class SQLiteContents: Sendable {
         }
     }
 
-    /// Returns the first and the last end of an interval with points, in nanoseconds since 1970; `nil` without points.
-    package func times() async throws -> ClosedRange<Int64>? {
+    /// Returns a number that changes whenever a collector uses the file.
+    package func fingerprint() async throws -> Int64 {
         try await queue.read { db in
-            guard let row = try Row.fetchOne(db, sql: "SELECT min(end_time), max(end_time) FROM chunk"),
-                let first: Int64 = row[0], let last: Int64 = row[1]
-            else { return nil }
-            return first...max(first, last)
+            let figures = try Int64.fetchAll(
+                db,
+                sql: """
+                    SELECT ifnull(max(id), 0) FROM chunk UNION ALL SELECT count(*) FROM chunk
+                    UNION ALL SELECT ifnull(max(last_seen), 0) FROM resource
+                    UNION ALL SELECT ifnull(max(received), 0) FROM batch_stream
+                    UNION ALL SELECT ifnull(max(id), 0) FROM detail UNION ALL SELECT count(*) FROM detail
+                    UNION ALL SELECT ifnull(sum(time / 1000000000), 0) FROM expired
+                    """)
+            let hash = StreamID(hashing: figures.map { Array(String($0).utf8) }).bytes
+            return hash.prefix(8).reduce(0) { $0 << 8 | Int64($1) }
+        }
+    }
+
+    /// Returns the starts of the spans of time in which intervals with points end, in nanoseconds since 1970.
+    ///
+    /// - Parameter length: the length of a span of time, in nanoseconds.
+    package func times(by length: Int64) async throws -> [Int64] {
+        try await queue.read { db in
+            try Int64.fetchAll(
+                db,
+                sql: "SELECT DISTINCT (max(end_time, 1) - 1) / ?1 * ?1 FROM chunk ORDER BY 1", arguments: [length])
         }
     }
 

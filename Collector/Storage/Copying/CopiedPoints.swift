@@ -7,13 +7,10 @@ package struct CopiedPoints: Sendable {
     package var number: Int64
     package var resource: TelemetryResource
     package var points: [RequestPoint]
-    /// Points that could not be read.
-    package var damaged: Int
 
-    package init(number: Int64, resource: TelemetryResource, points: [RequestPoint], damaged: Int) {
+    package init(number: Int64, resource: TelemetryResource, points: [RequestPoint]) {
         self.number = number
         self.resource = resource
         self.points = points
-        self.damaged = damaged
     }
 }

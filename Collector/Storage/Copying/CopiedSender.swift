@@ -7,7 +7,8 @@ package struct CopiedSender: Sendable {
     package typealias Reported = (kind: RequestKind, source: StatisticsSource)
     /// A reading of its ledger, and the requests in the batch that brought it.
     package typealias Reading = (ledger: LedgerReading, requests: UInt64)
-    /// The latest point of a cumulative stream, and its arrival by the collector's clock. The store has no dimensions of it.
+    /// The latest point of a cumulative stream, and the arrival of its process's latest point by the collector's clock. The store
+    /// has no dimensions of it.
     package typealias LatestPoint = (point: CumulativePoint, arrival: UnixNanoseconds)
 
     package var resource: TelemetryResource

@@ -32,7 +32,8 @@ struct CopyTests {
 
     private func copy(of contents: SQLiteContents) async throws -> ClickHouseCopy {
         try await ClickHouseCopy(
-            of: contents.id, to: database.location, ClickHouseCredentials([:]), now: { [clock] in clock.time })
+            of: contents.id, try await contents.fingerprint(), to: database.location, ClickHouseCredentials([:]),
+            now: { [clock] in clock.time })
     }
 
     /// Copies what is left of the file.
@@ -195,6 +196,7 @@ struct CopyTests {
         // A process that was killed before it took note of its last parts copies them again: here all of them.
         let other = try await collector()
         try await other.client.run("TRUNCATE TABLE \(other.client.layout.everywhere(Schema.copied))")
+        #expect(try await pointsCopied() == 0)
         try await copyFile()
         try await expectSameAnswers(try self.file(), other)
     }
@@ -260,6 +262,55 @@ struct CopyTests {
         #expect(Self.withoutEnds(answers.0).groups == Self.withoutEnds(answers.1).groups)
         #expect(answers.1.totals[.server]?.count == 4)
         #expect(answers.1.totals[.server]?.fromSpans == 2)
+    }
+
+    @Test func metricsOfHalfAnHourCoverNoSpansBesideThem() async throws {
+        let file = try file()
+        let resource = TelemetryResource(service: "prices", instance: "p-1", agent: "opentelemetry 1.38")
+        func send(spanAt time: UInt64, _ number: UInt8) async throws {
+            var span = Samples.detail(number)
+            span.request?.kind = .server
+            span.start = Samples.time(time)
+            _ = try await file.store([DetailsBatch(resource: resource, details: [span])], of: nil)
+        }
+        // The hour from 2,800 s on: spans, then metrics, which cover an hour beyond their end, then spans.
+        try await send(spanAt: 3_000, 1)
+        for end in stride(from: 4_000 as UInt64, through: 4_600, by: 60) {
+            let point = Samples.point(Samples.dimensions(.server), [0.25], end: end)
+            _ = try await file.store([InstanceMetrics(resource: resource, points: [point])], of: nil)
+        }
+        try await send(spanAt: 4_500, 2)
+        try await send(spanAt: 4_600 + Self.hour + 700, 3)
+        try await age(file, hours: 200)
+        try file.close()
+        try await copyFile()
+        let query = StatisticsQuery(window: Self.window(0, 4), by: [.service, .kind, .error])
+        let answers = (try await self.file().statistics(query), try await collector().statistics(query))
+        #expect(Self.withoutEnds(answers.0).groups == Self.withoutEnds(answers.1).groups)
+        #expect(answers.1.totals[.server]?.fromSpans == 2)
+    }
+
+    @Test func aFileThatWasUsedSinceItsCopyBeganIsRefused() async throws {
+        let file = try file()
+        _ = try await fill(file)
+        try file.close()
+        try await copyFile(parts: 1)
+        let again = try self.file()
+        _ = try await again.store([Samples.metrics(end: 3 * Self.hour)], of: nil)
+        try again.close()
+        let failure = await #expect(throws: StorageFailure.self) { try await copyFile() }
+        #expect(failure?.description == "the file was used since its copy began; copy it into a new database")
+    }
+
+    @Test func aCopyEndsWhereCollectorsMadeHoursSinceItBegan() async throws {
+        let file = try file()
+        _ = try await fill(file)
+        try file.close()
+        try await copyFile(parts: 1)
+        clock.time += 8 * 24 * Self.hour * Self.second
+        try await collector().maintain()
+        let failure = await #expect(throws: StorageFailure.self) { try await copyFile() }
+        #expect(failure?.description.contains("collectors have made hours in ClickHouse since the copy began") == true)
     }
 
     @Test func aFileThatACollectorUsesIsRefused() async throws {
