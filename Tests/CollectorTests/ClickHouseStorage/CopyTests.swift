@@ -207,8 +207,9 @@ struct CopyTests {
         try await age(file, hours: 2)
         try file.close()
         let other = try await collector()
-        let sample = Samples.metrics(
-            requests: 3, captured: 3, end: 40, resource: Samples.resource("service-0", instance: "i-0"))
+        // A series that the file has in the same hour, too.
+        let point = Samples.point(Samples.dimensions(endpoint: "/0"), [0.5, 0.5, 0.5], end: 40)
+        let sample = InstanceMetrics(resource: Samples.resource("service-0", instance: "i-0"), points: [point])
         _ = try await other.store([sample], of: BatchID(instance: "other", sequence: 1, signal: .metrics))
         clock.time += 40 * 24 * Self.hour * Self.second
         for _ in 0..<2 { try await other.maintain() }
