@@ -30,7 +30,7 @@ struct ServeSettings {
         adminAddress = try adminPort.map {
             ListenAddress(host: host ?? "127.0.0.1", port: try Self.port($0, of: "--admin-port"))
         }
-        self.store = try store.map(StoreLocation.init) ?? .sqlite(path: StoreLocation.defaultPath())
+        self.store = try store.map { try StoreLocation($0) } ?? .sqlite(path: StoreLocation.defaultPath())
         limits = try Self.limits(retention: retention, details: details, maxDetails: maxDetails)
         if let maxDetailsBytes {
             limits.maxDetailsBytes = try ByteSize.parse(maxDetailsBytes, of: "--max-details-bytes")

@@ -120,12 +120,8 @@ private struct Differences<Key: Hashable, Point> {
 extension TableRows {
     /// Appends the requests that were new in an arrival. They are added to the reading that came with it.
     fileprivate mutating func append(_ requests: UInt64, of arrival: CumulativeArrival) {
-        append { row in
-            row.number(StoredHour.of(arrival.reading))
-            row.number(arrival.sender)
-            row.number(arrival.reading)
-            row.fixed(RowIdentity.arrival(arrival.time))
-            for number in [0, requests, 0, 0] { row.number(number) }
-        }
+        append(
+            LedgerReading(time: UInt64(clamping: arrival.reading)), requests: requests, sender: arrival.sender,
+            batch: RowIdentity.arrival(arrival.time))
     }
 }

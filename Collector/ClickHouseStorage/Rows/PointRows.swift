@@ -2,7 +2,7 @@ import MartletPoints
 import MartletStorage
 import MartletTelemetry
 
-/// Points as rows of `point`.
+/// Points as rows of `point` or `hour`.
 extension TableRows {
     /// Appends points that are one part of a batch.
     ///

@@ -64,6 +64,12 @@ enum RowIdentity {
     /// Returns 16 bytes of the requests that are new in an arrival.
     static func arrival(_ time: Int64) -> [UInt8] { hash(["arrival", "\(time)"]) }
 
+    /// Returns 16 bytes of a row of another store.
+    static func copied(_ number: Int64, of source: String) -> [UInt8] { hash(["copied", source, "\(number)"]) }
+
+    /// Returns the number of the process that has seen the senders of another store.
+    static func writer(of source: String) -> UInt64 { number(["writer", source]) }
+
     /// Returns the identity of a span among those of its trace with its id: a client and its server may share a span's id (Zipkin's
     /// "shared spans").
     static func span(_ span: SpanRecord, of sender: UInt64, in batch: BatchID?) -> UInt64 {

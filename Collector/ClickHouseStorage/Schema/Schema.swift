@@ -9,7 +9,7 @@ enum Schema {
 
     static let all = [
         migration, store, rolled, sender, series, point, difference, hour, process, processHour, cumulative,
-        processTotal, arrival, ledger, batch, detail,
+        processTotal, arrival, ledger, batch, detail, copied,
     ]
 
     /// The setting of the tables' engine that has rows on the disk before the answer. Old servers have no such setting.
@@ -231,7 +231,16 @@ enum Schema {
         first UInt64
         part String
         fresh UInt64
-        overlapping UInt8
+        overlapping UInt64
+        """)
+
+    /// How far the copy of a file has got: the number of the last row of each of its tables, and what must not change until its end.
+    static let copied = Table(
+        "copied", key: "source, contents",
+        """
+        source String
+        contents String
+        position Int64
         """)
 
     /// Kept spans, by the day that they started on. The kind is `''` for a span that is no request.

@@ -7,23 +7,9 @@ struct SenderStates {
     /// Senders at most. Past it all are forgotten, and later rows have the name of another process.
     private static let maxSenders = 100_000
 
-    fileprivate struct State {
-        var firstSeen: UnixNanoseconds
-        var lastSeen: UnixNanoseconds
-        var lastEnd: UnixNanoseconds = 0
-        /// A bit for each ``StatisticsBit`` that was reported.
-        var kinds: UInt8 = 0
-        var firstReading: UnixNanoseconds = 0
-        var lastReading: UnixNanoseconds = 0
-        /// The reading with the most captured requests.
-        var ledger: LedgerReading?
-        /// Requests in the batches of that reading.
-        var requests: UInt64 = 0
-    }
-
     private var writer = UInt64.random(in: 1 ... .max)
     private var revision: UInt64 = 0
-    private var states: [UInt64: State] = [:]
+    private var states: [UInt64: SenderState] = [:]
 
     /// Takes note of a sender and appends its row.
     ///
@@ -35,7 +21,7 @@ struct SenderStates {
         if states.count >= Self.maxSenders, states[id] == nil {
             (states, writer) = ([:], UInt64.random(in: 1 ... .max))
         }
-        var state = states.removeValue(forKey: id) ?? State(firstSeen: now, lastSeen: now)
+        var state = states.removeValue(forKey: id) ?? SenderState(firstSeen: now, lastSeen: now)
         state.firstSeen = min(state.firstSeen, now)
         state.lastSeen = now
         state.lastEnd = max(state.lastEnd, end)
@@ -47,46 +33,7 @@ struct SenderStates {
         if let ledger { state.note(ledger, requests: points.reduce(0) { $0 &+ $1.statistics.requests }) }
         states[id] = state
         revision += 1
-        append(state, of: resource, id: id, to: &rows)
-    }
-
-    private func append(_ state: State, of resource: TelemetryResource, id: UInt64, to rows: inout TableRows) {
-        rows.append { row in
-            row.text(resource.service)
-            row.number(id)
-            row.number(writer)
-            row.number(revision)
-            for text in [
-                resource.version, resource.environment, resource.instance, resource.host, resource.captureMode,
-                resource.captureReason, resource.agent, resource.runtime,
-            ] { row.text(text) }
-            row.number(Int64(resource.rules ?? 0))
-            for time in [state.firstSeen, state.lastSeen, state.lastEnd] { row.number(Int64(clamping: time)) }
-            row.number(state.kinds)
-            for time in [state.firstReading, state.lastReading, state.ledger?.time ?? 0] {
-                row.number(Int64(clamping: time))
-            }
-            let ledger = state.ledger ?? LedgerReading(time: 0)
-            for number in [ledger.captured, ledger.delivered, ledger.waiting] { row.number(number) }
-            row.text(DroppedText.text(of: ledger.dropped))
-            for number in [state.requests, ledger.age, ledger.unwatched, ledger.agentCPU] { row.number(number) }
-        }
-    }
-}
-
-extension SenderStates.State {
-    /// Of two readings of the same time, the later account holds, and the sum of their requests.
-    fileprivate mutating func note(_ reading: LedgerReading, requests: UInt64) {
-        firstReading = firstReading == 0 ? reading.time : min(firstReading, reading.time)
-        lastReading = max(lastReading, reading.time)
-        guard let known = ledger else { return (ledger, self.requests) = (reading, requests) }
-        if known.time == reading.time {
-            ledger = reading
-            ledger?.captured = max(known.captured, reading.captured)
-            self.requests &+= requests
-        } else if (reading.captured, reading.time) > (known.captured, known.time) {
-            (ledger, self.requests) = (reading, requests)
-        }
+        rows.append(state, of: resource, id: id, writer: writer, revision: revision)
     }
 }
 

@@ -65,9 +65,7 @@ struct WriteGroup {
             let name = RowIdentity.contents(part, of: sender)
             guard !known.contains(Self.text(of: name)) else { continue }
             self.points.append(part, of: resource, sender: sender, batch: name)
-            add(
-                BatchID(instance: Self.text(of: name), sequence: 0, signal: .metrics), fresh: 0, isOverlapping: false,
-                end: part[0].end)
+            batches.append(BatchID(instance: Self.text(of: name), sequence: 0, signal: .metrics), end: part[0].end)
             new += part
         }
         return new
@@ -82,9 +80,7 @@ struct WriteGroup {
         if batch.id == nil, !metrics.resource.isMartlet {
             let name = Self.text(of: RowIdentity.cumulative(metrics, of: sender))
             guard !known.contains(name) else { return false }
-            add(
-                BatchID(instance: name, sequence: 0, signal: .metrics), fresh: 0, isOverlapping: false,
-                end: metrics.latestEnd)
+            batches.append(BatchID(instance: name, sequence: 0, signal: .metrics), end: metrics.latestEnd)
         }
         let arrival = CumulativeArrival(
             sender: sender, time: Int64(clamping: batch.arrival), resource: metrics.resource,
@@ -114,34 +110,16 @@ struct WriteGroup {
     }
 
     mutating func add(_ reading: LedgerReading, requests: UInt64, sender: UInt64, batch: BatchID?) {
-        ledgers.append { row in
-            row.number(StoredHour.of(Int64(clamping: reading.time)))
-            row.number(sender)
-            row.number(Int64(clamping: reading.time))
-            row.fixed(batch.map(RowIdentity.batch) ?? Self.randomName())
-            for number in [reading.captured, requests, reading.age, reading.unwatched] { row.number(number) }
-        }
+        ledgers.append(
+            reading, requests: requests, sender: sender, batch: batch.map(RowIdentity.batch) ?? Self.randomName())
     }
 
     /// Adds the row of a batch's number.
     mutating func note(_ id: BatchID, _ arrival: BatchArrival, of batch: PendingBatch) {
         let end = batch.latestTime
-        add(
-            id, fresh: arrival.newSequences, isOverlapping: arrival.outcome == .overlapping,
+        batches.append(
+            id, fresh: arrival.newSequences, overlapping: arrival.outcome == .overlapping ? 1 : 0,
             end: end > 0 ? end : batch.arrival)
-    }
-
-    private mutating func add(_ id: BatchID, fresh: UInt64, isOverlapping: Bool, end: UnixNanoseconds) {
-        batches.append { row in
-            row.number(StoredHour.of(Int64(clamping: end)))
-            row.text(id.instance)
-            row.text(id.signal.rawValue)
-            row.number(id.sequence)
-            row.number(id.first)
-            row.text(id.part)
-            row.number(fresh)
-            row.flag(isOverlapping)
-        }
     }
 
     private static func byEnd(_ points: [RequestPoint]) -> [[RequestPoint]] {

@@ -10,12 +10,6 @@ actor Writer {
     /// Series that are remembered at most; past it all are written again.
     private static let maxSeries = 200_000
 
-    private struct SeriesDay: Hashable {
-        var service: String
-        var series: UInt64
-        var day: UInt32
-    }
-
     private let client: ClickHouseClient
     private let onStored: ClickHouseStorage.OnStored
     private var senders = SenderStates()
@@ -119,16 +113,9 @@ actor Writer {
         var new: Set<SeriesDay> = []
         for metrics in added {
             for point in metrics.points {
-                let day = SeriesDay(
-                    service: metrics.resource.service, series: RowIdentity.series(point.dimensions),
-                    day: StoredDay.of(Int64(clamping: point.end)))
+                let day = SeriesDay(point, of: metrics.resource)
                 guard !knownSeries.contains(day), new.insert(day).inserted else { continue }
-                rows.append { row in
-                    row.text(day.service)
-                    row.number(day.series)
-                    row.number(day.day)
-                    row.add(point.dimensions)
-                }
+                rows.append(point.dimensions, of: day)
             }
         }
         return new

@@ -73,14 +73,18 @@ enum CumulativeRows {
         let row = try Row.fetchOne(
             statement, arguments: [resource, Int64(clamping: stream.start), Data(stream.id.bytes)])
         guard let row else { return .nothing }
+        return latestPoint(of: row).map(Found.point) ?? .damaged
+    }
+
+    /// Returns `nil` if the disk returned other bytes than were written.
+    static func latestPoint(of row: Row) -> CumulativeDifferences.LatestPoint? {
         let (end, sent, received): (Int64, Int64, Int64) = (row["end_time"], row["bytes_sent"], row["bytes_received"])
         let sketch: Data = row["sketch"]
-        guard let duration = SketchBlob.decode([UInt8](sketch)) else { return .damaged }
-        return .point(
-            LatestPoint(
-                end: UInt64(clamping: end), unit: row["unit"],
-                statistics: RequestStatistics(
-                    duration: duration, bytesSent: UInt64(clamping: sent), bytesReceived: UInt64(clamping: received))))
+        guard let duration = SketchBlob.decode([UInt8](sketch)) else { return nil }
+        return LatestPoint(
+            end: UInt64(clamping: end), unit: row["unit"],
+            statistics: RequestStatistics(
+                duration: duration, bytesSent: UInt64(clamping: sent), bytesReceived: UInt64(clamping: received)))
     }
 
     private static func save(

@@ -1,0 +1,91 @@
+import ArgumentParser
+import MartletClickHouseStorage
+import MartletSQLiteStorage
+import MartletStorage
+
+struct Copy: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Copies a store that is a file into one on ClickHouse.",
+        discussion: """
+            The collector of the file must be stopped, and must not run again before the copy is whole; agents keep their batches \
+            until another one answers. Collectors on ClickHouse may start once senders are copied, of which a line tells. A copy \
+            that was interrupted goes on where it stopped when the command is run again, and nothing counts twice. At the end the \
+            requests of both stores are compared. The file stays as it is.
+            """)
+
+    @Option(name: .customLong("from"), help: "The store that is copied, sqlite:PATH.")
+    var source: String
+
+    @Option(
+        name: .customLong("to"), help: "The store that takes it, clickhouse:http://HOST:8123/DATABASE, after migrate.")
+    var target: String
+
+    func run() async throws {
+        guard case .sqlite(let path) = try StoreLocation(source, option: "--from"),
+            case .clickHouse(let location) = try StoreLocation(target, option: "--to")
+        else { throw ValidationError("copy goes --from sqlite:PATH --to clickhouse:http://HOST:8123/DATABASE") }
+        try await reportingFailure {
+            let contents = try SQLiteContents(of: path)
+            let copy = try await ClickHouseCopy(
+                of: contents.id, try await contents.fingerprint(), to: location, StoreLocation.credentials,
+                now: SQLiteStorage.systemClock)
+            for table in CopiedTable.allCases {
+                try await copyTable(table, of: contents, to: copy)
+                if table == .senders { Output.line("collectors on ClickHouse may start now") }
+            }
+            try await reportingFailure("all is copied, but the stores could not be compared: ") {
+                try await compare(contents, at: path)
+            }
+        }
+    }
+
+    /// The number of parts after which a line tells how far the copy has got.
+    private static let partsOfLine = 50
+
+    private func copyTable(_ table: CopiedTable, of contents: SQLiteContents, to copy: ClickHouseCopy) async throws {
+        var (position, rows, damaged, parts) = (try await copy.position(in: table), 0, 0, 0)
+        let isResumed = position > 0
+        while let part = try await contents.part(of: table, after: position, hoursUntil: copy.hoursUntil) {
+            try await copy.store(part, of: table)
+            (position, parts) = (part.last, parts + 1)
+            rows += part.count
+            damaged &+= part.damaged
+            if parts % Self.partsOfLine == 0 { Output.line("\(table.title): \(rows) so far") }
+        }
+        Output.line("\(table.title): \(rows) copied\(isResumed ? " after those of an earlier run" : "")")
+        if damaged > 0 { Output.error("\(table.title): \(damaged) are damaged and were left out") }
+    }
+
+    private func compare(_ contents: SQLiteContents, at path: String) async throws {
+        let weeks = try await contents.times(by: StoreComparison.step)
+        let comparison = try await StoreComparison(
+            of: try SQLiteStorage(readingFrom: path), with: try await StoreLocation(target).openForReading(), in: weeks)
+        try Output.answer(comparison.text)
+        guard comparison.isComplete else {
+            Output.error("ClickHouse has fewer requests than the file")
+            throw ExitCode.failure
+        }
+    }
+}
+
+extension CopiedTable {
+    fileprivate var title: String {
+        switch self {
+        case .batches: "streams of batch numbers"
+        case .senders: "senders"
+        case .points: "points"
+        case .details: "kept requests and spans"
+        }
+    }
+}
+
+extension CopiedPart {
+    fileprivate var count: Int {
+        switch rows {
+        case .batches(let rows): rows.count
+        case .senders(let rows): rows.count
+        case .points(let rows): rows.reduce(0) { $0 + $1.points.count }
+        case .details(let rows): rows.count
+        }
+    }
+}
