@@ -43,7 +43,7 @@ extension ClickHouseStorage {
         let rows = try await client.rows(
             """
             SELECT sender, \(ProcessStatistics.sums) \
-            FROM (SELECT \(Schema.process.columnList) FROM process FINAL WHERE \(condition)) AS told ANY INNER JOIN \
+            FROM (SELECT \(Schema.process.columnList) FROM process FINAL WHERE \(condition)) AS told ALL INNER JOIN \
             (SELECT sender, max(end_ns) AS last FROM process FINAL WHERE \(condition) GROUP BY sender) AS latest USING (sender) \
             WHERE end_ns > (intDiv(last - 1, \(slot)) + 1) * \(slot) - \(minute) GROUP BY sender
             """
