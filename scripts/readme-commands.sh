@@ -32,7 +32,8 @@ await_report() {
 run_demo() {
     local port
     SECONDS=0
-    make demo >"$log" 2>&1 </dev/null &
+    # A script that was started in the background may have Ctrl-C ignored, and so have its programs.
+    env --default-signal=INT make demo >"$log" 2>&1 </dev/null &
     demo=$!
     await_report
     echo "make demo: the report was there after $SECONDS s."
