@@ -66,6 +66,7 @@ let package = Package(
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             path: "Collector/ClickHouseStorage"),
         .target(
@@ -224,8 +225,9 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "AsyncHTTPClientRecipe", "ChainService", "Fixtures", "HummingbirdRecipe", "MartletOTLP",
-                "MartletPrometheus", "MartletReports", "MartletSQLiteStorage", "MartletStorage", "MartletTelemetry",
+                "AsyncHTTPClientRecipe", "ChainService", "Fixtures", "HummingbirdRecipe", "MartletClickHouseStorage",
+                "MartletOTLP", "MartletPrometheus", "MartletReports", "MartletSQLiteStorage", "MartletStorage",
+                "MartletTelemetry",
                 "OwnTracerRecipe", "ProbeService", "Shopper", "TracerProgram", "WorkerRecipe", "gRPCRecipe",
                 "martlet-collector",
                 .product(name: "Hummingbird", package: "hummingbird"),

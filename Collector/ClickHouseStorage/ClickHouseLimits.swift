@@ -10,6 +10,11 @@ package struct ClickHouseLimits: Sendable, Equatable {
     /// The time after which cumulative points are counted: by then those that came before them through other collectors are
     /// stored too. In nanoseconds.
     package var cumulativeSettling: UnixNanoseconds = 30 * 1_000_000_000
+    /// The time from the last insert into an hour that is over until it is made, in seconds: longer than the patience of
+    /// ``ChangedHours``, and than replicas may lag (``ClickHouseClient/hasAllReplicas()``).
+    package var hourSettling = 120.0
+    /// Points that one statement makes an hour of, roughly: it takes some seconds.
+    package var maxHourPoints: UInt64 = 2_000_000
     /// The age up to which cumulative points are kept as they came, in nanoseconds. The first point of a stream that was silent
     /// for longer counts nothing.
     package var cumulativeAge: UnixNanoseconds = 7 * 24 * 3600 * 1_000_000_000
@@ -22,9 +27,9 @@ package struct ClickHouseLimits: Sendable, Equatable {
     /// Rows of one insert at most, roughly.
     package var maxRows = 50_000
     /// Batches that wait for the insert before theirs. Past it the store is busy: ``StorageBusy``.
-    package var maxWaitingBatches = 1000
+    package var maxWaitingBatches = 2000
     /// Bytes that these batches hold.
-    package var maxWaitingBytes = 32 * 1024 * 1024
+    package var maxWaitingBytes = 96 * 1024 * 1024
     /// Rows of a report. A larger report fails with ``TooManyGroups``.
     package var maxGroups = 20_000
     /// See ``RetentionClock``.

@@ -12,13 +12,13 @@ extension ClickHouseStorage {
         try await countCumulative()
         let clock = try await clock().advance(to: now())
         guard try await client.hasAllReplicas() else { return }
+        let (rolled, current) = (Int64(try await client.rolledHours()), clock.time / StoredHour.length)
+        if rolled < current { try await earlyHours.makeSome(of: rolled..<current) }
         // Points of the oldest parts become hours, then these are read from `hour`, and a later pass drops the points.
         try await dropPoints()
         try await rollUp(before: (clock.time - limits.rawAge) / StoredHour.length)
         let oldest = (clock.time - limits.retention.age(.hour)) / StoredHour.length
-        for table in [Schema.hour, Schema.processHour, Schema.ledger, Schema.batch] {
-            try await drop(table, past: oldest, of: 672)
-        }
+        for table in Schema.keptAsHours { try await drop(table, past: oldest, of: 672) }
         try await drop(Schema.series, past: oldest / 24, of: 28)
         let oldestCumulative = (clock.time - Int64(clamping: limits.cumulativeAge)) / StoredHour.length
         for table in [Schema.cumulative, Schema.processTotal, Schema.arrival] {
@@ -82,7 +82,7 @@ extension ClickHouseStorage {
     /// Drops the parts of points that are read as hours. Some of their points may have come after the hours were made, so hours are
     /// made once more; those of more points stay.
     private func dropPoints() async throws {
-        let rolled = Int64(try await rolledHours())
+        let rolled = Int64(try await client.rolledHours())
         for part in try await partsOfPoints() where (part + 1) * Schema.hoursOfPart <= rolled {
             try await rollUp(part)
             for table in Schema.rolledUp {
@@ -93,7 +93,7 @@ extension ClickHouseStorage {
 
     /// Makes the hours of the parts that end before an hour, from which on these are read as hours.
     private func rollUp(before oldest: Int64) async throws {
-        let (length, rolled) = (Schema.hoursOfPart, Int64(try await rolledHours()))
+        let (length, rolled) = (Schema.hoursOfPart, Int64(try await client.rolledHours()))
         for part in try await partsOfPoints() where (part + 1) * length <= oldest && part * length >= rolled {
             try await rollUp(part)
         }
@@ -104,35 +104,13 @@ extension ClickHouseStorage {
     private func rollUp(_ part: Int64) async throws {
         for hour in part * Schema.hoursOfPart..<(part + 1) * Schema.hoursOfPart {
             try Task.checkCancellation()
-            try await client.run(Self.rollUp(of: hour))
-            try await client.run(Self.rollUpOfProcesses(in: hour))
+            let (from, to) = (hour * StoredHour.length, (hour + 1) * StoredHour.length)
+            for part in try await HourParts.conditions(of: hour, maxPoints: limits.maxHourPoints, client) {
+                let rows = PointSource.pointRows(
+                    Schema.point.columnList, where: "hour = \(hour) AND \(part)", from: from, to: to)
+                try await client.run(HourStatement.sql(of: hour, rows: rows.joined(separator: " UNION ALL ")))
+            }
+            try await client.run(HourStatement.ofProcesses(in: hour))
         }
-    }
-
-    private static func rollUpOfProcesses(in hour: Int64) -> String {
-        """
-        INSERT INTO process_hour (\(Schema.processHour.columnList)) SELECT toUInt32(\(hour)), sender, max(end_ns), \
-        toFixedString('', 16), toUInt32(0), toUInt64(0), min(start_ns), sum(points), \(ProcessStatistics.sums) \
-        FROM process FINAL WHERE hour = \(hour) AND \(ProcessStatistics.isTold) GROUP BY sender
-        """
-    }
-
-    private static func rollUp(of hour: Int64) -> String {
-        let (from, to) = (hour * StoredHour.length, (hour + 1) * StoredHour.length)
-        let columns = Schema.point.columnList
-        let rows = PointSource.pointRows(columns, where: "hour = \(hour)", from: from, to: to)
-        let dimensions =
-            "environment, version, instance, kind, spans, method, host, port, endpoint, status, error, rule, outcome"
-        // Old servers leave columns out of a SELECT that only its own condition uses, and then miss them: so the end is used here
-        // too.
-        return """
-            INSERT INTO hour (\(columns)) SELECT toUInt32(\(hour)), service, series, toInt64(\(to)), sender, toFixedString('', 16), \
-            toInt64(\(from)), toUInt32(scale + 20), sum(points), \(dimensions), sum(count), sum(total), \
-            minIf(low, count > 0), minIf(has_low, count > 0), maxIf(high, count > 0), minIf(has_high, count > 0), sum(zeros), scale, \
-            tupleElement(sumMap(indexes, counts), 1), tupleElement(sumMap(indexes, counts), 2), sum(sent), sum(received), \
-            sumForEach(phase_counts), sumForEach(phase_seconds) \
-            FROM (\(rows.joined(separator: " UNION ALL "))) GROUP BY service, series, sender, scale, \(dimensions) \
-            HAVING max(end_ns) > 0
-            """
     }
 }

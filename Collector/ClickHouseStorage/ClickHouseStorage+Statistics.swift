@@ -6,14 +6,14 @@ extension ClickHouseStorage {
     package func statistics(
         _ queries: [StatisticsQuery]
     ) async throws -> [Result<StatisticsAnswer, TooManyGroups>] {
-        let rolled = try await rolledHours()
+        let rolled = try await client.rolledHours()
         var answers: [Result<StatisticsAnswer, TooManyGroups>] = []
         for query in queries { answers.append(try await answer(to: query, rolled: rolled)) }
         return answers
     }
 
     package func account(in window: TimeWindow, _ filter: RequestFilter) async throws -> WindowAccount {
-        let source = PointSource(window, rolled: try await rolledHours())
+        let source = PointSource(window, rolled: try await client.rolledHours())
         return try await Accounts.account(in: source.window, filter, client)
     }
 
@@ -22,8 +22,10 @@ extension ClickHouseStorage {
     ) async throws -> Result<StatisticsAnswer, TooManyGroups> {
         let source = PointSource(query.window, rolled: rolled)
         let grid = query.grid(in: source.window, source.expired)
+        let slots = query.limit == nil ? grid : nil
         let all = StatisticsStatement(
-            query, by: query.grouping, in: query.limit == nil ? grid : nil, from: source, limit: limits.maxGroups)
+            query, by: query.grouping, in: slots, from: try await withEarlyHours(source, in: slots),
+            limit: limits.maxGroups)
         let groups: [[RequestGroup]]
         switch try await all.groups(client) {
         case .success(let found): groups = found
@@ -48,7 +50,8 @@ extension ClickHouseStorage {
         }
         var (answer, query) = (answer, query)
         query.groups = answer.groups.map(\.values)
-        let statement = StatisticsStatement(query, by: query.by, in: grid, from: source, limit: limits.maxGroups)
+        let statement = StatisticsStatement(
+            query, by: query.by, in: grid, from: try await withEarlyHours(source, in: grid), limit: limits.maxGroups)
         let found = answer.groups.isEmpty ? .success([]) : try await statement.groups(client)
         switch found {
         case .failure(let failure): return .failure(failure)
@@ -58,5 +61,15 @@ extension ClickHouseStorage {
             answer.slots = GroupSlots(grid: grid, groups: empty.map { known[$0.first?.values ?? []] ?? $0 })
             return .success(answer)
         }
+    }
+
+    /// Returns the source with the hours that hold, unless slots begin within an hour.
+    private func withEarlyHours(_ source: PointSource, in grid: SlotGrid?) async throws -> PointSource {
+        if let grid, grid.granularity % UInt64(StoredHour.length) > 0 { return source }
+        var source = source
+        let fine = UInt64(clamping: source.expired.fine)
+        let window = TimeWindow(from: max(source.window.from, fine), to: max(source.window.to, fine))
+        source.earlyHours = try await EarlyHours.holding(in: window, client)
+        return source
     }
 }

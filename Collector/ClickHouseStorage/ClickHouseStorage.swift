@@ -20,6 +20,7 @@ package final class ClickHouseStorage: Storage {
     let limits: ClickHouseLimits
     let writer: Writer
     let queue: InsertQueue
+    let earlyHours: EarlyHourMaking
     /// The collector's clock.
     let now: @Sendable () -> UnixNanoseconds
     /// `nil` until the store is maintained for the first time.
@@ -41,6 +42,7 @@ package final class ClickHouseStorage: Storage {
         self.now = now
         writer = Writer(client, onStored: onStored)
         queue = InsertQueue(writer, limits: limits)
+        earlyHours = EarlyHourMaking(client, limits)
     }
 
     /// Stores the points. Those of cumulative metrics count once ``maintain()`` has taken their differences.
@@ -81,9 +83,4 @@ package final class ClickHouseStorage: Storage {
 
     /// `nil`: the disk is another machine's.
     package func freeBytes() async -> UInt64? { nil }
-
-    /// Returns the end of the hours that are read from `hour` alone, in hours since 1970.
-    func rolledHours() async throws -> UInt32 {
-        try await client.rows("SELECT max(until) FROM rolled") { try $0.number(UInt32.self) }.first ?? 0
-    }
 }

@@ -44,6 +44,21 @@ struct ClientTLS: ParsableArguments {
         return configuration
     }
 
+    /// Returns the configuration of connections to ClickHouse, which trust the authorities of `MARTLET_CLICKHOUSE_CERTIFICATE`,
+    /// without it the system's.
+    static func ofClickHouse(_ variables: [String: String]) throws -> TLSConfiguration {
+        let variable = "MARTLET_CLICKHOUSE_CERTIFICATE"
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        guard let authorities = variables[variable], !authorities.isEmpty else {
+            try configuration.trust(systemsAuthorities: variables)
+            return configuration
+        }
+        do { configuration.trustRoots = .certificates(try PEMFile.certificates(authorities)) } catch {
+            throw CollectorClient.Failure(description: "\(variable): \(error)")
+        }
+        return configuration
+    }
+
     private static func named<Content>(_ variable: String, _ read: () throws -> Content) throws -> Content {
         do { return try read() } catch {
             let flag = variable.lowercased().replacing("_", with: "-")

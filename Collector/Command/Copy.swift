@@ -27,7 +27,7 @@ struct Copy: AsyncParsableCommand {
         try await reportingFailure {
             let contents = try SQLiteContents(of: path)
             let copy = try await ClickHouseCopy(
-                of: contents.id, try await contents.fingerprint(), to: location, StoreLocation.credentials,
+                of: contents.id, try await contents.fingerprint(), to: location, StoreLocation.credentials(),
                 now: SQLiteStorage.systemClock)
             for table in CopiedTable.allCases {
                 try await copyTable(table, of: contents, to: copy)

@@ -6,8 +6,8 @@ struct Migrate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Makes the tables of a store on ClickHouse, or brings them up to this version.",
         discussion: """
-            It needs a user that may create a database and tables: MARTLET_CLICKHOUSE_USER and MARTLET_CLICKHOUSE_PASSWORD. It \
-            may run while collectors use the store. A file needs no such step.
+            It needs a user that may create a database and tables: MARTLET_CLICKHOUSE_USER and MARTLET_CLICKHOUSE_PASSWORD. For \
+            https, MARTLET_CLICKHOUSE_CERTIFICATE is a PEM file with the authorities to trust instead of the system's. It may run while collectors use the store. A file needs no such step.
             """)
 
     @Option(help: "The store, clickhouse:http://HOST:8123/DATABASE.")
@@ -25,7 +25,7 @@ struct Migrate: AsyncParsableCommand {
             case .clickHouse(let location) = try StoreLocation(text)
         else { throw ValidationError("--store must be clickhouse:http://HOST:8123/DATABASE") }
         try await reportingFailure {
-            try await Migration.run(at: location, StoreLocation.credentials, cluster: cluster)
+            try await Migration.run(at: location, StoreLocation.credentials(), cluster: cluster)
         }
         Output.line("\(location) has the tables of this version")
     }

@@ -100,9 +100,9 @@ struct Serve: AsyncParsableCommand {
     func run() async throws {
         let settings = try settings()
         let activity = CollectorActivity()
-        let storage = try await reportingFailure { try await open(settings, activity) }
         settings.log.bootstrap()
         let logger = Logger(label: "martlet-collector")
+        let storage = try await reportingFailure { try await open(settings, activity, logger) }
         let server = CollectorServer(
             storage: storage, activity: activity, tokens: settings.tokens,
             limits: settings.limitsInForce(logger),
@@ -141,13 +141,30 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    private func open(_ settings: ServeSettings, _ activity: CollectorActivity) async throws -> any Storage {
+    private func open(
+        _ settings: ServeSettings, _ activity: CollectorActivity, _ logger: Logger
+    ) async throws -> any Storage {
         switch settings.store {
-        case .sqlite(let path): try SQLiteStorage(path: path, limits: settings.limits, onStored: activity.add)
+        case .sqlite(let path): return try SQLiteStorage(path: path, limits: settings.limits, onStored: activity.add)
         case .clickHouse(let location):
-            try await ClickHouseStorage(
-                at: location, StoreLocation.credentials, limits: settings.clickHouseLimits,
-                now: SQLiteStorage.systemClock, onStored: activity.add)
+            let credentials = try StoreLocation.credentials()
+            return try await waiting(logger) {
+                try await ClickHouseStorage(
+                    at: location, credentials, limits: settings.clickHouseLimits, now: SQLiteStorage.systemClock,
+                    onStored: activity.add)
+            }
+        }
+    }
+
+    /// Opens a store on ClickHouse, and waits for servers that do not answer yet. SIGTERM ends the wait with the process.
+    private func waiting(
+        _ logger: Logger, for open: () async throws -> ClickHouseStorage
+    ) async throws -> ClickHouseStorage {
+        while true {
+            do { return try await open() } catch let error as ClickHouseError where error.isAway {
+                logger.warning("waiting for ClickHouse", metadata: ["error": "\(error)"])
+            }
+            try await Task.sleep(for: .seconds(2))
         }
     }
 

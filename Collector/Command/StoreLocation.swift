@@ -39,12 +39,15 @@ enum StoreLocation {
         switch self {
         case .sqlite(let path): try SQLiteStorage(readingFrom: path)
         case .clickHouse(let location):
-            try await ClickHouseStorage(at: location, Self.credentials, now: SQLiteStorage.systemClock)
+            try await ClickHouseStorage(at: location, Self.credentials(), now: SQLiteStorage.systemClock)
         }
     }
 
-    /// The user and password for ClickHouse.
-    static var credentials: ClickHouseCredentials { ClickHouseCredentials(ProcessInfo.processInfo.environment) }
+    /// Returns the user and password for ClickHouse, and the authorities of `MARTLET_CLICKHOUSE_CERTIFICATE`.
+    static func credentials() throws -> ClickHouseCredentials {
+        let environment = ProcessInfo.processInfo.environment
+        return ClickHouseCredentials(environment, tls: try ClientTLS.ofClickHouse(environment))
+    }
 
     /// Returns a path in the directory that the XDG Base Directory Specification has for state that outlives the program.
     static func defaultPath() -> String {

@@ -7,7 +7,7 @@ extension SQLiteStorage {
         let (now, limits) = (now(), limits)
         let time = retention.time(at: now)
         let oldest = time - Int64(clamping: limits.batchAge)
-        let bytes = details.reduce(0) { $0 + $1.details.reduce(1024) { $0 + $1.estimatedBytes } }
+        let bytes = details.reduce(0) { $0 + $1.estimatedBytes }
         let stored = BatchAdditions()
         let outcome = try await commit(bytes: bytes) { [series, resources, retention] db in
             stored.begin()

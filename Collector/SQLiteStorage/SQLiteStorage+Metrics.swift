@@ -64,11 +64,4 @@ extension InstanceMetrics {
 
     /// The latest time that the sender told.
     fileprivate var latestTime: UnixNanoseconds { max(latestEnd, ledger?.time ?? 0) }
-
-    /// Roughly the memory that it takes, in bytes.
-    fileprivate var estimatedBytes: Int {
-        points.indices.reduce(1024) { $0 + points[$1].statistics.estimatedBytes }
-            + cumulative.reduce(0) { $0 + $1.point.statistics.estimatedBytes }
-            + 512 * (process.count + processTotals.count)
-    }
 }

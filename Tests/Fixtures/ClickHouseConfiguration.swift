@@ -11,6 +11,8 @@ struct ClickHouseConfiguration: Sendable {
     let interserverPort: Int
     /// Further elements: the cluster that the server belongs to.
     var cluster = ""
+    /// The files of the certificate and its key for TLS, in PEM; `nil` for plain HTTP.
+    var tls: (certificate: String, key: String)?
 
     /// Takes free ports of loopback.
     init(in folder: URL, of root: URL? = nil) throws {
@@ -57,7 +59,7 @@ struct ClickHouseConfiguration: Sendable {
         """
         <yandex>
             <logger><level>warning</level><log>\(file("log"))</log><errorlog>\(file("errors"))</errorlog></logger>
-            <http_port>\(httpPort)</http_port><tcp_port>\(tcpPort)</tcp_port>
+            \(http)<tcp_port>\(tcpPort)</tcp_port>
             <interserver_http_port>\(interserverPort)</interserver_http_port><interserver_http_host>127.0.0.1</interserver_http_host>
             <listen_host>127.0.0.1</listen_host><mark_cache_size>67108864</mark_cache_size>
             <path>\(file("data"))/</path><tmp_path>\(file("tmp"))/</tmp_path>
@@ -67,6 +69,14 @@ struct ClickHouseConfiguration: Sendable {
             <default_database>default</default_database><timezone>UTC</timezone>\(cluster)
         </yandex>
         """
+    }
+
+    private var http: String {
+        guard let tls else { return "<http_port>\(httpPort)</http_port>" }
+        return """
+            <https_port>\(httpPort)</https_port><openSSL><server><certificateFile>\(tls.certificate)</certificateFile>
+                <privateKeyFile>\(tls.key)</privateKeyFile><verificationMode>none</verificationMode></server></openSSL>
+            """
     }
 
     private func file(_ name: String) -> String { folder.appendingPathComponent(name).path }

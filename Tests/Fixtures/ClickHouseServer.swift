@@ -28,11 +28,15 @@ package final class ClickHouseServer: Sendable {
 
     package var port: Int { configuration.httpPort }
 
-    package var url: String { "http://127.0.0.1:\(port)" }
+    package var url: String { "\(configuration.tls == nil ? "http" : "https")://127.0.0.1:\(port)" }
 
     /// Prepares a server, which is not running yet.
-    package convenience init(in folder: URL) throws {
-        try self.init(ClickHouseConfiguration(in: folder))
+    ///
+    /// - Parameter tls: the files of a certificate and its key in PEM; `nil` for plain HTTP.
+    package convenience init(in folder: URL, tls: (certificate: String, key: String)? = nil) throws {
+        var configuration = try ClickHouseConfiguration(in: folder)
+        configuration.tls = tls
+        try self.init(configuration)
     }
 
     init(_ configuration: ClickHouseConfiguration) throws {

@@ -14,6 +14,7 @@ package struct ClickHouseCopy: Sendable {
     /// The identity of the file.
     private let source: String
     private let limits = ClickHouseLimits()
+    private let changedHours = ChangedHours()
     /// The collector's clock.
     private let now: @Sendable () -> UnixNanoseconds
 
@@ -59,7 +60,9 @@ package struct ClickHouseCopy: Sendable {
         case .senders(let senders):
             let now = now()
             for one in senders { rows.add(one, streamsSince: now - min(now, limits.cumulativeAge)) }
-        case .points(let points): for one in points { rows.add(one) }
+        case .points(let points):
+            for one in points { rows.add(one) }
+            try await client.insert(changedHours.rows(before: points.lazy.flatMap(\.points)))
         case .details(let details): for one in details { try rows.add(one) }
         }
         for table in rows.tables { try await client.insert(table) }
@@ -71,7 +74,7 @@ package struct ClickHouseCopy: Sendable {
 
     /// Points that come into a week while collectors make hours of it could be lost.
     private func checkHours() async throws {
-        guard try await Self.rolledUntil(client) == hoursUntil else {
+        guard Int64(try await client.rolledHours()) * StoredHour.length == hoursUntil else {
             throw StorageFailure("collectors have made hours in ClickHouse since the copy began; \(Self.remedy)")
         }
     }
@@ -82,18 +85,13 @@ package struct ClickHouseCopy: Sendable {
     private static func firstHours(
         _ client: ClickHouseClient, now: UnixNanoseconds, _ limits: ClickHouseLimits
     ) async throws -> Int64 {
-        let rolled = try await rolledUntil(client)
+        let rolled = Int64(try await client.rolledHours()) * StoredHour.length
         let points = try await client.rows("SELECT toUInt8(1) FROM point LIMIT 1") { try $0.number(UInt8.self) }
         guard rolled == 0, points.isEmpty else { return rolled }
         let oldest = max(0, Int64(clamping: now) - limits.rawAge) / StoredHour.length
         let until = oldest / Schema.hoursOfPart * Schema.hoursOfPart
         try await client.run("INSERT INTO rolled (until) VALUES (\(until))")
         return until * StoredHour.length
-    }
-
-    private static func rolledUntil(_ client: ClickHouseClient) async throws -> Int64 {
-        let hours = try await client.rows("SELECT max(until) FROM rolled") { try $0.number(UInt32.self) }.first ?? 0
-        return Int64(hours) * StoredHour.length
     }
 
     // MARK: Progress

@@ -7,6 +7,8 @@ struct PointSource {
     let window: TimeWindow
     /// The times up to which there are points of hours alone.
     let expired: ExpiredTimes
+    /// The hours of metrics that are read from `hour` although there are points of them.
+    var earlyHours: [UInt32] = []
 
     /// - Parameter rolled: the value of the table `rolled`.
     init(_ window: TimeWindow, rolled: UInt32) {
@@ -15,32 +17,46 @@ struct PointSource {
         self.window = WindowRanges(window, expired: expired).window
     }
 
-    /// Returns SELECT statements, joined by UNION ALL, of the rows that a condition holds for.
+    /// Returns SELECT statements, joined by UNION ALL, of the rows that a filter and a further condition hold for.
     ///
     /// Spans do not count in a time that metrics of the same process and kind cover: see ``MetricsCover``. The points of hours were
     /// chosen by the same rule when they were made.
-    func rows(_ columns: String, where condition: String) -> String {
+    func rows(_ columns: String, of filter: RequestFilter, where further: String) -> String {
+        let condition = "\(filter.condition) AND \(further)"
         let (from, to) = (Int64(clamping: window.from), Int64(clamping: window.to))
         var parts: [String] = []
         if from < expired.fine {
             parts.append(
                 "SELECT \(columns) FROM hour FINAL WHERE \(Self.times(from, min(to, expired.fine))) AND \(condition)")
         }
+        let early = SQLText.list(earlyHours.map(UInt64.init))
+        if !earlyHours.isEmpty {
+            parts.append("SELECT \(columns) FROM hour FINAL WHERE hour IN \(early) AND spans = 0 AND \(condition)")
+        }
         if to > expired.fine {
             parts += Self.pointRows(
                 columns, where: "\(Self.times(max(from, expired.fine), to)) AND \(condition)",
+                ofMetrics: earlyHours.isEmpty ? "1" : "hour NOT IN \(early)", coveredBy: filter.processCondition,
                 from: max(from, expired.fine), to: to)
         }
         return parts.joined(separator: " UNION ALL ")
     }
 
     /// Returns the statements of the rows of `point` and `difference` in a time.
-    static func pointRows(_ columns: String, where condition: String, from: Int64, to: Int64) -> [String] {
+    ///
+    /// - Parameters:
+    ///   - metrics: a further condition for points of metrics as they came.
+    ///   - processes: the condition on the processes whose metrics may cover spans.
+    static func pointRows(
+        _ columns: String, where condition: String, ofMetrics metrics: String = "1", coveredBy processes: String = "1",
+        from: Int64, to: Int64
+    ) -> [String] {
         let patience = Int64(clamping: MetricsCover.patience)
         // Metrics of long intervals end after the spans that they cover.
-        let cover = times(max(0, from - 2 * patience), to > .max - 48 * patience ? .max : to + 24 * patience)
+        let coverTimes = times(max(0, from - 2 * patience), to > .max - 48 * patience ? .max : to + 24 * patience)
+        let cover = "\(coverTimes) AND \(processes)"
         return [
-            "SELECT \(columns) FROM point FINAL WHERE spans = 0 AND \(condition)",
+            "SELECT \(columns) FROM point FINAL WHERE spans = 0 AND \(metrics) AND \(condition)",
             // A difference that later points took back is empty.
             "SELECT \(columns) FROM difference FINAL WHERE (count > 0 OR sent > 0 OR received > 0) AND \(condition)",
             """

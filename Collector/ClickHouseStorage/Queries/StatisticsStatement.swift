@@ -10,6 +10,8 @@ struct StatisticsStatement {
     let dimensions: [Dimension]
     let grid: SlotGrid?
     private let source: PointSource
+    private let filter: RequestFilter
+    /// The condition on the values of groups.
     private let condition: String
     private let limit: Int
 
@@ -23,14 +25,15 @@ struct StatisticsStatement {
         self.grid = grid
         self.source = source
         self.limit = limit
-        var condition = query.filter.condition
+        filter = query.filter
         if let groups = query.groups, !query.by.isEmpty {
             // A list of tuples of one element is a list of values.
             let values = groups.map { "(\($0.map { SQLText.quoted($0 ?? "") }.joined(separator: ", ")))" }
             let names = query.by.map(\.expression).joined(separator: ", ")
-            condition += groups.isEmpty ? " AND 0" : " AND (\(names)) IN (\(values.joined(separator: ", ")))"
+            condition = groups.isEmpty ? "0" : "(\(names)) IN (\(values.joined(separator: ", ")))"
+        } else {
+            condition = "1"
         }
-        self.condition = condition
     }
 
     private var sql: String {
@@ -48,7 +51,7 @@ struct StatisticsStatement {
             sum(count), sum(total), minIf(low, count > 0), minIf(has_low, count > 0), maxIf(high, count > 0), \
             minIf(has_high, count > 0), sum(zeros), sumMap(indexes, counts), sum(sent), sum(received), \
             sumForEach(phase_counts), sumForEach(phase_seconds), max(end_ns) \
-            FROM (\(source.rows(columns.joined(separator: ", "), where: condition))) \
+            FROM (\(source.rows(columns.joined(separator: ", "), of: filter, where: condition))) \
             GROUP BY \((names + Self.classes).joined(separator: ", ")) \
             LIMIT \(limit * Self.rowsOfGroup + 1)
             """

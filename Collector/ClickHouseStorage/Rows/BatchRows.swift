@@ -13,6 +13,7 @@ extension TableRows {
             row.number(StoredHour.of(Int64(clamping: end)))
             row.text(id.instance)
             row.text(id.signal.rawValue)
+            row.flag(id.first < id.sequence)
             row.number(id.sequence)
             row.number(id.first)
             row.text(id.part)

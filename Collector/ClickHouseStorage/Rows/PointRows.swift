@@ -13,7 +13,7 @@ extension TableRows {
         // A batch may have several points of a series and an interval, which are told apart by their position.
         var ordinals: [PointKey: UInt32] = [:]
         for point in points {
-            let series = RowIdentity.series(point.dimensions)
+            let series = RowIdentity.series(point.series)
             let ordinal = ordinals[PointKey(series: series, start: point.start, end: point.end), default: 0]
             ordinals[PointKey(series: series, start: point.start, end: point.end)] = ordinal + 1
             append { $0.add(point, of: resource, series: series, sender: sender, batch: batch, ordinal: ordinal) }
@@ -28,7 +28,7 @@ extension TableRows {
     mutating func append(
         difference: RequestPoint, of resource: TelemetryResource, sender: UInt64, batch: [UInt8], revision: UInt64
     ) {
-        let series = RowIdentity.series(difference.dimensions)
+        let series = RowIdentity.series(difference.series)
         append { row in
             row.add(difference, of: resource, series: series, sender: sender, batch: batch, ordinal: 0)
             row.number(revision)

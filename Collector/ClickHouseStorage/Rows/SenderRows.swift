@@ -16,7 +16,7 @@ struct SenderState {
     /// Requests in the batches of that reading.
     var requests: UInt64 = 0
 
-    /// Of two readings of the same time, the later account holds, and the sum of their requests.
+    /// Takes note of a reading. Two readings of the same time become one: the later account, with the sum of their requests.
     mutating func note(_ reading: LedgerReading, requests: UInt64) {
         firstReading = firstReading == 0 ? reading.time : min(firstReading, reading.time)
         lastReading = max(lastReading, reading.time)

@@ -9,12 +9,15 @@ enum Schema {
 
     static let all = [
         migration, store, rolled, sender, series, point, difference, hour, process, processHour, cumulative,
-        processTotal, arrival, ledger, batch, detail, copied,
+        processTotal, arrival, ledger, batch, detail, copied, changedHour, madeHour,
     ]
 
-    /// The setting of the tables' engine that has rows on the disk before the answer. Old servers have no such setting.
-    static func durability(isModern: Bool) -> String {
-        isModern ? " SETTINGS fsync_after_insert = 1, fsync_part_directory = 1" : ""
+    /// The tables whose parts of four weeks are kept as long as hours.
+    static let keptAsHours = [hour, processHour, changedHour, madeHour, ledger, batch, sender]
+
+    /// The settings of the tables' engine that have rows on the disk before the answer. Old servers have no such settings.
+    static func durability(isModern: Bool) -> [String] {
+        isModern ? ["fsync_after_insert = 1", "fsync_part_directory = 1"] : []
     }
 
     static let migration = Table("migration", key: "version", "version UInt32")
@@ -23,9 +26,10 @@ enum Schema {
     /// The end of the hours whose points are read from `hour` instead of `point`, in hours since 1970. It only grows.
     static let rolled = Table("rolled", key: "until", "until UInt32")
 
-    /// The senders, as each process of a collector has seen them.
+    /// The senders, as each process of a collector has seen them. Rows of a sender that lives move on to the next part.
     static let sender = Table(
         "sender", key: "service, id, writer", version: "revision",
+        partition: "intDiv(last_seen, \(672 * StoredHour.length))",
         """
         service String
         id UInt64
@@ -123,6 +127,22 @@ enum Schema {
     static let hour = Table(
         "hour", key: pointKey, version: "points", partition: "intDiv(hour, 672)", shard: "sender", statistics)
 
+    /// The hours that points of metrics were stored in, by the processes that stored them: see ``ChangedHours``.
+    static let changedHour = Table(
+        "changed_hour", key: "hour, writer", version: "revision", partition: "intDiv(hour, 672)",
+        """
+        hour UInt32
+        writer UInt64
+        revision UInt64
+        """)
+    /// The hours that were made early, with the sum of the revisions in `changed_hour` that their points had.
+    static let madeHour = Table(
+        "made_hour", key: "hour", version: "revision", partition: "intDiv(hour, 672)",
+        """
+        hour UInt32
+        revision UInt64
+        """)
+
     /// The differences of cumulative points, in the parts of `point`. Of two rows the one of the greater revision stays.
     static let difference = Table(
         "difference", key: "hour, service, series, end_ns, sender, batch", version: "revision",
@@ -219,14 +239,18 @@ enum Schema {
         unwatched UInt64
         """)
 
-    /// The batches that arrived. `fresh` is the number of sequences that arrived whole with it. A batch without a number has the
-    /// hash of its contents as its instance.
+    /// The batches that arrived. `merged` is 1 for one of several sequences. `fresh` is the number of sequences that arrived whole
+    /// with it. A batch without a number has the hash of its contents as its instance.
+    ///
+    /// Each insert looks hundreds of batches up, so few rows share an entry of the index.
     static let batch = Table(
-        "batch", key: "instance, signal, last, first, part, hour", partition: "intDiv(hour, 672)",
+        "batch", key: "instance, signal, merged, last, first, part, hour", partition: "intDiv(hour, 672)",
+        indexGranularity: 1024,
         """
         hour UInt32
         instance String
         signal String
+        merged UInt8
         last UInt64
         first UInt64
         part String

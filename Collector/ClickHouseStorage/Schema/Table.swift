@@ -13,6 +13,8 @@ struct Table: Sendable {
     /// The number that decides which shard of a cluster has a row. It depends on columns of the key alone, so that the same rows are in
     /// the same shard.
     var shard: String
+    /// Rows that share an entry of the index; `nil` for ClickHouse's default of 8,192.
+    var indexGranularity: Int?
     /// Whether an answer waits for most replicas of a cluster.
     var hasQuorum: Bool
 
@@ -22,24 +24,29 @@ struct Table: Sendable {
 
     /// Returns the engine of the table that has the rows.
     ///
-    /// - Parameter replica: the arguments that name the table among its replicas; `nil` without replicas.
-    func engine(replica: String? = nil) -> String {
+    /// - Parameters:
+    ///   - replica: the arguments that name the table among its replicas; `nil` without replicas.
+    ///   - settings: settings of all engines.
+    func engine(replica: String? = nil, settings: [String]) -> String {
         let arguments = [replica, version].compactMap(\.self).joined(separator: ", ")
+        let settings = settings + (indexGranularity.map { ["index_granularity = \($0)"] } ?? [])
         return """
             \(replica == nil ? "" : "Replicated")ReplacingMergeTree(\(arguments)) \
-            \(partition.map { "PARTITION BY \($0) " } ?? "")ORDER BY (\(key))
+            \(partition.map { "PARTITION BY \($0) " } ?? "")ORDER BY (\(key))\
+            \(settings.isEmpty ? "" : " SETTINGS \(settings.joined(separator: ", "))")
             """
     }
 
     /// Makes the columns of lines `name type`.
     init(
         _ name: String, key: String, version: String? = nil, partition: String? = nil, shard: String? = nil,
-        hasQuorum: Bool = true, _ columns: String
+        indexGranularity: Int? = nil, hasQuorum: Bool = true, _ columns: String
     ) {
         self.name = name
         self.key = key
         self.version = version
         self.partition = partition
+        self.indexGranularity = indexGranularity
         self.hasQuorum = hasQuorum
         self.shard = shard ?? "cityHash64(\(key))"
         self.columns = columns.split(separator: "\n").map { line in

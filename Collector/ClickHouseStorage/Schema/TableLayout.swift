@@ -37,14 +37,14 @@ struct TableLayout: Sendable, Equatable {
 
     /// Returns the statements that make a table where it is missing.
     ///
-    /// - Parameter settings: the settings of the engine; empty for its defaults.
-    func statements(_ table: Table, settings: String) -> [String] {
+    /// - Parameter settings: settings of the engine of every table.
+    func statements(_ table: Table, settings: [String]) -> [String] {
         let rows = "CREATE TABLE IF NOT EXISTS \(everywhere(table)) (\(table.columnsWithTypes)) ENGINE = "
-        guard let cluster else { return [rows + table.engine() + settings] }
+        guard let cluster else { return [rows + table.engine(settings: settings)] }
         // The servers put their own names into the braces.
         let replica = "'/clickhouse/tables/{shard}/\(database)/\(table.name)', '{replica}'"
         return [
-            rows + table.engine(replica: replica) + settings,
+            rows + table.engine(replica: replica, settings: settings),
             """
             CREATE TABLE IF NOT EXISTS \(database).\(table.name)\(onCluster) (\(table.columnsWithTypes)) \
             ENGINE = Distributed(\(cluster), \(database), \(nameOfRows(table)), \(table.shard))

@@ -90,17 +90,23 @@ struct ClickHouseClient: Sendable {
         }
     }
 
-    /// Whether all replicas of a cluster are there, and those that are read have the rows of 5 minutes ago. Nothing is dropped
-    /// otherwise: ClickHouse would wait for a replica, and 18.16 takes no insert any more into a table that lost rows which wait for one.
+    /// Whether all replicas of a cluster are there, and those that are read have the rows of a minute ago. Otherwise no hour is made,
+    /// which could lack rows, and nothing is dropped: ClickHouse would wait for a replica, and 18.16 takes no insert any more into a table
+    /// that lost rows which wait for one.
     func hasAllReplicas() async throws -> Bool {
         guard let replicas = layout.replicas else { return true }
         let away = try await rows(
             """
-            SELECT countIf(active_replicas < total_replicas OR absolute_delay > 300) FROM \(replicas) \
+            SELECT countIf(active_replicas < total_replicas OR absolute_delay > 60) FROM \(replicas) \
             WHERE database = '\(layout.database)'
             """
         ) { try $0.number(UInt64.self) }
         return away == [0]
+    }
+
+    /// Returns the end of the hours that are read from `hour` alone, in hours since 1970.
+    func rolledHours() async throws -> UInt32 {
+        try await rows("SELECT max(until) FROM rolled") { try $0.number(UInt32.self) }.first ?? 0
     }
 
     private static func texts(_ sql: String, _ connection: ClickHouseConnection) async throws -> [String] {

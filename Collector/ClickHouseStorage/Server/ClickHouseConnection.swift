@@ -31,6 +31,7 @@ final class ClickHouseConnection: Sendable {
         // ClickHouse closes idle connections after 3 s by default (`keep_alive_timeout`).
         configuration.connectionPool.idleTimeout = .seconds(2)
         configuration.redirectConfiguration = .disallow
+        configuration.tlsConfiguration = credentials.tls
         http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 

@@ -1,7 +1,7 @@
 import Foundation
 
 /// The failure of a request to ClickHouse, as one sentence.
-enum ClickHouseError: Error, CustomStringConvertible {
+package enum ClickHouseError: Error, CustomStringConvertible {
     /// No server answered, or none in time. The request may have been carried out.
     case noAnswer(String)
     /// A server refused the request. The request may have been carried out in part.
@@ -14,7 +14,21 @@ enum ClickHouseError: Error, CustomStringConvertible {
         if case .refused(code: 286, _) = self { true } else { false }
     }
 
-    var description: String {
+    /// Whether no server answered.
+    package var isAway: Bool {
+        if case .noAnswer = self { true } else { false }
+    }
+
+    /// The failure without names of hosts and words of ClickHouse, for anybody to read.
+    var summary: String {
+        switch self {
+        case .noAnswer: "no server answers"
+        case .refused(let code, _): code.map { "it refuses an insert with code \($0)" } ?? "it refuses an insert"
+        case .malformed: "its answer cannot be read"
+        }
+    }
+
+    package var description: String {
         switch self {
         case .noAnswer(let reason): "no ClickHouse server answers: \(reason)"
         case .refused(_, let text): "ClickHouse refuses: \(text)"

@@ -10,8 +10,12 @@ final class InsertQueue: Sendable {
         let continuation: CheckedContinuation<StoreOutcome, any Error>
     }
 
+    /// The time after which the queue looks again whether much waits.
+    private static let look = Duration.milliseconds(50)
+
     private struct State {
         var waiting: [Job] = []
+        var rows = 0
         var bytes = 0
         var isWriting = false
         var fault: String?
@@ -26,7 +30,8 @@ final class InsertQueue: Sendable {
         self.limits = limits
     }
 
-    /// The reason why the latest insert failed; `nil` if it did not.
+    /// The reason why the latest insert failed, for anybody to read; `nil` if it did not. The log has the words of ClickHouse: the next
+    /// pass of maintenance tries an insert.
     var fault: String? { state.withLock { $0.fault } }
 
     /// Takes note that an insert of the store itself was answered. Nobody may send batches while the store is not ready.
@@ -56,6 +61,7 @@ final class InsertQueue: Sendable {
         let fits = state.waiting.count < limits.maxWaitingBatches && state.bytes + job.bytes <= limits.maxWaitingBytes
         guard state.waiting.isEmpty || fits else { return .busy }
         state.waiting.append(job)
+        state.rows += job.batch.rows
         state.bytes += job.bytes
         guard !state.isWriting else { return .behindOthers }
         state.isWriting = true
@@ -65,12 +71,17 @@ final class InsertQueue: Sendable {
     private func writeAll() async {
         let clock = ContinuousClock()
         while let jobs = state.withLock({ takeNext(&$0) }) {
-            let start = clock.now
+            let end = clock.now + .seconds(limits.insertPause)
             await write(jobs)
-            let isMuchWaiting = state.withLock { $0.waiting.reduce(0) { $0 + $1.batch.rows } >= limits.maxRows }
             // The pause also follows a last insert: a batch that comes in it waits for the next one.
-            if !isMuchWaiting { try? await clock.sleep(until: start + .seconds(limits.insertPause)) }
+            while clock.now < end, !state.withLock({ isMuchWaiting($0) }) { try? await clock.sleep(for: Self.look) }
         }
+    }
+
+    /// Whether the next insert is large enough, or half of the room for waiting batches is full.
+    private func isMuchWaiting(_ state: State) -> Bool {
+        state.rows >= limits.maxRows || state.bytes >= limits.maxWaitingBytes / 2
+            || state.waiting.count >= limits.maxWaitingBatches / 2
     }
 
     private func write(_ jobs: [Job]) async {
@@ -79,7 +90,7 @@ final class InsertQueue: Sendable {
             state.withLock { $0.fault = nil }
             for (job, outcome) in zip(jobs, outcomes) { job.continuation.resume(returning: outcome) }
         } catch {
-            state.withLock { $0.fault = "\(error)" }
+            state.withLock { $0.fault = (error as? ClickHouseError)?.summary ?? "an insert failed" }
             for job in jobs { job.continuation.resume(throwing: error) }
         }
     }
@@ -93,6 +104,7 @@ final class InsertQueue: Sendable {
         }
         let jobs = Array(state.waiting.prefix(count))
         state.waiting.removeFirst(count)
+        state.rows -= rows
         state.bytes -= jobs.reduce(0) { $0 + $1.bytes }
         state.isWriting = !jobs.isEmpty
         return jobs.isEmpty ? nil : jobs

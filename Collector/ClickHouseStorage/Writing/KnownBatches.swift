@@ -16,27 +16,48 @@ struct KnownBatches {
 
     private var streams: [Stream: [Arrived]] = [:]
 
+    /// Sequences of a batch that are looked up one by one; more of them are a range, which ClickHouse compares with every row.
+    private static let maxListed: UInt64 = 100
+
     /// Reads what is known of batches, and of contents without a number.
     init(touching ids: [BatchID], contents: [String], in client: ClickHouseClient) async throws {
-        var conditions = Dictionary(grouping: ids) { Stream(instance: $0.instance, signal: $0.signal.rawValue) }.map {
-            stream, ids in
-            let (first, last) = (ids.map(\.first).min() ?? 0, ids.map(\.sequence).max() ?? 0)
-            return """
-                (instance = \(SQLText.quoted(stream.instance)) AND signal = '\(stream.signal)' \
-                AND last >= \(first) AND first <= \(last))
-                """
-        }
-        if !contents.isEmpty { conditions.append("instance IN \(SQLText.list(contents))") }
-        guard !conditions.isEmpty else { return }
-        let rows = try await client.rows(
-            "SELECT DISTINCT instance, signal, first, last, part FROM batch WHERE \(conditions.joined(separator: " OR "))"
-        ) { row in
+        let statements = Self.statements(ids, contents)
+        guard !statements.isEmpty else { return }
+        let rows = try await client.rows(statements.joined(separator: " UNION ALL ")) { row in
             (
                 Stream(instance: try row.text(), signal: try row.text()), try row.number(UInt64.self),
                 try row.number(UInt64.self), try row.text()
             )
         }
         for (stream, first, last, part) in rows { insert(stream, first, last, part) }
+    }
+
+    /// Returns statements that find rows by the table's key: of single sequences by their number, of merged ones by their stream,
+    /// which has few of them.
+    private static func statements(_ ids: [BatchID], _ contents: [String]) -> [String] {
+        let metrics = "'\(Signal.metrics.rawValue)'"
+        var singles = contents.map { "(\(SQLText.quoted($0)), \(metrics), 0, 0)" }
+        var (streams, ranges) = (Set<String>(), [String]())
+        for id in ids {
+            let stream = "\(SQLText.quoted(id.instance)), '\(id.signal.rawValue)'"
+            streams.insert("(\(stream), 1)")
+            if id.sequence - id.first < maxListed {
+                singles += (id.first...id.sequence).map { "(\(stream), 0, \($0))" }
+            } else {
+                ranges.append(
+                    "(instance = \(SQLText.quoted(id.instance)) AND signal = '\(id.signal.rawValue)' AND merged = 0 AND last BETWEEN \(id.first) AND \(id.sequence))"
+                )
+            }
+        }
+        var conditions: [String] = []
+        if !singles.isEmpty {
+            conditions.append("(instance, signal, merged, last) IN (\(singles.joined(separator: ", ")))")
+        }
+        if !streams.isEmpty {
+            conditions.append("(instance, signal, merged) IN (\(streams.sorted().joined(separator: ", ")))")
+        }
+        if !ranges.isEmpty { conditions.append(ranges.joined(separator: " OR ")) }
+        return conditions.map { "SELECT DISTINCT instance, signal, first, last, part FROM batch WHERE \($0)" }
     }
 
     /// Returns the consequences of a batch's arrival, and takes note of it.

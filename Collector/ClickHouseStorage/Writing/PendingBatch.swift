@@ -25,10 +25,8 @@ struct PendingBatch: Sendable {
     /// Roughly the memory that it takes, in bytes.
     var bytes: Int {
         switch contents {
-        case .metrics(let metrics):
-            metrics.reduce(1024) { $0 + $1.bytes }
-        case .details(let details):
-            details.reduce(1024) { sum, one in one.details.reduce(sum) { $0 + $1.estimatedBytes } }
+        case .metrics(let metrics): metrics.reduce(0) { $0 + $1.estimatedBytes }
+        case .details(let details): details.reduce(0) { $0 + $1.estimatedBytes }
         }
     }
 
@@ -53,11 +51,6 @@ extension InstanceMetrics {
     var isCumulative: Bool { !cumulative.isEmpty || !processTotals.isEmpty }
 
     fileprivate var rows: Int { points.count + cumulative.count + process.count + processTotals.count }
-
-    fileprivate var bytes: Int {
-        points.indices.reduce(512 * (process.count + processTotals.count)) { $0 + points[$1].statistics.estimatedBytes }
-            + cumulative.reduce(0) { $0 + $1.point.statistics.estimatedBytes }
-    }
 }
 
 extension DetailsBatch {

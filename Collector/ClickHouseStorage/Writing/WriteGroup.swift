@@ -14,7 +14,8 @@ struct WriteGroup {
     private var totals = TableRows(Schema.processTotal)
     private var arrivals = TableRows(Schema.arrival)
     private var ledgers = TableRows(Schema.ledger)
-    private var batches = TableRows(Schema.batch)
+    /// The numbers, which are inserted last.
+    private(set) var batches = TableRows(Schema.batch)
     /// The points and spans that were not stored before.
     var added: [InstanceMetrics] = []
     var spans = 0
@@ -44,10 +45,10 @@ struct WriteGroup {
         knownSpans = try await Self.known(spans, in: client)
     }
 
-    /// The rows of each table in the order that they are inserted in: details come after the points that are counted from them,
-    /// because known spans are not counted again, arrivals after their figures, and numbers last.
+    /// The rows of each table but ``batches`` in the order that they are inserted in: details come after the points that are counted
+    /// from them, because known spans are not counted again, and arrivals after their figures.
     var inOrder: [TableRows] {
-        [points, processes, cumulative, totals, arrivals, ledgers, senders, series, details, batches]
+        [points, processes, cumulative, totals, arrivals, ledgers, senders, series, details]
     }
 
     /// Adds points without a number, apart from those of a sender other than Martlet that are known: see ``Storage/store(_:of:)``.

@@ -13,6 +13,7 @@ actor Writer {
     private let client: ClickHouseClient
     private let onStored: ClickHouseStorage.OnStored
     private var senders = SenderStates()
+    private let changedHours = ChangedHours()
     private var knownSeries: Set<SeriesDay> = []
     private var lastSpan: Int64 = 0
 
@@ -26,7 +27,11 @@ actor Writer {
         var group = try await WriteGroup(batches, client)
         let outcomes = try batches.map { try add($0, to: &group) }
         let new = addSeries(of: group.added, to: &group.series)
+        let noted = try await note(changesBy: group.added)
         for rows in group.inOrder { try await client.insert(rows) }
+        // An hour may have been made meanwhile by a collector that took the insert for over.
+        if ContinuousClock.now - noted > ChangedHours.patience { _ = try await note(changesBy: group.added) }
+        try await client.insert(group.batches)
         remember(new)
         if !group.added.isEmpty || group.spans > 0 { onStored(group.added, group.spans) }
         return outcomes
@@ -40,6 +45,13 @@ actor Writer {
         for rows in [series] + counted.inOrder { try await client.insert(rows) }
         remember(new)
         if !added.isEmpty { onStored(added, 0) }
+    }
+
+    /// Takes note of the hours that change; returns the time before that.
+    private func note(changesBy added: [InstanceMetrics]) async throws -> ContinuousClock.Instant {
+        let start = ContinuousClock.now
+        try await client.insert(changedHours.rows(before: added.lazy.flatMap(\.points)))
+        return start
     }
 
     private func remember(_ new: Set<SeriesDay>) {
