@@ -1,5 +1,6 @@
 import Fixtures
 import Foundation
+import MartletClickHouseStorage
 import MartletReports
 import MartletSQLiteStorage
 import MartletStorage
@@ -56,7 +57,15 @@ struct Chain {
 
     /// Returns the spans of a trace in the order of the calls.
     func spans(of trace: TraceID) async throws -> [StoredSpan] {
-        try await SQLiteStorage(readingFrom: folder.path("collector.sqlite")).spans(ofTrace: trace, limit: 1000).spans
+        try await openStore().spans(ofTrace: trace, limit: 1000).spans
+    }
+
+    private func openStore() async throws -> any Storage {
+        let path = folder.path("collector.sqlite")
+        guard TestedStore.isClickHouse else { return try SQLiteStorage(readingFrom: path) }
+        let location = try ClickHouseLocation(
+            String(try await TestedStore.location(of: path).dropFirst("clickhouse:".count)))
+        return try await ClickHouseStorage(at: location, ClickHouseCredentials([:]), now: SQLiteStorage.systemClock)
     }
 
     /// Returns the counts of requests by `service kind endpoint status`.

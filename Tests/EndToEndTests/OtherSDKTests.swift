@@ -21,7 +21,7 @@ import Testing
         try await program.goOn()
         try await program.goOn()
         let measured = try await program.finish()
-        try await Measurements(measured).expect(in: report(collector), histogram)
+        try await Measurements(measured).expect(in: report(collector, of: measured), histogram)
     }
 
     @Test(arguments: PythonSDK.Temporality.allCases, PythonSDK.Histogram.allCases)
@@ -33,7 +33,7 @@ import Testing
             temporality, histogram, way: .forward, rounds: 2, collector: collector.address)
         try await program.goOn()
         let measured = try await program.finish()
-        try await Measurements(measured).expect(in: report(collector), histogram)
+        try await Measurements(measured).expect(in: report(collector, of: measured), histogram)
     }
 
     @Test(arguments: PythonSDK.Temporality.allCases, PythonSDK.Histogram.allCases)
@@ -42,7 +42,7 @@ import Testing
         let program = try PythonSDK(temporality, histogram, way: .json, rounds: 2, collector: collector.address)
         try await program.goOn()
         let measured = try await program.finish()
-        try await Measurements(measured).expect(in: report(collector), histogram)
+        try await Measurements(measured).expect(in: report(collector, of: measured), histogram)
     }
 
     @Test(arguments: PythonSDK.Temporality.allCases)
@@ -54,7 +54,7 @@ import Testing
                 temporality, .exponential, way: .export, rounds: 1, collector: collector.address)
             measured += try await program.finish()
         }
-        try await Measurements(measured).expect(in: report(collector), .exponential)
+        try await Measurements(measured).expect(in: report(collector, of: measured), .exponential)
     }
 
     @Test(arguments: PythonSDK.Temporality.allCases)
@@ -67,10 +67,10 @@ import Testing
         let second = try await CollectorProcess(store: store, port: port)
         program.startRound()
         let measured = try await program.finish()
-        try await Measurements(measured).expect(in: report(second), .explicit)
+        try await Measurements(measured).expect(in: report(second, of: measured), .explicit)
     }
 
-    /// Each round goes to another collector. A store on ClickHouse counts cumulative points after they settled.
+    /// Each round goes to another collector.
     @Test(
         .timeLimit(.minutes(5)), .enabled("a ClickHouse is installed") { TestedClickHouse.current != nil },
         arguments: PythonSDK.Histogram.allCases)
@@ -91,14 +91,7 @@ import Testing
         let third = try await CollectorProcess(store: location, port: port)
         program.startRound()
         let measured = try await program.finish()
-        let counted = measured.filter { $0.service != "traced" }.reduce(0) { $0 + $1.seconds.count }
-        var found = try await report(third)
-        // Until then the spans of the same requests count.
-        while found.rows.reduce(0, { $0 + Int($1.measures.count - ($1.measures.fromSpans ?? 0)) }) < counted {
-            try await Task.sleep(for: .seconds(1))
-            found = try await report(third)
-        }
-        try Measurements(measured).expect(in: found, histogram)
+        try await Measurements(measured).expect(in: report(third, of: measured), histogram)
     }
 
     /// The program's rounds take 2.5 s of CPU time each.
@@ -109,7 +102,12 @@ import Testing
         try await program.goOn()
         try await program.goOn()
         _ = try await program.finish()
-        let answer = try await Probe(folder: folder, collector: collector.address).processes()
+        let probe = Probe(folder: folder, collector: collector.address)
+        let answer = try await settled {
+            try await probe.processes()
+        } until: { answer in
+            answer.rows.count == 2 && answer.rows.allSatisfy { $0.cpuSeconds ?? 0 > 7.4 }
+        }
         #expect(answer.rows.map(\.service) == ["also measured", "measured"])
         for row in answer.rows {
             #expect(row.processes == 1)
@@ -122,8 +120,15 @@ import Testing
         }
     }
 
-    private func report(_ collector: CollectorProcess) async throws -> Report {
+    /// Returns the report once its metrics have all measured requests. Until then the spans of the same requests count.
+    private func report(_ collector: CollectorProcess, of measured: [PythonSDK.Series]) async throws -> Report {
         let by = ["service", "kind", "endpoint", "status"].flatMap { ["--by", $0] }
-        return try await Probe(folder: folder, collector: collector.address).report(by)
+        let wanted = measured.filter { $0.service != "traced" }.reduce(0) { $0 + $1.seconds.count }
+        let probe = Probe(folder: folder, collector: collector.address)
+        return try await settled {
+            try await probe.report(by)
+        } until: { report in
+            report.rows.reduce(0) { $0 + Int($1.measures.count - ($1.measures.fromSpans ?? 0)) } >= wanted
+        }
     }
 }

@@ -80,7 +80,9 @@ import FoundationNetworking
         let expressions = try Dashboard.expressions()
         #expect(expressions.count > 50)
         try await prometheus.scrape()
-        for expression in expressions {
+        // ClickHouse's disk is another machine's.
+        let unknown = TestedStore.isClickHouse ? ["martlet_collector_store_disk_free_bytes"] : []
+        for expression in expressions where !unknown.contains(expression) {
             #expect(try await !prometheus.samples(of: expression).isEmpty, "\(expression)")
         }
     }

@@ -57,7 +57,8 @@ import Testing
         }
     }
 
-    @Test func noQueryAndNoUploadOfTheAgentsOwnIsInTheStore() async throws {
+    @Test(.disabled(if: TestedStore.isClickHouse, "the bytes of a file are searched"))
+    func noQueryAndNoUploadOfTheAgentsOwnIsInTheStore() async throws {
         try await shop.run { server in
             _ = try await probe.finish(try probe.start(server, requests: 20))
             let endpoints = Set(try await probe.report(["--by", "endpoint"]).rows.map { $0.shown(.endpoint) })

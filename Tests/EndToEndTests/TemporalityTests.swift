@@ -16,7 +16,11 @@ import Testing
             let result = try await probe.finish(process)
             #expect(result.captured == 300)
             #expect(result.delivered == 300)
-            let report = try await probe.report(["--by", "endpoint"])
+            let report = try await settled {
+                try await probe.report(["--by", "endpoint"])
+            } until: { report in
+                report.totals.measures.count == 300
+            }
             #expect(report.completeness == 1)
             #expect(Set(report.rows.map(\.measures.count)) == [50])
             #expect(report.totals.measures.failures.count == 150)

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension FaultTests {
-    /// Collectors that store in two shards of two replicas each. Part of the full form: it has six servers.
+    /// Collectors that store in two shards of some replicas each. Part of the full form: it has up to nine servers.
     @Suite(
         .serialized,
         .enabled(if: isFull && ClickHouseCluster.isInstalled, "the full form, with ClickHouse and ZooKeeper"))
@@ -31,6 +31,32 @@ extension FaultTests {
                 #expect(end.lost == 0 && end.captured == scene.server.total, "\(end); \(scene.seed)")
                 try await fleet.expectEverythingCountedOnce()
                 print("replicas away: \(end.captured) requests, each counted once; \(scene.seed)")
+                withExtendedLifetime(cluster) {}
+            }
+        }
+
+        @Test func batchesAreStoredWhileOneReplicaOfThreeIsAway() async throws {
+            try await Scene.run { scene in
+                let cluster = try ClickHouseCluster(
+                    in: scene.folder.url.appendingPathComponent("clickhouse"), replicas: 3)
+                let fleet = try await ClickHouseFleet(in: scene, cluster)
+                let ports = [try await fleet.addCollector(), try await fleet.addCollector()]
+                let environment = await fleet.environment
+                let service = try scene.start("life", collector: ports[0], ["--lifecycle"], environment: environment)
+                // One replica of each shard, among them the first server that each collector asks.
+                try await scene.wait(while: service, requests: 300)
+                for server in [cluster.servers[0], cluster.servers[5]] { server.kill() }
+                let known = try await scene.tally(stores: [fleet.store]).totals.reported
+                while try await scene.tally(stores: [fleet.store]).totals.reported < known + 300 {
+                    try await scene.wait(while: service, requests: scene.server.total + 100)
+                }
+                for server in [cluster.servers[0], cluster.servers[5]] { try await server.start() }
+                try await scene.wait(while: service, requests: scene.server.total + 300)
+                kill(service.pid, SIGTERM)
+                let end = try await scene.end(of: service)
+                #expect(end.lost == 0 && end.captured == scene.server.total, "\(end); \(scene.seed)")
+                try await fleet.expectEverythingCountedOnce()
+                print("one replica of three away: \(end.captured) requests, each counted once; \(scene.seed)")
                 withExtendedLifetime(cluster) {}
             }
         }

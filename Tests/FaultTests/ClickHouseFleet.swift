@@ -19,8 +19,9 @@ actor ClickHouseFleet {
     private let scene: Scene
     private var collectors: [CollectorProcess] = []
 
-    init(in scene: Scene) async throws {
-        let server = try ClickHouseServer(in: scene.folder.url.appendingPathComponent("clickhouse"))
+    /// - Parameter folder: the place of ClickHouse's data; `nil` for one in the scene's folder.
+    init(in scene: Scene, data folder: URL? = nil) async throws {
+        let server = try ClickHouseServer(in: folder ?? scene.folder.url.appendingPathComponent("clickhouse"))
         try await server.start()
         try await self.init(in: scene, [server], cluster: nil)
     }

@@ -98,6 +98,32 @@ extension FaultTests {
             }
         }
 
+        @Test(.enabled(if: Mount.isAllowed, "this process may not mount a file system"))
+        func aClickHouseWhoseDiskIsFullRefusesBatchesAndLosesNone() async throws {
+            try await Scene.run { scene in
+                try await Mount.run(in: scene, mebibytes: 256, inodes: 100_000) { disk in
+                    let fleet = try await ClickHouseFleet(
+                        in: scene, data: disk.url.appendingPathComponent("clickhouse"))
+                    let port = try await fleet.addCollector()
+                    let environment = await fleet.environment
+                    let service = try scene.start("life", collector: port, ["--lifecycle"], environment: environment)
+                    for _ in 0..<(isFull ? 5 : 1) {
+                        try await scene.wait(while: service, requests: scene.server.total + 100)
+                        try disk.fill()
+                        try await fleet.awaitReadiness(503)
+                        // Reports are answered all the same.
+                        _ = try await scene.report(of: "http://127.0.0.1:\(port)")
+                        disk.empty()
+                        try await fleet.awaitReadiness(200)
+                    }
+                    kill(service.pid, SIGTERM)
+                    #expect(try await scene.end(of: service).lost == 0, "\(scene.seed)")
+                    try await fleet.expectEverythingCountedOnce()
+                    for server in fleet.servers { server.kill() }
+                }
+            }
+        }
+
         /// The time limit of a statement is 30 s, so this case is a part of the full form alone.
         @Test(.enabled(if: isFull)) func aClickHouseThatAnswersTooLateLosesNothing() async throws {
             try await Scene.run { scene in

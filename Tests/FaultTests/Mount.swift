@@ -13,12 +13,13 @@ final class Mount: Sendable {
 
     /// Mounts the file system for as long as `body` runs.
     static func run(
-        in scene: Scene, mebibytes: Int = 64, _ body: (Mount) async throws -> Void
+        in scene: Scene, mebibytes: Int = 64, inodes: Int = 2000, _ body: (Mount) async throws -> Void
     ) async throws {
         let mount = Mount(scene.folder.url.appendingPathComponent("mount"))
         try FileManager.default.createDirectory(at: mount.url, withIntermediateDirectories: true)
         #expect(
-            MountCommand.run("mount", "-t", "tmpfs", "-o", "size=\(mebibytes)m,nr_inodes=2000", "tmpfs", mount.url.path)
+            MountCommand.run(
+                "mount", "-t", "tmpfs", "-o", "size=\(mebibytes)m,nr_inodes=\(inodes)", "tmpfs", mount.url.path)
         )
         do {
             try await body(mount)

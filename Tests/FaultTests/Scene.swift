@@ -165,7 +165,7 @@ final class Scene: Sendable {
         _ type: Value.Type, _ command: String, _ store: String, _ flags: [String] = []
     ) async throws -> Value {
         let source =
-            store.hasPrefix("http") ? ["--collector", store] : ["--store", CollectorProcess.location(of: store)]
+            store.hasPrefix("http") ? ["--collector", store] : ["--store", try await TestedStore.location(of: store)]
         let arguments = [command, "--format", "json"] + source + flags
         let (status, output, errors) = try await ChildProcess(.martletCollector, arguments).finish()
         guard status == 0 else { throw ChildProcess.Failure(output: "status \(status): \(errors)") }

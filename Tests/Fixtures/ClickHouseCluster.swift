@@ -1,6 +1,6 @@
 import Foundation
 
-/// Servers of this machine's ClickHouse that are two shards of two replicas each, and the ZooKeeper that replicas need.
+/// Servers of this machine's ClickHouse that are two shards of some replicas each, and the ZooKeeper that replicas need.
 package final class ClickHouseCluster: Sendable {
     /// The cluster that the tests of a run share; it ends with them. `nil` where its parts are not installed, of which a line
     /// tells.
@@ -29,12 +29,14 @@ package final class ClickHouseCluster: Sendable {
     private let zooKeeper: ZooKeeper
 
     /// Prepares the servers, which are not running yet.
-    package init(in folder: URL) throws {
+    ///
+    /// - Parameter replicas: the replicas of a shard.
+    package init(in folder: URL, replicas: Int = 2) throws {
         let zooKeeper = try ZooKeeper(in: folder.appendingPathComponent("zookeeper"), of: folder)
-        let configurations = try (0..<4).map { number in
+        let configurations = try (0..<2 * replicas).map { number in
             try ClickHouseConfiguration(in: folder.appendingPathComponent("server-\(number)"), of: folder)
         }
-        let shards = [configurations[..<2], configurations[2...]].map(Self.shard).joined()
+        let shards = [configurations[..<replicas], configurations[replicas...]].map(Self.shard).joined()
         servers = try configurations.enumerated().map { number, configuration in
             var configuration = configuration
             configuration.cluster = """
@@ -42,7 +44,7 @@ package final class ClickHouseCluster: Sendable {
                 <zookeeper><node index="1"><host>127.0.0.1</host><port>\(zooKeeper.port)</port></node>
                     <session_timeout_ms>10000</session_timeout_ms></zookeeper>
                 <distributed_ddl><path>/clickhouse/ddl</path></distributed_ddl>
-                <macros><shard>\(number / 2)</shard><replica>\(number % 2)</replica></macros>
+                <macros><shard>\(number / replicas)</shard><replica>\(number % replicas)</replica></macros>
                 """
             return try ClickHouseServer(configuration)
         }

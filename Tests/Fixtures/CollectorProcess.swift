@@ -13,20 +13,15 @@ package final class CollectorProcess: Sendable {
     /// Starts the collector and returns when it listens.
     ///
     /// - Parameters:
-    ///   - store: the path of a file, or `clickhouse:…`.
+    ///   - store: the path of a file, or `clickhouse:…`. See ``TestedStore/location(of:)``.
     ///   - port: 0 takes a free port.
     package init(store: String, port: Int = 0, environment: [String: String] = [:]) async throws {
+        let store = try await TestedStore.location(of: store)
         process = try ChildProcess(
-            .martletCollector, ["serve", "--port", "\(port)", "--store", Self.location(of: store)],
-            environment: environment)
+            .martletCollector, ["serve", "--port", "\(port)", "--store", store], environment: environment)
         let line = await process.readLine()
         guard let start = line.range(of: "listening on ") else { throw ChildProcess.Failure(output: line) }
         address = String(line[start.upperBound...])
-    }
-
-    /// Returns a store as the commands name it.
-    package static func location(of store: String) -> String {
-        store.hasPrefix("clickhouse:") ? store : "sqlite:" + store
     }
 
     package var port: Int { URL(string: address)?.port ?? 0 }

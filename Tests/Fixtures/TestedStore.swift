@@ -1,6 +1,7 @@
 import Foundation
+import Synchronization
 
-/// The store that the contract of stores is tested on, by the variable `MARTLET_TEST_STORE`: a file, or a ClickHouse.
+/// The store that tests of any store use, by the variable `MARTLET_TEST_STORE`: a file, or a ClickHouse.
 package enum TestedStore: String, Sendable {
     case file
     /// The ClickHouse of this machine.
@@ -17,6 +18,27 @@ package enum TestedStore: String, Sendable {
     }()
 
     package static var isClickHouse: Bool { current != .file }
+
+    private static let databases = Mutex<[String: String]>([:])
+
+    /// Returns a store as the commands name it. For the path of a file it is a database of its own where the tested store is a
+    /// ClickHouse, with the same answers.
+    ///
+    /// - Parameter store: the path of a file, or `clickhouse:…`.
+    package static func location(of store: String) async throws -> String {
+        if store.hasPrefix("clickhouse:") { return store }
+        guard isClickHouse else { return "sqlite:" + store }
+        if let known = databases.withLock({ $0[store] }) { return known }
+        guard let server = TestedClickHouse.current else { throw CocoaError(.executableLoad) }
+        let location = "clickhouse:" + server.newDatabase()
+        let cluster = server.cluster.map { ["--cluster", $0] } ?? []
+        let (status, _, errors) = try await ChildProcess(
+            .martletCollector, ["migrate", "--store", location] + cluster
+        ).finish()
+        guard status == 0 else { throw ChildProcess.Failure(output: errors) }
+        databases.withLock { $0[store] = location }
+        return location
+    }
 
     /// Whether the store can be had on this machine.
     package static var isThere: Bool { !isClickHouse || TestedClickHouse.current != nil }

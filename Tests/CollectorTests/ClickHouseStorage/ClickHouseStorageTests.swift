@@ -142,6 +142,25 @@ struct ClickHouseStorageTests {
         #expect(before.groups.count > 5)
     }
 
+    @Test func aSenderIsForgottenWithItsHoursUnlessItLives() async throws {
+        let storage = try await collector()
+        let start = clock.time
+        _ = try await storage.store([Samples.metrics(requests: 1, captured: 1, end: 7200)], of: nil)
+        var living = Samples.metrics(requests: 1, captured: 1, end: 7200)
+        living.resource.instance = "i-living"
+        for month in 0..<16 as Range<UInt64> {
+            clock.time = start + month * 30 * 86_400 * 1_000_000_000
+            _ = try await storage.store(
+                [living], of: BatchID(instance: "i-living", sequence: month + 1, signal: .metrics))
+            try await storage.maintain()
+            // Hours are kept for 400 days.
+            if month < 13 { #expect(try await storage.agents().count == 2) }
+        }
+        let agents = try await storage.agents()
+        #expect(agents.map(\.resource.instance) == ["i-living"])
+        #expect(agents.map(\.firstSeen) == [start])
+    }
+
     @Test func aDatabaseWithoutTablesNamesTheCommand() async throws {
         let location = try ClickHouseLocation(server.newDatabase())
         let failure = await #expect(throws: StorageFailure.self) {

@@ -14,12 +14,17 @@ struct ClickHouseDatabase {
     }
 
     /// Opens the store as a collector does that waits for no other batches and points, and believes a test's clock when it jumps.
+    ///
+    /// - Parameter hourSettling: see ``ClickHouseLimits``.
     func open(
+        hourSettling: Double = 0,
         now: @escaping @Sendable () -> UnixNanoseconds = SQLiteStorage.systemClock
     ) async throws -> ClickHouseStorage {
         var limits = ClickHouseLimits()
         limits.insertPause = 0
         limits.cumulativeSettling = 0
+        limits.hourSettling = hourSettling
+        limits.maxHourPoints = 5
         limits.clockPatience = 40 * 24 * 3600 * 1_000_000_000
         return try await ClickHouseStorage(at: location, credentials, limits: limits, now: now)
     }

@@ -1,0 +1,139 @@
+import Fixtures
+import MartletPoints
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+@testable import MartletClickHouseStorage
+
+/// Hours that are made soon after they ended, and read instead of their points.
+@Suite(.enabled("a ClickHouse is installed") { TestedClickHouse.current != nil })
+struct EarlyHoursTests {
+    private let database: ClickHouseDatabase
+    private let clock = Clock()
+
+    init() async throws {
+        database = try await ClickHouseDatabase(try #require(TestedClickHouse.current))
+        clock.time = Samples.time(20_000)
+    }
+
+    private func collector(hourSettling: Double = 0) async throws -> ClickHouseStorage {
+        try await database.open(hourSettling: hourSettling, now: { [clock] in clock.time })
+    }
+
+    /// Samples.time(2_800) is a whole hour.
+    private static func window(_ from: UInt64 = 0, _ to: UInt64 = 3600) -> TimeWindow {
+        TimeWindow(from: Samples.time(2_800 + from), to: Samples.time(2_800 + to))
+    }
+
+    /// Stores a batch of two services that ends some seconds after the hour's begin.
+    private func store(
+        _ sequence: UInt64, at seconds: UInt64, in storage: ClickHouseStorage
+    ) async throws -> StoreOutcome {
+        let metrics = ["one", "two"].map { service in
+            let points = (0..<3).map { endpoint in
+                Samples.point(
+                    Samples.dimensions(.client, endpoint: "/\(endpoint)"), [0.25, 0.5, Double(endpoint + 1)],
+                    end: 2_800 + seconds)
+            }
+            return InstanceMetrics(resource: Samples.resource(service, instance: "i-\(service)"), points: points)
+        }
+        return try await storage.store(metrics, of: BatchID(instance: "i-one", sequence: sequence, signal: .metrics))
+    }
+
+    /// Returns the groups of a window, with the time of the latest request left out: an hour has that of its end.
+    private func groups(_ window: TimeWindow, step: UInt64? = nil, in storage: ClickHouseStorage) async throws
+        -> [RequestGroup]
+    {
+        let answer = try await storage.statistics(
+            StatisticsQuery(window: window, by: [.service, .endpoint], step: step.map { $0 * 1_000_000_000 }))
+        return answer.groups.map { group in
+            var group = group
+            group.latestEnd = 0
+            return group
+        }
+    }
+
+    private func deletePoints(_ storage: ClickHouseStorage) async throws {
+        try await storage.client.run("TRUNCATE TABLE \(storage.client.layout.everywhere(Schema.point))")
+    }
+
+    @Test func anHourThatIsOverIsReadInsteadOfItsPoints() async throws {
+        let storage = try await collector()
+        for sequence in 1...30 { _ = try await store(UInt64(sequence), at: UInt64(sequence) * 120, in: storage) }
+        let before = try await groups(Self.window(), in: storage)
+        try await storage.maintain()
+        try await deletePoints(storage)
+        #expect(try await groups(Self.window(), in: storage) == before)
+        #expect(before.map(\.count).reduce(0, +) == 30 * 18)
+        // A wider window has the hour wholly, a narrower one has only points.
+        #expect(try await groups(Self.window(0, 9000), in: storage) == before)
+        #expect(try await groups(Self.window(1, 3600), in: storage).isEmpty)
+    }
+
+    @Test func pointsThatComeLateCountAtOnceAndAreInTheHourThatIsMadeAnew() async throws {
+        let storages = [try await collector(), try await collector()]
+        _ = try await store(1, at: 600, in: storages[0])
+        try await storages[0].maintain()
+        // Through another collector, twice.
+        #expect(try await store(2, at: 1200, in: storages[1]) == .stored)
+        #expect(try await store(2, at: 1200, in: storages[0]) == .duplicate)
+        let before = try await groups(Self.window(), in: storages[0])
+        #expect(before.map(\.count).reduce(0, +) == 2 * 18)
+        for storage in storages { try await storage.maintain() }
+        try await deletePoints(storages[0])
+        #expect(try await groups(Self.window(), in: storages[1]) == before)
+    }
+
+    @Test func anHourIsMadeOnlyWhenNoInsertCanBeOnItsWay() async throws {
+        let storage = try await collector(hourSettling: 3600)
+        _ = try await store(1, at: 600, in: storage)
+        for _ in 0..<2 { try await storage.maintain() }
+        #expect(try await EarlyHours.holding(in: Samples.everything, storage.client).isEmpty)
+        // The hour that lasts is made by nobody.
+        clock.time = Samples.time(2_800 + 3599)
+        let other = try await collector()
+        try await other.maintain()
+        #expect(try await EarlyHours.holding(in: Samples.everything, storage.client).isEmpty)
+        clock.time = Samples.time(2_800 + 3600)
+        try await other.maintain()
+        #expect(try await EarlyHours.holding(in: Samples.everything, storage.client).count == 1)
+    }
+
+    @Test func anHourOfManyPointsIsMadeInParts() async throws {
+        let storage = try await collector()
+        for sequence in 1...4 { _ = try await store(UInt64(sequence), at: UInt64(sequence) * 900, in: storage) }
+        let hour = Int64(Samples.time(2_800)) / StoredHour.length
+        let parts = try await HourParts.conditions(of: hour, maxPoints: 5, storage.client)
+        var counts: [UInt64] = []
+        for part in parts {
+            counts += try await storage.client.rows("SELECT count() FROM point WHERE \(part)") { try $0.number() }
+        }
+        // Two services of twelve points from one sender each.
+        #expect(counts.filter { $0 > 0 } == [12, 12] && parts.count == 4)
+        #expect(try await HourParts.conditions(of: hour + 1, maxPoints: 5, storage.client).isEmpty)
+    }
+
+    @Test func slotsWithinAnHourAreMadeOfPoints() async throws {
+        let storage = try await collector()
+        for sequence in 1...4 { _ = try await store(UInt64(sequence), at: UInt64(sequence) * 900, in: storage) }
+        let query = StatisticsQuery(window: Self.window(), by: [], step: 900_000_000_000)
+        let before = try await storage.statistics(query)
+        try await storage.maintain()
+        #expect(try await EarlyHours.holding(in: Self.window(), storage.client).count == 1)
+        #expect(try await storage.statistics(query) == before)
+        #expect(before.slots?.groups.count == 1)
+    }
+
+    @Test func spansOfAProcessCountBesideTheMetricsOfOthers() async throws {
+        let storage = try await collector()
+        _ = try await store(1, at: 600, in: storage)
+        var (span, resource) = (Samples.detail(1), Samples.resource("three", instance: "i-three"))
+        (span.start, resource.agent) = (Samples.time(2_800 + 700), nil)
+        _ = try await storage.store([DetailsBatch(resource: resource, details: [span])], of: nil)
+        let before = try await groups(Self.window(), in: storage)
+        try await storage.maintain()
+        #expect(try await groups(Self.window(), in: storage) == before)
+        #expect(before.map(\.count).reduce(0, +) == 18 + 1)
+    }
+}
