@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Checks that the programs which read the files in deploy/ accept them. Needs `scripts/setup.sh test`.
+# Checks that the programs which read the files in deploy/ accept them. Needs `scripts/setup.sh test`, and for ClickHouse
+# also `scripts/setup.sh faults`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)

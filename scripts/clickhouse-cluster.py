@@ -4,9 +4,11 @@
     scripts/clickhouse-cluster.py COMMAND…
 
 The files are used as they are, with other hosts, ports and folders: all servers run on this machine. ZooKeeper stands in for
-Keeper, and without it the servers start alone. The command finds the cluster's addresses in MARTLET_COLLECTOR_STORE, and user and
-password in MARTLET_CLICKHOUSE_USER and MARTLET_CLICKHOUSE_PASSWORD. Everything ends with it. Needs Debian's clickhouse-server and
-zookeeper.
+Keeper. The command finds the cluster's addresses in MARTLET_COLLECTOR_STORE, user and password in MARTLET_CLICKHOUSE_USER and
+MARTLET_CLICKHOUSE_PASSWORD, and the servers' folders in CLICKHOUSE_FOLDER. Everything ends with it. Needs Debian's
+clickhouse-server and zookeeper. For example:
+
+    scripts/clickhouse-cluster.py bash -c 'martlet-collector migrate --cluster fleet && martlet-collector serve'
 """
 
 import os
@@ -108,8 +110,7 @@ def run(command, folder, processes):
     ]
     hosts = [host for shard in shards for host in shard]
     ports = free_ports(3 * len(hosts) + 1)
-    if zookeeper.exists() and shutil.which("java"):
-        processes.append(start_zookeeper(folder, ports[-1]))
+    processes.append(start_zookeeper(folder, ports[-1]))
     kinds = ["http_port", "tcp_port", "interserver_http_port"]
     ports_of = {host: dict(zip(kinds, ports[3 * number :])) for number, host in enumerate(hosts)}
     tcp_ports = {host: ports_of[host]["tcp_port"] for host in hosts}
