@@ -28,6 +28,13 @@ for statement in \
     "CREATE TABLE checked.all ON CLUSTER fleet (id UInt32) ENGINE = Distributed(fleet, checked, rows, id)"; do
     ask "${servers[0]}" "$statement" >/dev/null
 done
+# A new replica tells the others a moment later that it is there, and a quorum counts those that did.
+for server in "${servers[@]}"; do
+    for ((attempt = 0; attempt < 100; attempt++)); do
+        [[ $(ask "$server" "SELECT min(active_replicas) FROM system.replicas WHERE database = 'checked'") != 2 ]] || break
+        sleep 0.1
+    done
+done
 ask "${servers[0]}" "INSERT INTO checked.all SELECT number FROM system.numbers LIMIT 1000" "insert_distributed_sync=1&insert_quorum=2"
 for server in "${servers[@]}"; do
     # Each replica has the rows of its shard: the quorum was of both.
