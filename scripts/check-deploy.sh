@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Checks that the programs which read the files in deploy/ accept them. Needs `scripts/setup.sh test`.
+# Checks that the programs which read the files in deploy/ accept them. Needs `scripts/setup.sh test`, and for ClickHouse
+# also `scripts/setup.sh faults`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -25,19 +26,35 @@ check_environment_file() {
         fail "These lines of martlet-collector.env are neither comments nor variables."
 }
 
-# Checks that every service is built or has an image that another service builds, and that its dependencies exist.
+# Checks that every service has an image of a version, or one that a service builds, and that its dependencies, files and volumes exist.
 check_compose() {
-    .build/python/bin/python - deploy/compose.yaml <<'PYTHON'
+    .build/python/bin/python - deploy/compose.yaml deploy/clickhouse/compose.yaml <<'PYTHON'
+import pathlib
 import sys
 import yaml
 
-services = yaml.safe_load(open(sys.argv[1]))["services"]
-built = {service["image"] for service in services.values() if "build" in service}
-for name, service in services.items():
-    assert service["image"] in built, f"{name}: nothing builds {service['image']}"
-    for other in service.get("depends_on", []):
-        assert other in services, f"{name} depends on {other}, which does not exist"
+for path in sys.argv[1:]:
+    file = yaml.safe_load(open(path))
+    services = file["services"]
+    built = {service["image"] for service in services.values() if "build" in service}
+    for name, service in services.items():
+        where, image = f"{path}: {name}", service["image"]
+        assert image in built or ":" in image, f"{where}: nothing builds {image}, and it has no version"
+        for other in service.get("depends_on", []):
+            assert other in services, f"{where} depends on {other}, which does not exist"
+        for source in (volume.split(":")[0] for volume in service.get("volumes", [])):
+            known = pathlib.Path(path).parent.joinpath(source).exists() if "/" in source else source in file["volumes"]
+            assert known, f"{where}: there is no {source}"
 PYTHON
+    if command -v docker-compose >/dev/null; then
+        local path
+        for path in deploy/compose.yaml deploy/clickhouse/compose.yaml; do
+            env MARTLET_INGEST_TOKEN=a MARTLET_READ_TOKEN=b CLICKHOUSE_PASSWORD=c CLICKHOUSE_INTERSERVER_PASSWORD=d \
+                docker-compose -f "$path" config --quiet || fail "docker-compose does not accept $path."
+        done
+    else
+        echo "NOT CHECKED: docker-compose is not installed; no schema was compared with the compose files." >&2
+    fi
 }
 
 # Checks that the first stage of the image copies the folder of every target of the manifest.
@@ -80,6 +97,20 @@ check_kubernetes() {
         fail "Kubernetes does not accept the manifests."
 }
 
+# Lets ClickHouse read deploy/clickhouse/*.xml: its current engine, and Debian's server, of which four become the cluster.
+check_clickhouse() {
+    local status=0 folder=/usr/share/java
+    .build/python/bin/python scripts/check-clickhouse.py || status=$?
+    ((status == 0 || status == 3)) || fail "The files in deploy/clickhouse do not fit."
+    ((status == 0)) ||
+        echo "NOT CHECKED: chdb-core is not installed (scripts/setup.sh faults); no current ClickHouse read deploy/clickhouse/*.xml." >&2
+    if ! PATH=$PATH:/usr/sbin command -v clickhouse-server >/dev/null || [[ ! -r $folder/zookeeper.jar ]]; then
+        echo "NOT CHECKED: clickhouse-server or zookeeper is not installed (scripts/setup.sh faults); no cluster was started." >&2
+        return
+    fi
+    scripts/clickhouse-cluster.py scripts/check-cluster.sh || fail "The cluster of deploy/clickhouse/server.xml does not work."
+}
+
 check_unit
 check_environment_file
 check_compose
@@ -87,4 +118,5 @@ check_container_file
 check_prometheus
 check_dashboard
 check_kubernetes
+check_clickhouse
 bash -n deploy/container/image.sh
