@@ -15,7 +15,7 @@ test:
 	swift build --build-tests --disable-xctest
 	scripts/run-tests.sh --filter '^Martlet(OTLP|Telemetry)?Tests\.'
 	scripts/run-tests.sh --filter '^CollectorTests\.'
-	MARTLET_TEST_STORE=clickhouse scripts/run-tests.sh --filter 'StorageContractTests'
+	MARTLET_TEST_STORE=clickhouse scripts/run-tests.sh --filter 'StorageContractTests|EndToEndTests.(Page|Chain|ReportTruth)Tests'
 	scripts/run-tests.sh --filter EndToEndTests --skip ConsumerTests
 	scripts/run-tests.sh --filter ConsumerTests
 	scripts/run-tests.sh --filter '^FaultTests\.'
@@ -26,7 +26,6 @@ test:
 
 faults:
 	@scripts/setup.sh test
-	@scripts/setup.sh faults
 	swift build --build-tests --disable-xctest
 	MARTLET_FAULTS=full scripts/run-tests.sh --filter '^FaultTests\.'
 	MARTLET_FAULTS=full MARTLET_TRANSPORT=urlsession scripts/run-tests.sh --filter '^FaultTests\.' --skip ClickHouse
@@ -34,6 +33,7 @@ faults:
 		'StorageContractTests|ClickHouseStorageTests|CumulativePassTests|\.CopyTests'
 	MARTLET_TEST_STORE=clickhouse-cluster scripts/run-tests.sh --filter \
 		'StorageContractTests|ClickHouseStorageTests|CumulativePassTests|\.CopyTests'
+	MARTLET_TEST_STORE=clickhouse scripts/run-tests.sh --filter EndToEndTests --skip ConsumerTests
 	scripts/outage.sh
 	scripts/overload.sh
 

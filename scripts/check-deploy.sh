@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Checks that the programs which read the files in deploy/ accept them. Needs `scripts/setup.sh test`, and for ClickHouse
-# also `scripts/setup.sh faults`.
+# Checks that the programs which read the files in deploy/ accept them. Needs `scripts/setup.sh test`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -103,9 +102,9 @@ check_clickhouse() {
     .build/python/bin/python scripts/check-clickhouse.py || status=$?
     ((status == 0 || status == 3)) || fail "The files in deploy/clickhouse do not fit."
     ((status == 0)) ||
-        echo "NOT CHECKED: chdb-core is not installed (scripts/setup.sh faults); no current ClickHouse read deploy/clickhouse/*.xml." >&2
+        echo "NOT CHECKED: chdb-core is not installed; no current ClickHouse read deploy/clickhouse/*.xml." >&2
     if ! PATH=$PATH:/usr/sbin command -v clickhouse-server >/dev/null || [[ ! -r $folder/zookeeper.jar ]]; then
-        echo "NOT CHECKED: clickhouse-server or zookeeper is not installed (scripts/setup.sh faults); no cluster was started." >&2
+        echo "NOT CHECKED: clickhouse-server or zookeeper is not installed; no cluster was started." >&2
         return
     fi
     scripts/clickhouse-cluster.py scripts/check-cluster.sh || fail "The cluster of deploy/clickhouse/server.xml does not work."

@@ -3,9 +3,8 @@
 #
 # `check` adds Python. `demo` adds the OpenTelemetry SDK for Python if it can be had. `test` adds that, and the needs of the
 # tests: libcurl's headers (for a statically linked service), curl, OpenSSL, nginx, a list of English words, Chromium and
-# systemd's checks; in .build/python PyYAML, Schemathesis, Selenium and, if it can be had, kubernetes-validate; in
-# .build/prometheus Debian's Prometheus; and ClickHouse if it can be had. `faults` adds to `test` ZooKeeper for a cluster of
-# ClickHouse, and ClickHouse's current engine in .build/python, if they can be had.
+# systemd's checks; in .build/python PyYAML, Schemathesis and Selenium; in .build/prometheus Debian's Prometheus; and if they
+# can be had, ClickHouse, ZooKeeper for a cluster of it, and in .build/python its current engine and kubernetes-validate.
 set -euo pipefail
 
 fail() {
@@ -126,10 +125,10 @@ fi
 [[ ${1:-} != test ]] || install_python_packages kubernetes_validate 'kubernetes-validate~=1.34' ||
     echo "kubernetes-validate could not be installed."
 [[ ${1:-} != test ]] || unpack_prometheus || fail "Please put Prometheus and promtool into .build/prometheus/usr/bin and try again."
-if [[ ${1:-} == faults ]]; then
+if [[ ${1:-} == test ]]; then
     # The package starts no service; that is in Debian's zookeeperd.
-    has_zookeeper || install zookeeper ||
-        echo "!!!!!!!! NO ZOOKEEPER: zookeeper could not be installed; the tests of a cluster of ClickHouse are left out. !!!!!!!!"
+    has_zookeeper || { echo "Installing zookeeper" && install zookeeper; } ||
+        echo "!!!!!!!! NO ZOOKEEPER: zookeeper could not be installed; no cluster of ClickHouse is tested. !!!!!!!!"
     install_python_packages chdb.session 'chdb-core~=26.9' ||
-        echo "!!!!!!!! NO CHDB: chdb-core could not be installed; the tests of the store on a current ClickHouse are left out. !!!!!!!!"
+        echo "!!!!!!!! NO CHDB: chdb-core could not be installed; nothing is tested on a current ClickHouse. !!!!!!!!"
 fi

@@ -76,7 +76,14 @@ import Testing
         }
         let answer = try await text(
             at: collector.address + "/api/v1/report?since=\(since)&until=\(until)&kind=client")
-        #expect(answer == command.output)
+        // A ClickHouse adds durations up in any order, which can change the last digits of a sum.
+        let isExact = !TestedStore.isClickHouse
+        #expect(isExact ? answer == command.output : rounded(answer) == rounded(command.output))
+    }
+
+    /// Returns the text with nine digits of each number.
+    private func rounded(_ text: String) -> String {
+        text.replacing(#/[0-9]+\.[0-9]+/#) { String(format: "%.9g", Double($0.output) ?? 0) }
     }
 
     private func text(at address: String) async throws -> String {

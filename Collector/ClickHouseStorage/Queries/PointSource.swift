@@ -54,7 +54,10 @@ struct PointSource {
         let patience = Int64(clamping: MetricsCover.patience)
         // Metrics of long intervals end after the spans that they cover.
         let coverTimes = times(max(0, from - 2 * patience), to > .max - 48 * patience ? .max : to + 24 * patience)
-        let cover = "\(coverTimes) AND \(processes)"
+        // Most senders have no spans that are counted, and their points need not be looked at.
+        let withSpans =
+            "(service, instance, kind) IN (SELECT service, instance, kind FROM point WHERE spans = 1 AND \(condition))"
+        let cover = "\(coverTimes) AND \(processes) AND \(withSpans)"
         return [
             "SELECT \(columns) FROM point FINAL WHERE spans = 0 AND \(metrics) AND \(condition)",
             // A difference that later points took back is empty.

@@ -88,8 +88,8 @@ extension TableRows {
         number(sketch.zeroCount)
         number(Int8(clamping: sketch.scale))
         let filled = sketch.buckets.indices.filter { sketch.buckets[$0] > 0 }
-        array(filled) { $0.number(sketch.offset + Int32($1)) }
-        array(filled) { $0.number(sketch.buckets[$1]) }
+        numbers(filled.count) { sketch.offset + Int32(filled[$0]) }
+        numbers(filled.count) { sketch.buckets[filled[$0]] }
         number(statistics.bytesSent)
         number(statistics.bytesReceived)
         let phases = statistics.phases.isEmpty ? [] : RequestPhase.allCases

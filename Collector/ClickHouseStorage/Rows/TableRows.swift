@@ -37,6 +37,18 @@ struct TableRows: Sendable {
         for element in elements { body(&self, element) }
     }
 
+    /// Appends an array of numbers. A point has two of them, with a number for each bucket.
+    mutating func numbers<Number: FixedWidthInteger & BitwiseCopyable>(_ count: Int, _ number: (Int) -> Number) {
+        length(count)
+        let (start, size) = (bytes.count, MemoryLayout<Number>.size)
+        bytes.append(contentsOf: repeatElement(0, count: count * size))
+        var elements = bytes.mutableSpan
+        var target = elements.mutableBytes
+        for index in 0..<count {
+            target.storeBytes(of: number(index).littleEndian, toByteOffset: start + index * size, as: Number.self)
+        }
+    }
+
     private mutating func length(_ value: Int) {
         var rest = UInt64(value)
         while rest >= 0x80 {

@@ -12,6 +12,9 @@ import NIOHTTP1
 final class ClickHouseConnection: Sendable {
     /// Bytes of an answer at most.
     private static let maxAnswer = 256 << 20
+    /// Bytes of an answer that ClickHouse holds in memory until the statement has ended. Without it each answer is a file, for which a
+    /// full disk has no room.
+    private static let maxHeldAnswer = 64 << 20
     let location: ClickHouseLocation
     private let credentials: ClickHouseCredentials
     private let timeout: TimeAmount
@@ -46,7 +49,7 @@ final class ClickHouseConnection: Sendable {
     func run(
         _ sql: String, rows: [UInt8]? = nil, isInDatabase: Bool = true, settings: [(String, String)] = []
     ) async throws -> [UInt8] {
-        var query = settings + [("wait_end_of_query", "1")]
+        var query = settings + [("wait_end_of_query", "1"), ("buffer_size", "\(Self.maxHeldAnswer)")]
         if isInDatabase { query.append(("database", location.database)) }
         var body = ByteBuffer(string: sql)
         if let rows {

@@ -24,7 +24,7 @@ struct ClickHouseDatabase {
         limits.insertPause = 0
         limits.cumulativeSettling = 0
         limits.hourSettling = hourSettling
-        limits.maxHourPoints = 5
+        limits.maxHourPoints = 40
         limits.clockPatience = 40 * 24 * 3600 * 1_000_000_000
         return try await ClickHouseStorage(at: location, credentials, limits: limits, now: now)
     }
