@@ -30,9 +30,9 @@ faults:
 	MARTLET_FAULTS=full scripts/run-tests.sh --filter '^FaultTests\.'
 	MARTLET_FAULTS=full MARTLET_TRANSPORT=urlsession scripts/run-tests.sh --filter '^FaultTests\.' --skip ClickHouse
 	MARTLET_TEST_STORE=chdb scripts/run-tests.sh --filter \
-		'StorageContractTests|ClickHouseStorageTests|CumulativePassTests|\.CopyTests'
+		'StorageContractTests|ClickHouseStorageTests|CumulativePassTests|EarlyHoursTests|\.CopyTests'
 	MARTLET_TEST_STORE=clickhouse-cluster scripts/run-tests.sh --filter \
-		'StorageContractTests|ClickHouseStorageTests|CumulativePassTests|\.CopyTests'
+		'StorageContractTests|ClickHouseStorageTests|CumulativePassTests|EarlyHoursTests|\.CopyTests'
 	MARTLET_TEST_STORE=clickhouse scripts/run-tests.sh --filter EndToEndTests --skip ConsumerTests
 	scripts/outage.sh
 	scripts/overload.sh
