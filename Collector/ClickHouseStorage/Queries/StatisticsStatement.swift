@@ -30,10 +30,17 @@ struct StatisticsStatement {
             // A list of tuples of one element is a list of values.
             let values = groups.map { "(\($0.map { SQLText.quoted($0 ?? "") }.joined(separator: ", ")))" }
             let names = query.by.map(\.expression).joined(separator: ", ")
-            condition = groups.isEmpty ? "0" : "(\(names)) IN (\(values.joined(separator: ", ")))"
+            condition =
+                groups.isEmpty ? "0" : "(\(names)) IN (\(values.joined(separator: ", ")))\(Self.services(query))"
         } else {
             condition = "1"
         }
+    }
+
+    /// Returns the condition on the services of a query's groups, by which the table's key finds their points.
+    private static func services(_ query: StatisticsQuery) -> String {
+        guard let groups = query.groups, let index = query.by.firstIndex(of: .service) else { return "" }
+        return " AND service IN \(SQLText.list(Set(groups.map { $0[index] ?? "" }).sorted()))"
     }
 
     private var sql: String {

@@ -118,7 +118,8 @@ enum Schema {
         phase_seconds Array(Float64)
         """
 
-    private static let pointKey = "hour, service, series, end_ns, sender, batch, start_ns, ordinal"
+    /// Points of metrics and of spans are read apart, so they lie apart.
+    private static let pointKey = "hour, spans, service, series, end_ns, sender, batch, start_ns, ordinal"
 
     /// Points as they came, by the week.
     static let point = Table(
