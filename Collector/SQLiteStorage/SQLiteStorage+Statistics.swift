@@ -12,14 +12,11 @@ extension SQLiteStorage {
                 var sums = queries.map {
                     GroupSums($0, isInSlots: $0.limit == nil, expired, limits, knownSeries)
                 }
-                try ChunkPass.add(to: &sums, in: db)
+                let passes = try ChunkPass.add(to: &sums, isKeeping: queries.contains(where: \.needsSecondPass), in: db)
                 var answers = try zip(queries, sums).map { try $1.answer(to: $0, in: db) }
+                var limited = LimitedGroups(queries, sums, &answers, expired, limits)
                 sums = []
-                // The groups that a limit leaves are known only now, so their points are read once more for the slots.
-                for (index, query) in queries.enumerated() where query.limit != nil && query.step != nil {
-                    guard case .success(let answer) = answers[index] else { continue }
-                    answers[index] = try query.withSlots(answer, expired, limits, knownSeries, in: db)
-                }
+                try limited.complete(&answers, passes, in: db)
                 return answers
             }
         }
@@ -36,19 +33,8 @@ extension SQLiteStorage {
 }
 
 extension StatisticsQuery {
-    /// Returns an answer with the slots of its groups.
-    fileprivate func withSlots(
-        _ answer: StatisticsAnswer, _ expired: ExpiredTimes, _ limits: SQLiteLimits, _ series: SeriesMemory,
-        in db: Database
-    ) throws -> Result<StatisticsAnswer, TooManyGroups> {
-        var (answer, query) = (answer, self)
-        query.groups = answer.groups.map(\.values)
-        var sums = [GroupSums(query, isInSlots: true, expired, limits, series)]
-        try ChunkPass.add(to: &sums, in: db)
-        if let failure = sums[0].failure { return .failure(failure) }
-        answer.slots = sums[0].grid.map { GroupSlots(answer.groups, of: sums[0].slots, in: $0) }
-        return .success(answer)
-    }
+    /// Whether the points of the groups that the limit leaves may be read once more.
+    fileprivate var needsSecondPass: Bool { limit != nil && (hasDistributions || step != nil) }
 }
 
 extension GroupSums {

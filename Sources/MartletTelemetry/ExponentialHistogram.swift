@@ -119,6 +119,7 @@ package struct ExponentialHistogram: Sendable, Equatable {
         guard !other.buckets.isEmpty else { return }
         lowerScale(toHold: other.offset, to: other.last)
         other.lowerScale(to: scale)
+        reserveRoom(from: other.offset, to: other.last)
         makeRoom(for: other.offset)
         makeRoom(for: other.last)
         Self.add(other.buckets, to: &buckets, at: Int(other.offset - offset))
@@ -129,12 +130,39 @@ package struct ExponentialHistogram: Sendable, Equatable {
         guard let otherCount = other.count else { return false }
         guard otherCount > 0 else { return true }
         lowerScale(to: other.scale)
+        mergeFigures(of: other, otherCount)
+        mergeBuckets(of: other)
+        return true
+    }
+
+    /// Adds all values of a list of buckets and leaves its buckets out: count, sum and bounds are exact, and no quantile is known
+    /// until ``takeBuckets(of:)``. Returns `false` and adds nothing if the list is not a valid histogram.
+    package mutating func mergeFigures(of other: SparseHistogram) -> Bool {
+        guard let otherCount = other.count else { return false }
+        guard otherCount > 0 else { return true }
+        lowerScale(to: other.scale)
+        mergeFigures(of: other, otherCount)
+        return true
+    }
+
+    /// Takes the scale and the buckets of a histogram of the same values.
+    package mutating func takeBuckets(of other: ExponentialHistogram) {
+        (scale, offset, buckets) = (other.scale, other.offset, other.buckets)
+    }
+
+    /// Drops the buckets: see ``mergeFigures(of:)``.
+    package mutating func dropBuckets() { (offset, buckets) = (0, []) }
+
+    private mutating func mergeFigures(of other: SparseHistogram, _ otherCount: UInt64) {
         min = count == 0 ? other.min : Self.combine(min, other.min, Swift.min)
         max = count == 0 ? other.max : Self.combine(max, other.max, Swift.max)
         count &+= otherCount
         sum += other.sum
         zeroCount &+= other.zeroCount
-        guard let first = other.first, let last = other.last else { return true }
+    }
+
+    private mutating func mergeBuckets(of other: SparseHistogram) {
+        guard let first = other.first, let last = other.last else { return }
         if scale != other.scale || first < offset || last > self.last {
             lowerScale(toHold: first >> (other.scale - scale), to: last >> (other.scale - scale))
             reserveRoom(from: first >> (other.scale - scale), to: last >> (other.scale - scale))
@@ -142,29 +170,27 @@ package struct ExponentialHistogram: Sendable, Equatable {
             makeRoom(for: last >> (other.scale - scale))
         }
         Self.add(other, loweredBy: other.scale - scale, to: &buckets, from: offset)
-        return true
     }
 
     // These are functions of their own so that the compiler checks once, and not for each bucket, whether it may change
-    // the array in place. That check takes longer than the addition.
+    // the array in place. That check takes longer than the addition, and through a span it is made once.
 
     @inline(never)
     private static func add(_ added: [UInt64], to buckets: inout [UInt64], at first: Int) {
-        var index = first
-        for count in added {
-            buckets[index] &+= count
-            index &+= 1
-        }
+        let source = added.span
+        var target = buckets.mutableSpan
+        for index in source.indices { target[first &+ index] &+= source[index] }
     }
 
     @inline(never)
     private static func add(
         _ other: SparseHistogram, loweredBy shift: Int32, to buckets: inout [UInt64], from offset: Int32
     ) {
-        let (added, count) = (other.buckets, other.bucketCount)
+        let (added, count) = (other.buckets.span, other.bucketCount)
+        var target = buckets.mutableSpan
         var index = 0
         while index < count {
-            buckets[Int((added[index].index &>> shift) &- offset)] &+= added[index].count
+            target[Int((added[index].index &>> shift) &- offset)] &+= added[index].count
             index += 1
         }
     }
@@ -289,14 +315,14 @@ package struct ExponentialHistogram: Sendable, Equatable {
         }
     }
 
-    /// Reserves twice the capacity that the present buckets and those from `first` to `second` need, if they have less
-    /// than they need: when many histograms are added up, most have values beyond the earlier ones.
+    /// Reserves a quarter more than the capacity that the present buckets and those from `first` to `second` need, if they have
+    /// less than they need: when many histograms are added up, most have values beyond the earlier ones.
     private mutating func reserveRoom(from first: Int32, to second: Int32) {
         let low = buckets.isEmpty ? first : Swift.min(first, offset)
         let high = buckets.isEmpty ? second : Swift.max(second, last)
         let count = Int(high - low) + 1
         guard count > buckets.capacity else { return }
-        buckets.reserveCapacity(Swift.min(count * 2, Self.maxBuckets))
+        buckets.reserveCapacity(Swift.min(count + count / 4, Self.maxBuckets))
     }
 
     /// Lowers the scale until the present buckets and those from `first` to `second` fit into ``maxBuckets``.

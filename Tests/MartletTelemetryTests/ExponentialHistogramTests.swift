@@ -111,4 +111,27 @@ import Testing
         #expect(histogram.countOfValues(upTo: .infinity) == 5)
         #expect(histogram.countOfValues(upTo: .nan) == 0)
     }
+
+    @Test func twoHistogramsHaveTheQuantilesOfTheirSum() {
+        let shares = [0, 0.001, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 1]
+        let values = Self.values(600)
+        let ends = [1e-300, 1e300]
+        var histograms = [
+            ExponentialHistogram(), Self.histogram([0, 0, -1]), Self.histogram([0.25]), Self.histogram(values),
+            Self.histogram(Array(values.prefix(70))), Self.histogram(values.map { $0 * 1e6 } + [0]),
+            Self.histogram(values, scale: 3), Self.histogram(values, scale: 10), Self.histogram(ends),
+        ]
+        histograms += [
+            ExponentialHistogram(
+                scale: 7, sum: 9, min: nil, max: nil, zeroCount: 2, offset: -40, buckets: [0, 3, 0, 4, 0]),
+            ExponentialHistogram(scale: 7, sum: 9, min: nil, max: nil, zeroCount: 0, offset: 0, buckets: []),
+        ].compactMap { $0 }
+        for one in histograms {
+            for other in histograms {
+                var sum = one
+                sum.merge(other)
+                #expect(one.quantiles(shares, with: other) == sum.quantiles(shares))
+            }
+        }
+    }
 }

@@ -15,15 +15,16 @@ struct GenerateCommand: AsyncParsableCommand {
     @Option var services = 50
     @Option(help: "Series of a service.") var series = 200
     @Option var days = 30
+    @Option(help: "Days of them that are kept by the minute.") var minuteDays = 7
 
     func run() async throws {
         let now = SQLiteStorage.systemClock() / 3_600_000_000_000 * 3600
         let storage = try SQLiteStorage(path: path)
         let traffic = (0..<services).map { SyntheticTraffic(service: $0, series: series) }
         let hour: UInt64 = 3600
-        try await store(
-            traffic, in: storage, from: now - UInt64(days) * 24 * hour, to: now - 7 * 24 * hour, step: hour / 2)
-        try await store(traffic, in: storage, from: now - 7 * 24 * hour, to: now - 6 * hour, step: 30)
+        let (first, firstMinutes) = (now - UInt64(days) * 24 * hour, now - UInt64(minuteDays) * 24 * hour)
+        try await store(traffic, in: storage, from: first, to: firstMinutes, step: hour / 2)
+        try await store(traffic, in: storage, from: firstMinutes, to: now - 6 * hour, step: 30)
         try await store(traffic, in: storage, from: now - 6 * hour, to: now, step: 10)
         try await storage.maintain()
         try storage.close()

@@ -26,7 +26,10 @@ struct Incompleteness: Sendable {
         missing = answer.account.missing
         let services = missing > 0 ? Set(answer.groups.compactMap { $0.values.first ?? nil }).sorted() : []
         byService = try await Self.missing(from: services.prefix(Self.maxServices), visit, answer.window, in: storage)
-        gaps = Report(answer, for: StatisticsQuery(window: answer.window, by: [.service, .kind])).gaps
+        // The sentences need no rows.
+        var whole = answer
+        (whole.groups, whole.slots) = ([], nil)
+        gaps = Report(whole, for: StatisticsQuery(window: answer.window, by: [.service, .kind])).gaps
         let isWhole = missing == 0
         self.agents =
             isWhole

@@ -10,6 +10,8 @@ package struct ReportQuestion: Sendable {
 
     private let query: StatisticsQuery
     private let base: ComparisonBase?
+    /// Whether the rows that are compared are asked for with their distributions.
+    private var hasDistributions = false
 
     /// - Parameter base: the requests that the report's are compared with; `nil` for none.
     package init(_ query: StatisticsQuery, comparedWith base: ComparisonBase? = nil) {
@@ -21,7 +23,7 @@ package struct ReportQuestion: Sendable {
     package var queries: [StatisticsQuery] {
         guard let base else { return [query] }
         let asked = base.query(after: query)
-        return [asked, base.query(before: query, answeredFor: asked.window)].map(\.ranking)
+        return [asked, base.query(before: query, answeredFor: asked.window)].map(ranking)
     }
 
     /// Returns the report of the answers to ``queries``. Throws ``TooManyGroups`` if there are too many rows.
@@ -30,7 +32,7 @@ package struct ReportQuestion: Sendable {
     package func report(of answers: [Answer], in storage: some Storage) async throws -> Report {
         var after = try answers[0].get()
         guard let base else { return Report(after, for: query) }
-        let before = try await self.before(base, after.window, answers[1], in: storage)
+        var before = try await self.before(base, after.window, answers[1], in: storage)
         let rows = ComparedRows(after: after.groups, before: before.groups)
         after.groups = Array(after.groups.prefix(query.limit ?? after.groups.count))
         let inBlocks = [base.query(after: query), base.query(before: query, answeredFor: after.window)]
@@ -41,6 +43,9 @@ package struct ReportQuestion: Sendable {
         let blocks = try await (
             after: storage.inBlocks(inBlocks[0], parts[0].get()), before: storage.inBlocks(inBlocks[1], parts[1].get())
         )
+        guard hasDistributions || after.takeBuckets(of: blocks.after) && before.takeBuckets(of: blocks.before) else {
+            return try await whole.report(of: storage.statistics(whole.queries), in: storage)
+        }
         if let answer = try parts.dropFirst(2).first?.get() {
             after.slots = answer.slots.map { GroupSlots(after.groups, of: $0.groups, in: $0.grid) }
         }
@@ -50,6 +55,22 @@ package struct ReportQuestion: Sendable {
         return report
     }
 
+    /// The same question, asked for the distributions of rows at once.
+    private var whole: ReportQuestion {
+        var question = self
+        question.hasDistributions = true
+        return question
+    }
+
+    /// Returns the query of the rows that are compared, without slots. The blocks of these rows have their distributions, so they
+    /// are not asked for twice.
+    private func ranking(_ query: StatisticsQuery) -> StatisticsQuery {
+        var ranking = query
+        ranking.limit = query.limit.map { max($0, Self.maxComparedRows) }
+        (ranking.step, ranking.hasDistributions) = (nil, hasDistributions)
+        return ranking
+    }
+
     /// Returns the answer about the time before a window that was answered. It is the one that was asked for, unless that window is
     /// wider than the query's.
     private func before(
@@ -57,19 +78,11 @@ package struct ReportQuestion: Sendable {
     ) async throws -> StatisticsAnswer {
         let isTheSame = window == base.query(after: query).window
         let before = base.query(before: query, answeredFor: window)
-        return isTheSame ? try answer.get() : try await storage.statistics(before.ranking)
+        return isTheSame ? try answer.get() : try await storage.statistics(ranking(before))
     }
 }
 
 extension StatisticsQuery {
-    /// The query of the rows that are compared, without slots.
-    fileprivate var ranking: StatisticsQuery {
-        var query = self
-        query.limit = limit.map { max($0, ReportQuestion.maxComparedRows) }
-        query.step = nil
-        return query
-    }
-
     /// Returns the query of these groups, all of them.
     fileprivate func selecting(_ groups: [[String?]]) -> StatisticsQuery {
         var query = self
@@ -90,5 +103,19 @@ extension Storage {
             return answer
         }
         return try await statistics(query.cut(into: ComparisonBlocks(answer.window, slot: finest)))
+    }
+}
+
+extension StatisticsAnswer {
+    /// Takes the distributions of the same groups from another answer about the same window. Returns `false` if that answer is of
+    /// other requests, because a point came between the two, or has coarser buckets.
+    fileprivate mutating func takeBuckets(of other: StatisticsAnswer) -> Bool {
+        guard window == other.window else { return false }
+        let known = Dictionary(other.groups.map { ($0.values, $0) }) { first, _ in first }
+        for index in groups.indices {
+            guard let group = known[groups[index].values], groups[index].hasBuckets(in: group) else { return false }
+            groups[index].takeBuckets(of: group)
+        }
+        return true
     }
 }

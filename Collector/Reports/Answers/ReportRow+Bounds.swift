@@ -11,7 +11,7 @@ extension ReportRow.Bounds {
     init?(of share: Double, _ group: RequestGroup, completeness: Double) {
         guard completeness < 1, completeness > 0 else { return nil }
         let (lowest, highest) = (max(0, (share - (1 - completeness)) / completeness), share / completeness)
-        let bounds = group.statistics.duration.quantiles([lowest, min(highest, 1)])
+        let bounds = group.quantiles([lowest, min(highest, 1)])
         guard let from = bounds[0], let to = bounds[1] else { return nil }
         self.init(
             from: Milliseconds.of(from), to: highest < 1 ? Milliseconds.of(to) : nil)

@@ -8,14 +8,17 @@ extension RequestGroup {
     ///
     /// - Parameter seconds: the length of the report's window.
     package func measures(seconds: Double) -> RequestMeasures {
-        let statistics = statistics
+        let (unfailed, failed) = (unfailed, failed)
+        var phases = unfailed.phases
+        phases.merge(failed.phases)
         return RequestMeasures(
-            count: statistics.requests,
-            perSecond: share(Double(statistics.requests), of: seconds),
+            count: count,
+            perSecond: share(Double(count), of: seconds),
             failures: failures,
-            latency: statistics.duration.latency,
-            phases: statistics.phases.means,
-            bytes: RequestMeasures.Bytes(sent: statistics.bytesSent, received: statistics.bytesReceived),
+            latency: latency,
+            phases: phases.means,
+            bytes: RequestMeasures.Bytes(
+                sent: unfailed.bytesSent &+ failed.bytesSent, received: unfailed.bytesReceived &+ failed.bytesReceived),
             apdex: Apdex.score(unfailed: unfailed.duration, failed: failed.requests),
             impact: 0, fromSpans: fromSpans > 0 ? fromSpans : nil,
             changedByRules: changed > 0 ? changed : nil)
@@ -23,8 +26,15 @@ extension RequestGroup {
 
     /// Returns a quantile of all durations, in milliseconds; `nil` if there are no requests.
     package func milliseconds(_ quantile: Double) -> Double? {
-        isEmpty
-            ? nil : statistics.duration.quantiles([quantile]).first.flatMap { $0 }.map(Milliseconds.of)
+        quantiles([quantile])[0].map(Milliseconds.of)
+    }
+
+    /// The latency in milliseconds; zeros if there were no requests.
+    private var latency: RequestMeasures.Latency {
+        let quantiles = quantiles([0.5, 0.75, 0.9, 0.95, 0.99, 1]).map { Milliseconds.of($0 ?? 0) }
+        return RequestMeasures.Latency(
+            mean: Milliseconds.of(count > 0 ? time / Double(count) : 0), p50: quantiles[0], p75: quantiles[1],
+            p90: quantiles[2], p95: quantiles[3], p99: quantiles[4], max: quantiles[5])
     }
 
     package func impact(among all: RequestGroup) -> Double { share(time, of: all.time) }
@@ -35,17 +45,6 @@ extension RequestGroup {
             count: failed, rate: share(Double(failed), of: Double(count)),
             transport: outcomes[.transportFailure], http4xx: outcomes[.clientError], http5xx: outcomes[.serverError],
             hung: outcomes[.hung], cancelled: outcomes[.cancelled])
-    }
-}
-
-extension ExponentialHistogram {
-    /// The latency in milliseconds; zeros if there were no requests.
-    fileprivate var latency: RequestMeasures.Latency {
-        let quantiles = quantiles([0.5, 0.75, 0.9, 0.95, 0.99, 1]).map { Milliseconds.of($0 ?? 0) }
-        return RequestMeasures.Latency(
-            mean: Milliseconds.of(mean), p50: quantiles[0], p75: quantiles[1], p90: quantiles[2],
-            p95: quantiles[3],
-            p99: quantiles[4], max: quantiles[5])
     }
 }
 

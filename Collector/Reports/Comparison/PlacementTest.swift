@@ -14,8 +14,8 @@ struct PlacementTest: Sendable {
     private let studentT: StudentT
 
     init(before: WindowCounts, after: WindowCounts) {
-        let placed = Self.mean(of: Self.placements(in: before.totals), in: after)
-        let reversed = Self.mean(of: Self.placements(in: after.totals), in: before)
+        let placed = Self.mean(of: Self.placements(of: after.totals, in: before.totals), in: after)
+        let reversed = Self.mean(of: Self.placements(of: before.totals, in: after.totals), in: before)
         superiority = placed.mean
         independentVariance = Self.independentVariance(before.totals, after.totals)
         // The placements before are 1 less these, which vary as much.
@@ -34,19 +34,19 @@ struct PlacementTest: Sendable {
         return variance > 0 ? studentT.twoSided((superiority - 0.5) / variance.squareRoot()) : 1
     }
 
-    /// Returns the placement of each bucket among requests.
-    private static func placements(in totals: [Double]) -> [Double] {
+    /// Returns the placement of each bucket with requests among those of another window.
+    private static func placements(of requests: [Double], in totals: [Double]) -> [Double] {
         let size = totals.reduce(0, +)
         var below = 0.0
-        return totals.map { count in
+        return zip(requests, totals).map { requests, count in
             defer { below += count }
-            return (below + count / 2) / size
+            return requests > 0 ? (below + count / 2) / size : 0
         }
     }
 
     private static func mean(of placements: [Double], in window: WindowCounts) -> BlockMean {
         let sums = window.buckets.map { block in
-            zip(block, placements).reduce(0) { $0 + $1.0 * $1.1 }
+            block.reduce(0) { $0 + $1.count * placements[$1.index] }
         }
         return BlockMean(sums: sums, sizes: window.requests)
     }

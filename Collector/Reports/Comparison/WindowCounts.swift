@@ -7,19 +7,38 @@ struct WindowCounts {
     let requests: [Double]
     /// Failed requests, by block.
     let failures: [Double]
-    /// Requests by block, and in it by bucket. The buckets of both windows are the same.
-    let buckets: [[Double]]
+    /// Requests by block, and in it by bucket, without empty buckets. The buckets of both windows are the same.
+    let buckets: [[Bucket]]
     /// Requests by bucket.
     let totals: [Double]
     let blocks: [RequestGroup]
+
+    /// A bucket with requests: most blocks have few of the hundreds that a row has.
+    typealias Bucket = (index: Int, count: Double)
 
     init(_ blocks: [RequestGroup], in shared: SharedBuckets) {
         let blocks = blocks.filter { $0.count > 0 }
         requests = blocks.map { Double($0.count) }
         failures = blocks.map { Double($0.failedCount) }
-        buckets = blocks.map(shared.counts)
-        totals = shared.sums(of: buckets)
+        var totals = [Double](repeating: 0, count: shared.count)
+        var counts = totals
+        buckets = blocks.map { block in
+            shared.add(block, to: &counts)
+            return Self.takeBuckets(of: &counts, addingTo: &totals)
+        }
+        self.totals = totals
         self.blocks = blocks
+    }
+
+    /// Returns the buckets with requests, and empties them.
+    private static func takeBuckets(of counts: inout [Double], addingTo totals: inout [Double]) -> [Bucket] {
+        var buckets: [Bucket] = []
+        for index in counts.indices where counts[index] > 0 {
+            buckets.append((index, counts[index]))
+            totals[index] += counts[index]
+            counts[index] = 0
+        }
+        return buckets
     }
 
     /// All durations, in seconds.
@@ -29,7 +48,8 @@ struct WindowCounts {
 
     /// Returns the share of requests in buckets after the first `count`.
     func share(above count: Int) -> BlockMean {
-        BlockMean(sums: buckets.map { $0.dropFirst(count).reduce(0, +) }, sizes: requests)
+        let sums = buckets.map { block in block.reduce(0) { $1.index >= count ? $0 + $1.count : $0 } }
+        return BlockMean(sums: sums, sizes: requests)
     }
 }
 
@@ -55,8 +75,8 @@ struct SharedBuckets {
         (scale, offset, count) = (bounds.scale, bounds.first, bounds.count + 1)
     }
 
-    func counts(of group: RequestGroup) -> [Double] {
-        var counts = [Double](repeating: 0, count: count)
+    /// Adds the requests of a group to an array with an element for each bucket.
+    func add(_ group: RequestGroup, to counts: inout [Double]) {
         for durations in [group.unfailed.duration, group.failed.duration] where durations.count > 0 {
             counts[0] += Double(durations.zeroCount)
             let (shift, first) = (durations.scale - scale, Int(offset) - 1)
@@ -65,13 +85,6 @@ struct SharedBuckets {
                 if bucket > 0 { counts[(index >> shift) - first] += Double(bucket) }
                 index += 1
             }
-        }
-        return counts
-    }
-
-    func sums(of blocks: [[Double]]) -> [Double] {
-        blocks.reduce(into: [Double](repeating: 0, count: count)) { sums, block in
-            for index in sums.indices { sums[index] += block[index] }
         }
     }
 }

@@ -1,4 +1,3 @@
-import Foundation
 import MartletTelemetry
 
 /// TIME as people write it: RFC 3339, or a length of time ago.
@@ -12,13 +11,22 @@ package enum TimeText {
 
     /// Returns the time in RFC 3339, in UTC and whole seconds.
     package static func format(_ time: UnixNanoseconds) -> String {
-        Date(timeIntervalSince1970: Double(time / 1_000_000_000)).formatted(.iso8601)
+        let seconds = Int(time / 1_000_000_000)
+        let (date, second) = (CivilDay(daysSince1970: seconds / 86_400), seconds % 86_400)
+        let (hours, minutes) = (second / 3600, second / 60 % 60)
+        return "\(digits(date.year, 4))-\(digits(date.month))-\(digits(date.day))T"
+            + "\(digits(hours)):\(digits(minutes)):\(digits(second % 60))Z"
     }
 
     /// Returns the time in RFC 3339, in UTC and milliseconds.
     package static func milliseconds(_ time: UnixNanoseconds) -> String {
         let fraction = String(time / 1_000_000 % 1000 + 1000).dropFirst()
         return "\(format(time).dropLast()).\(fraction)Z"
+    }
+
+    private static func digits(_ number: Int, _ count: Int = 2) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, count - digits.count)) + digits
     }
 
     private static let units: [(String, UInt64)] = [

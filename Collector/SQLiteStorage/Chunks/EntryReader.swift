@@ -24,7 +24,15 @@ struct EntryReader {
 
     /// Adds the entry that was read last.
     func add(to statistics: inout RequestStatistics) {
-        guard statistics.duration.merge(sketch) else { return }
+        if statistics.duration.merge(sketch) { addOthers(to: &statistics) }
+    }
+
+    /// Adds the entry that was read last, without its buckets.
+    func addFigures(to statistics: inout RequestStatistics) {
+        if statistics.duration.mergeFigures(of: sketch) { addOthers(to: &statistics) }
+    }
+
+    private func addOthers(to statistics: inout RequestStatistics) {
         statistics.bytesSent &+= sent
         statistics.bytesReceived &+= received
         for index in 0..<phaseCount { statistics.phases.add(phases[index].total, to: phases[index].phase) }

@@ -2,35 +2,97 @@ import GRDB
 import MartletStorage
 import MartletTelemetry
 
-/// Goes through chunks for the sums of many queries. Sums of the same chunks share one pass, in which each point is read once.
-enum ChunkPass {
-    static func add(to sums: inout [GroupSums], in db: Database) throws {
-        var rest = Array(sums.indices)
+/// A pass over chunks for the sums of many queries. Sums of the same chunks share one, in which each point is read and looked up
+/// once. The chunks and what was looked up serve a second pass for some of the groups.
+struct ChunkPass {
+    /// The chunks that are read.
+    private let ranges: [ChunkRange]
+    /// The sums that share the pass.
+    private var indexes: [Int]
+    /// The place of each sum's target among those of a series.
+    private var columns: [Int]
+    /// Whether it is the second pass, for selected groups.
+    private var isSecond = false
+    private var entryReader = EntryReader()
+    /// The targets of each class of senders: senders that none of the sums tells apart.
+    private var targets: [SeriesTargets] = []
+    private var classOfSenders: [[TargetLookup.SenderClass?]: Int] = [:]
+    private var classOfResource: [Int64: Int] = [:]
+    private var read: ReadChunks
+
+    private init(_ ranges: [ChunkRange], _ indexes: [Int], isKeeping: Bool) {
+        (self.ranges, self.indexes, columns) = (ranges, indexes, Array(indexes.indices))
+        read = ReadChunks(isKeeping: isKeeping)
+    }
+
+    /// Adds all points to the sums.
+    ///
+    /// - Parameter isKeeping: whether a second pass may follow.
+    /// - Returns: the passes.
+    static func add(to sums: inout [GroupSums], isKeeping: Bool = false, in db: Database) throws -> [ChunkPass] {
+        var (rest, passes) = (Array(sums.indices), [ChunkPass]())
         while let first = rest.first {
             let ranges = sums[first].ranges
-            let sharing = rest.filter { sums[$0].ranges == ranges }
+            passes.append(ChunkPass(ranges, rest.filter { sums[$0].ranges == ranges }, isKeeping: isKeeping))
             rest.removeAll { sums[$0].ranges == ranges }
-            do {
-                for range in ranges { try add(range, to: &sums, at: sharing, in: db) }
-            } catch is TooManyGroups {
-                // All of them have failed, so nothing is left to read for.
+        }
+        for pass in passes.indices { try passes[pass].add(to: &sums, in: db) }
+        return passes
+    }
+
+    /// Adds the points of selected groups once more.
+    ///
+    /// - Parameters:
+    ///   - sources: the index of the sums from which the groups of each sum were selected.
+    ///   - passes: the passes that these sums were made in.
+    static func add(
+        toSelected sums: inout [GroupSums], of sources: [Int], after passes: [ChunkPass], in db: Database
+    ) throws {
+        var rest = Set(sums.indices)
+        for pass in passes {
+            guard let chunks = pass.read.chunks else { continue }
+            var second = pass
+            second.isSecond = true
+            second.indexes = sums.indices.filter {
+                sums[$0].ranges == pass.ranges && pass.indexes.contains(sources[$0])
             }
+            second.columns = second.indexes.map { pass.indexes.firstIndex(of: sources[$0]) ?? 0 }
+            rest.subtract(second.indexes)
+            if second.indexes.isEmpty { continue }
+            try second.add(chunks, to: &sums, in: db)
+        }
+        var unread = rest.sorted().map { sums[$0] }
+        _ = try add(to: &unread, in: db)
+        for (index, sum) in zip(rest.sorted(), unread) { sums[index] = sum }
+    }
+
+    private mutating func add(_ chunks: [StoredChunk], to sums: inout [GroupSums], in db: Database) throws {
+        do {
+            for chunk in chunks { try add(chunk, to: &sums, in: db) }
+        } catch is TooManyGroups {
+            // As below.
         }
     }
 
-    private static func add(
-        _ range: ChunkRange, to sums: inout [GroupSums], at indexes: [Int], in db: Database
-    ) throws {
-        var entryReader = EntryReader()
-        let slices = try ChunkSlices(of: range, in: db)
-        while let chunks = try slices.next(sender: { try sender($0, of: &sums, at: indexes, in: db) }) {
-            try StoredChunk.forEach(chunks, in: db) { try add($0, to: &sums, at: indexes, &entryReader, in: db) }
+    private mutating func add(to sums: inout [GroupSums], in db: Database) throws {
+        do {
+            for range in ranges {
+                let slices = try ChunkSlices(of: range, in: db)
+                while let chunks = try slices.next(sender: { try sender($0, of: &sums, in: db) }) {
+                    try StoredChunk.forEach(chunks, in: db) {
+                        read.add($0)
+                        try add($0, to: &sums, in: db)
+                    }
+                }
+            }
+        } catch is TooManyGroups {
+            // All of them have failed, so nothing is left to read for.
         }
     }
 
     /// Returns the class of a sender in one of the sums that count it; `nil` if none does.
-    private static func sender(
-        _ resource: Int64, of sums: inout [GroupSums], at indexes: [Int], in db: Database
+    private func sender(
+        _ resource: Int64, of sums: inout [GroupSums], in db: Database
     ) throws -> TargetLookup.SenderClass? {
         for index in indexes {
             if let sender = try sums[index].senderClass(ofResource: resource, in: db) { return sender }
@@ -38,21 +100,27 @@ enum ChunkPass {
         return nil
     }
 
-    private static func add(
-        _ chunk: StoredChunk, to sums: inout [GroupSums], at indexes: [Int], _ entryReader: inout EntryReader,
-        in db: Database
-    ) throws {
-        let counting = try indexes.filter { try sums[$0].begin(chunk, in: db) }
-        if counting.isEmpty { return try check(sums, at: indexes) }
+    private mutating func add(_ chunk: StoredChunk, to sums: inout [GroupSums], in db: Database) throws {
+        let counting = try indexes.indices.filter { try sums[indexes[$0]].begin(chunk, in: db) }
+        if counting.isEmpty { return try check(sums) }
         guard let bytes = chunk.bytes else {
-            for index in counting { sums[index].addDamaged(chunk.count) }
+            for sum in counting { sums[indexes[sum]].addDamaged(chunk.count) }
             return
         }
+        let senders = try classOfSenders(ofResource: chunk.resource, &sums, in: db)
         var (entries, reader, missing) = (ChunkEntries(bytes), ByteReader(bytes), chunk.count)
         while let entry = entries.entry {
+            let series = entries.series
+            let found = try targets[senders].find(series) ?? meet(series, senders, &sums, in: db)
             var isRead: Bool?
-            for index in counting {
-                guard let target = try sums[index].target(ofSeries: entries.series, in: db) else { continue }
+            for sum in counting {
+                let index = indexes[sum]
+                guard var target = targets[senders][found, columns[sum]] else { continue }
+                if isSecond {
+                    guard let selected = sums[index].selected(target) else { continue }
+                    target = selected
+                }
+                guard try sums[index].counts(target.requests, in: db) else { continue }
                 let isEntry = isRead ?? entryReader.read(entry, of: &reader)
                 isRead = isEntry
                 if isEntry {
@@ -64,11 +132,30 @@ enum ChunkPass {
             entries.next()
             missing -= 1
         }
-        for index in counting where missing > 0 { sums[index].addDamaged(missing) }
+        for sum in counting where missing > 0 { sums[indexes[sum]].addDamaged(missing) }
+    }
+
+    /// Looks up a series in all sums and returns the place of its targets.
+    private mutating func meet(
+        _ series: Int64, _ senders: Int, _ sums: inout [GroupSums], in db: Database
+    ) throws -> Int {
+        let found = try indexes.map { try sums[$0].target(ofSeries: series, in: db) }
+        return targets[senders].insert(found, of: series)
+    }
+
+    private mutating func classOfSenders(
+        ofResource resource: Int64, _ sums: inout [GroupSums], in db: Database
+    ) throws -> Int {
+        if let known = classOfResource[resource] { return known }
+        let senders = try indexes.map { try sums[$0].senderClass(ofResource: resource, in: db) }
+        let index = classOfSenders[senders] ?? targets.count
+        if index == targets.count { targets.append(SeriesTargets()) }
+        (classOfSenders[senders], classOfResource[resource]) = (index, index)
+        return index
     }
 
     /// Throws if all sums have failed.
-    private static func check(_ sums: [GroupSums], at indexes: [Int]) throws(TooManyGroups) {
+    private func check(_ sums: [GroupSums]) throws(TooManyGroups) {
         let failures = indexes.compactMap { sums[$0].failure }
         if let first = failures.first, failures.count == indexes.count { throw first }
     }

@@ -9,9 +9,9 @@ struct GroupSums {
     /// The window of the answer.
     let window: TimeWindow
     /// `nil` for groups without slots.
-    let grid: SlotGrid?
+    private(set) var grid: SlotGrid?
     /// The chunks that have the window's points.
-    let ranges: [ChunkRange]
+    private(set) var ranges: [ChunkRange]
     private(set) var damagedPoints = 0
     /// The groups that were met, including empty ones; with a grid, each group's slots in the order of time.
     private(set) var sums: [RequestGroup] = []
@@ -23,6 +23,14 @@ struct GroupSums {
     private var chunk: (sender: TargetLookup.SenderClass, resource: Int64, end: Int64, slot: Int)?
     /// The cover of each sender's spans, read when the first series of spans is met.
     private var covers: [Int64: MetricsCover]?
+    /// The groups past which their buckets are left out, because the query's limit cuts off most of them.
+    private let maxWholeGroups: Int
+    /// The place of the kind among a group's values.
+    private let kind: Int
+    /// The buckets of all requests, while the groups have none; `nil` for groups with buckets.
+    private var buckets: TotalBuckets?
+    /// The first element of ``sums`` for each group of ``index``, -1 for a group that is left out; `nil` if all are summed up.
+    private var positions: [Int]?
     private let maxSketchBytes: Int
     private var sketchBytes = 0
     /// The scale of all sketches at most.
@@ -41,7 +49,48 @@ struct GroupSums {
         ranges = grid.map { WindowRanges.ranges(of: $0, expired: expired) } ?? counted.ranges
         index = GroupIndex(of: query, maxGroups: limits.maxGroups, slots: grid?.count ?? 1)
         lookup = TargetLookup(by: query.grouping, query.filter, series)
+        kind = query.grouping.firstIndex(of: .kind) ?? 0
+        maxWholeGroups = isInSlots ? .max : query.maxWholeGroups
         maxSketchBytes = limits.maxSketchBytes
+    }
+
+    /// All requests of each kind if the groups have no buckets; `nil` if they have.
+    var totalBuckets: [RequestKind: RequestGroup]? { buckets?.totals }
+
+    /// Returns sums of the groups of an answer alone, for a second pass over the same points.
+    ///
+    /// - Parameters:
+    ///   - query: the query of these sums.
+    ///   - isInSlots: whether the groups are summed up in the query's slots.
+    func selecting(
+        _ groups: [RequestGroup], _ query: StatisticsQuery, isInSlots: Bool, _ expired: ExpiredTimes,
+        _ limits: SQLiteLimits
+    ) -> GroupSums {
+        var selected = self
+        (selected.buckets, selected.sums, selected.damagedPoints) = (nil, [], 0)
+        (selected.sketchBytes, selected.scale) = (0, ExponentialHistogram.defaultScale)
+        if isInSlots, let grid = query.grid(in: window, expired) {
+            (selected.grid, selected.ranges) = (grid, WindowRanges.ranges(of: grid, expired: expired))
+        }
+        selected.select(Set(groups.map(\.values)), dimensions: query.by.count, maxGroups: limits.maxGroups)
+        return selected
+    }
+
+    private mutating func select(_ wanted: Set<[String?]>, dimensions: Int, maxGroups: Int) {
+        let slots = max(1, grid?.count ?? 1)
+        // Each wanted group may have requests of every kind.
+        let most = maxGroups / slots * RequestKind.allCases.count
+        positions = index.values.map { values in
+            guard failure == nil, wanted.contains(Array(values.prefix(dimensions))) else { return -1 }
+            guard sums.count / slots < most else {
+                failure = TooManyGroups(limit: maxGroups)
+                return -1
+            }
+            var group = RequestGroup(values: values)
+            group.lowerScale(to: scale)
+            sums.append(contentsOf: repeatElement(group, count: slots))
+            return sums.count - slots
+        }
     }
 
     /// The slots of each group.
@@ -58,6 +107,7 @@ struct GroupSums {
     /// Goes to a chunk. Returns `false` if none of its points count.
     mutating func begin(_ chunk: StoredChunk, in db: Database) throws -> Bool {
         guard failure == nil, let sender = try lookup.senderClass(ofResource: chunk.resource, in: db) else {
+            self.chunk = nil
             return false
         }
         let slot = grid?.index(of: UnixNanoseconds(clamping: chunk.end)) ?? 0
@@ -68,22 +118,46 @@ struct GroupSums {
 
     mutating func addDamaged(_ points: Int) { damagedPoints += points }
 
-    /// Returns the sum of a series of the chunk; `nil` for a series that does not count.
+    /// Returns the sum of a series of the chunk's sender; `nil` for a series that does not count.
     mutating func target(ofSeries series: Int64, in db: Database) throws -> SeriesTarget? {
-        guard let chunk, let target = try target(ofSeries: series, sender: chunk.sender, in: db),
-            try !isCoveredByMetrics(target.requests, of: chunk.resource, until: chunk.end, db)
-        else { return nil }
-        return SeriesTarget(group: target.group * (grid?.count ?? 1) + chunk.slot, requests: target.requests)
+        guard let chunk, var target = try target(ofSeries: series, sender: chunk.sender, in: db) else { return nil }
+        if positions != nil { return selected(target) }
+        target.group *= max(1, grid?.count ?? 1)
+        return target
+    }
+
+    /// Returns the target among the selected groups.
+    ///
+    /// - Parameter target: that of the sums from which the groups were selected.
+    func selected(_ target: SeriesTarget) -> SeriesTarget? {
+        // A series that is met in the second pass alone is of a group that the answer has not.
+        guard let positions, target.group < positions.count, positions[target.group] >= 0 else { return nil }
+        return SeriesTarget(group: positions[target.group], requests: target.requests)
+    }
+
+    /// Whether requests of a class count in the chunk: those from spans do not if the same sender's metrics cover its time.
+    mutating func counts(_ requests: RequestClass, in db: Database) throws -> Bool {
+        guard let chunk else { return false }
+        guard requests.isOfSpans else { return true }
+        let covers = try covers ?? StatisticsCoverRows.covers(in: db)
+        self.covers = covers
+        return !(covers[chunk.resource]?.contains(requests.kind, end: chunk.end) ?? false)
     }
 
     /// Adds a point of the chunk.
     ///
     /// - Parameters:
     ///   - point: has read it.
-    ///   - target: from ``target(ofSeries:in:)``.
+    ///   - target: from ``target(ofSeries:in:)``, one that ``counts(_:in:)``.
     mutating func add(_ point: EntryReader, to target: SeriesTarget) {
-        let end = UnixNanoseconds(clamping: chunk?.end ?? 0)
-        sketchBytes += sums[target.group].add(target.requests, until: end) { point.add(to: &$0) }
+        guard let chunk else { return }
+        let (end, sum) = (UnixNanoseconds(clamping: chunk.end), target.group + chunk.slot)
+        guard buckets == nil else {
+            sums[sum].add(target.requests, until: end) { point.addFigures(to: &$0) }
+            buckets?.add(point, target.requests)
+            return
+        }
+        sketchBytes += sums[sum].add(target.requests, until: end) { point.add(to: &$0) }
         if sketchBytes > maxSketchBytes { makeCoarser() }
     }
 
@@ -96,25 +170,13 @@ struct GroupSums {
         }
     }
 
-    /// Whether the requests come from spans and the same sender's metrics cover the chunk's time.
-    private mutating func isCoveredByMetrics(
-        _ requests: RequestClass, of resource: Int64, until end: Int64, _ db: Database
-    ) throws -> Bool {
-        guard requests.isOfSpans else { return false }
-        let covers = try covers ?? StatisticsCoverRows.covers(in: db)
-        self.covers = covers
-        return covers[resource]?.contains(requests.kind, end: end) ?? false
-    }
-
     /// Returns `nil` for a series that is left out.
     private mutating func target(
         ofSeries series: Int64, sender: TargetLookup.SenderClass, in db: Database
     ) throws -> SeriesTarget? {
-        if let known = lookup.target(ofSeries: series, sender: sender) { return known }
         do {
-            let target = try lookup.readTarget(ofSeries: series, sender: sender, in: &index, db)
+            let target = try lookup.target(ofSeries: series, sender: sender, in: &index, db)
             addNewGroups()
-            lookup.remember(target, ofSeries: series, sender: sender)
             return target
         } catch let error as TooManyGroups {
             (failure, chunk, sums) = (error, nil, [])
@@ -123,11 +185,35 @@ struct GroupSums {
     }
 
     private mutating func addNewGroups() {
+        guard positions == nil else { return }
         let slots = max(1, grid?.count ?? 1)
         for values in index.values[(sums.count / slots)...] {
             var group = RequestGroup(values: values)
             group.lowerScale(to: scale)
             sums.append(contentsOf: repeatElement(group, count: slots))
         }
+        if sums.count > maxWholeGroups, buckets == nil { dropBuckets() }
+    }
+
+    private mutating func dropBuckets() {
+        var totals = TotalBuckets()
+        for group in sums.indices {
+            if let kind = sums[group].values[kind].flatMap(RequestKind.init) { totals.add(sums[group], kind) }
+            sums[group].dropBuckets()
+        }
+        (buckets, sketchBytes) = (totals, 0)
+    }
+}
+
+extension StatisticsQuery {
+    /// Groups that have buckets from the start, for each group of the answer. A second pass over the points of the answer's groups
+    /// costs less than the buckets of more groups.
+    private static let wholeGroups = 2
+
+    fileprivate var maxWholeGroups: Int {
+        guard let limit, !order.measure.isOfBuckets else { return .max }
+        guard hasDistributions else { return 0 }
+        let groups = limit.multipliedReportingOverflow(by: Self.wholeGroups)
+        return groups.overflow ? .max : groups.partialValue
     }
 }

@@ -1,8 +1,8 @@
 import MartletStorage
 
-/// The group that a series' requests count to, and their class.
+/// The sum that a series' requests count to, and their class.
 struct SeriesTarget: Equatable {
-    /// The index of the group.
+    /// The index of the group's sum, or of its first slot.
     var group: Int
     var requests: RequestClass
 }

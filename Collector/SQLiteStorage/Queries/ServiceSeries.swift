@@ -1,4 +1,3 @@
-import GRDB
 import MartletStorage
 import MartletTelemetry
 
@@ -6,42 +5,60 @@ import MartletTelemetry
 struct ServiceSeries {
     struct Entry {
         let requests: RequestClass
-        /// The index of its name in ``names``.
+        /// The index of its name: see ``name(_:)``.
         let name: Int
     }
 
     let service: String
-    /// The dimensions that tell groups apart, without status, error and rule unless the query asks for them. Most series then
-    /// have the same name as the one before.
-    private(set) var names: [RequestDimensions] = []
-    /// The entry of each series; `nil` for a series that the filter leaves out.
-    private var entries: [Int64: Entry?] = [:]
+    private let known: KnownSeries
+    private let filter: RequestFilter
+    /// Whether status, error or rule tell groups apart, so that each series has a name of its own.
+    private let isByOutcome: Bool
+    /// Whether the filter selects each of the known names; `nil` until it is asked for.
+    private var isSelected: [Bool?]
 
-    init(
-        _ series: [SeriesMemory.Series], of service: String, by dimensions: [Dimension], _ filter: RequestFilter
-    ) {
-        self.service = service
-        entries.reserveCapacity(series.count)
-        let (byStatus, byError) = (dimensions.contains(.status), dimensions.contains(.error))
-        let byRule = dimensions.contains(.rule)
-        for one in series {
-            guard var dimensions = one.dimensions, filter.matches(dimensions) else {
-                entries[one.id] = .some(nil)
-                continue
-            }
-            let requests = RequestClass(dimensions)
-            if !byStatus { dimensions.status = nil }
-            if !byError { dimensions.error = nil }
-            if !byRule { dimensions.rule = nil }
-            entries[one.id] = Entry(requests: requests, name: nameIndex(of: dimensions))
-        }
+    init(_ known: KnownSeries, of service: String, by dimensions: [Dimension], _ filter: RequestFilter) {
+        (self.known, self.service, self.filter) = (known, service, filter)
+        isByOutcome = dimensions.contains(where: \.isOfOutcome)
+        isSelected = Array(repeating: nil, count: known.names.count)
     }
 
-    /// `nil` for a series that is not the service's, and `.some(nil)` for one that is left out.
-    subscript(series: Int64) -> Entry?? { entries[series] }
+    /// The number of names.
+    var names: Int { isByOutcome ? known.count : known.names.count }
 
-    private mutating func nameIndex(of name: RequestDimensions) -> Int {
-        if names.isEmpty || names[names.count - 1] != name { names.append(name) }
-        return names.count - 1
+    /// Returns `nil` for a series that is not the service's, and `.some(nil)` for one that is left out.
+    mutating func entry(of series: Int64) -> Entry?? {
+        guard let place = known.place(of: series) else { return nil }
+        guard let (requests, name) = known.entry(at: place), isSelected(place, name) else { return .some(nil) }
+        return Entry(requests: requests, name: isByOutcome ? place : name)
     }
+
+    /// Returns dimensions that have the query's values for all series of a name.
+    func name(_ index: Int) -> RequestDimensions? { isByOutcome ? known.dimensions[index] : known.names[index] }
+
+    private mutating func isSelected(_ place: Int, _ name: Int) -> Bool {
+        guard filter.selectsRequests else { return true }
+        guard !filter.selectsOutcomes else { return known.dimensions[place].map(filter.matches) ?? false }
+        if let known = isSelected[name] { return known }
+        let isSelected = filter.matches(known.names[name])
+        self.isSelected[name] = isSelected
+        return isSelected
+    }
+}
+
+extension KnownSeries {
+    /// Whether a filter selects one of the series.
+    func contains(_ filter: RequestFilter) -> Bool {
+        filter.selectsOutcomes
+            ? dimensions.contains { $0.map(filter.matches) ?? false } : names.contains(where: filter.matches)
+    }
+}
+
+extension Dimension {
+    /// Whether the series of one endpoint differ in it.
+    fileprivate var isOfOutcome: Bool { [.status, .error, .rule].contains(self) }
+}
+
+extension RequestFilter {
+    fileprivate var selectsOutcomes: Bool { wanted.keys.contains(where: \.isOfOutcome) }
 }

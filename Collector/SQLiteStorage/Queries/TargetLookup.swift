@@ -7,7 +7,7 @@ import MartletTelemetry
 struct TargetLookup {
     /// The number of a class of senders, from ``senderClass(ofResource:in:)``. The order keeps the classes of one service
     /// together.
-    struct SenderClass: Comparable {
+    struct SenderClass: Comparable, Hashable {
         fileprivate var service: Int
         fileprivate var index: Int
 
@@ -16,15 +16,11 @@ struct TargetLookup {
         }
     }
 
-    private struct Class {
-        let resource: TelemetryResource
-        var targets = SeriesTargets()
-    }
-
     private let dimensions: [Dimension]
     private let filter: RequestFilter
     private let memory: SeriesMemory
-    private var classes: [Class] = []
+    /// A sender of each class.
+    private var classes: [TelemetryResource] = []
     /// The class of each resource; `nil` for senders that the filter leaves out.
     private var classOfResource: [Int64: SenderClass?] = [:]
     private var services: [String: Int] = [:]
@@ -53,54 +49,45 @@ struct TargetLookup {
         return found
     }
 
-    /// Returns `nil` for a series that was not asked for yet, and `.some(nil)` for one that is left out.
-    mutating func target(ofSeries series: Int64, sender: SenderClass) -> SeriesTarget?? {
-        classes[sender.index].targets.find(series)
-    }
-
-    mutating func remember(_ target: SeriesTarget?, ofSeries series: Int64, sender: SenderClass) {
-        classes[sender.index].targets.insert(target, of: series)
-    }
-
     /// Returns the group in `index` that counts the series' requests; `nil` if the filter leaves the series out or it has
     /// been deleted.
-    mutating func readTarget(
-        ofSeries series: Int64, sender: SenderClass, in index: inout GroupIndex, _ db: Database
+    mutating func target(
+        ofSeries wanted: Int64, sender: SenderClass, in index: inout GroupIndex, _ db: Database
     ) throws -> SeriesTarget? {
-        let ofService = try seriesOfService(of: sender, in: db)
-        if let entry = ofService[series] {
-            guard let entry else { return nil }
-            let group = try groups[entry.name] ?? index.index(of: values(of: ofService.names[entry.name], sender))
+        try goToSeries(of: sender, in: db)
+        if let entry = series?.entry(of: wanted) {
+            guard let entry, let name = series?.name(entry.name) else { return nil }
+            let group = try groups[entry.name] ?? index.index(of: values(of: name, sender))
             groups[entry.name] = .some(group)
             return group.map { SeriesTarget(group: $0, requests: entry.requests) }
         }
         // Swift takes some names for equal that have different bytes, which SQLite tells apart.
-        guard let dimensions = try SeriesRows.find(series, in: db), filter.matches(dimensions) else { return nil }
+        guard let dimensions = try SeriesRows.find(wanted, in: db), filter.matches(dimensions) else { return nil }
         return try index.index(of: values(of: dimensions, sender))
             .map { SeriesTarget(group: $0, requests: RequestClass(dimensions)) }
     }
 
-    private mutating func seriesOfService(of sender: SenderClass, in db: Database) throws -> ServiceSeries {
-        if let series, current == sender.index { return series }
-        let service = classes[sender.index].resource.service
-        let known = series.flatMap { $0.service == service ? $0 : nil }
-        let used =
-            try known ?? ServiceSeries(memory.series(of: service, in: db), of: service, by: dimensions, filter)
-        (current, series, groups) = (sender.index, used, Array(repeating: nil, count: used.names.count))
-        return used
+    /// Makes the series of a class's service the current ones.
+    private mutating func goToSeries(of sender: SenderClass, in db: Database) throws {
+        if series != nil, current == sender.index { return }
+        let service = classes[sender.index].service
+        if series?.service != service {
+            series = ServiceSeries(try memory.series(of: service, in: db), of: service, by: dimensions, filter)
+        }
+        (current, groups) = (sender.index, Array(repeating: nil, count: series?.names ?? 0))
     }
 
     /// Whether a service has requests that the filter selects. The points of any other service need not be read.
     private mutating func counts(_ service: String, in db: Database) throws -> Bool {
         guard filter.selectsRequests else { return true }
         if let known = counting[service] { return known }
-        let found = try memory.series(of: service, in: db).contains { $0.dimensions.map(filter.matches) ?? false }
+        let found = try memory.series(of: service, in: db).contains(filter)
         counting[service] = found
         return found
     }
 
     private func values(of request: RequestDimensions, _ sender: SenderClass) -> [String?] {
-        dimensions.map { $0.value(of: request, from: classes[sender.index].resource) }
+        dimensions.map { $0.value(of: request, from: classes[sender.index]) }
     }
 
     private mutating func senderClass(of resource: TelemetryResource, in db: Database) throws -> SenderClass? {
@@ -111,7 +98,7 @@ struct TargetLookup {
         services[resource.service] = service
         let sender = SenderClass(service: service, index: classes.count)
         classOfValues[values] = sender
-        classes.append(Class(resource: resource))
+        classes.append(resource)
         return sender
     }
 }

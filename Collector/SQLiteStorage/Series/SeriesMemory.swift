@@ -1,27 +1,14 @@
 import GRDB
-import MartletTelemetry
 import Synchronization
 
 /// The series of each service as a reader met them, so that most reports read no names. A row keeps its names, and its number is
 /// given to no other row. So the memory of a service is complete as long as the latest number is the same.
 final class SeriesMemory: Sendable {
-    /// Series at most, some 20 MB. Past it the memory is emptied, and the rows are read when they are next needed.
+    /// Series at most, some 25 MB. Past it the memory is emptied, and the rows are read when they are next needed.
     static let maxSeries = 50_000
 
-    struct Series: Sendable {
-        let id: Int64
-        /// `nil` for a series that this version cannot read.
-        let dimensions: RequestDimensions?
-    }
-
-    private struct Service: Sendable {
-        var series: [Series]
-        /// The number of the series that was made last.
-        var latest: Int64?
-    }
-
     private struct Known: Sendable {
-        var services: [String: Service] = [:]
+        var services: [String: KnownSeries] = [:]
         var count = 0
     }
 
@@ -31,20 +18,20 @@ final class SeriesMemory: Sendable {
     var count: Int { known.withLock { $0.count } }
 
     /// Returns the series of a service, from the store if any was made since they were last read.
-    func series(of service: String, in db: Database) throws -> [Series] {
+    func series(of service: String, in db: Database) throws -> KnownSeries {
         let latest = try SeriesRows.latest(ofService: service, in: db)
-        if let known = known.withLock({ $0.services[service] }), known.latest == latest { return known.series }
-        let read = Service(series: try SeriesRows.all(ofService: service, in: db), latest: latest)
+        if let known = known.withLock({ $0.services[service] }), known.latest == latest { return known }
+        let read = try SeriesRows.all(ofService: service, latest: latest, in: db)
         remember(read, as: service)
-        return read.series
+        return read
     }
 
-    private func remember(_ service: Service, as name: String) {
+    private func remember(_ service: KnownSeries, as name: String) {
         known.withLock { known in
-            known.count += service.series.count - (known.services[name]?.series.count ?? 0)
+            known.count += service.count - (known.services[name]?.count ?? 0)
             if known.count > Self.maxSeries {
                 known = Known()
-                known.count = service.series.count
+                known.count = service.count
             }
             known.services[name] = service
         }

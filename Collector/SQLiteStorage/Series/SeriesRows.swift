@@ -68,18 +68,19 @@ enum SeriesRows {
     }
 
     /// Returns all series of a service. They are read at once: reading each as it is met takes five times as long.
-    static func all(ofService service: String, in db: Database) throws -> [SeriesMemory.Series] {
+    static func all(ofService service: String, latest: Int64?, in db: Database) throws -> KnownSeries {
         // The index over these columns has them all, in their order.
         let statement = try db.cachedStatement(
             sql: "SELECT id, kind, method, host, port, endpoint, status, error, rule FROM series WHERE service = ?")
         let rows = try Row.fetchCursor(statement, arguments: [service])
-        var series: [SeriesMemory.Series] = []
+        var series = KnownSeries(latest: latest)
         while let row = try rows.next() {
             let dimensions = dimensions(
                 kind: row[1], method: row[2], host: row[3], port: row[4], endpoint: row[5], status: row[6],
                 error: row[7], rule: row[8])
-            series.append(SeriesMemory.Series(id: row[0], dimensions: dimensions))
+            series.append(row[0], dimensions)
         }
+        series.sort()
         return series
     }
 

@@ -14,6 +14,14 @@ package struct GroupOrder: Sendable, Equatable {
         case p95
         case p99
         case max
+
+        /// Whether the measure is a quantile, for which the buckets of durations have to be known.
+        package var isOfBuckets: Bool {
+            switch self {
+            case .impact, .count, .failures, .failureRate: false
+            case .p50, .p95, .p99, .max: true
+            }
+        }
     }
 
     package var measure: Measure
@@ -58,5 +66,5 @@ extension RequestGroup {
         }
     }
 
-    private func quantile(_ share: Double) -> Double { statistics.duration.quantile(share) ?? 0 }
+    private func quantile(_ share: Double) -> Double { quantiles([share])[0] ?? 0 }
 }

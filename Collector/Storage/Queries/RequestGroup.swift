@@ -17,6 +17,13 @@ package struct RequestGroup: Sendable, Equatable {
         var changed: UInt64 = 0
         var latestEnd: UnixNanoseconds = 0
 
+        /// It copies no statistics, which an answer with slots would do ten thousands of times.
+        var isEmpty: Bool {
+            unfailed.duration.count == 0 && failed.duration.count == 0 && unfailed.bytesSent == 0
+                && failed.bytesSent == 0
+                && unfailed.bytesReceived == 0 && failed.bytesReceived == 0
+        }
+
         mutating func count(_ requests: RequestClass, _ added: UInt64) {
             outcomes[requests.outcome] &+= added
             if requests.isOfSpans { fromSpans &+= added }
@@ -64,7 +71,13 @@ package struct RequestGroup: Sendable, Equatable {
         return all
     }
 
-    package var isEmpty: Bool { figures.isEmpty || figures[0].unfailed.isEmpty && figures[0].failed.isEmpty }
+    /// Returns quantiles of the durations of all requests, in ascending order; `nil` if there are none.
+    package func quantiles(_ shares: [Double]) -> [Double?] {
+        figures.isEmpty
+            ? shares.map { _ in nil } : figures[0].unfailed.duration.quantiles(shares, with: figures[0].failed.duration)
+    }
+
+    package var isEmpty: Bool { figures.isEmpty || figures[0].isEmpty }
 
     /// Adds requests of one class. `body` adds them to the statistics that it is given: those of failed or of unfailed
     /// requests.
@@ -113,6 +126,36 @@ package struct RequestGroup: Sendable, Equatable {
         makeFigures()
         figures[0].unfailed.duration.lowerScale(to: scale)
         figures[0].failed.duration.lowerScale(to: scale)
+    }
+
+    /// Takes the buckets of a group of the same requests: see ``dropBuckets()``.
+    package mutating func takeBuckets(of other: RequestGroup) {
+        guard !figures.isEmpty, !other.figures.isEmpty else { return }
+        figures[0].unfailed.duration.takeBuckets(of: other.figures[0].unfailed.duration)
+        figures[0].failed.duration.takeBuckets(of: other.figures[0].failed.duration)
+    }
+
+    /// Whether another group is of the same requests and its buckets are no coarser than the senders' own, as far as the figures
+    /// tell. Sums of seconds depend on the order in which they were added up, and the latest end on the tier that was read.
+    package func hasBuckets(in other: RequestGroup) -> Bool {
+        guard let one = figures.first, let two = other.figures.first else { return isEmpty && other.isEmpty }
+        return one.outcomes == two.outcomes && one.fromSpans == two.fromSpans
+            && one.changed == two.changed && Self.hasBuckets(one.unfailed, two.unfailed)
+            && Self.hasBuckets(one.failed, two.failed)
+    }
+
+    private static func hasBuckets(_ one: RequestStatistics, _ other: RequestStatistics) -> Bool {
+        (one.duration.count, one.duration.zeroCount, one.bytesSent, one.bytesReceived)
+            == (other.duration.count, other.duration.zeroCount, other.bytesSent, other.bytesReceived)
+            && one.duration.min == other.duration.min && one.duration.max == other.duration.max
+            && other.duration.scale >= one.duration.scale
+    }
+
+    /// Drops the buckets of durations and keeps all other figures. No quantile is known then.
+    package mutating func dropBuckets() {
+        guard !figures.isEmpty else { return }
+        figures[0].unfailed.duration.dropBuckets()
+        figures[0].failed.duration.dropBuckets()
     }
 
     /// Adds the requests of another group.

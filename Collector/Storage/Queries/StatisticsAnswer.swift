@@ -25,12 +25,39 @@ package struct StatisticsAnswer: Sendable, Equatable {
         damagedPoints: Int = 0
     ) {
         let kind = query.grouping.firstIndex(of: .kind) ?? 0
-        var (groups, indexes) = ([RequestGroup](), [[String?]: Int]())
         totals = [:]
-        for var group in sums where !group.isEmpty {
+        for group in sums where !group.isEmpty {
             if let kind = group.values[kind].flatMap(RequestKind.init) {
                 totals[kind, default: RequestGroup(values: [])].merge(group)
             }
+        }
+        let groups = Self.groups(sums, query)
+        self.window = window
+        self.groups = query.order.first(query.limit, of: groups)
+        groupCount = groups.count
+        self.account = account
+        self.damagedPoints = damagedPoints
+    }
+
+    /// Takes groups with all figures in place of those that were ordered without buckets.
+    ///
+    /// - Parameter sums: the answer's groups by ``StatisticsQuery/grouping``.
+    package mutating func takeGroups(_ sums: [RequestGroup], _ query: StatisticsQuery) {
+        let whole = Dictionary(Self.groups(sums, query).map { ($0.values, $0) }) { first, _ in first }
+        groups = groups.map { whole[$0.values] ?? $0 }
+    }
+
+    /// Takes the buckets of the totals, which were added up from groups without buckets.
+    ///
+    /// - Parameter all: all requests of each kind.
+    package mutating func takeTotals(_ all: [RequestKind: RequestGroup]) {
+        for (kind, group) in all { totals[kind]?.takeBuckets(of: group) }
+    }
+
+    /// Returns the groups by the query's own dimensions.
+    private static func groups(_ sums: [RequestGroup], _ query: StatisticsQuery) -> [RequestGroup] {
+        var (groups, indexes) = ([RequestGroup](), [[String?]: Int]())
+        for var group in sums where !group.isEmpty {
             group.values.removeLast(group.values.count - query.by.count)
             if let index = indexes[group.values] {
                 groups[index].merge(group)
@@ -39,10 +66,6 @@ package struct StatisticsAnswer: Sendable, Equatable {
                 groups.append(group)
             }
         }
-        self.window = window
-        self.groups = query.order.first(query.limit, of: groups)
-        groupCount = groups.count
-        self.account = account
-        self.damagedPoints = damagedPoints
+        return groups
     }
 }

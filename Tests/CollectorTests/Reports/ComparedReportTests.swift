@@ -5,6 +5,7 @@ import MartletPoints
 import MartletSQLiteStorage
 import MartletStorage
 import MartletTelemetry
+import Synchronization
 import Testing
 
 @testable import MartletReports
@@ -259,5 +260,46 @@ import Testing
             }
             #expect(try await client.get("/api/v1/series?\(window)&compare=previous").status == .badRequest)
         }
+    }
+
+    /// A comparison asks the store twice, first for the order of the rows.
+    @Test func aPointThatComesBetweenTwoQuestionsCountsInRowsAndTotalsAlike() async throws {
+        let store = try await ComparedStore(in: folder)
+        let query = query(limit: 3, by: [.service, .endpoint])
+        let before = try await store.storage.report(query, comparedWith: .previous)
+        let late = LateStore(storage: store.storage)
+        let report = try await late.report(query, comparedWith: .previous)
+        #expect(report.totals.measures.count == before.totals.measures.count + 500)
+        let all = try await store.storage.report(query)
+        #expect(report.rows.map(\.measures.count) == all.rows.map(\.measures.count))
+        #expect(report.rows.map(\.measures.latency) == all.rows.map(\.measures.latency))
+        #expect(report.totals.measures == all.totals.measures)
+    }
+}
+
+/// A store to which a point comes after the first question.
+private final class LateStore: StorageWrapper {
+    let storage: any Storage
+    private let questions = Mutex(0)
+
+    init(storage: any Storage) {
+        self.storage = storage
+    }
+
+    func statistics(_ queries: [StatisticsQuery]) async throws -> [Result<StatisticsAnswer, TooManyGroups>] {
+        let answers = try await storage.statistics(queries)
+        let number = questions.withLock { number in
+            number += 1
+            return number
+        }
+        if number == 1 {
+            let end = ComparedStore.window.to
+            let point = RequestPoint(
+                dimensions: Samples.dimensions(endpoint: "/payments"), start: end - 10_000_000_000, end: end,
+                statistics: Samples.statistics(Array(repeating: 0.5, count: 500)))
+            let metrics = InstanceMetrics(resource: Samples.resource("storefront", instance: "late"), points: [point])
+            _ = try await storage.store([metrics], of: nil)
+        }
+        return answers
     }
 }

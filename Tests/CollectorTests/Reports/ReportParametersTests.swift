@@ -1,4 +1,5 @@
 import Fixtures
+import Foundation
 import MartletReports
 import MartletStorage
 import MartletTelemetry
@@ -79,6 +80,8 @@ import Testing
         for _ in 0..<20_000 {
             let time = UInt64.random(in: 0..<9_000_000_000, using: &numbers) * 1_000_000_000
             #expect(TimeText.parse(TimeText.format(time), now: now) == time)
+            let date = Date(timeIntervalSince1970: Double(time / 1_000_000_000))
+            #expect(TimeText.format(time) == date.formatted(.iso8601))
         }
     }
 

@@ -1,0 +1,151 @@
+import Fixtures
+import Foundation
+import MartletPoints
+import MartletSQLiteStorage
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+/// Answers with a limit: most groups are only ordered, and their buckets are left out.
+@Suite struct LimitedGroupsTests {
+    private let folder: TemporaryFolder
+    private let storage: SQLiteStorage
+    private let clock = Clock()
+
+    /// Samples.time(40) is a whole minute.
+    private static let start: UInt64 = 40
+
+    init() throws {
+        folder = try TemporaryFolder()
+        clock.time = Samples.time(Self.start)
+        storage = try SQLiteStorage(path: folder.path("collector.sqlite"), now: { [clock] in clock.time })
+    }
+
+    private func storeRandomPoints(
+        _ intervals: Range<UInt64>, _ random: inout SeededGenerator, _ kinds: [RequestKind] = [.client, .server]
+    ) async throws {
+        for interval in intervals {
+            let end = Self.start + 10 * (interval + 1)
+            for service in ["checkout", "prices"] {
+                let points = (0..<12).map { _ in
+                    let failed = Int.random(in: 0..<4, using: &random) == 0
+                    let seconds = (0..<Int.random(in: 1...5, using: &random)).map { _ in
+                        pow(10, Double.random(in: -4...2, using: &random))
+                    }
+                    return Samples.point(
+                        Samples.dimensions(
+                            kinds[Int.random(in: kinds.indices, using: &random)],
+                            endpoint: "/\(Int.random(in: 0..<40, using: &random))", status: failed ? 503 : 200,
+                            error: failed ? "503" : nil), seconds, end: end)
+                }
+                let resource = Samples.resource(service)
+                _ = try await storage.store([InstanceMetrics(resource: resource, points: points)], of: nil)
+            }
+        }
+    }
+
+    /// Stores two hours of which most are rolled up, and points that come late.
+    private func storeHours() async throws {
+        var random = SeededGenerator(seed: 7)
+        try await storeRandomPoints(0..<700, &random)
+        clock.time = Samples.time(Self.start + 7_000)
+        try await storage.maintain()
+        try await storeRandomPoints(50..<70, &random)
+        try await storeRandomPoints(380..<390, &random)
+    }
+
+    private static let windows: [(UInt64, UInt64)] = [
+        (0, 7_000), (10, 3_610), (1_800, 5_400), (1_830, 5_450), (600, 660), (635, 4_205), (3_560, 7_160),
+    ]
+
+    private static let filters = [
+        RequestFilter(), RequestFilter([.kind: ["client"]]), RequestFilter([.service: ["prices"]]),
+        RequestFilter([.status: ["5xx"]]), RequestFilter([.endpoint: ["/1", "/2", "/3"], .error: [""]]),
+    ]
+
+    private func queries(by dimensions: [MartletStorage.Dimension]) -> [StatisticsQuery] {
+        Self.windows.flatMap { from, to in
+            Self.filters.map { filter in
+                StatisticsQuery(
+                    window: TimeWindow(from: Samples.time(Self.start + from), to: Samples.time(Self.start + to)),
+                    filter: filter, by: dimensions)
+            }
+        }
+    }
+
+    private static let orders: [GroupOrder] = [
+        GroupOrder(), GroupOrder(.count, ascending: true), GroupOrder(.failures), GroupOrder(.failureRate),
+        GroupOrder(.p95), GroupOrder(.max),
+    ]
+
+    @Test func theFirstGroupsAndTheTotalsAreThoseOfAnAnswerWithoutALimit() async throws {
+        try await storeHours()
+        for dimensions in [[.service, .endpoint], [.endpoint], [.endpoint, .status]] as [[MartletStorage.Dimension]] {
+            for (number, query) in queries(by: dimensions).enumerated() {
+                var query = query
+                query.order = Self.orders[number % Self.orders.count]
+                let all = try await storage.statistics(query)
+                query.limit = 1 + number % 9
+                let first = try await storage.statistics(query)
+                #expect(first.groups == Array(all.groups.prefix(1 + number % 9)))
+                #expect(first.groupCount == all.groupCount)
+                #expect(first.totals == all.totals)
+                #expect(first.window == all.window)
+            }
+        }
+    }
+
+    @Test func theirSlotsAreThoseOfTheSameGroupsAlone() async throws {
+        try await storeHours()
+        for (number, query) in queries(by: [.service, .endpoint]).enumerated() {
+            var query = query
+            query.step = [60, 130, 600][number % 3] * 1_000_000_000
+            query.slotEnd = number.isMultiple(of: 2) ? nil : query.window.to
+            query.limit = 4
+            let first = try await storage.statistics(query)
+            query.limit = nil
+            query.groups = first.groups.map(\.values)
+            let alone = try await storage.statistics(query)
+            #expect(first.slots?.grid == alone.slots?.grid)
+            let slots = Dictionary(uniqueKeysWithValues: zip(alone.groups.map(\.values), alone.slots?.groups ?? []))
+            #expect(first.slots?.groups == first.groups.map { slots[$0.values] ?? [] })
+        }
+    }
+
+    @Test func questionsThatAreAskedTogetherHaveTheSameAnswers() async throws {
+        try await storeHours()
+        var queries = Array(queries(by: [.service, .endpoint]).prefix(5))
+        queries += queries.map { query in
+            var limited = query
+            (limited.limit, limited.step) = (3, 600_000_000_000)
+            return limited
+        }
+        for (query, answer) in zip(queries, try await storage.statistics(queries)) {
+            let (together, alone) = (try answer.get(), try await storage.statistics(query))
+            #expect(together.groups.map(\.count) == alone.groups.map(\.count))
+            for (one, other) in zip(together.groups, alone.groups) {
+                #expect(one.quantiles([0.5, 0.95, 0.99]) == other.quantiles([0.5, 0.95, 0.99]))
+            }
+            #expect(together.slots?.groups.map { $0.map(\.count) } == alone.slots?.groups.map { $0.map(\.count) })
+        }
+    }
+
+    @Test func groupsWithoutDistributionsHaveAllOtherFigures() async throws {
+        try await storeHours()
+        for query in queries(by: [.service, .endpoint]) {
+            var query = query
+            query.limit = 5
+            let whole = try await storage.statistics(query)
+            query.hasDistributions = false
+            let ordered = try await storage.statistics(query)
+            #expect(ordered.totals == whole.totals)
+            #expect(ordered.groups.map(\.values) == whole.groups.map(\.values))
+            for (one, other) in zip(ordered.groups, whole.groups) {
+                #expect(one.hasBuckets(in: other))
+                var filled = one
+                filled.takeBuckets(of: other)
+                #expect(filled == other)
+            }
+        }
+    }
+}
