@@ -1,6 +1,7 @@
--- wrk -t1 -c8 -d20s -s ingest.lua http://127.0.0.1:4318 -- FOLDER COUNT SENDERS
--- Posts the bodies that `StoreBenchmark bodies` made, one after the other, each with a batch id of its own.
-local bodies, senders, sent = {}, 0, 0
+-- wrk -t1 -c8 -d20s -s ingest.lua http://127.0.0.1:4318 -- FOLDER COUNT SENDERS [NUMBER]
+-- Posts the bodies that `StoreBenchmark bodies` made, one after the other, each with a batch id of its own. NUMBER tells apart those who
+-- post at the same time.
+local bodies, senders, sent, number = {}, 0, 0, 0
 local headers = { ["Content-Type"] = "application/x-protobuf", ["Content-Encoding"] = "gzip" }
 
 function init(args)
@@ -10,10 +11,11 @@ function init(args)
         file:close()
     end
     senders = tonumber(args[3])
+    number = tonumber(args[4] or 0)
 end
 
 function request()
-    headers["Martlet-Batch"] = string.format("instance-%d/%d/metrics", sent % senders, math.floor(sent / senders) + 1)
+    headers["Martlet-Batch"] = string.format("instance-%d-%d/%d/metrics", number, sent % senders, math.floor(sent / senders) + 1)
     sent = sent + 1
     return wrk.format("POST", "/v1/metrics", headers, bodies[(sent - 1) % #bodies + 1])
 end
