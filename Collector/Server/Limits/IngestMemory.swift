@@ -28,6 +28,9 @@ final class IngestMemory: Sendable {
             self.bytes = bytes
         }
 
+        /// Sets the reservation to `bytes` if that is less.
+        mutating func shrink(to bytes: Int) throws(IntakeRejection) { try resize(to: min(self.bytes, bytes)) }
+
         /// Appends bytes to a body. Memory is reserved when bytes come, and not when they are announced, so a client that
         /// announces a body and stalls turns no other client away.
         ///

@@ -25,8 +25,9 @@ package struct ServerLimits: Sendable {
     /// The time for a client to take the waiting bytes of its answers (see ``AnswerDeadline``). A connection that takes
     /// longer is closed. 64 MiB pass in it at 9 Mbit/s.
     package var answerTimeout = Duration.seconds(60)
-    /// Bytes of memory for the telemetry of all requests in work, from the first byte of a body to the end of its commit. A body
-    /// that was decoded takes less than before. Further requests get a 429. The largest request that `IntakeLimits` allows takes five sixths of it.
+    /// Bytes of memory for the telemetry of all requests in work, from the first byte of a body to the end of its commit. Most
+    /// bodies take less once they are decoded. Further requests get a 429. The largest request that `IntakeLimits` allows takes
+    /// five sixths of it.
     package var maxIngestBytes = 192 * 1024 * 1024
     /// Bytes of the first reservation for a body of telemetry: what a sender holds that begins a body and stalls.
     static let firstBodyBytes = 4096

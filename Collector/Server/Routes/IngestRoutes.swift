@@ -35,7 +35,7 @@ struct IngestRoutes: Sendable {
             let taken = try intake.metrics(body, encoding: envelope.encoding, format: envelope.format) {
                 bytes throws(IntakeRejection) in try reservation.resize(to: bytes)
             }
-            try reservation.resize(to: taken.values.reduce(0) { $0 + $1.estimatedBytes })
+            try reservation.shrink(to: taken.values.reduce(0) { $0 + $1.estimatedBytes })
             return (taken, try await storage.store(taken.values, of: envelope.batch))
         }
         activity.count {
@@ -60,7 +60,7 @@ struct IngestRoutes: Sendable {
             let taken = try intake.details(body, encoding: envelope.encoding, format: envelope.format) {
                 bytes throws(IntakeRejection) in try reservation.resize(to: bytes)
             }
-            try reservation.resize(to: taken.values.reduce(0) { $0 + $1.estimatedBytes })
+            try reservation.shrink(to: taken.values.reduce(0) { $0 + $1.estimatedBytes })
             return (taken, try await storage.store(taken.values, of: envelope.batch))
         }
         activity.count { $0.rejectSpans(taken.refusals.counts) }
