@@ -105,9 +105,10 @@ extension ClickHouseStorage {
         for hour in part * Schema.hoursOfPart..<(part + 1) * Schema.hoursOfPart {
             try Task.checkCancellation()
             let (from, to) = (hour * StoredHour.length, (hour + 1) * StoredHour.length)
+            let services = try await PointSource.servicesWithSpans(where: "hour = \(hour)", client)
             for part in try await HourParts.conditions(of: hour, maxPoints: limits.maxHourPoints, client) {
                 let rows = PointSource.pointRows(
-                    Schema.point.columnList, where: "hour = \(hour) AND \(part)", from: from, to: to)
+                    Schema.point.columnList, where: "hour = \(hour) AND \(part)", spansOf: services, from: from, to: to)
                 try await client.run(HourStatement.sql(of: hour, rows: rows.joined(separator: " UNION ALL ")))
             }
             try await client.run(HourStatement.ofProcesses(in: hour))

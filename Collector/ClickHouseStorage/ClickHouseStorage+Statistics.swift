@@ -20,7 +20,10 @@ extension ClickHouseStorage {
     private func answer(
         to query: StatisticsQuery, rolled: UInt32
     ) async throws -> Result<StatisticsAnswer, TooManyGroups> {
-        let source = PointSource(query.window, rolled: rolled)
+        var source = PointSource(query.window, rolled: rolled)
+        let (from, to) = (Int64(clamping: source.window.from), Int64(clamping: source.window.to))
+        source.spanServices = try await PointSource.servicesWithSpans(
+            where: "\(PointSource.times(from, to)) AND \(query.filter.senderCondition)", client)
         let grid = query.grid(in: source.window, source.expired)
         let slots = query.limit == nil ? grid : nil
         let all = StatisticsStatement(

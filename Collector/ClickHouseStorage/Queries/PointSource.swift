@@ -9,6 +9,8 @@ struct PointSource {
     let expired: ExpiredTimes
     /// The hours of metrics that are read from `hour` although there are points of them.
     var earlyHours: [UInt32] = []
+    /// The services that have points of spans: see ``servicesWithSpans(where:_:)``.
+    var spanServices: [String] = []
 
     /// - Parameter rolled: the value of the table `rolled`.
     init(_ window: TimeWindow, rolled: UInt32) {
@@ -29,14 +31,14 @@ struct PointSource {
             parts.append(
                 "SELECT \(columns) FROM hour FINAL WHERE \(Self.times(from, min(to, expired.fine))) AND \(condition)")
         }
-        let early = SQLText.list(earlyHours.map(UInt64.init))
         if !earlyHours.isEmpty {
+            let early = SQLText.list(earlyHours.map(UInt64.init))
             parts.append("SELECT \(columns) FROM hour FINAL WHERE hour IN \(early) AND spans = 0 AND \(condition)")
         }
         if to > expired.fine {
             parts += Self.pointRows(
                 columns, where: "\(Self.times(max(from, expired.fine), to)) AND \(condition)",
-                ofMetrics: earlyHours.isEmpty ? "1" : "hour NOT IN \(early)", coveredBy: filter.processCondition,
+                ofMetrics: conditionOnOtherHours(max(from, expired.fine), to), spansOf: spanServices,
                 from: max(from, expired.fine), to: to)
         }
         return parts.joined(separator: " UNION ALL ")
@@ -45,24 +47,34 @@ struct PointSource {
     /// Returns the statements of the rows of `point` and `difference` in a time.
     ///
     /// - Parameters:
-    ///   - metrics: a further condition for points of metrics as they came.
-    ///   - processes: the condition on the processes whose metrics may cover spans.
+    ///   - metrics: a further condition for points of metrics as they came; `nil` for none of these.
+    ///   - services: the services that have points of spans.
     static func pointRows(
-        _ columns: String, where condition: String, ofMetrics metrics: String = "1", coveredBy processes: String = "1",
+        _ columns: String, where condition: String, ofMetrics metrics: String? = "1", spansOf services: [String],
         from: Int64, to: Int64
     ) -> [String] {
+        let asTheyCame = metrics.map { "SELECT \(columns) FROM point FINAL WHERE spans = 0 AND \($0) AND \(condition)" }
+        return [
+            asTheyCame,
+            // A difference that later points took back is empty.
+            "SELECT \(columns) FROM difference FINAL WHERE (count > 0 OR sent > 0 OR received > 0) AND \(condition)",
+            services.isEmpty ? nil : spanRows(columns, where: condition, of: services, from: from, to: to),
+        ].compactMap(\.self)
+    }
+
+    /// Returns the services that have points of spans, of which there are few: most senders have metrics.
+    static func servicesWithSpans(where condition: String, _ client: ClickHouseClient) async throws -> [String] {
+        try await client.rows("SELECT DISTINCT service FROM point WHERE spans = 1 AND \(condition)") { try $0.text() }
+    }
+
+    private static func spanRows(
+        _ columns: String, where condition: String, of services: [String], from: Int64, to: Int64
+    ) -> String {
         let patience = Int64(clamping: MetricsCover.patience)
         // Metrics of long intervals end after the spans that they cover.
         let coverTimes = times(max(0, from - 2 * patience), to > .max - 48 * patience ? .max : to + 24 * patience)
-        // Most senders have no spans that are counted, and their points need not be looked at.
-        let withSpans =
-            "(service, instance, kind) IN (SELECT service, instance, kind FROM point WHERE spans = 1 AND \(condition))"
-        let cover = "\(coverTimes) AND \(processes) AND \(withSpans)"
-        return [
-            "SELECT \(columns) FROM point FINAL WHERE spans = 0 AND \(metrics) AND \(condition)",
-            // A difference that later points took back is empty.
-            "SELECT \(columns) FROM difference FINAL WHERE (count > 0 OR sent > 0 OR received > 0) AND \(condition)",
-            """
+        let cover = "\(coverTimes) AND service IN \(SQLText.list(services))"
+        return """
             SELECT \(columns) FROM (SELECT \(Schema.point.columnList) FROM point FINAL WHERE spans = 1 AND \(condition)) AS span_points \
             ANY LEFT JOIN (SELECT service, instance, kind, groupArray(cover_from) AS covers_from, groupArray(cover_to) AS covers_to \
             FROM (SELECT service, instance, kind, hour, min(start_ns) AS cover_from, max(end_ns) + \(patience) AS cover_to \
@@ -70,8 +82,17 @@ struct PointSource {
             GROUP BY service, instance, kind, hour) \
             GROUP BY service, instance, kind) AS covers USING (service, instance, kind) \
             WHERE NOT arrayExists((f, t) -> end_ns >= f AND end_ns <= t, covers_from, covers_to)
-            """,
-        ]
+            """
+    }
+
+    /// Returns the condition that a row's hour is no early one, as ranges by which ClickHouse finds rows; `nil` if there is no other.
+    private func conditionOnOtherHours(_ from: Int64, _ to: Int64) -> String? {
+        var (first, ranges) = (max(0, from) / StoredHour.length, [String]())
+        for hour in earlyHours.map(Int64.init) + [Int64(StoredHour.of(to)) + 1] {
+            if first < hour { ranges.append("hour BETWEEN \(first) AND \(hour - 1)") }
+            first = hour + 1
+        }
+        return ranges.isEmpty ? nil : "(\(ranges.joined(separator: " OR ")))"
     }
 
     private static func covering(_ table: String, _ condition: String) -> String {

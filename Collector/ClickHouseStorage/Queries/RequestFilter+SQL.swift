@@ -4,9 +4,6 @@ extension RequestFilter {
     /// The condition on a row of `sender`, or on any row with the columns of a sender.
     var senderCondition: String { condition(on: Dimension.allCases.filter(\.isOfSender)) }
 
-    /// The condition on the process that a row is of.
-    var processCondition: String { condition(on: [.service, .instance]) }
-
     /// The condition on a row of `series`, apart from its senders.
     var requestCondition: String { condition(on: Dimension.allCases.filter { !$0.isOfSender }) }
 
