@@ -15,7 +15,8 @@ test:
 	swift build --build-tests --disable-xctest
 	scripts/run-tests.sh --filter '^Martlet(OTLP|Telemetry)?Tests\.'
 	scripts/run-tests.sh --filter '^CollectorTests\.'
-	MARTLET_TEST_STORE=clickhouse scripts/run-tests.sh --filter 'StorageContractTests|EndToEndTests.(Page|Chain|ReportTruth)Tests'
+	MARTLET_TEST_STORE=clickhouse scripts/run-tests.sh --filter \
+		'StorageContractTests|EndToEndTests.(Chain|ReportTruth)Tests|PageTests/pageCommandAndAPI'
 	scripts/run-tests.sh --filter EndToEndTests --skip ConsumerTests
 	scripts/run-tests.sh --filter ConsumerTests
 	scripts/run-tests.sh --filter '^FaultTests\.'
