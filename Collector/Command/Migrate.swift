@@ -7,7 +7,8 @@ struct Migrate: AsyncParsableCommand {
         abstract: "Makes the tables of a store on ClickHouse, or brings them up to this version.",
         discussion: """
             It needs a user that may create a database and tables: MARTLET_CLICKHOUSE_USER and MARTLET_CLICKHOUSE_PASSWORD. For \
-            https, MARTLET_CLICKHOUSE_CERTIFICATE is a PEM file with the authorities to trust instead of the system's. It may run while collectors use the store. A file needs no such step.
+            https, MARTLET_CLICKHOUSE_CERTIFICATE is a PEM file with the authorities to trust instead of the system's. \
+            It may run while collectors use the store. A file needs no such step.
             """)
 
     @Option(help: "The store, clickhouse:http://HOST:8123/DATABASE.")
