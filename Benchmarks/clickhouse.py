@@ -2,10 +2,10 @@
 """Measures a store on ClickHouse: posted points, beside an insert of the same rows by this program and beside the collector's own
 file; then reports over many points, beside the same sums asked of ClickHouse.
 
-usage: clickhouse.py COLLECTOR STORE_BENCHMARK [POINTS]
+usage: clickhouse.py COLLECTOR STORE_BENCHMARK [POINTS] [current]
 
 Needs clickhouse-server and wrk. POINTS is the number of points that the reports are made of (default: 100 million, half a GB); without
-reports it is 0.
+reports it is 0. With `current` it measures the reports alone, on ClickHouse's current engine (PyPI's chdb-core).
 """
 import concurrent.futures
 import glob
@@ -25,6 +25,7 @@ import urllib.parse
 
 COLLECTOR, STORE_BENCHMARK = sys.argv[1:3]
 POINTS = int(sys.argv[3]) if len(sys.argv) > 3 else 100_000_000
+IS_CURRENT = sys.argv[4:] == ["current"]
 HERE = pathlib.Path(__file__).parent
 SECONDS = 20
 # Merges and passes of maintenance that follow the last batch are part of the cost.
@@ -70,6 +71,9 @@ class ClickHouse(Process):
             "<default_profile>default</default_profile><default_database>default</default_database><timezone>UTC</timezone></yandex>"
         )
         super().__init__("clickhouse-server", f"--config-file={folder}/config.xml", stderr=subprocess.DEVNULL)
+        self.wait()
+
+    def wait(self) -> None:
         while True:
             try:
                 self.version = self.ask("SELECT version()").decode().strip()
@@ -97,6 +101,15 @@ class ClickHouse(Process):
         return store
 
 
+class CurrentClickHouse(ClickHouse):
+    def __init__(self, folder: pathlib.Path) -> None:
+        self.port = free_port()
+        folder.mkdir()
+        server = HERE.parent / "Tests/ChDBServer/server.py"
+        Process.__init__(self, HERE.parent / ".build/python/bin/python", server, str(self.port), folder)
+        self.wait()
+
+
 class Collector(Process):
     def __init__(self, store: str) -> None:
         super().__init__(
@@ -115,21 +128,14 @@ def main() -> None:
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
     work = pathlib.Path(tempfile.mkdtemp())
-    clickhouse = ClickHouse(work / "clickhouse")
+    clickhouse = (CurrentClickHouse if IS_CURRENT else ClickHouse)(work / "clickhouse")
     try:
         load = os.getloadavg()[0]
         print(f"{time.strftime('%F %R', time.gmtime())} UTC, {os.cpu_count()} cores, load {load:.1f}, ClickHouse {clickhouse.version}")
-        for points, senders, intervals, connections in [(50, 400, 10, 1200), (1000, 80, 4, 80)]:
-            bodies = work / f"bodies-{points}"
-            sizes = ["--points", str(points), "--senders", str(senders), "--intervals", str(intervals)]
-            subprocess.run([STORE_BENCHMARK, "bodies", bodies, *sizes], check=True)
-            print(f"{points} points a request, {connections} connections to a collector, {SECONDS} s")
-            post_to_file(work, bodies, senders, points, connections)
-            for count in (1, 2):
-                post(clickhouse, f"p{points}c{count}", bodies, senders, points, connections, count)
-            insert(clickhouse, f"p{points}c1")
-            for count in (1, 2):
-                clickhouse.ask(f"DROP DATABASE p{points}c{count}") if (points, count) != (50, 1) else None
+        if IS_CURRENT:
+            fill(clickhouse, work, "p50c1")
+        else:
+            post_all(clickhouse, work)
         if POINTS:
             report(clickhouse, "p50c1")
     finally:
@@ -138,6 +144,32 @@ def main() -> None:
 
 
 # Posted points.
+
+
+def post_all(clickhouse: ClickHouse, work: pathlib.Path) -> None:
+    for points, senders, intervals, connections in [(50, 400, 10, 1200), (1000, 80, 4, 80)]:
+        bodies = make_bodies(work, points, senders, intervals)
+        print(f"{points} points a request, {connections} connections to a collector, {SECONDS} s")
+        post_to_file(work, bodies, senders, points, connections)
+        for count in (1, 2):
+            post(clickhouse, f"p{points}c{count}", bodies, senders, points, connections, count)
+        insert(clickhouse, f"p{points}c1")
+        for count in (1, 2):
+            clickhouse.ask(f"DROP DATABASE p{points}c{count}") if (points, count) != (50, 1) else None
+
+
+def fill(clickhouse: ClickHouse, work: pathlib.Path, database: str) -> None:
+    """Stores the points that reports are made of, without measuring."""
+    collector = Collector(clickhouse.store(database))
+    wrk([collector.address], make_bodies(work, 50, 400, 1), 400, 40)
+    collector.end()
+
+
+def make_bodies(work: pathlib.Path, points: int, senders: int, intervals: int) -> pathlib.Path:
+    bodies = work / f"bodies-{points}"
+    sizes = ["--points", str(points), "--senders", str(senders), "--intervals", str(intervals)]
+    subprocess.run([STORE_BENCHMARK, "bodies", bodies, *sizes], check=True)
+    return bodies
 
 
 def wrk(addresses: list[str], bodies: pathlib.Path, senders: int, connections: int) -> int:
@@ -232,7 +264,7 @@ def report(clickhouse: ClickHouse, base: str) -> None:
     inserted = ", ".join(values.get(name, name) for name in columns)
     statements = [
         f"INSERT INTO day.point ({', '.join(columns)}) SELECT {inserted} "
-        f"FROM (SELECT number FROM system.numbers WHERE number >= {first} LIMIT 360) CROSS JOIN ({source})"
+        f"FROM (SELECT number FROM system.numbers WHERE number >= {first} LIMIT 360) AS interval CROSS JOIN ({source}) AS one"
         for first in range(1, 8641, 360)
     ]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
