@@ -4,7 +4,7 @@ import MartletReports
 import Testing
 
 /// Reports of telemetry from the OpenTelemetry SDK for Python, compared with the program's own measurements.
-@Suite(.serialized) struct OtherSDKTests {
+@Suite struct OtherSDKTests {
     private let folder: TemporaryFolder
 
     init() throws {
