@@ -3,6 +3,9 @@ sources := $(shell find Package.swift Sources Collector Examples Tests -name '*.
 # Swift Testing starts all tests at once by default. On two cores a test then waits seconds for its turn.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH := 4
 
+# The flags of scripts/check-build.sh. Other ones would build much of it again.
+build_tests := swift build --build-tests --disable-xctest --explicit-target-dependency-import-check error
+
 .PHONY: demo test faults soak sanitize fuzz check format bench docs man setup
 
 demo:
@@ -12,7 +15,7 @@ demo:
 test:
 	@scripts/setup.sh test
 	scripts/check-deploy.sh
-	swift build --build-tests --disable-xctest
+	$(build_tests)
 	scripts/run-tests.sh --filter '^Martlet(OTLP|Telemetry)?Tests\.'
 	scripts/run-tests.sh --filter '^CollectorTests\.'
 	MARTLET_TEST_STORE=clickhouse scripts/run-tests.sh --filter \
@@ -27,7 +30,7 @@ test:
 
 faults:
 	@scripts/setup.sh test
-	swift build --build-tests --disable-xctest
+	$(build_tests)
 	MARTLET_FAULTS=full scripts/run-tests.sh --filter '^FaultTests\.'
 	MARTLET_FAULTS=full MARTLET_TRANSPORT=urlsession scripts/run-tests.sh --filter '^FaultTests\.' --skip ClickHouse
 	MARTLET_TEST_STORE=chdb scripts/run-tests.sh --filter \
