@@ -29,17 +29,17 @@ extension ClickHouseStorage {
     }
 
     /// Counts the cumulative figures that came in time. What a collector that ended left uncounted is found after the start; later
-    /// it is enough to look at the last hours.
+    /// it is enough to look at the hours since shortly before the last pass that counted all.
     private func countCumulative() async throws {
         let time = Int64(clamping: now()) - Int64(clamping: limits.cumulativeSettling)
         let hour = StoredHour.of(time)
-        let since = isCaughtUp.load(ordering: .relaxed) && hour > 2 ? hour - 2 : 0
+        let since = max(2, min(hour, countedHour.load(ordering: .relaxed))) - 2
         while var pass = try await CumulativePass(since: since, until: time, limits, client) {
             try Task.checkCancellation()
             try await writer.write(try await pass.count())
             if !pass.isMore { break }
         }
-        isCaughtUp.store(true, ordering: .relaxed)
+        countedHour.store(hour, ordering: .relaxed)
     }
 
     /// Returns the clock of retention. It starts with the latest time at which a sender was heard of: a jump since then is noticed.

@@ -66,11 +66,18 @@ extension ClickHouseStorage {
         }
     }
 
+    /// The first hour that is surely in no part that is being rolled up, an hour's difference between clocks included. The rows of hours
+    /// in such a part have the differences of cumulative points too, which are read beside early hours.
+    private var oldestEarlyHour: Int64 {
+        let rolledUp = (Int64(clamping: now()) - limits.rawAge) / StoredHour.length + 1
+        return max(0, rolledUp / Schema.hoursOfPart * Schema.hoursOfPart)
+    }
+
     /// Returns the source with the hours that hold, unless slots begin within an hour.
     private func withEarlyHours(_ source: PointSource, in grid: SlotGrid?) async throws -> PointSource {
         if let grid, grid.granularity % UInt64(StoredHour.length) > 0 { return source }
         var source = source
-        let fine = UInt64(clamping: source.expired.fine)
+        let fine = UInt64(clamping: max(source.expired.fine, oldestEarlyHour * StoredHour.length))
         let window = TimeWindow(from: max(source.window.from, fine), to: max(source.window.to, fine))
         source.earlyHours = try await EarlyHours.holding(in: window, client)
         return source

@@ -25,8 +25,8 @@ package final class ClickHouseStorage: Storage {
     let now: @Sendable () -> UnixNanoseconds
     /// `nil` until the store is maintained for the first time.
     let retention = Mutex<StoreClock?>(nil)
-    /// Whether all cumulative points that came before the start were counted.
-    let isCaughtUp = Atomic(false)
+    /// The hour up to which the latest pass counted all cumulative points; 0 before the first one.
+    let countedHour = Atomic<UInt32>(0)
 
     /// Opens the store. Throws ``StorageFailure`` if its tables are missing, older or newer, and an error if no server answers.
     ///

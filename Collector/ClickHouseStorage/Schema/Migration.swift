@@ -39,8 +39,8 @@ package enum Migration {
         guard found <= Schema.version else { throw newer(found, at: location) }
         guard found == Schema.version, let id = try await storeID(client) else {
             let state = found == 0 ? "has no tables of Martlet" : "has the tables of an older Martlet (\(found))"
-            throw StorageFailure(
-                "\(location) \(state); run: martlet-collector migrate --store clickhouse:\(location)")
+            let command = "martlet-collector migrate --store clickhouse:\(location)"
+            throw StorageFailure("\(location) \(state); run: \(command) (for a cluster with --cluster NAME)")
         }
         return id
     }

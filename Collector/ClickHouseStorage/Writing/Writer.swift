@@ -110,7 +110,10 @@ actor Writer {
                 span, of: details.resource, sender: sender, identity: identity, stored: lastSpan)
             new.details.append(span)
         }
-        let points = new.points
+        // Their names and numbers go by their order, which has to be the same when they come again.
+        let points = new.points.sorted {
+            ($0.end, RowIdentity.series($0.series)) < ($1.end, RowIdentity.series($1.series))
+        }
         let name = batch.id.map(RowIdentity.batch) ?? RowIdentity.contents(points, of: sender)
         group.points.append(points, of: details.resource, sender: sender, batch: name)
         senders.note(

@@ -118,6 +118,25 @@ struct ClickHouseStorageTests {
         #expect(answer.account.completeness == 1)
     }
 
+    @Test func spansOfManySeriesThatWereCountedAndNotKeptCountOnceWhenTheyComeAgain() async throws {
+        let (one, other) = (try await collector(), try await collector())
+        let spans = (1...40 as ClosedRange<UInt8>).map { number in
+            var span = Samples.detail(number)
+            span.start = Samples.time(UInt64(number))
+            span.request = Samples.dimensions(.client, endpoint: "/\(number % 20)")
+            return span
+        }
+        var resource = Samples.resource("other", instance: "i-other")
+        resource.agent = nil
+        let batch = [DetailsBatch(resource: resource, details: spans)]
+        _ = try await one.store(batch, of: nil)
+        // A collector that was killed between its inserts leaves points without their spans.
+        try await one.client.run("TRUNCATE TABLE \(one.client.layout.everywhere(Schema.detail))")
+        _ = try await other.store(batch, of: nil)
+        let answer = try await other.statistics(StatisticsQuery(window: Samples.everything, by: []))
+        #expect(answer.groups.map(\.count) == [40])
+    }
+
     @Test func pointsBecomeHoursWithTheSameFiguresHoweverManyCollectorsMakeThem() async throws {
         let collectors = [try await collector(), try await collector()]
         var random = SeededGenerator(seed: 7)

@@ -59,6 +59,18 @@ struct CumulativePassTests {
         #expect(try await counts(one) == [2, 3, 4])
     }
 
+    @Test func pointsThatNoPassCouldCountForHoursAreCountedByTheNextOne() async throws {
+        let clock = Self.clock(1000)
+        let storage = try await collector(clock)
+        try await send(2, end: 10, to: storage)
+        try await storage.maintain()
+        clock.time = Samples.time(1010)
+        try await send(5, end: 20, to: storage)
+        clock.time = Samples.time(1010 + 5 * 3600)
+        try await storage.maintain()
+        #expect(try await counts(storage) == [2, 3, 0])
+    }
+
     @Test func aDifferenceThatALaterPointHasTakenIsTakenBack() async throws {
         let (clock, slow) = (Self.clock(1000), Self.clock(1005))
         let (one, other) = (try await collector(clock), try await collector(slow))

@@ -114,6 +114,23 @@ struct EarlyHoursTests {
         #expect(try await HourParts.conditions(of: hour + 1, maxPoints: 5, storage.client).isEmpty)
     }
 
+    @Test func differencesCountOnceWhileTheWeekOfTheirHourIsRolledUp() async throws {
+        let storage = try await collector()
+        _ = try await store(1, at: 600, in: storage)
+        let columns = Schema.point.columnList
+        let ofAnother = columns.replacing(" sender,", with: " sender + 1,")
+        try await storage.client.run(
+            "INSERT INTO difference (\(columns), revision) SELECT \(ofAnother), toUInt64(1) FROM point")
+        try await storage.maintain()
+        let before = try await groups(Self.window(), in: storage)
+        #expect(before.map(\.count).reduce(0, +) == 2 * 18)
+        clock.time = Samples.time(20_000 + 34 * 86_400)
+        let hour = Int64(Samples.time(2_800)) / StoredHour.length
+        let rows = PointSource.pointRows(columns, where: "hour = \(hour)", spansOf: [], from: 0, to: 0)
+        try await storage.client.run(HourStatement.sql(of: hour, rows: rows.joined(separator: " UNION ALL ")))
+        #expect(try await groups(Self.window(), in: storage) == before)
+    }
+
     @Test func slotsWithinAnHourAreMadeOfPoints() async throws {
         let storage = try await collector()
         for sequence in 1...4 { _ = try await store(UInt64(sequence), at: UInt64(sequence) * 900, in: storage) }
