@@ -110,7 +110,7 @@ actor Writer {
                 span, of: details.resource, sender: sender, identity: identity, stored: lastSpan)
             new.details.append(span)
         }
-        // Their names and numbers go by their order, which has to be the same when they come again.
+        // A point's identity depends on its position, so the order has to be the same when the spans come again.
         let points = new.points.sorted {
             ($0.end, RowIdentity.series($0.series)) < ($1.end, RowIdentity.series($1.series))
         }
