@@ -14,8 +14,6 @@ extension ClickHouseStorage {
         guard try await client.hasAllReplicas() else { return }
         let (rolled, current) = (Int64(try await client.rolledHours()), clock.time / StoredHour.length)
         if rolled < current { try await earlyHours.makeSome(of: rolled..<current) }
-        // Points of the oldest parts become hours, then these are read from `hour`, and a later pass drops the points.
-        try await dropPoints()
         try await rollUp(before: (clock.time - limits.rawAge) / StoredHour.length)
         let oldest = (clock.time - limits.retention.age(.hour)) / StoredHour.length
         for table in Schema.keptAsHours { try await drop(table, past: oldest, of: 672) }
@@ -79,39 +77,28 @@ extension ClickHouseStorage {
         return found.sorted()
     }
 
-    /// Drops the parts of points that are read as hours. Some of their points may have come after the hours were made, so hours are
-    /// made once more; those of more points stay.
-    private func dropPoints() async throws {
-        let rolled = Int64(try await client.rolledHours())
-        for part in try await partsOfPoints() where (part + 1) * Schema.hoursOfPart <= rolled {
-            try await rollUp(part)
+    /// Makes hours of the weeks of points that end before an hour. From then on these are read as hours, and a later pass drops the
+    /// points.
+    private func rollUp(before oldest: Int64) async throws {
+        let (length, rolled) = (Schema.hoursOfPart, Int64(try await client.rolledHours()))
+        let until = max(rolled, oldest / length * length)
+        let parts = try await partsOfPoints().filter { ($0 + 1) * length <= until }
+        guard let first = parts.first else { return try await noteRolled(until, after: rolled) }
+        let hours = first * length..<until
+        try await wholeHours.makeSome(of: hours)
+        let open = try await HourRevisions.read(of: hours, made: HourKind.whole.table, client).filter { !$0.holds }
+        for part in parts where (part + 1) * length <= rolled {
+            // Points that came after their hour was made are in the next making of it.
+            guard !open.contains(where: { Int64($0.hour) / length == part }) else { continue }
             for table in Schema.rolledUp {
                 try await client.run("ALTER TABLE \(client.layout.everywhere(table)) DROP PARTITION \(part)")
             }
         }
+        guard open.allSatisfy({ $0.made > 0 || $0.hour < rolled }) else { return }
+        try await noteRolled(until, after: rolled)
     }
 
-    /// Makes the hours of the parts that end before an hour, from which on these are read as hours.
-    private func rollUp(before oldest: Int64) async throws {
-        let (length, rolled) = (Schema.hoursOfPart, Int64(try await client.rolledHours()))
-        for part in try await partsOfPoints() where (part + 1) * length <= oldest && part * length >= rolled {
-            try await rollUp(part)
-        }
-        let until = oldest / length * length
+    private func noteRolled(_ until: Int64, after rolled: Int64) async throws {
         if until > rolled { try await client.run("INSERT INTO rolled (until) VALUES (\(until))") }
-    }
-
-    private func rollUp(_ part: Int64) async throws {
-        for hour in part * Schema.hoursOfPart..<(part + 1) * Schema.hoursOfPart {
-            try Task.checkCancellation()
-            let (from, to) = (hour * StoredHour.length, (hour + 1) * StoredHour.length)
-            let services = try await PointSource.servicesWithSpans(where: "hour = \(hour)", client)
-            for part in try await HourParts.conditions(of: hour, maxPoints: limits.maxHourPoints, client) {
-                let rows = PointSource.pointRows(
-                    Schema.point.columnList, where: "hour = \(hour) AND \(part)", spansOf: services, from: from, to: to)
-                try await client.run(HourStatement.sql(of: hour, rows: rows.joined(separator: " UNION ALL ")))
-            }
-            try await client.run(HourStatement.ofProcesses(in: hour))
-        }
     }
 }

@@ -20,7 +20,8 @@ package final class ClickHouseStorage: Storage {
     let limits: ClickHouseLimits
     let writer: Writer
     let queue: InsertQueue
-    let earlyHours: EarlyHourMaking
+    let earlyHours: HourMaking
+    let wholeHours: HourMaking
     /// The collector's clock.
     let now: @Sendable () -> UnixNanoseconds
     /// `nil` until the store is maintained for the first time.
@@ -42,7 +43,8 @@ package final class ClickHouseStorage: Storage {
         self.now = now
         writer = Writer(client, onStored: onStored)
         queue = InsertQueue(writer, limits: limits)
-        earlyHours = EarlyHourMaking(client, limits)
+        earlyHours = HourMaking(.early, client, limits)
+        wholeHours = HourMaking(.whole, client, limits)
     }
 
     /// Stores the points. Those of cumulative metrics count once ``maintain()`` has taken their differences.

@@ -8,7 +8,8 @@ struct Migrate: AsyncParsableCommand {
         discussion: """
             It needs a user that may create a database and tables: MARTLET_CLICKHOUSE_USER and MARTLET_CLICKHOUSE_PASSWORD. For \
             https, MARTLET_CLICKHOUSE_CERTIFICATE is a PEM file with the authorities to trust instead of the system's. \
-            It may run while collectors use the store. A file needs no such step.
+            It may run while collectors use the store, and while a server of the cluster is away that has the tables. A file needs no \
+            such step.
             """)
 
     @Option(help: "The store, clickhouse:http://HOST:8123/DATABASE.")
@@ -25,9 +26,12 @@ struct Migrate: AsyncParsableCommand {
         guard let text = store ?? CollectorEnvironment(ProcessInfo.processInfo.environment)["STORE"],
             case .clickHouse(let location) = try StoreLocation(text)
         else { throw ValidationError("--store must be clickhouse:http://HOST:8123/DATABASE") }
-        try await reportingFailure {
+        let isComplete = try await reportingFailure {
             try await Migration.run(at: location, StoreLocation.credentials(), cluster: cluster)
         }
         Output.line("\(location) has the tables of this version")
+        if !isComplete {
+            Output.line("a server of the cluster is away: run this again when it is back, if it is new or lost its disk")
+        }
     }
 }

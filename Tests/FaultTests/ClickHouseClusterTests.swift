@@ -19,7 +19,8 @@ extension FaultTests {
                 for server in [cluster.servers[3], cluster.servers[0]] {
                     try await scene.wait(while: service, requests: scene.server.total + 300)
                     server.kill()
-                    // With one of two replicas nothing is stored.
+                    try await fleet.migrate()
+                // With one of two replicas nothing is stored.
                     try await fleet.awaitReadiness(503)
                     // Reports are answered all the same.
                     _ = try await scene.report(of: fleet.store)

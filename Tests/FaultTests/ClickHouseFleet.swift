@@ -35,7 +35,10 @@ actor ClickHouseFleet {
         self.scene = scene
         self.servers = servers
         store = Self.store(at: servers.map(\.port))
-        let options = cluster.map { ["--cluster", $0] } ?? []
+        try await migrate(cluster.map { ["--cluster", $0] } ?? [])
+    }
+
+    func migrate(_ options: [String] = []) async throws {
         let (status, _, errors) = try await ChildProcess(
             .martletCollector, ["migrate", "--store", store] + options
         ).finish()

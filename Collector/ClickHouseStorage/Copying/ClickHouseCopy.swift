@@ -62,9 +62,9 @@ package struct ClickHouseCopy: Sendable {
             for one in senders { rows.add(one, streamsSince: now - min(now, limits.cumulativeAge)) }
         case .points(let points):
             for one in points { rows.add(one) }
-            try await client.insert(changedHours.rows(before: points.lazy.flatMap(\.points)))
         case .details(let details): for one in details { try rows.add(one) }
         }
+        try await client.insert(changedHours.rows(of: rows.changedHours))
         for table in rows.tables { try await client.insert(table) }
         try await checkHours()
         try await Self.note(part.last, as: .table(table), source, client)

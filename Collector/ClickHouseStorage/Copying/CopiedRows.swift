@@ -20,6 +20,8 @@ struct CopiedRows {
     private var series = TableRows(Schema.series)
     private var details = TableRows(Schema.detail)
     private var knownSeries: Set<SeriesDay> = []
+    /// The hours that points and figures of processes end in.
+    private(set) var changedHours: Set<UInt32> = []
 
     /// - Parameters:
     ///   - source: the identity of the other store.
@@ -88,6 +90,7 @@ struct CopiedRows {
             let hour = StoredHour.of(Int64(clamping: point.end))
             guard hour < firstHour else {
                 processes.append(point, sender: sender, batch: name)
+                changedHours.insert(hour)
                 continue
             }
             var sum = byHour[hour] ?? ProcessPoint(start: point.start, end: point.end, statistics: ProcessStatistics())
@@ -104,6 +107,7 @@ struct CopiedRows {
         let new = copied.points.filter { StoredHour.of(Int64(clamping: $0.end)) >= firstHour }
         hours.append(old, of: copied.resource, sender: sender, batch: name)
         points.append(new, of: copied.resource, sender: sender, batch: name)
+        changedHours.formUnion(new.lazy.map { StoredHour.of(Int64(clamping: $0.end)) })
         for point in copied.points {
             let day = SeriesDay(point, of: copied.resource)
             if knownSeries.insert(day).inserted { series.append(point.dimensions, of: day) }

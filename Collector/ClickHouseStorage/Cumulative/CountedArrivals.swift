@@ -22,39 +22,39 @@ struct CountedArrivals {
     }
 
     private let arrivals: [CumulativeArrival]
-    private let revision: UInt64
     private let resources: [UInt64: TelemetryResource]
     private let open: Set<ArrivalKey>
     private var points = Differences<StreamEnd, RequestPoint>()
     private var totals = Differences<CounterEnd, ProcessPoint>()
     private var requests: [ArrivalKey: UInt64] = [:]
 
-    /// - Parameters:
-    ///   - arrivals: the arrivals that were not counted yet.
-    ///   - revision: ClickHouse's clock before the figures were read: of two collectors the one that read later holds.
-    init(_ arrivals: [CumulativeArrival], revision: UInt64) {
+    /// - Parameter arrivals: the arrivals that were not counted yet.
+    init(_ arrivals: [CumulativeArrival]) {
         self.arrivals = arrivals
-        self.revision = revision
         resources = Dictionary(arrivals.map { ($0.sender, $0.resource) }) { first, _ in first }
         open = Set(arrivals.map { ArrivalKey(sender: $0.sender, time: $0.time) })
     }
 
-    mutating func add(_ difference: RequestPoint?, of entry: CumulativeLog.Entry<CumulativePoint>) {
+    /// - Parameter revision: see ``CumulativeRevisions``.
+    mutating func add(
+        _ difference: RequestPoint?, of entry: CumulativeLog.Entry<CumulativePoint>, revision: UInt64
+    ) {
         let (point, arrival) = (entry.value.point, ArrivalKey(sender: entry.sender, time: entry.time))
         let nothing = RequestPoint(
             series: point.series, start: point.end, end: point.end, statistics: RequestStatistics())
         points.add(
             difference, orOver: nothing, to: StreamEnd(stream: entry.stream, end: point.end),
-            isNew: open.contains(arrival))
+            isNew: open.contains(arrival), revision: revision)
         if let difference { requests[arrival, default: 0] &+= difference.statistics.requests }
     }
 
-    mutating func add(_ growth: ProcessPoint?, of entry: CumulativeLog.Entry<ProcessTotal>) {
+    /// - Parameter revision: see ``CumulativeRevisions``.
+    mutating func add(_ growth: ProcessPoint?, of entry: CumulativeLog.Entry<ProcessTotal>, revision: UInt64) {
         let total = entry.value
         totals.add(
             growth, orOver: ProcessPoint(start: total.end, end: total.end, statistics: ProcessStatistics()),
             to: CounterEnd(sender: entry.sender, counter: total.counter, start: total.start, end: total.end),
-            isNew: open.contains(ArrivalKey(sender: entry.sender, time: entry.time)))
+            isNew: open.contains(ArrivalKey(sender: entry.sender, time: entry.time)), revision: revision)
     }
 
     /// The new requests of each sender.
@@ -64,27 +64,36 @@ struct CountedArrivals {
         }
     }
 
-    /// The rows of each table in the order that they are inserted in: an arrival counts as counted once its differences are stored.
-    var inOrder: [TableRows] {
+    /// The hours that the differences end in.
+    var hours: Set<UInt32> {
+        Set((points.toStore.map(\.point.end) + totals.toStore.map(\.point.end)).map { StoredHour.of(Int64(clamping: $0)) })
+    }
+
+    var differences: [TableRows] {
         var (differences, processes) = (TableRows(Schema.difference), TableRows(Schema.process))
-        for (key, point) in points.toStore {
+        for (key, point, revision) in points.toStore {
             guard let resource = resources[key.stream.sender] else { continue }
             differences.append(
                 difference: point, of: resource, sender: key.stream.sender,
                 batch: RowIdentity.difference(key.stream.stream), revision: revision)
         }
-        for (key, point) in totals.toStore {
+        for (key, point, revision) in totals.toStore {
             processes.append(
                 point, sender: key.sender, batch: RowIdentity.difference(key.counter, start: key.start),
                 revision: revision)
         }
+        return [differences, processes]
+    }
+
+    /// The rows that are inserted after ``differences``, in this order: an arrival counts as counted once its differences are stored.
+    var afterDifferences: [TableRows] {
         var (ledgers, counted) = (TableRows(Schema.ledger), TableRows(Schema.arrival))
         for arrival in arrivals {
             let requests = requests[ArrivalKey(sender: arrival.sender, time: arrival.time)] ?? 0
             if arrival.reading > 0, requests > 0 { ledgers.append(requests, of: arrival) }
             counted.append(arrival, counted: true)
         }
-        return [differences, processes, ledgers, counted]
+        return [ledgers, counted]
     }
 }
 
@@ -96,15 +105,17 @@ private struct Differences<Key: Hashable, Point> {
         let nothing: Point
         /// Whether it was never stored before.
         var isNew: Bool
+        var revision: UInt64
     }
 
     private var found: [Key: Found] = [:]
 
-    mutating func add(_ point: Point?, orOver nothing: Point, to key: Key, isNew: Bool) {
-        var known = found[key] ?? Found(nothing: nothing, isNew: true)
+    mutating func add(_ point: Point?, orOver nothing: Point, to key: Key, isNew: Bool, revision: UInt64) {
+        var known = found[key] ?? Found(nothing: nothing, isNew: true, revision: 0)
         // A point that came twice tells of new requests the first time.
         known.point = point ?? known.point
         known.isNew = known.isNew && isNew
+        known.revision = max(known.revision, revision)
         found[key] = known
     }
 
@@ -112,8 +123,10 @@ private struct Differences<Key: Hashable, Point> {
         found.compactMap { key, one in one.isNew ? one.point.map { (key, $0) } : nil }
     }
 
-    var toStore: [(key: Key, point: Point)] {
-        found.compactMap { key, one in (one.point ?? (one.isNew ? nil : one.nothing)).map { (key, $0) } }
+    var toStore: [(key: Key, point: Point, revision: UInt64)] {
+        found.compactMap { key, one in
+            (one.point ?? (one.isNew ? nil : one.nothing)).map { (key, $0, one.revision) }
+        }
     }
 }
 

@@ -6,8 +6,6 @@ import MartletTelemetry
 /// are the same for all collectors, and so are the differences. Any collector may do it, however often.
 struct CumulativePass {
     private static let maxArrivals = 256
-    /// The time before the first arrival that is searched for the latest points of streams, in nanoseconds.
-    private static let lookback: Int64 = 600 * 1_000_000_000
 
     private let client: ClickHouseClient
     private let firstInterval: UnixNanoseconds
@@ -17,6 +15,8 @@ struct CumulativePass {
     private let first: [UInt64: Int64]
     /// The time up to which figures came that may depend on these arrivals.
     private let end: Int64
+    /// ClickHouse's clock before the figures were read, in seconds since 1970.
+    private let time: UInt64
     private var counted: CountedArrivals
     /// Whether other arrivals may wait.
     let isMore: Bool
@@ -30,7 +30,8 @@ struct CumulativePass {
             """
         ) { try CumulativeArrival(&$0) }
         guard let last = arrivals.last else { return nil }
-        let revision = try await client.rows("SELECT toUInt64(toUnixTimestamp(now()))") { try $0.number(UInt64.self) }
+        self.time =
+            try await client.rows("SELECT toUInt64(toUnixTimestamp(now()))") { try $0.number(UInt64.self) }.first ?? 0
         isMore = arrivals.count == Self.maxArrivals
         first = Dictionary(arrivals.map { ($0.sender, $0.time) }, uniquingKeysWith: min)
         // Those that a collector with a faster clock has counted come after these.
@@ -38,7 +39,7 @@ struct CumulativePass {
             "SELECT max(arrival) FROM arrival WHERE hour >= \(hour) AND counted = 1 AND sender IN \(SQLText.list(first.keys))"
         ) { try $0.number(Int64.self) }
         end = max(isMore ? last.time : time, later.first ?? 0)
-        counted = CountedArrivals(arrivals, revision: revision.first ?? 0)
+        counted = CountedArrivals(arrivals)
         log = CumulativeLog(client: client)
         firstInterval = limits.firstCumulativeInterval
         self.client = client
@@ -58,11 +59,14 @@ struct CumulativePass {
     }
 
     private mutating func countPoints() async throws {
-        var entries = try await log.points(of: senders, after: start - Self.lookback, until: end)
+        let nearStart = start - CumulativeRevisions<CumulativeLog.Stream>.reach
+        var entries = try await log.points(of: senders, after: nearStart, until: end)
+        var revisions = CumulativeRevisions<CumulativeLog.Stream>(time: time)
+        for one in entries { revisions.note(one.stream, time: one.time, end: one.value.point.end) }
         let earlier = entries.filter(isCountedBefore).reduce(into: [:]) { $0[$1.stream, default: 0] += 1 }
         let streams = Set(entries.filter { !isCountedBefore($0) }.map(\.stream))
         let quiet = streams.filter { earlier[$0, default: 0] < CumulativeLog.depth }
-        let last = try await log.lastPoints(of: quiet, known: Set(earlier.keys), until: start - Self.lookback)
+        let last = try await log.lastPoints(of: quiet, known: Set(earlier.keys), until: nearStart)
         let known = Set(last.map(\.stream)).union(earlier.keys)
         let ends = try await log.ends(of: Array(Set(streams.subtracting(known).map(\.sender))), before: start)
         entries += last
@@ -75,7 +79,8 @@ struct CumulativePass {
                     continue
                 }
                 for (point, difference) in replay.differences(of: points) {
-                    counted.add(difference, of: CumulativeLog.Entry(sender: sender, time: time, value: point))
+                    let entry = CumulativeLog.Entry(sender: sender, time: time, value: point)
+                    counted.add(difference, of: entry, revision: revisions.revision(of: entry.stream, at: time))
                 }
             }
         }
@@ -92,7 +97,10 @@ struct CumulativePass {
     }
 
     private mutating func countTotals() async throws {
-        let entries = try await log.totals(of: senders, after: start - 1, until: end)
+        var entries = try await log.totals(of: senders, after: start - CumulativeRevisions<Counter>.reach, until: end)
+        var revisions = CumulativeRevisions<Counter>(time: time)
+        for one in entries { revisions.note(Counter(one), time: one.time, end: one.value.end) }
+        entries.removeAll { $0.time < start }
         guard !entries.isEmpty else { return }
         let hour = StoredHour.of(start)
         var earlier = try await log.lastTotals(
@@ -106,7 +114,7 @@ struct CumulativePass {
             if !isLate { latest[Counter(entry)] = entry.value }
             guard !isCountedBefore(entry) else { continue }
             let growth = isLate ? nil : entry.value.growth(since: known, firstIntervalAtMost: firstInterval)
-            counted.add(growth, of: entry)
+            counted.add(growth, of: entry, revision: revisions.revision(of: Counter(entry), at: entry.time))
         }
     }
 }

@@ -82,6 +82,11 @@ enum RowIdentity {
     /// Returns the number of the process that has seen the senders of another store.
     static func writer(of source: String) -> UInt64 { number(["writer", source]) }
 
+    /// Returns 16 bytes of a sender's spans that have no number.
+    static func spans(_ spans: [SpanRecord], of sender: UInt64) -> [UInt8] {
+        hash(["spans", String(sender)] + spans.map { "\($0.traceID) \($0.spanID) \($0.kind.rawValue)" })
+    }
+
     /// Returns the identity of a span among those of its trace with its id: a client and its server may share a span's id (Zipkin's
     /// "shared spans").
     static func span(_ span: SpanRecord, of sender: UInt64, in batch: BatchID?) -> UInt64 {

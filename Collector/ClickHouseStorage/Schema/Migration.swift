@@ -6,11 +6,26 @@ package enum Migration {
     ///
     /// - Parameter cluster: the cluster that the tables lie on, by its name in ClickHouse's configuration; `nil` for one server, or for
     ///   the cluster that they lie on already.
+    /// - Returns: whether all servers of the cluster have the tables. Otherwise those have them that collectors need, and one is away.
+    @discardableResult
     package static func run(
         at location: ClickHouseLocation, _ credentials: ClickHouseCredentials, cluster: String? = nil
-    ) async throws {
+    ) async throws -> Bool {
         let client = try await ClickHouseClient(
             location, credentials, cluster: cluster, timeout: ClickHouseLimits().answerTime)
+        do {
+            try await makeTables(client)
+            return true
+        } catch let error as ClickHouseError where error.isBehindAServer {
+            do { _ = try await check(client) } catch is StorageFailure {
+                throw StorageFailure("a server of the cluster is away, and the tables need all of them: \(error)")
+            }
+            return false
+        }
+    }
+
+    private static func makeTables(_ client: ClickHouseClient) async throws {
+        let location = client.connection.location
         let (layout, settings) = (client.layout, Schema.durability(isModern: client.isModern))
         try await client.run(
             "CREATE DATABASE IF NOT EXISTS \(location.database)\(layout.onCluster)", isInDatabase: false)
@@ -24,7 +39,9 @@ package enum Migration {
             let id = String(UInt64.random(in: 0 ... .max), radix: 16) + String(UInt64.random(in: 0 ... .max), radix: 16)
             try await client.run("INSERT INTO store (id) VALUES ('\(id)')")
         }
-        try await client.run("INSERT INTO migration (version) VALUES (\(Schema.version))")
+        if found < Schema.version {
+            try await client.run("INSERT INTO migration (version) VALUES (\(Schema.version))")
+        }
     }
 
     /// Returns the store's id. Throws ``StorageFailure``, which names the command, unless the tables are those that this collector

@@ -10,10 +10,13 @@ enum Schema {
     static let all = [
         migration, store, rolled, sender, series, point, difference, hour, process, processHour, cumulative,
         processTotal, arrival, ledger, batch, detail, copied, changedHour, madeHour,
+        wholeHour,
     ]
 
     /// The tables whose parts of four weeks are kept as long as hours.
-    static let keptAsHours = [hour, processHour, changedHour, madeHour, ledger, batch, sender]
+    static let keptAsHours = [
+        hour, processHour, changedHour, madeHour, wholeHour, ledger, batch, sender,
+    ]
 
     /// The settings of the tables' engine that have rows on the disk before the answer. Old servers have no such settings.
     static func durability(isModern: Bool) -> [String] {
@@ -128,7 +131,7 @@ enum Schema {
     static let hour = Table(
         "hour", key: pointKey, version: "points", partition: "intDiv(hour, 672)", shard: "sender", statistics)
 
-    /// The hours that points of metrics were stored in, by the processes that stored them: see ``ChangedHours``.
+    /// The hours that points or figures of processes were stored in, by the processes that stored them: see ``ChangedHours``.
     static let changedHour = Table(
         "changed_hour", key: "hour, writer", version: "revision", partition: "intDiv(hour, 672)",
         """
@@ -138,11 +141,14 @@ enum Schema {
         """)
     /// The hours that were made early, with the sum of the revisions in `changed_hour` that their points had.
     static let madeHour = Table(
-        "made_hour", key: "hour", version: "revision", partition: "intDiv(hour, 672)",
-        """
+        "made_hour", key: "hour", version: "revision", partition: "intDiv(hour, 672)", madeHourColumns)
+    /// The hours that were made of all their points, likewise.
+    static let wholeHour = Table(
+        "whole_hour", key: "hour", version: "revision", partition: "intDiv(hour, 672)", madeHourColumns)
+    private static let madeHourColumns = """
         hour UInt32
         revision UInt64
-        """)
+        """
 
     /// The differences of cumulative points, in the parts of `point`. Of two rows the one of the greater revision stays.
     static let difference = Table(

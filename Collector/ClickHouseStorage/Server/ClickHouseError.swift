@@ -14,6 +14,11 @@ package enum ClickHouseError: Error, CustomStringConvertible {
         if case .refused(code: 286, _) = self { true } else { false }
     }
 
+    /// Whether a statement for all servers of a cluster was not carried out by all of them in time (TIMEOUT_EXCEEDED).
+    var isBehindAServer: Bool {
+        if case .refused(code: 159, _) = self { true } else { false }
+    }
+
     /// Whether no server answered.
     package var isAway: Bool {
         if case .noAnswer = self { true } else { false }

@@ -14,11 +14,14 @@ struct WriteGroup {
     private var totals = TableRows(Schema.processTotal)
     private var arrivals = TableRows(Schema.arrival)
     private var ledgers = TableRows(Schema.ledger)
+    /// The spans without a number that are counted, which are noted after their points and before the spans.
+    private var counted = TableRows(Schema.batch)
     /// The numbers, which are inserted last.
     private(set) var batches = TableRows(Schema.batch)
     /// The points and spans that were not stored before.
     var added: [InstanceMetrics] = []
     var spans = 0
+    private var hoursOfProcesses: Set<UInt32> = []
     private var knownSpans: Set<SpanKey>
 
     private struct SpanKey: Hashable {
@@ -38,17 +41,28 @@ struct WriteGroup {
                     contents += Self.byEnd(one.points).map { Self.text(of: RowIdentity.contents($0, of: sender)) }
                     if one.isCumulative { contents.append(Self.text(of: RowIdentity.cumulative(one, of: sender))) }
                 }
-            case .details(let details): spans += details.flatMap(\.details)
+            case .details(let details):
+                spans += details.flatMap(\.details)
+                for one in details where !one.resource.isMartlet {
+                    contents.append(Self.text(of: RowIdentity.spans(one.details, of: RowIdentity.sender(one.resource))))
+                }
             }
         }
-        known = try await KnownBatches(touching: batches.compactMap(\.id), contents: contents, in: client)
+        // Another collector may store the same spans now: it notes that they are counted before it stores the first of them.
         knownSpans = try await Self.known(spans, in: client)
+        known = try await KnownBatches(touching: batches.compactMap(\.id), contents: contents, in: client)
     }
 
     /// The rows of each table but ``batches`` in the order that they are inserted in: details come after the points that are counted
     /// from them, because known spans are not counted again, and arrivals after their figures.
     var inOrder: [TableRows] {
-        [points, processes, cumulative, totals, arrivals, ledgers, senders, series, details]
+        [points, processes, cumulative, totals, arrivals, ledgers, senders, series, counted, details]
+    }
+
+    /// The hours that points and figures of processes end in.
+    var changedHours: Set<UInt32> {
+        let ends = added.lazy.flatMap(\.points).map { StoredHour.of(Int64(clamping: $0.end)) }
+        return hoursOfProcesses.union(ends)
     }
 
     /// Adds points without a number, apart from those of a sender other than Martlet that are known: see ``Storage/store(_:of:)``.
@@ -99,6 +113,7 @@ struct WriteGroup {
             // Points of one name are told apart by their position; others by their figures.
             let ordinal = name == nil ? 0 : ordinals[point.end, default: 0]
             ordinals[point.end] = ordinal + 1
+            hoursOfProcesses.insert(StoredHour.of(Int64(clamping: point.end)))
             processes.append(
                 point, sender: sender, batch: name ?? RowIdentity.contents(point, of: sender), ordinal: ordinal)
         }
@@ -108,6 +123,15 @@ struct WriteGroup {
     mutating func isNew(_ span: SpanRecord, identity: UInt64, in batch: BatchID?) -> Bool {
         batch != nil
             || knownSpans.insert(SpanKey(trace: span.traceID, span: span.spanID, identity: identity)).inserted
+    }
+
+    /// Whether the requests among spans without a number are counted already; notes that they are from now on. Without the note, spans
+    /// that come again after only some of them were stored would look like new ones beside others.
+    mutating func areCounted(_ details: DetailsBatch, sender: UInt64) -> Bool {
+        let name = Self.text(of: RowIdentity.spans(details.details, of: sender))
+        guard !known.contains(name) else { return true }
+        counted.append(BatchID(instance: name, sequence: 0, signal: .metrics), end: details.latestEnd)
+        return false
     }
 
     mutating func add(_ reading: LedgerReading, requests: UInt64, sender: UInt64, batch: BatchID?) {

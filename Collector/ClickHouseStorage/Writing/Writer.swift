@@ -27,10 +27,7 @@ actor Writer {
         var group = try await WriteGroup(batches, client)
         let outcomes = try batches.map { try add($0, to: &group) }
         let new = addSeries(of: group.added, to: &group.series)
-        let noted = try await note(changesBy: group.added)
-        for rows in group.inOrder { try await client.insert(rows) }
-        // An hour may have been made meanwhile by a collector that took the insert for over.
-        if ContinuousClock.now - noted > ChangedHours.patience { _ = try await note(changesBy: group.added) }
+        try await insert(group.inOrder, changing: group.changedHours)
         try await client.insert(group.batches)
         remember(new)
         if !group.added.isEmpty || group.spans > 0 { onStored(group.added, group.spans) }
@@ -42,16 +39,20 @@ actor Writer {
         var series = TableRows(Schema.series)
         let added = counted.added
         let new = addSeries(of: added, to: &series)
-        for rows in [series] + counted.inOrder { try await client.insert(rows) }
+        try await insert([series] + counted.differences, changing: counted.hours)
+        for rows in counted.afterDifferences { try await client.insert(rows) }
         remember(new)
         if !added.isEmpty { onStored(added, 0) }
     }
 
-    /// Takes note of the hours that change; returns the time before that.
-    private func note(changesBy added: [InstanceMetrics]) async throws -> ContinuousClock.Instant {
+    /// Inserts rows after a note of the hours that they change.
+    private func insert(_ tables: [TableRows], changing hours: Set<UInt32>) async throws {
         let start = ContinuousClock.now
-        try await client.insert(changedHours.rows(before: added.lazy.flatMap(\.points)))
-        return start
+        try await client.insert(changedHours.rows(of: hours))
+        for rows in tables { try await client.insert(rows) }
+        // An hour may have been made meanwhile by a collector that took the insert for over.
+        guard ContinuousClock.now - start > ChangedHours.patience else { return }
+        try await client.insert(changedHours.rows(of: hours))
     }
 
     private func remember(_ new: Set<SeriesDay>) {
@@ -111,9 +112,10 @@ actor Writer {
             new.details.append(span)
         }
         // A point's identity depends on its position, so the order has to be the same when the spans come again.
-        let points = new.points.sorted {
+        var points = new.points.sorted {
             ($0.end, RowIdentity.series($0.series)) < ($1.end, RowIdentity.series($1.series))
         }
+        if batch.id == nil, !points.isEmpty, group.areCounted(details, sender: sender) { points = [] }
         let name = batch.id.map(RowIdentity.batch) ?? RowIdentity.contents(points, of: sender)
         group.points.append(points, of: details.resource, sender: sender, batch: name)
         senders.note(

@@ -118,23 +118,31 @@ struct ClickHouseStorageTests {
         #expect(answer.account.completeness == 1)
     }
 
-    @Test func spansOfManySeriesThatWereCountedAndNotKeptCountOnceWhenTheyComeAgain() async throws {
-        let (one, other) = (try await collector(), try await collector())
+    /// Spans of twenty series without a number, half of them on the next day.
+    private static let spans: [DetailsBatch] = {
         let spans = (1...40 as ClosedRange<UInt8>).map { number in
             var span = Samples.detail(number)
-            span.start = Samples.time(UInt64(number))
+            span.start = Samples.time(UInt64(number) + (number % 2 == 0 ? 86_400 : 0))
             span.request = Samples.dimensions(.client, endpoint: "/\(number % 20)")
             return span
         }
         var resource = Samples.resource("other", instance: "i-other")
         resource.agent = nil
-        let batch = [DetailsBatch(resource: resource, details: spans)]
-        _ = try await one.store(batch, of: nil)
-        // A collector that was killed between its inserts leaves points without their spans.
-        try await one.client.run("TRUNCATE TABLE \(one.client.layout.everywhere(Schema.detail))")
-        _ = try await other.store(batch, of: nil)
+        return [DetailsBatch(resource: resource, details: spans)]
+    }()
+
+    /// A collector that was killed between its inserts leaves points with some of their spans, or with none.
+    @Test(arguments: ["", "PARTITION \(spans[0].details[0].start / UInt64(StoredDay.length))"])
+    func spansThatWereCountedAndNotAllKeptCountOnceWhenTheyComeAgain(part: String) async throws {
+        let (one, other) = (try await collector(), try await collector())
+        _ = try await one.store(Self.spans, of: nil)
+        let table = one.client.layout.everywhere(Schema.detail)
+        try await one.client.run(part.isEmpty ? "TRUNCATE TABLE \(table)" : "ALTER TABLE \(table) DROP \(part)")
+        _ = try await other.store(Self.spans, of: nil)
         let answer = try await other.statistics(StatisticsQuery(window: Samples.everything, by: []))
         #expect(answer.groups.map(\.count) == [40])
+        let kept = try await other.client.rows("SELECT count() FROM detail FINAL") { try $0.number(UInt64.self) }
+        #expect(kept == [40])
     }
 
     @Test func pointsBecomeHoursWithTheSameFiguresHoweverManyCollectorsMakeThem() async throws {
@@ -159,6 +167,72 @@ struct ClickHouseStorageTests {
         for index in after.groups.indices { after.groups[index].latestEnd = 0 }
         #expect(before.groups == after.groups)
         #expect(before.groups.count > 5)
+    }
+
+    @Test func pointsThatComeBetweenTheMakingOfTheirHourAndTheirEndCount() async throws {
+        let storage = try await collector()
+        var random = SeededGenerator(seed: 7)
+        let batches = (0..<12).map { Self.batch($0, &random) }
+        let query = StatisticsQuery(window: Self.window(0, 3600), by: [.service])
+        for (id, metrics) in batches.dropLast(6) { _ = try await storage.store([metrics], of: id) }
+        clock.time = Samples.time(7200 + 34 * 86_400)
+        try await storage.maintain()
+        #expect(try await storage.client.rolledHours() > 0)
+        for (id, metrics) in batches.suffix(6) { _ = try await storage.store([metrics], of: id) }
+        try await storage.maintain()
+        let points = try await storage.client.rows("SELECT count() FROM point") { try $0.number(UInt64.self) }
+        #expect(points == [0])
+        let answer = try await storage.statistics(query)
+        let requests = batches.flatMap(\.1.points).reduce(0) { $0 + $1.statistics.requests }
+        #expect(answer.groups.reduce(0) { $0 + $1.count } == requests)
+    }
+
+    @Test func collectorsShareTheMakingOfAWeek() async throws {
+        let (one, other) = (try await collector(), try await collector())
+        var random = SeededGenerator(seed: 7)
+        for number in 0..<12 {
+            let (id, metrics) = Self.batch(number, &random)
+            _ = try await one.store([metrics], of: id)
+        }
+        clock.time = Samples.time(7200 + 34 * 86_400)
+        // An hour that another one made is not made again: here its rows stay away.
+        let hour = StoredHour.of(Int64(Samples.time(Self.start + 1)))
+        let revisions = try await HourRevisions.read(
+            of: Int64(hour)..<Int64(hour) + 1, made: Schema.wholeHour, one.client)
+        let revision = try #require(revisions.first).ofPoints
+        for table in [Schema.madeHour, Schema.wholeHour] {
+            try await one.client.run("INSERT INTO \(table.name) (hour, revision) VALUES (\(hour), \(revision))")
+        }
+        try await other.maintain()
+        #expect(try await other.client.rolledHours() > 0)
+        let rows = try await other.client.rows("SELECT count() FROM hour") { try $0.number(UInt64.self) }
+        #expect(rows == [0])
+    }
+
+    @Test func anHourThatWasMadeEarlyServesAsTheHourOfAnOldWeek() async throws {
+        let storage = try await collector()
+        var random = SeededGenerator(seed: 7)
+        for number in 0..<12 {
+            let (id, metrics) = Self.batch(number, &random)
+            _ = try await storage.store([metrics], of: id)
+        }
+        try await storage.maintain()
+        let query = StatisticsQuery(window: Self.window(0, 3600), by: [.service])
+        let before = try await storage.statistics(query).groups
+        let client = storage.client
+        let hour = StoredHour.of(Int64(Samples.time(Self.start + 1)))
+        func statements(_ revision: UInt64) async throws -> Int {
+            try await HourKind.whole.statements(for: Int64(hour), revision: revision, maxPoints: 1000, client).count
+        }
+        let revision = try #require(
+            try await HourRevisions.read(of: Int64(hour)..<Int64(hour) + 1, made: Schema.madeHour, client).first)
+        #expect(revision.holds)
+        // The statement that is left is that of the processes.
+        #expect(try await statements(revision.ofPoints) == 1)
+        #expect(try await statements(revision.ofPoints + 1) == 2)
+        clock.time = Samples.time(7200 + 34 * 86_400)
+        for _ in 0..<2 { try await storage.maintain() }
+        #expect(try await storage.statistics(query).groups.map(\.count) == before.map(\.count))
     }
 
     @Test func aSenderIsForgottenWithItsHoursUnlessItLives() async throws {

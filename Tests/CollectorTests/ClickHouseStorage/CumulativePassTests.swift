@@ -59,6 +59,23 @@ struct CumulativePassTests {
         #expect(try await counts(one) == [2, 3, 4])
     }
 
+    @Test func ofTwoPassesInOneSecondTheOneThatSawMorePointsHolds() async throws {
+        let (clock, slow) = (Self.clock(1000), Self.clock(1005))
+        let (one, other) = (try await collector(clock), try await collector(slow))
+        try await send(2, end: 10, to: one)
+        clock.time = Samples.time(1010)
+        try await send(9, end: 30, to: one)
+        var early = try #require(try await CumulativePass(since: 0, until: .max, ClickHouseLimits(), one.client))
+        let rows = try await early.count().differences
+        try await send(5, end: 20, to: other)
+        clock.time = Samples.time(1020)
+        try await one.maintain()
+        #expect(try await counts(one) == [2, 3, 4])
+        // The pass that began before the last point came ends last.
+        for rows in rows { try await one.client.insert(rows) }
+        #expect(try await counts(one) == [2, 3, 4])
+    }
+
     @Test func pointsThatNoPassCouldCountForHoursAreCountedByTheNextOne() async throws {
         let clock = Self.clock(1000)
         let storage = try await collector(clock)
@@ -97,7 +114,7 @@ struct CumulativePassTests {
         }
         let client = collectors[0].client
         var pass = try #require(try await CumulativePass(since: 0, until: .max, ClickHouseLimits(), client))
-        for rows in try await pass.count().inOrder.dropLast() { try await client.insert(rows) }
+        for rows in try await pass.count().differences { try await client.insert(rows) }
         for one in collectors {
             #expect(try await counts(one) == [2, 3, 0])
             try await one.maintain()

@@ -1,11 +1,12 @@
 import MartletStorage
 
-/// Makes ``EarlyHours``. Several collectors may do it at the same time: of two roll-ups of an hour the one of more points stays.
-actor EarlyHourMaking {
+/// Makes hours of points. Several collectors may do it at the same time: of two roll-ups of an hour the one of more points stays.
+actor HourMaking {
     /// The time after which a pass begins no further statement: other work of maintenance waits.
     private static let pass = Duration.seconds(5)
 
     private struct Waiting {
+        /// The revision of the points. All of them are there when the hour is due.
         let revision: UInt64
         let due: ContinuousClock.Instant
     }
@@ -13,17 +14,18 @@ actor EarlyHourMaking {
     private struct Work {
         let hour: UInt32
         let revision: UInt64
-        /// Conditions, each of a part of the points: see ``HourParts``.
-        var parts: [String]
+        var statements: [String]
     }
 
+    private let kind: HourKind
     private let client: ClickHouseClient
     private let settling: Duration
     private let maxPoints: UInt64
     private var waiting: [UInt32: Waiting] = [:]
     private var work: Work?
 
-    init(_ client: ClickHouseClient, _ limits: ClickHouseLimits) {
+    init(_ kind: HourKind, _ client: ClickHouseClient, _ limits: ClickHouseLimits) {
+        self.kind = kind
         self.client = client
         settling = .seconds(limits.hourSettling)
         maxPoints = limits.maxHourPoints
@@ -32,10 +34,10 @@ actor EarlyHourMaking {
     /// Makes some of the hours that do not hold.
     func makeSome(of hours: Range<Int64>) async throws {
         let end = ContinuousClock.now + Self.pass
-        let changed = try await EarlyHours.revisions(of: hours, client).filter { !$0.holds }
+        let changed = try await HourRevisions.read(of: hours, made: kind.table, client).filter { !$0.holds }
         wait(for: changed)
         // An hour in work may have points of a later revision now, or another collector has made it.
-        if let work, !changed.contains(where: { $0.hour == work.hour && $0.ofPoints == work.revision }) {
+        if let work, !changed.contains(where: { $0.hour == work.hour && isOpen($0, from: work.revision) }) {
             self.work = nil
         }
         while ContinuousClock.now < end {
@@ -45,12 +47,17 @@ actor EarlyHourMaking {
         }
     }
 
+    /// Whether an hour is still to be made with a revision that its points had.
+    private func isOpen(_ revisions: HourRevisions, from revision: UInt64) -> Bool {
+        kind.needsQuiet ? revisions.ofPoints == revision : revisions.made < revision
+    }
+
     /// Takes note of the hours that changed. Each collector waits a random time longer than it has to, so that mostly one of them
     /// makes an hour.
-    private func wait(for changed: [EarlyHours.Revisions]) {
+    private func wait(for changed: [HourRevisions]) {
         var next: [UInt32: Waiting] = [:]
         for one in changed {
-            if let known = waiting[one.hour], known.revision == one.ofPoints {
+            if let known = waiting[one.hour], isOpen(one, from: known.revision) {
                 next[one.hour] = known
             } else {
                 let due = ContinuousClock.now + settling + settling / 2 * Double.random(in: 0..<1)
@@ -68,20 +75,19 @@ actor EarlyHourMaking {
             return nil
         }
         waiting[hour] = nil
-        let parts = try await HourParts.conditions(of: Int64(hour), maxPoints: maxPoints, client)
-        return Work(hour: hour, revision: known.revision, parts: parts)
+        let statements = try await kind.statements(
+            for: Int64(hour), revision: known.revision, maxPoints: maxPoints, client)
+        return Work(hour: hour, revision: known.revision, statements: statements.reversed())
     }
 
-    /// Makes the next part of an hour, or notes that the hour is made; returns the rest of the work.
+    /// Runs the next statement of an hour, or notes that the hour is made; returns the rest of the work.
     private func advance(_ work: Work) async throws -> Work? {
         var work = work
-        guard let part = work.parts.popLast() else {
-            try await client.run("INSERT INTO made_hour (hour, revision) VALUES (\(work.hour), \(work.revision))")
+        guard let statement = work.statements.popLast() else {
+            try await client.run("INSERT INTO \(kind.table.name) (hour, revision) VALUES (\(work.hour), \(work.revision))")
             return nil
         }
-        let columns = Schema.point.columnList
-        let rows = "SELECT \(columns) FROM point FINAL WHERE spans = 0 AND hour = \(work.hour) AND \(part)"
-        try await client.run(HourStatement.sql(of: Int64(work.hour), rows: rows))
+        try await client.run(statement)
         return work
     }
 }
