@@ -10,13 +10,16 @@ extension TableRows {
     mutating func append(
         _ points: [RequestPoint], of resource: TelemetryResource, sender: UInt64, batch: [UInt8]
     ) {
+        let sender = PointSender(resource, id: sender)
         // A batch may have several points of a series and an interval, which are told apart by their position.
         var ordinals: [PointKey: UInt32] = [:]
-        for point in points {
-            let series = RowIdentity.series(point.series)
-            let ordinal = ordinals[PointKey(series: series, start: point.start, end: point.end), default: 0]
-            ordinals[PointKey(series: series, start: point.start, end: point.end)] = ordinal + 1
-            append { $0.add(point, of: resource, series: series, sender: sender, batch: batch, ordinal: ordinal) }
+        // The loop uses indexes: a copy of a point costs as much as a third of its row.
+        for index in points.indices {
+            let series = PointSeries.of(points[index].series)
+            let key = PointKey(series: series.id, start: points[index].start, end: points[index].end)
+            let ordinal = ordinals[key, default: 0]
+            ordinals[key] = ordinal + 1
+            append { $0.add(points[index], of: series, from: sender, batch: batch, ordinal: ordinal) }
         }
     }
 
@@ -28,32 +31,28 @@ extension TableRows {
     mutating func append(
         difference: RequestPoint, of resource: TelemetryResource, sender: UInt64, batch: [UInt8], revision: UInt64
     ) {
-        let series = RowIdentity.series(difference.series)
+        let (series, sender) = (PointSeries.of(difference.series), PointSender(resource, id: sender))
         append { row in
-            row.add(difference, of: resource, series: series, sender: sender, batch: batch, ordinal: 0)
+            row.add(difference, of: series, from: sender, batch: batch, ordinal: 0)
             row.number(revision)
         }
     }
 
     private mutating func add(
-        _ point: RequestPoint, of resource: TelemetryResource, series: UInt64, sender: UInt64, batch: [UInt8],
-        ordinal: UInt32
+        _ point: RequestPoint, of series: PointSeries, from sender: PointSender, batch: [UInt8], ordinal: UInt32
     ) {
         let end = Int64(clamping: point.end)
         number(StoredHour.of(end))
-        text(resource.service)
-        number(series)
+        columns(sender.service)
+        number(series.id)
         number(end)
-        number(sender)
+        number(sender.id)
         fixed(batch)
         number(Int64(clamping: point.start))
         number(ordinal)
         number(UInt64(1))
-        text(resource.environment)
-        text(resource.version)
-        text(resource.instance)
-        add(point.dimensions)
-        number(OutcomeCode.of(point.dimensions.outcome))
+        columns(sender.columns)
+        columns(series.columns)
         add(point.statistics)
     }
 
@@ -87,14 +86,27 @@ extension TableRows {
         flag(sketch.max != nil)
         number(sketch.zeroCount)
         number(Int8(clamping: sketch.scale))
-        let filled = sketch.buckets.indices.filter { sketch.buckets[$0] > 0 }
-        numbers(filled.count) { sketch.offset + Int32(filled[$0]) }
-        numbers(filled.count) { sketch.buckets[filled[$0]] }
+        filled(sketch.buckets, offset: sketch.offset)
         number(statistics.bytesSent)
         number(statistics.bytesReceived)
         let phases = statistics.phases.isEmpty ? [] : RequestPhase.allCases
         array(phases) { $0.number(statistics.phases[$1].count) }
         array(phases) { $0.double(statistics.phases[$1].seconds) }
+    }
+}
+
+/// The columns that all points of a sender have.
+private struct PointSender {
+    let id: UInt64
+    let service: [UInt8]
+    let columns: [UInt8]
+
+    init(_ resource: TelemetryResource, id: UInt64) {
+        self.id = id
+        service = TableRows.columns(of: Schema.point) { $0.text(resource.service) }
+        columns = TableRows.columns(of: Schema.point) { row in
+            for text in [resource.environment, resource.version, resource.instance] { row.text(text) }
+        }
     }
 }
 

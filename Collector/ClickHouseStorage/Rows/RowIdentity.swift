@@ -1,7 +1,6 @@
 import MartletPoints
 import MartletStorage
 import MartletTelemetry
-import Synchronization
 
 /// Hashes that name senders, series and batches by their contents: every collector gives the same name to the same thing.
 enum RowIdentity {
@@ -13,24 +12,13 @@ enum RowIdentity {
         ])
     }
 
-    /// Hashes a series once and remembers the hash: the same series have a point in each batch.
-    static func series(_ series: SharedDimensions) -> UInt64 {
-        if let known = knownSeries.withLock({ $0[series] }) { return known }
-        let dimensions = series.value
-        let hash = number([
+    static func series(_ dimensions: RequestDimensions) -> UInt64 {
+        number([
             dimensions.kind.rawValue, dimensions.source.rawValue, dimensions.method, dimensions.host,
             String(dimensions.port), dimensions.endpoint, String(dimensions.status ?? 0), dimensions.error ?? "",
             dimensions.rule ?? "",
         ])
-        knownSeries.withLock { known in
-            if known.count >= maxKnownSeries { known = [:] }
-            known[series] = hash
-        }
-        return hash
     }
-
-    private static let knownSeries = Mutex<[SharedDimensions: UInt64]>([:])
-    private static let maxKnownSeries = 100_000
 
     /// Returns 16 bytes.
     static func batch(_ id: BatchID) -> [UInt8] { hash(["batch", id.description]) }
@@ -40,7 +28,7 @@ enum RowIdentity {
         var figures = TableRows(Schema.point)
         figures.number(sender)
         for point in points {
-            figures.number(series(point.series))
+            figures.number(PointSeries.of(point.series).id)
             figures.number(point.start)
             figures.number(point.end)
             figures.add(point.statistics)

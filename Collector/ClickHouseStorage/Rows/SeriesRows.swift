@@ -9,7 +9,7 @@ struct SeriesDay: Hashable {
 
     init(_ point: RequestPoint, of resource: TelemetryResource) {
         service = resource.service
-        series = RowIdentity.series(point.series)
+        series = PointSeries.of(point.series).id
         day = StoredDay.of(Int64(clamping: point.end))
     }
 }

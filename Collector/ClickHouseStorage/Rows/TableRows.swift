@@ -30,6 +30,16 @@ struct TableRows: Sendable {
     /// Appends a column of FixedString.
     mutating func fixed(_ value: [UInt8]) { bytes.append(contentsOf: value) }
 
+    /// Appends columns that were made before, of which most rows have the same.
+    mutating func columns(_ made: [UInt8]) { bytes.append(contentsOf: made) }
+
+    /// Returns the bytes of some columns.
+    static func columns(of table: Table, _ body: (inout TableRows) -> Void) -> [UInt8] {
+        var rows = TableRows(table)
+        body(&rows)
+        return rows.bytes
+    }
+
     mutating func array<Elements: Collection>(
         _ elements: Elements, _ body: (inout TableRows, Elements.Element) -> Void
     ) {
@@ -37,16 +47,30 @@ struct TableRows: Sendable {
         for element in elements { body(&self, element) }
     }
 
-    /// Appends an array of numbers. A point has two of them, with a number for each bucket.
-    mutating func numbers<Number: FixedWidthInteger & BitwiseCopyable>(_ count: Int, _ number: (Int) -> Number) {
-        length(count)
-        let (start, size) = (bytes.count, MemoryLayout<Number>.size)
-        bytes.append(contentsOf: repeatElement(0, count: count * size))
-        var elements = bytes.mutableSpan
-        var target = elements.mutableBytes
-        for index in 0..<count {
-            target.storeBytes(of: number(index).littleEndian, toByteOffset: start + index * size, as: Number.self)
+    /// Appends two arrays: the indexes of the filled buckets, and their counts.
+    ///
+    /// - Parameter offset: the index of the first bucket.
+    mutating func filled(_ buckets: [UInt64], offset: Int32) {
+        let filled = buckets.count { $0 > 0 }
+        let (indexes, counts) = (room(for: filled, size: 4), room(for: filled, size: 8))
+        var span = bytes.mutableSpan
+        var target = span.mutableBytes
+        var position = 0
+        for index in buckets.indices where buckets[index] > 0 {
+            target.storeBytes(
+                of: (offset &+ Int32(truncatingIfNeeded: index)).littleEndian, toByteOffset: indexes + 4 * position,
+                as: Int32.self)
+            target.storeBytes(
+                of: buckets[index].littleEndian, toByteOffset: counts + 8 * position, as: UInt64.self)
+            position += 1
         }
+    }
+
+    /// Appends an array of zeros, and returns the place of the first one.
+    private mutating func room(for count: Int, size: Int) -> Int {
+        length(count)
+        bytes.append(contentsOf: repeatElement(0, count: count * size))
+        return bytes.count - count * size
     }
 
     private mutating func length(_ value: Int) {

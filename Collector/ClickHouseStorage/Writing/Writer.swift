@@ -113,7 +113,7 @@ actor Writer {
         }
         // A point's identity depends on its position, so the order has to be the same when the spans come again.
         var points = new.points.sorted {
-            ($0.end, RowIdentity.series($0.series)) < ($1.end, RowIdentity.series($1.series))
+            ($0.end, PointSeries.of($0.series).id) < ($1.end, PointSeries.of($1.series).id)
         }
         if batch.id == nil, !points.isEmpty, group.areCounted(details, sender: sender) { points = [] }
         let name = batch.id.map(RowIdentity.batch) ?? RowIdentity.contents(points, of: sender)
