@@ -23,7 +23,7 @@ extension ClickHouseStorage {
             try await drop(table, past: oldestCumulative, of: 24)
         }
         let oldestDetail = (clock.time - Int64(clamping: limits.detailAge)) / StoredDay.length
-        try await drop(Schema.detail, past: oldestDetail, of: 1)
+        for table in [Schema.detail, Schema.countedSpans] { try await drop(table, past: oldestDetail, of: 1) }
     }
 
     /// Counts the cumulative figures that came in time. What a collector that ended left uncounted is found after the start; later
@@ -86,8 +86,8 @@ extension ClickHouseStorage {
         guard let first = parts.first else { return try await noteRolled(until, after: rolled) }
         let hours = first * length..<until
         try await wholeHours.makeSome(of: hours)
-        let open = try await HourRevisions.read(of: hours, made: HourKind.whole.table, client).filter { !$0.holds }
-        for part in parts where (part + 1) * length <= rolled {
+        let open = try await HourRevisions.read(of: hours, .whole, client).filter { !$0.holds }
+        for part in parts where (part + 1) * length <= rolled && isKnownEverywhere(rolled) {
             // Points that came after their hour was made are in the next making of it.
             guard !open.contains(where: { Int64($0.hour) / length == part }) else { continue }
             for table in Schema.rolledUp {
@@ -96,6 +96,16 @@ extension ClickHouseStorage {
         }
         guard open.allSatisfy({ $0.made > 0 || $0.hour < rolled }) else { return }
         try await noteRolled(until, after: rolled)
+    }
+
+    /// Whether this collector has seen for a while that hours are read up to this one. Reports that began before have ended then, and
+    /// replicas that lag know it too.
+    private func isKnownEverywhere(_ rolled: Int64) -> Bool {
+        seenRolled.withLock { seen in
+            let now = ContinuousClock.now
+            if seen?.hour != rolled { seen = (rolled, now) }
+            return seen.map { now - $0.since >= .seconds(limits.hourSettling) } ?? false
+        }
     }
 
     private func noteRolled(_ until: Int64, after rolled: Int64) async throws {

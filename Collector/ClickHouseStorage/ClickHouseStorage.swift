@@ -28,6 +28,8 @@ package final class ClickHouseStorage: Storage {
     let retention = Mutex<StoreClock?>(nil)
     /// The hour up to which the latest pass counted all cumulative points; 0 before the first one.
     let countedHour = Atomic<UInt32>(0)
+    /// The end of the hours that are read from `hour` alone, and the time at which this collector saw it first.
+    let seenRolled = Mutex<(hour: Int64, since: ContinuousClock.Instant)?>(nil)
 
     /// Opens the store. Throws ``StorageFailure`` if its tables are missing, older or newer, and an error if no server answers.
     ///

@@ -64,7 +64,7 @@ package struct ClickHouseCopy: Sendable {
             for one in points { rows.add(one) }
         case .details(let details): for one in details { try rows.add(one) }
         }
-        try await client.insert(changedHours.rows(of: rows.changedHours))
+        try await client.insert(changedHours.rows(of: rows.changes))
         for table in rows.tables { try await client.insert(table) }
         try await checkHours()
         try await Self.note(part.last, as: .table(table), source, client)

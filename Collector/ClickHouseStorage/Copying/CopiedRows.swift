@@ -21,7 +21,7 @@ struct CopiedRows {
     private var details = TableRows(Schema.detail)
     private var knownSeries: Set<SeriesDay> = []
     /// The hours that points and figures of processes end in.
-    private(set) var changedHours: Set<UInt32> = []
+    private(set) var changes = HourChanges()
 
     /// - Parameters:
     ///   - source: the identity of the other store.
@@ -90,7 +90,7 @@ struct CopiedRows {
             let hour = StoredHour.of(Int64(clamping: point.end))
             guard hour < firstHour else {
                 processes.append(point, sender: sender, batch: name)
-                changedHours.insert(hour)
+                changes.note(endOfOther: point.end)
                 continue
             }
             var sum = byHour[hour] ?? ProcessPoint(start: point.start, end: point.end, statistics: ProcessStatistics())
@@ -107,7 +107,7 @@ struct CopiedRows {
         let new = copied.points.filter { StoredHour.of(Int64(clamping: $0.end)) >= firstHour }
         hours.append(old, of: copied.resource, sender: sender, batch: name)
         points.append(new, of: copied.resource, sender: sender, batch: name)
-        changedHours.formUnion(new.lazy.map { StoredHour.of(Int64(clamping: $0.end)) })
+        changes.note(new)
         for point in copied.points {
             let day = SeriesDay(point, of: copied.resource)
             if knownSeries.insert(day).inserted { series.append(point.dimensions, of: day) }

@@ -65,8 +65,11 @@ struct CountedArrivals {
     }
 
     /// The hours that the differences end in.
-    var hours: Set<UInt32> {
-        Set((points.toStore.map(\.point.end) + totals.toStore.map(\.point.end)).map { StoredHour.of(Int64(clamping: $0)) })
+    var changes: HourChanges {
+        var changes = HourChanges()
+        for one in points.toStore { changes.note(endOfOther: one.point.end) }
+        for one in totals.toStore { changes.note(endOfOther: one.point.end) }
+        return changes
     }
 
     var differences: [TableRows] {

@@ -131,16 +131,12 @@ struct CumulativeLog {
 
     private static func condition(lastOf streams: [Stream], after first: Int64, until last: Int64) -> String {
         let times = condition(streams.map(\.sender), after: first, until: last)
-        let names = streams.map { "(\($0.sender), \(literal($0.stream.id)), \(Int64(clamping: $0.stream.start)))" }
+        let names = streams.map { "(\($0.sender), \(SQLText.bytes($0.stream.id.bytes)), \(Int64(clamping: $0.stream.start)))" }
         return """
             \(times) AND (sender, stream, start_ns, arrival) IN (SELECT sender, stream, start_ns, arrival FROM cumulative \
             WHERE \(times) AND (sender, stream, start_ns) IN (\(names.joined(separator: ", "))) \
             ORDER BY arrival DESC LIMIT \(depth) BY sender, stream, start_ns)
             """
-    }
-
-    private static func literal(_ stream: StreamID) -> String {
-        "unhex('\(stream.bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())')"
     }
 }
 

@@ -9,7 +9,6 @@ enum EarlyHours {
         let first = (max(0, Int64(clamping: window.from) - 1) + length) / length
         let end = Int64(clamping: window.to) / length
         guard first < end else { return [] }
-        let revisions = try await HourRevisions.read(of: first..<end, made: Schema.madeHour, client)
-        return revisions.filter(\.holds).map(\.hour)
+        return try await HourRevisions.read(of: first..<end, .early, client).filter(\.holds).map(\.hour)
     }
 }

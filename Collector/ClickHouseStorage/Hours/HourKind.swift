@@ -13,17 +13,21 @@ enum HourKind {
         }
     }
 
-    /// Whether an hour is made only after nothing came for a while. A whole one is made in any case: others wait for it.
+    /// The condition on the rows of `changed_hour` that tell of its points.
+    var changes: String { self == .early ? "metrics = 1" : "1" }
+
+    /// Whether an hour is made only after nothing came for a while. A whole one is made in any case, because a week is read as hours
+    /// only when all of them are made.
     var needsQuiet: Bool { self == .early }
+
+    /// Returns the hour to make first: the latest of the early ones, which most reports are of; any of the whole ones, so that
+    /// collectors mostly make different ones.
+    func first(of hours: some Collection<UInt32>) -> UInt32? { self == .early ? hours.max() : hours.randomElement() }
 
     /// Returns the statements that make an hour.
     ///
-    /// - Parameters:
-    ///   - revision: the revision of its points that it is made with.
-    ///   - maxPoints: points of a statement, roughly.
-    func statements(
-        for hour: Int64, revision: UInt64, maxPoints: UInt64, _ client: ClickHouseClient
-    ) async throws -> [String] {
+    /// - Parameter maxPoints: points of a statement, roughly.
+    func statements(for hour: Int64, maxPoints: UInt64, _ client: ClickHouseClient) async throws -> [String] {
         let columns = Schema.point.columnList
         switch self {
         case .early:
@@ -33,7 +37,7 @@ enum HourKind {
             }
         case .whole:
             let processes = HourStatement.ofProcesses(in: hour)
-            if try await Self.isWholeEarly(hour, revision: revision, client) { return [processes] }
+            if try await Self.isWholeEarly(hour, client) { return [processes] }
             let (from, to) = (hour * StoredHour.length, (hour + 1) * StoredHour.length)
             let services = try await PointSource.servicesWithSpans(where: "hour = \(hour)", client)
             return try await HourParts.conditions(of: hour, maxPoints: maxPoints, client).map { part in
@@ -45,13 +49,8 @@ enum HourKind {
     }
 
     /// Whether an hour that was made early has all points.
-    private static func isWholeEarly(
-        _ hour: Int64, revision: UInt64, _ client: ClickHouseClient
-    ) async throws -> Bool {
-        let early = try await client.rows("SELECT max(revision) FROM made_hour WHERE hour = \(hour)") {
-            try $0.number(UInt64.self)
-        }
-        guard early == [revision] else { return false }
+    private static func isWholeEarly(_ hour: Int64, _ client: ClickHouseClient) async throws -> Bool {
+        guard try await HourRevisions.read(hour, .early, client)?.holds == true else { return false }
         let others = try await client.rows(
             """
             SELECT sum(c) FROM (SELECT count() AS c FROM point WHERE spans = 1 AND hour = \(hour) \

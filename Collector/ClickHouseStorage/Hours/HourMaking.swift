@@ -34,22 +34,23 @@ actor HourMaking {
     /// Makes some of the hours that do not hold.
     func makeSome(of hours: Range<Int64>) async throws {
         let end = ContinuousClock.now + Self.pass
-        let changed = try await HourRevisions.read(of: hours, made: kind.table, client).filter { !$0.holds }
-        wait(for: changed)
+        let changed = try await HourRevisions.read(of: hours, kind, client).filter { !$0.holds }
         // An hour in work may have points of a later revision now, or another collector has made it.
         if let work, !changed.contains(where: { $0.hour == work.hour && isOpen($0, from: work.revision) }) {
             self.work = nil
         }
+        wait(for: changed.filter { $0.hour != work?.hour })
         while ContinuousClock.now < end {
             try Task.checkCancellation()
-            guard let next = try await nextWork() else { return }
+            if work == nil { work = try await nextWork() }
+            guard let next = work else { return }
             work = try await advance(next)
         }
     }
 
     /// Whether an hour is still to be made with a revision that its points had.
     private func isOpen(_ revisions: HourRevisions, from revision: UInt64) -> Bool {
-        kind.needsQuiet ? revisions.ofPoints == revision : revisions.made < revision
+        kind.needsQuiet ? revisions.ofPoints == revision && !revisions.holds : revisions.made < revision
     }
 
     /// Takes note of the hours that changed. Each collector waits a random time longer than it has to, so that mostly one of them
@@ -67,20 +68,23 @@ actor HourMaking {
         waiting = next
     }
 
-    /// Returns the hour in work, or the latest one that is due.
+    /// Returns the work on an hour that is due, and that no other collector has made meanwhile.
     private func nextWork() async throws -> Work? {
-        if let work { return work }
-        let now = ContinuousClock.now
-        guard let (hour, known) = waiting.filter({ $0.value.due <= now }).max(by: { $0.key < $1.key }) else {
-            return nil
+        while true {
+            let now = ContinuousClock.now
+            guard let hour = kind.first(of: waiting.filter { $0.value.due <= now }.keys),
+                let known = waiting.removeValue(forKey: hour)
+            else { return nil }
+            guard let found = try await HourRevisions.read(Int64(hour), kind, client),
+                isOpen(found, from: known.revision)
+            else { continue }
+            let statements = try await kind.statements(for: Int64(hour), maxPoints: maxPoints, client)
+            return Work(hour: hour, revision: known.revision, statements: statements.reversed())
         }
-        waiting[hour] = nil
-        let statements = try await kind.statements(
-            for: Int64(hour), revision: known.revision, maxPoints: maxPoints, client)
-        return Work(hour: hour, revision: known.revision, statements: statements.reversed())
     }
 
-    /// Runs the next statement of an hour, or notes that the hour is made; returns the rest of the work.
+    /// Runs the next statement of an hour, or notes that the hour is made; returns the rest of the work. A statement that fails is
+    /// repeated in the next pass.
     private func advance(_ work: Work) async throws -> Work? {
         var work = work
         guard let statement = work.statements.popLast() else {

@@ -9,21 +9,24 @@ struct HourRevisions {
 
     var holds: Bool { made == ofPoints }
 
-    /// Returns the revisions of the hours that have points.
-    ///
-    /// - Parameter table: the table of the hours that were made.
+    /// Returns the revisions of the hours that have points of the kind.
     static func read(
-        of hours: Range<Int64>, made table: Table, _ client: ClickHouseClient
+        of hours: Range<Int64>, _ kind: HourKind, _ client: ClickHouseClient
     ) async throws -> [HourRevisions] {
         let condition = "hour >= \(hours.lowerBound) AND hour < \(hours.upperBound)"
         return try await client.rows(
             """
             SELECT hour, sum(r) AS points_revision, sum(s) FROM (\
-            SELECT hour, sum(revision) AS r, toUInt64(0) AS s FROM changed_hour FINAL WHERE \(condition) GROUP BY hour \
-            UNION ALL \
-            SELECT hour, toUInt64(0) AS r, max(revision) AS s FROM \(table.name) WHERE \(condition) GROUP BY hour) \
+            SELECT hour, sum(revision) AS r, toUInt64(0) AS s FROM changed_hour FINAL \
+            WHERE \(condition) AND \(kind.changes) GROUP BY hour UNION ALL \
+            SELECT hour, toUInt64(0) AS r, max(revision) AS s FROM \(kind.table.name) WHERE \(condition) GROUP BY hour) \
             GROUP BY hour HAVING points_revision > 0 ORDER BY hour
             """
         ) { HourRevisions(hour: try $0.number(), ofPoints: try $0.number(), made: try $0.number()) }
+    }
+
+    /// Returns the revisions of an hour; `nil` if it has no points of the kind.
+    static func read(_ hour: Int64, _ kind: HourKind, _ client: ClickHouseClient) async throws -> HourRevisions? {
+        try await read(of: hour..<hour + 1, kind, client).first
     }
 }

@@ -103,10 +103,12 @@ private struct PointSender {
 
     init(_ resource: TelemetryResource, id: UInt64) {
         self.id = id
-        service = TableRows.columns(of: Schema.point) { $0.text(resource.service) }
-        columns = TableRows.columns(of: Schema.point) { row in
-            for text in [resource.environment, resource.version, resource.instance] { row.text(text) }
-        }
+        var row = TableRows(Schema.point)
+        row.text(resource.service)
+        service = row.bytes
+        row = TableRows(Schema.point)
+        for text in [resource.environment, resource.version, resource.instance] { row.text(text) }
+        columns = row.bytes
     }
 }
 

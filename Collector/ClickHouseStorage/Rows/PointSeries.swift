@@ -11,10 +11,10 @@ struct PointSeries {
     private init(_ series: SharedDimensions) {
         let dimensions = series.value
         id = RowIdentity.series(dimensions)
-        columns = TableRows.columns(of: Schema.point) { row in
-            row.add(dimensions)
-            row.number(OutcomeCode.of(dimensions.outcome))
-        }
+        var row = TableRows(Schema.point)
+        row.add(dimensions)
+        row.number(OutcomeCode.of(dimensions.outcome))
+        columns = row.bytes
     }
 
     private static let known = Mutex<[SharedDimensions: PointSeries]>([:])

@@ -33,13 +33,6 @@ struct TableRows: Sendable {
     /// Appends columns that were made before, of which most rows have the same.
     mutating func columns(_ made: [UInt8]) { bytes.append(contentsOf: made) }
 
-    /// Returns the bytes of some columns.
-    static func columns(of table: Table, _ body: (inout TableRows) -> Void) -> [UInt8] {
-        var rows = TableRows(table)
-        body(&rows)
-        return rows.bytes
-    }
-
     mutating func array<Elements: Collection>(
         _ elements: Elements, _ body: (inout TableRows, Elements.Element) -> Void
     ) {

@@ -13,12 +13,14 @@ package enum Migration {
     ) async throws -> Bool {
         let client = try await ClickHouseClient(
             location, credentials, cluster: cluster, timeout: ClickHouseLimits().answerTime)
+        let found = try await knownVersion(client)
+        guard found <= Schema.version else { throw newer(found, at: location) }
         do {
             try await makeTables(client)
             return true
         } catch let error as ClickHouseError where error.isBehindAServer {
-            do { _ = try await check(client) } catch is StorageFailure {
-                throw StorageFailure("a server of the cluster is away, and the tables need all of them: \(error)")
+            guard found == Schema.version, try await storeID(client) != nil else {
+                throw StorageFailure("a server of the cluster is away, and tables are made on all of them: \(error)")
             }
             return false
         }
@@ -30,8 +32,6 @@ package enum Migration {
         try await client.run(
             "CREATE DATABASE IF NOT EXISTS \(location.database)\(layout.onCluster)", isInDatabase: false)
         for sql in layout.statements(Schema.migration, settings: settings) { try await client.run(sql) }
-        let found = try await version(client)
-        guard found <= Schema.version else { throw newer(found, at: location) }
         for table in Schema.all {
             for sql in layout.statements(table, settings: settings) { try await client.run(sql) }
         }
@@ -39,7 +39,7 @@ package enum Migration {
             let id = String(UInt64.random(in: 0 ... .max), radix: 16) + String(UInt64.random(in: 0 ... .max), radix: 16)
             try await client.run("INSERT INTO store (id) VALUES ('\(id)')")
         }
-        if found < Schema.version {
+        if try await version(client) < Schema.version {
             try await client.run("INSERT INTO migration (version) VALUES (\(Schema.version))")
         }
     }
@@ -48,11 +48,7 @@ package enum Migration {
     /// knows.
     static func check(_ client: ClickHouseClient) async throws -> String {
         let location = client.connection.location
-        let tables = try await client.rows(
-            "SELECT count() FROM system.tables WHERE database = '\(location.database)' AND name = 'migration'",
-            isInDatabase: false
-        ) { try $0.number(UInt64.self) }
-        let found = tables == [1] ? try await version(client) : 0
+        let found = try await knownVersion(client)
         guard found <= Schema.version else { throw newer(found, at: location) }
         guard found == Schema.version, let id = try await storeID(client) else {
             let state = found == 0 ? "has no tables of Martlet" : "has the tables of an older Martlet (\(found))"
@@ -60,6 +56,15 @@ package enum Migration {
             throw StorageFailure("\(location) \(state); run: \(command) (for a cluster with --cluster NAME)")
         }
         return id
+    }
+
+    /// Returns the version of the tables; 0 if there are none.
+    private static func knownVersion(_ client: ClickHouseClient) async throws -> UInt32 {
+        let tables = try await client.rows(
+            "SELECT count() FROM system.tables WHERE database = '\(client.layout.database)' AND name = 'migration'",
+            isInDatabase: false
+        ) { try $0.number(UInt64.self) }
+        return tables == [1] ? try await version(client) : 0
     }
 
     private static func version(_ client: ClickHouseClient) async throws -> UInt32 {

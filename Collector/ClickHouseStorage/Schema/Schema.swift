@@ -9,14 +9,11 @@ enum Schema {
 
     static let all = [
         migration, store, rolled, sender, series, point, difference, hour, process, processHour, cumulative,
-        processTotal, arrival, ledger, batch, detail, copied, changedHour, madeHour,
-        wholeHour,
+        processTotal, arrival, ledger, batch, detail, countedSpans, copied, changedHour, madeHour, wholeHour,
     ]
 
     /// The tables whose parts of four weeks are kept as long as hours.
-    static let keptAsHours = [
-        hour, processHour, changedHour, madeHour, wholeHour, ledger, batch, sender,
-    ]
+    static let keptAsHours = [hour, processHour, changedHour, madeHour, wholeHour, ledger, batch, sender]
 
     /// The settings of the tables' engine that have rows on the disk before the answer. Old servers have no such settings.
     static func durability(isModern: Bool) -> [String] {
@@ -132,10 +129,12 @@ enum Schema {
         "hour", key: pointKey, version: "points", partition: "intDiv(hour, 672)", shard: "sender", statistics)
 
     /// The hours that points or figures of processes were stored in, by the processes that stored them: see ``ChangedHours``.
+    /// `metrics` is 1 if points of metrics were among them.
     static let changedHour = Table(
-        "changed_hour", key: "hour, writer", version: "revision", partition: "intDiv(hour, 672)",
+        "changed_hour", key: "hour, metrics, writer", version: "revision", partition: "intDiv(hour, 672)",
         """
         hour UInt32
+        metrics UInt8
         writer UInt64
         revision UInt64
         """)
@@ -263,6 +262,15 @@ enum Schema {
         part String
         fresh UInt64
         overlapping UInt64
+        """)
+
+    /// The requests of senders without numbers whose spans are counted, by the day on which the latest span ended: see
+    /// ``CountedSpans``.
+    static let countedSpans = Table(
+        "counted_spans", key: "name, day", partition: "day",
+        """
+        day UInt32
+        name FixedString(16)
         """)
 
     /// How far the copy of a file has got: the number of the last row of each of its tables, and what must not change until its end.

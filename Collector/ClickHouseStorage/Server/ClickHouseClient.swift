@@ -49,7 +49,9 @@ struct ClickHouseClient: Sendable {
     }
 
     func run(_ sql: String, isInDatabase: Bool = true) async throws {
-        _ = try await connection.run(sql, isInDatabase: isInDatabase, settings: settings)
+        try await behindOtherInserts {
+            _ = try await connection.run(sql, isInDatabase: isInDatabase, settings: settings)
+        }
     }
 
     /// Returns the rows of a SELECT, which has no FORMAT.
@@ -73,17 +75,21 @@ struct ClickHouseClient: Sendable {
         return rows
     }
 
-    /// Inserts rows with one statement: all rows of a partition, in a cluster those of a shard, become visible at once. With a quorum
-    /// ClickHouse takes one insert after the other, so one that comes during another collector's waits.
+    /// Inserts rows with one statement: all rows of a partition, in a cluster those of a shard, become visible at once.
     func insert(_ rows: TableRows) async throws {
         guard rows.count > 0 else { return }
         let sql = "INSERT INTO \(rows.table.name) (\(rows.table.columnList)) FORMAT RowBinary"
         let settings = settings.filter { rows.table.hasQuorum || $0.0 != TableLayout.quorum }
+        try await behindOtherInserts { _ = try await connection.run(sql, rows: rows.bytes, settings: settings) }
+    }
+
+    /// Runs a statement, and repeats it while another insert waits for its replicas: with a quorum ClickHouse takes one insert after the
+    /// other.
+    private func behindOtherInserts(_ run: () async throws -> Void) async throws {
         let end = ContinuousClock.now + Self.patience
         while true {
             do {
-                _ = try await connection.run(sql, rows: rows.bytes, settings: settings)
-                return
+                return try await run()
             } catch let error as ClickHouseError where error.isBehindAnotherInsert && ContinuousClock.now < end {
                 try await Task.sleep(for: .milliseconds(Int.random(in: 20...200)))
             }

@@ -14,14 +14,13 @@ struct WriteGroup {
     private var totals = TableRows(Schema.processTotal)
     private var arrivals = TableRows(Schema.arrival)
     private var ledgers = TableRows(Schema.ledger)
-    /// The spans without a number that are counted, which are noted after their points and before the spans.
-    private var counted = TableRows(Schema.batch)
+    private var countedSpans: CountedSpans
     /// The numbers, which are inserted last.
     private(set) var batches = TableRows(Schema.batch)
     /// The points and spans that were not stored before.
     var added: [InstanceMetrics] = []
     var spans = 0
-    private var hoursOfProcesses: Set<UInt32> = []
+    private var changesByProcesses = HourChanges()
     private var knownSpans: Set<SpanKey>
 
     private struct SpanKey: Hashable {
@@ -32,7 +31,7 @@ struct WriteGroup {
 
     /// Reads what is known of the batches.
     init(_ batches: [PendingBatch], _ client: ClickHouseClient) async throws {
-        var (contents, spans) = ([String](), [SpanRecord]())
+        var (contents, spans, names) = ([String](), [SpanRecord](), [[UInt8]]())
         for batch in batches where batch.id == nil {
             switch batch.contents {
             case .metrics(let metrics):
@@ -43,26 +42,26 @@ struct WriteGroup {
                 }
             case .details(let details):
                 spans += details.flatMap(\.details)
-                for one in details where !one.resource.isMartlet {
-                    contents.append(Self.text(of: RowIdentity.spans(one.details, of: RowIdentity.sender(one.resource))))
-                }
+                names += details.filter { !$0.resource.isMartlet }.map(CountedSpans.name)
             }
         }
+        known = try await KnownBatches(touching: batches.compactMap(\.id), contents: contents, in: client)
         // Another collector may store the same spans now: it notes that they are counted before it stores the first of them.
         knownSpans = try await Self.known(spans, in: client)
-        known = try await KnownBatches(touching: batches.compactMap(\.id), contents: contents, in: client)
+        countedSpans = try await CountedSpans(named: names, in: client)
     }
 
     /// The rows of each table but ``batches`` in the order that they are inserted in: details come after the points that are counted
     /// from them, because known spans are not counted again, and arrivals after their figures.
     var inOrder: [TableRows] {
-        [points, processes, cumulative, totals, arrivals, ledgers, senders, series, counted, details]
+        [points, processes, cumulative, totals, arrivals, ledgers, senders, series, countedSpans.rows, details]
     }
 
     /// The hours that points and figures of processes end in.
-    var changedHours: Set<UInt32> {
-        let ends = added.lazy.flatMap(\.points).map { StoredHour.of(Int64(clamping: $0.end)) }
-        return hoursOfProcesses.union(ends)
+    var changes: HourChanges {
+        var changes = changesByProcesses
+        for metrics in added { changes.note(metrics.points) }
+        return changes
     }
 
     /// Adds points without a number, apart from those of a sender other than Martlet that are known: see ``Storage/store(_:of:)``.
@@ -113,7 +112,7 @@ struct WriteGroup {
             // Points of one name are told apart by their position; others by their figures.
             let ordinal = name == nil ? 0 : ordinals[point.end, default: 0]
             ordinals[point.end] = ordinal + 1
-            hoursOfProcesses.insert(StoredHour.of(Int64(clamping: point.end)))
+            changesByProcesses.note(endOfOther: point.end)
             processes.append(
                 point, sender: sender, batch: name ?? RowIdentity.contents(point, of: sender), ordinal: ordinal)
         }
@@ -125,14 +124,8 @@ struct WriteGroup {
             || knownSpans.insert(SpanKey(trace: span.traceID, span: span.spanID, identity: identity)).inserted
     }
 
-    /// Whether the requests among spans without a number are counted already; notes that they are from now on. Without the note, spans
-    /// that come again after only some of them were stored would look like new ones beside others.
-    mutating func areCounted(_ details: DetailsBatch, sender: UInt64) -> Bool {
-        let name = Self.text(of: RowIdentity.spans(details.details, of: sender))
-        guard !known.contains(name) else { return true }
-        counted.append(BatchID(instance: name, sequence: 0, signal: .metrics), end: details.latestEnd)
-        return false
-    }
+    /// Notes that spans without a number count; returns `false` if they do already.
+    mutating func noteCounted(_ details: DetailsBatch) -> Bool { countedSpans.note(details) }
 
     mutating func add(_ reading: LedgerReading, requests: UInt64, sender: UInt64, batch: BatchID?) {
         ledgers.append(

@@ -27,7 +27,7 @@ actor Writer {
         var group = try await WriteGroup(batches, client)
         let outcomes = try batches.map { try add($0, to: &group) }
         let new = addSeries(of: group.added, to: &group.series)
-        try await insert(group.inOrder, changing: group.changedHours)
+        try await insert(group.inOrder, changing: group.changes)
         try await client.insert(group.batches)
         remember(new)
         if !group.added.isEmpty || group.spans > 0 { onStored(group.added, group.spans) }
@@ -39,20 +39,20 @@ actor Writer {
         var series = TableRows(Schema.series)
         let added = counted.added
         let new = addSeries(of: added, to: &series)
-        try await insert([series] + counted.differences, changing: counted.hours)
+        try await insert([series] + counted.differences, changing: counted.changes)
         for rows in counted.afterDifferences { try await client.insert(rows) }
         remember(new)
         if !added.isEmpty { onStored(added, 0) }
     }
 
     /// Inserts rows after a note of the hours that they change.
-    private func insert(_ tables: [TableRows], changing hours: Set<UInt32>) async throws {
+    private func insert(_ tables: [TableRows], changing changes: HourChanges) async throws {
         let start = ContinuousClock.now
-        try await client.insert(changedHours.rows(of: hours))
+        try await client.insert(changedHours.rows(of: changes))
         for rows in tables { try await client.insert(rows) }
         // An hour may have been made meanwhile by a collector that took the insert for over.
         guard ContinuousClock.now - start > ChangedHours.patience else { return }
-        try await client.insert(changedHours.rows(of: hours))
+        try await client.insert(changedHours.rows(of: changes))
     }
 
     private func remember(_ new: Set<SeriesDay>) {
@@ -115,7 +115,7 @@ actor Writer {
         var points = new.points.sorted {
             ($0.end, PointSeries.of($0.series).id) < ($1.end, PointSeries.of($1.series).id)
         }
-        if batch.id == nil, !points.isEmpty, group.areCounted(details, sender: sender) { points = [] }
+        if batch.id == nil, !points.isEmpty, !group.noteCounted(details) { points = [] }
         let name = batch.id.map(RowIdentity.batch) ?? RowIdentity.contents(points, of: sender)
         group.points.append(points, of: details.resource, sender: sender, batch: name)
         senders.note(

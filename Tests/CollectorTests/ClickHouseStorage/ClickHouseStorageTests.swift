@@ -197,9 +197,7 @@ struct ClickHouseStorageTests {
         clock.time = Samples.time(7200 + 34 * 86_400)
         // An hour that another one made is not made again: here its rows stay away.
         let hour = StoredHour.of(Int64(Samples.time(Self.start + 1)))
-        let revisions = try await HourRevisions.read(
-            of: Int64(hour)..<Int64(hour) + 1, made: Schema.wholeHour, one.client)
-        let revision = try #require(revisions.first).ofPoints
+        let revision = try #require(try await HourRevisions.read(Int64(hour), .whole, one.client)).ofPoints
         for table in [Schema.madeHour, Schema.wholeHour] {
             try await one.client.run("INSERT INTO \(table.name) (hour, revision) VALUES (\(hour), \(revision))")
         }
@@ -218,18 +216,21 @@ struct ClickHouseStorageTests {
         }
         try await storage.maintain()
         let query = StatisticsQuery(window: Self.window(0, 3600), by: [.service])
-        let before = try await storage.statistics(query).groups
         let client = storage.client
         let hour = StoredHour.of(Int64(Samples.time(Self.start + 1)))
-        func statements(_ revision: UInt64) async throws -> Int {
-            try await HourKind.whole.statements(for: Int64(hour), revision: revision, maxPoints: 1000, client).count
+        func statements() async throws -> Int {
+            try await HourKind.whole.statements(for: Int64(hour), maxPoints: 1000, client).count
         }
-        let revision = try #require(
-            try await HourRevisions.read(of: Int64(hour)..<Int64(hour) + 1, made: Schema.madeHour, client).first)
-        #expect(revision.holds)
+        #expect(try await HourRevisions.read(Int64(hour), .early, client)?.holds == true)
         // The statement that is left is that of the processes.
-        #expect(try await statements(revision.ofPoints) == 1)
-        #expect(try await statements(revision.ofPoints + 1) == 2)
+        #expect(try await statements() == 1)
+        // Spans of the same hour change nothing about the early hour, which is not whole any more.
+        var spans = Self.spans[0]
+        for index in spans.details.indices { spans.details[index].start = Samples.time(Self.start + 60) }
+        _ = try await storage.store([spans], of: nil)
+        #expect(try await HourRevisions.read(Int64(hour), .early, client)?.holds == true)
+        #expect(try await statements() == 2)
+        let before = try await storage.statistics(query).groups
         clock.time = Samples.time(7200 + 34 * 86_400)
         for _ in 0..<2 { try await storage.maintain() }
         #expect(try await storage.statistics(query).groups.map(\.count) == before.map(\.count))
