@@ -31,7 +31,7 @@ struct Migrate: AsyncParsableCommand {
         }
         Output.line("\(location) has the tables of this version")
         if !isComplete {
-            Output.line("a server of the cluster is away: run this again when it is back, if it is new or lost its disk")
+            Output.line("a server of the cluster is away: run this again later if it is new or lost its disk")
         }
     }
 }

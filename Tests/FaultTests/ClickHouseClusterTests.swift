@@ -20,7 +20,7 @@ extension FaultTests {
                     try await scene.wait(while: service, requests: scene.server.total + 300)
                     server.kill()
                     try await fleet.migrate()
-                // With one of two replicas nothing is stored.
+                    // With one of two replicas nothing is stored.
                     try await fleet.awaitReadiness(503)
                     // Reports are answered all the same.
                     _ = try await scene.report(of: fleet.store)

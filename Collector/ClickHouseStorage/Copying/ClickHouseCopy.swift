@@ -72,7 +72,7 @@ package struct ClickHouseCopy: Sendable {
 
     // MARK: Hours
 
-    /// Points that come into a week while collectors make hours of it could be lost.
+    /// Points that come into a week whose points became hours may count no more: see docs/clickhouse.md.
     private func checkHours() async throws {
         guard Int64(try await client.rolledHours()) * StoredHour.length == hoursUntil else {
             throw StorageFailure("collectors have made hours in ClickHouse since the copy began; \(Self.remedy)")

@@ -131,7 +131,9 @@ struct CumulativeLog {
 
     private static func condition(lastOf streams: [Stream], after first: Int64, until last: Int64) -> String {
         let times = condition(streams.map(\.sender), after: first, until: last)
-        let names = streams.map { "(\($0.sender), \(SQLText.bytes($0.stream.id.bytes)), \(Int64(clamping: $0.stream.start)))" }
+        let names = streams.map {
+            "(\($0.sender), \(SQLText.bytes($0.stream.id.bytes)), \(Int64(clamping: $0.stream.start)))"
+        }
         return """
             \(times) AND (sender, stream, start_ns, arrival) IN (SELECT sender, stream, start_ns, arrival FROM cumulative \
             WHERE \(times) AND (sender, stream, start_ns) IN (\(names.joined(separator: ", "))) \

@@ -88,7 +88,8 @@ actor HourMaking {
     private func advance(_ work: Work) async throws -> Work? {
         var work = work
         guard let statement = work.statements.popLast() else {
-            try await client.run("INSERT INTO \(kind.table.name) (hour, revision) VALUES (\(work.hour), \(work.revision))")
+            try await client.run(
+                "INSERT INTO \(kind.table.name) (hour, revision) VALUES (\(work.hour), \(work.revision))")
             return nil
         }
         try await client.run(statement)

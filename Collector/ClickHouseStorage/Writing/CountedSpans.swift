@@ -17,7 +17,9 @@ struct CountedSpans {
         }
         let list = names.map(SQLText.bytes).joined(separator: ", ")
         known = Set(
-            try await client.rows("SELECT DISTINCT name FROM counted_spans WHERE name IN (\(list))") { try $0.bytes(16) })
+            try await client.rows("SELECT DISTINCT name FROM counted_spans WHERE name IN (\(list))") {
+                try $0.bytes(16)
+            })
     }
 
     /// Returns 16 bytes that name the spans of a sender that came together.
