@@ -269,7 +269,7 @@ def report(clickhouse: ClickHouse, base: str) -> None:
     ]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         list(pool.map(clickhouse.ask, statements))
-    clickhouse.ask("INSERT INTO day.changed_hour SELECT DISTINCT hour, toUInt64(1), toUInt64(1) FROM day.point")
+    clickhouse.ask("INSERT INTO day.changed_hour SELECT DISTINCT hour, toUInt8(1), toUInt64(1), toUInt64(1) FROM day.point")
     points = clickhouse.number("SELECT count() FROM day.point")
     print(f"{points:,} points of a day, {series:,} series")
     windows = {"an hour": (start, start + HOUR), "half past to half past": (start + HOUR // 2, start + HOUR + HOUR // 2), "the day": (start, start + 24 * HOUR)}
