@@ -61,8 +61,8 @@ struct CumulativePass {
     private mutating func countPoints() async throws {
         let nearStart = start - CumulativeRevisions<CumulativeLog.Stream>.reach
         var entries = try await log.points(of: senders, after: nearStart, until: end)
-        var revisions = CumulativeRevisions<CumulativeLog.Stream>(time: time)
-        for one in entries { revisions.note(one.stream, time: one.time, end: one.value.point.end) }
+        let revisions = CumulativeRevisions<CumulativeLog.Stream>(
+            of: entries.map { .init(stream: $0.stream, time: $0.time, end: $0.value.point.end) }, time: time)
         let earlier = entries.filter(isCountedBefore).reduce(into: [:]) { $0[$1.stream, default: 0] += 1 }
         let streams = Set(entries.filter { !isCountedBefore($0) }.map(\.stream))
         let quiet = streams.filter { earlier[$0, default: 0] < CumulativeLog.depth }
@@ -98,8 +98,8 @@ struct CumulativePass {
 
     private mutating func countTotals() async throws {
         var entries = try await log.totals(of: senders, after: start - CumulativeRevisions<Counter>.reach, until: end)
-        var revisions = CumulativeRevisions<Counter>(time: time)
-        for one in entries { revisions.note(Counter(one), time: one.time, end: one.value.end) }
+        let revisions = CumulativeRevisions<Counter>(
+            of: entries.map { .init(stream: Counter($0), time: $0.time, end: $0.value.end) }, time: time)
         entries.removeAll { $0.time < start }
         guard !entries.isEmpty else { return }
         let hour = StoredHour.of(start)

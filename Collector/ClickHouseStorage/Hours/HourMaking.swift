@@ -44,6 +44,8 @@ actor HourMaking {
             try Task.checkCancellation()
             if work == nil { work = try await nextWork() }
             guard let next = work else { return }
+            // An hour of which a statement fails waits anew, so that it keeps nobody from others and from deleting.
+            work = nil
             work = try await advance(next)
         }
     }
@@ -83,8 +85,7 @@ actor HourMaking {
         }
     }
 
-    /// Runs the next statement of an hour, or notes that the hour is made; returns the rest of the work. A statement that fails is
-    /// repeated in the next pass.
+    /// Runs the next statement of an hour, or notes that the hour is made; returns the rest of the work.
     private func advance(_ work: Work) async throws -> Work? {
         var work = work
         guard let statement = work.statements.popLast() else {

@@ -14,9 +14,7 @@ enum SQLText {
     }
 
     /// Returns the value of a column of FixedString.
-    static func bytes(_ bytes: [UInt8]) -> String {
-        "unhex('\(bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())')"
-    }
+    static func bytes(_ bytes: [UInt8]) -> String { "unhex('\(bytes.hexDigits)')" }
 
     /// Returns a list in parentheses for IN. An empty list has a text that no row has, because ClickHouse refuses `()`.
     static func list(_ texts: some Collection<String>) -> String {

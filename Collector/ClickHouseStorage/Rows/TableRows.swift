@@ -37,7 +37,7 @@ struct TableRows: Sendable {
         _ elements: Elements, _ body: (inout TableRows, Elements.Element) -> Void
     ) {
         length(elements.count)
-        for element in elements { body(&self, element) }
+        for value in elements { body(&self, value) }
     }
 
     /// Appends two arrays: the indexes of the filled buckets, and their counts.

@@ -27,13 +27,13 @@ struct RowReader {
     /// Reads a column of FixedString.
     mutating func bytes(_ count: Int) throws -> [UInt8] { [UInt8](try slice(count)) }
 
-    mutating func array<Element>(_ element: (inout RowReader) throws -> Element) throws -> [Element] {
+    mutating func array<Element>(_ read: (inout RowReader) throws -> Element) throws -> [Element] {
         let count = try length()
-        // Each element has a byte at least.
+        // Each one has a byte at least.
         guard count <= bytes.count - position else { throw ClickHouseError.malformed }
         var elements: [Element] = []
         elements.reserveCapacity(count)
-        for _ in 0..<count { elements.append(try element(&self)) }
+        for _ in 0..<count { elements.append(try read(&self)) }
         return elements
     }
 

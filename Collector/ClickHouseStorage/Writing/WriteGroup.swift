@@ -145,9 +145,7 @@ struct WriteGroup {
     }
 
     /// A text that is no instance of a numbered batch: those have no `=`.
-    private static func text(of name: [UInt8]) -> String {
-        "=" + name.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
+    private static func text(of name: [UInt8]) -> String { "=" + name.hexDigits }
 
     private static func randomName() -> [UInt8] { (0..<16).map { _ in UInt8.random(in: 0...255) } }
 
