@@ -16,16 +16,16 @@ package enum AgentClock: Sendable, Equatable {
 
 extension AgentsReport.Agent {
     /// Only a sender with a ledger tells its time with each batch.
-    package var clock: AgentClock { AgentClock(seconds: clockSeconds, isTold: ledger != nil) }
+    package var clock: AgentClock { AgentClock(seconds: clockSeconds, hasLedger: ledger != nil) }
 }
 
 extension AgentClock {
-    fileprivate init(seconds: Double?, isTold: Bool) {
+    fileprivate init(seconds: Double?, hasLedger: Bool) {
         guard let seconds else {
             self = .unknown
             return
         }
-        self = seconds > Self.tolerance ? .ahead(seconds) : isTold && -seconds > Self.usual ? .late(-seconds) : .fits
+        self = seconds > Self.tolerance ? .ahead(seconds) : hasLedger && -seconds > Self.usual ? .late(-seconds) : .fits
     }
 
     /// `nil` for a clock that fits or is not known.

@@ -26,14 +26,16 @@ struct Shedding {
     /// Deletes the oldest rolled-up chunks of a tier, and has readers stop counting them first.
     private func shed(_ tier: Tier, in db: Database) throws -> Int {
         guard let target = tier.next else { return 0 }
-        guard let end = try endOfOldest(tier, in: db) else { return try ProcessRows.delete(tier, until: .max, in: db) }
+        guard let end = try endOfOldest(tier, in: db) else {
+            return try ProcessRows.delete(tier, until: .max, atMost: Expiry.maxRows, in: db)
+        }
         var times = try ExpiredRows.times(in: db)
         let slot = target.slotEnd(of: end)
         times.fine = max(times.fine, slot)
         if tier == .minute { times.minutes = max(times.minutes, slot) }
         _ = try ExpiredRows.advance(to: times, in: db)
         return try Expiry.deleteChunks(tier, isRolled: true, until: slot, in: db)
-            + ProcessRows.delete(tier, until: slot, in: db)
+            + ProcessRows.delete(tier, until: slot, atMost: Expiry.maxRows, in: db)
     }
 
     /// Returns the end of the last of the oldest chunks that one step deletes.

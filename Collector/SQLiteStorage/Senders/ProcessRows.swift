@@ -101,15 +101,15 @@ enum ProcessRows {
 
     // MARK: Ageing
 
-    /// Deletes slots of a tier, at most ``Expiry/maxRows``, and returns the number deleted.
-    static func delete(_ tier: Tier, until end: Int64, in db: Database) throws -> Int {
+    /// Deletes slots of a tier, so many at most, and returns the number deleted.
+    static func delete(_ tier: Tier, until end: Int64, atMost maxRows: Int, in db: Database) throws -> Int {
         let statement = try db.cachedStatement(
             sql: """
                 DELETE FROM process_slot WHERE (resource_id, tier, end_time) IN (
                     SELECT resource_id, tier, end_time FROM process_slot WHERE tier = ? AND end_time <= ?
-                    ORDER BY end_time LIMIT \(Expiry.maxRows))
+                    ORDER BY end_time LIMIT ?)
                 """)
-        try statement.execute(arguments: [tier.rawValue, end])
+        try statement.execute(arguments: [tier.rawValue, end, maxRows])
         return db.changesCount
     }
 }

@@ -24,7 +24,7 @@ package enum SpanJSON {
     }
 
     package static func links(_ json: String) throws -> [SpanLink] {
-        json.isEmpty ? [] : try value([Link].self, json).compactMap(\.link)
+        json.isEmpty ? [] : try value([Link].self, json).compactMap(\.spanLink)
     }
 
     private static let notNumbers = (infinity: "inf", negative: "-inf", nan: "nan")
@@ -104,13 +104,13 @@ private struct Link: Codable {
     let span: String
     let attributes: [String: Value]
 
-    init(_ link: SpanLink) {
-        trace = link.traceID.description
-        span = link.spanID.description
-        attributes = link.attributes.mapValues(Value.init)
+    init(_ spanLink: SpanLink) {
+        trace = spanLink.traceID.description
+        span = spanLink.spanID.description
+        attributes = spanLink.attributes.mapValues(Value.init)
     }
 
-    var link: SpanLink? {
+    var spanLink: SpanLink? {
         guard let traceID = TraceID(hexDigits: trace.utf8), let spanID = SpanID(hexDigits: span.utf8) else {
             return nil
         }
