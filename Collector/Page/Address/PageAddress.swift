@@ -66,16 +66,26 @@ package struct PageAddress: Sendable, Equatable {
 private enum PercentEncoding {
     /// Encodes all bytes but the unreserved characters (RFC 3986, section 2.3).
     static func encode(_ text: String) -> String {
-        String(decoding: text.utf8.flatMap(encode), as: UTF8.self)
+        // The links of a page have ten thousands of characters, of which few need it.
+        guard let first = text.utf8.firstIndex(where: { !isUnreserved($0) }) else { return text }
+        var encoded = Array(text.utf8[..<first])
+        for byte in text.utf8[first...] {
+            if isUnreserved(byte) {
+                encoded.append(byte)
+            } else {
+                encoded += [UInt8(ascii: "%"), digit(byte >> 4), digit(byte & 15)]
+            }
+        }
+        return String(decoding: encoded, as: UTF8.self)
     }
 
-    private static func encode(_ byte: UInt8) -> [UInt8] {
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
             UInt8(ascii: "~"):
-            [byte]
-        default: [UInt8(ascii: "%"), digit(byte >> 4), digit(byte & 15)]
+            true
+        default: false
         }
     }
 
