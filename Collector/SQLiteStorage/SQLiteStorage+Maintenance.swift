@@ -21,7 +21,7 @@ extension SQLiteStorage {
 
     /// Expiry and shedding go first, because they make the room that the other steps need.
     private func runSteps() async throws {
-        try await runAll([expire, shed, rollUp, expire, thinLedgers, saveClock, foldLog])
+        try await runAll([expire, shed, rollUp, summarize, expire, thinLedgers, saveClock, foldLog])
     }
 
     /// Runs each step, even if one before it failed: on a full disk, some can and some cannot. Throws the first error.
@@ -60,6 +60,14 @@ extension SQLiteStorage {
         guard let step = try await pool.read({ try RollUp(tier, due: due, in: $0) }) else { return false }
         try await write { try step.write(in: $0) }
         return true
+    }
+
+    private func summarize() async throws {
+        let due = max(0, Int64(clamping: now()) - Tier.fine.rollUpDelay)
+        while let step = try await pool.read({ [knownSeries] db in try SummaryMaking(due: due, knownSeries, in: db) }) {
+            try await write { try step.write(in: $0) }
+            try Task.checkCancellation()
+        }
     }
 
     private func expire() async throws {

@@ -49,6 +49,7 @@ extension GroupSums {
                 StatisticsAnswer(query, window: window, sums: sums, account: account, damagedPoints: damagedPoints))
         }
         return .success(
-            StatisticsAnswer(query, slots: slots, in: grid, account: account, damagedPoints: damagedPoints))
+            StatisticsAnswer(
+                query, groups: wholes, slots: slots, in: grid, account: account, damagedPoints: damagedPoints))
     }
 }

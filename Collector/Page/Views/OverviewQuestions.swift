@@ -6,8 +6,8 @@ import MartletTelemetry
 struct OverviewQuestions {
     /// Rows of the table of endpoints, unless the address asks for more.
     static let maxEndpoints = 100
-    /// Slots of the line of a row, and of the totals.
-    private static let (rowSlots, totalSlots) = (20 as UInt64, 30 as UInt64)
+    /// Slots of each line at most. An hour has as many slots of summaries (``SummarySlot``).
+    private static let slots: UInt64 = 20
 
     /// The side whose endpoints are listed.
     let kind: RequestKind
@@ -21,12 +21,12 @@ struct OverviewQuestions {
 
     init(_ visit: Visit, _ kind: RequestKind) throws {
         self.kind = kind
-        senders = try Self.query(visit, nil, [.service, .kind], slots: Self.totalSlots)
-        hosts = try Self.query(visit, .client, [.host, .service], slots: nil)
+        senders = try Self.query(visit, nil, [.service, .kind], isInSlots: true)
+        hosts = try Self.query(visit, .client, [.host, .service], isInSlots: false)
         parameters = Self.parameters(visit, kind)
         var query = try parameters.query(now: visit.now)
         query.limit = query.limit ?? Self.maxEndpoints
-        query.step = TrendStep.fitting(visit.window, slots: Self.rowSlots)
+        query.step = TrendStep.fitting(visit.window, slots: Self.slots)
         self.query = query
         report = ReportQuestion(query, comparedWith: try parameters.comparison(of: query))
     }
@@ -54,14 +54,15 @@ struct OverviewQuestions {
 
     /// Returns a query in the window of the report, of one kind or of both.
     private static func query(
-        _ visit: Visit, _ kind: RequestKind?, _ dimensions: [Dimension], slots: UInt64?
+        _ visit: Visit, _ kind: RequestKind?, _ dimensions: [Dimension], isInSlots: Bool
     ) throws -> StatisticsQuery {
         var filter = visit.filter
         filter.removeAll(.kind)
         if let kind { filter.select(.kind, kind.rawValue) }
-        let query = StatisticsQuery(
+        var query = StatisticsQuery(
             window: visit.window, filter: filter, by: dimensions,
-            step: slots.map { TrendStep.fitting(visit.window, slots: $0) })
+            step: isInSlots ? TrendStep.fitting(visit.window, slots: slots) : nil)
+        query.slotScale = TrendStep.scale
         return try visit.comparison.map { try ComparisonBase($0).query(after: query) } ?? query
     }
 

@@ -8,7 +8,7 @@ package struct ReportQuestion: Sendable {
     /// too, so that a change among them is told; the bound keeps a report of ten thousands of rows cheap.
     package static let maxComparedRows = 500
 
-    private let query: StatisticsQuery
+    private var query: StatisticsQuery
     private let base: ComparisonBase?
     /// Whether the rows that are compared are asked for with their distributions.
     private var hasDistributions = false
@@ -16,6 +16,7 @@ package struct ReportQuestion: Sendable {
     /// - Parameter base: the requests that the report's are compared with; `nil` for none.
     package init(_ query: StatisticsQuery, comparedWith base: ComparisonBase? = nil) {
         self.query = query
+        self.query.slotScale = TrendStep.scale
         self.base = base
     }
 

@@ -2,14 +2,15 @@ import MartletStorage
 import MartletTelemetry
 
 extension ComparisonBlocks {
-    /// Slots that a window is cut into at least, so that its blocks leave little of it out.
-    private static let fewestSlots: UInt64 = 360
+    /// Slots of each length that a window is cut into at least, so that its blocks leave little of it out.
+    private static let fewestSlots = [(Tier.hour.length, 360 as UInt64), (SummarySlot.length, 20)]
 
     /// Returns the length of the slots that a window's blocks are made of, in nanoseconds: as long as fits, because a store
-    /// reads fewer points where it keeps them by the minute or the hour as well.
+    /// reads fewer points where it has added them up.
     static func slot(for window: TimeWindow) -> UInt64 {
-        let wanted = (window.to - min(window.from, window.to)) / fewestSlots
-        return [Tier.hour, .minute].map { UInt64($0.length) }.first { $0 <= wanted } ?? UInt64(Tier.fine.length)
+        let length = window.to - min(window.from, window.to)
+        let fitting = fewestSlots.first { UInt64($0.0) <= length / $0.1 }
+        return UInt64(fitting?.0 ?? Tier.fine.length)
     }
 }
 
@@ -18,7 +19,7 @@ extension StatisticsQuery {
     func cut(into blocks: ComparisonBlocks) -> StatisticsQuery {
         var query = self
         (query.order, query.limit) = (GroupOrder(), nil)
-        (query.step, query.slotEnd) = (blocks.step, blocks.windows.last?.to)
+        (query.step, query.slotEnd, query.slotScale) = (blocks.step, blocks.windows.last?.to, nil)
         return query
     }
 }

@@ -5,8 +5,11 @@ import MartletTelemetry
 package enum TrendStep {
     /// The shortest slot, in nanoseconds: an agent's interval.
     package static let shortest: UInt64 = 10_000_000_000
-    /// The lengths to choose from, in seconds. Each divides the hour or the day, so that stored slots fit.
-    private static let seconds: [UInt64] = [10, 30, 60, 120, 180, 300, 600, 1800, 3600, 10_800, 21_600, 43_200, 86_400]
+    /// The scale of distributions in slots of which only a line is drawn: quantiles are within 2.2 %.
+    package static let scale: Int32 = 4
+    /// The lengths to choose from, in seconds. Each divides the hour or the day, and those above a minute are whole slots of
+    /// summaries, so that stored slots fit.
+    private static let seconds: [UInt64] = [10, 30, 60, 180, 360, 720, 1800, 3600, 10_800, 21_600, 43_200, 86_400]
 
     /// Returns the shortest length that cuts the window into at most `slots` whole slots, in nanoseconds; a multiple of a day
     /// if no shorter one does.

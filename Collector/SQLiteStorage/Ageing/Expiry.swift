@@ -34,6 +34,7 @@ struct Expiry {
             Self.deleteChunks(.fine, isRolled: true, until: expired.fine, in: db),
             Self.deleteChunks(.minute, isRolled: true, until: expired.minutes, in: db),
             Self.deleteChunks(.hour, isRolled: false, until: before(limits.retention.age(.hour)), in: db),
+            SummaryRows.delete(until: expired.summaries, atMost: Self.maxRows, in: db),
             ProcessRows.delete(.fine, until: expired.fine, atMost: Self.maxRows, in: db),
             ProcessRows.delete(.minute, until: expired.minutes, atMost: Self.maxRows, in: db),
             ProcessRows.delete(.hour, until: before(limits.retention.age(.hour)), atMost: Self.maxRows, in: db),

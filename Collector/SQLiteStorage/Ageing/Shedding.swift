@@ -32,9 +32,10 @@ struct Shedding {
         var times = try ExpiredRows.times(in: db)
         let slot = target.slotEnd(of: end)
         times.fine = max(times.fine, slot)
-        if tier == .minute { times.minutes = max(times.minutes, slot) }
+        if tier == .minute { (times.minutes, times.summaries) = (max(times.minutes, slot), max(times.summaries, slot)) }
         _ = try ExpiredRows.advance(to: times, in: db)
         return try Expiry.deleteChunks(tier, isRolled: true, until: slot, in: db)
+            + SummaryRows.delete(until: times.summaries, atMost: Expiry.maxRows, in: db)
             + ProcessRows.delete(tier, until: slot, atMost: Expiry.maxRows, in: db)
     }
 

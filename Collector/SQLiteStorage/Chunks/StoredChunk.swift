@@ -21,9 +21,14 @@ struct StoredChunk {
 
     /// Calls `body` for many chunks, in the order of `ids`. A statement for each would take as long as reading its points, if
     /// they are few.
-    static func forEach(_ ids: [Int64], in db: Database, _ body: (StoredChunk) throws -> Void) throws {
+    ///
+    /// - Parameter isOfSummaries: whether the numbers are those of summaries.
+    static func forEach(
+        _ ids: [Int64], isOfSummaries: Bool, in db: Database, _ body: (StoredChunk) throws -> Void
+    ) throws {
+        let table = isOfSummaries ? "summary" : "chunk"
         let statement = try db.cachedStatement(
-            sql: "SELECT \(columns) FROM json_each(?) wanted CROSS JOIN chunk ON chunk.id = wanted.value")
+            sql: "SELECT \(columns) FROM json_each(?) wanted CROSS JOIN \(table) ON \(table).id = wanted.value")
         let list = "[" + ids.map(String.init).joined(separator: ",") + "]"
         let rows = try Row.fetchCursor(statement, arguments: [list])
         while let row = try rows.next() { try body(StoredChunk(row)) }

@@ -44,7 +44,7 @@ extension CopiedPoints {
         return ranges.map { range in
             """
             (tier = \(range.tier.rawValue) AND rolled = \(range.isRolled ? 1 : 0) AND end_time > \(range.from) \
-            AND end_time <= \(range.to)\(range.onlyDelivered ? " AND NOT derived" : ""))
+            AND end_time <= \(range.to)\(range.contents == .delivered ? " AND NOT derived" : ""))
             """
         }.joined(separator: " OR ")
     }

@@ -79,7 +79,7 @@ struct ChunkPass {
             for range in ranges {
                 let slices = try ChunkSlices(of: range, in: db)
                 while let chunks = try slices.next(sender: { try sender($0, of: &sums, in: db) }) {
-                    try StoredChunk.forEach(chunks, in: db) {
+                    try StoredChunk.forEach(chunks, isOfSummaries: range.contents == .summaries, in: db) {
                         read.add($0)
                         try add($0, to: &sums, in: db)
                     }

@@ -11,14 +11,28 @@ struct ChunkSlices {
     private let rows: RowCursor
 
     init(of range: ChunkRange, in db: Database) throws {
-        rows = try Row.fetchCursor(
-            db,
-            sql: """
-                SELECT id, resource_id FROM chunk
-                WHERE tier = ? AND rolled = ? AND end_time > ? AND end_time <= ?\(range.onlyDelivered ? " AND NOT derived" : "")
-                ORDER BY end_time
-                """,
-            arguments: [range.tier.rawValue, range.isRolled, range.from, range.to])
+        let (rows, arguments) = Self.rows(of: range)
+        self.rows = try Row.fetchCursor(
+            db, sql: "SELECT id, resource_id FROM \(rows) AND end_time > ? AND end_time <= ? ORDER BY end_time",
+            arguments: arguments + [range.from, range.to])
+    }
+
+    /// Returns the table of a range's chunks, with a condition for them.
+    private static func rows(of range: ChunkRange) -> (sql: String, StatementArguments) {
+        let ofTier: StatementArguments = [range.tier.rawValue, range.isRolled]
+        switch range.contents {
+        case .all: return ("chunk WHERE tier = ? AND rolled = ?", ofTier)
+        case .delivered: return ("chunk WHERE tier = ? AND rolled = ? AND NOT derived", ofTier)
+        case .unsummarized:
+            // SQLite takes the index only if its own condition is among these.
+            return (
+                """
+                chunk INDEXED BY chunk_unsummarized
+                WHERE tier = 1 AND summarized != 1 AND summarized IN (0, 2) AND rolled = ?
+                """, [range.isRolled]
+            )
+        case .summaries: return ("summary WHERE true", [])
+        }
     }
 
     /// Returns the next slice, as the numbers of its chunks; `nil` at the end.

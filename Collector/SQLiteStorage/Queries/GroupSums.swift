@@ -15,6 +15,8 @@ struct GroupSums {
     private(set) var damagedPoints = 0
     /// The groups that were met, including empty ones; with a grid, each group's slots in the order of time.
     private(set) var sums: [RequestGroup] = []
+    /// The groups without slots, if those of the slots are coarse.
+    private(set) var wholes: [RequestGroup]?
     /// The reason why there is no answer.
     private(set) var failure: TooManyGroups?
     private var index: GroupIndex
@@ -35,6 +37,8 @@ struct GroupSums {
     private var sketchBytes = 0
     /// The scale of all sketches at most.
     private var scale = ExponentialHistogram.defaultScale
+    /// The scale of those in slots at most.
+    private var slotScale = ExponentialHistogram.defaultScale
 
     /// Creates sums of all groups of a query, `limits.maxGroups` at most; each slot of a group counts as one.
     ///
@@ -43,15 +47,16 @@ struct GroupSums {
         _ query: StatisticsQuery, isInSlots: Bool, _ expired: ExpiredTimes, _ limits: SQLiteLimits,
         _ series: SeriesMemory
     ) {
-        let counted = WindowRanges(query.window, expired: expired)
+        let counted = WindowRanges(query.window, expired: expired, hasSummaries: query.fitsSummaries)
         window = counted.window
         grid = isInSlots ? query.grid(in: window, expired) : nil
-        ranges = grid.map { WindowRanges.ranges(of: $0, expired: expired) } ?? counted.ranges
+        ranges = grid.map { query.ranges(of: $0, expired) } ?? counted.ranges
         index = GroupIndex(of: query, maxGroups: limits.maxGroups, slots: grid?.count ?? 1)
         lookup = TargetLookup(by: query.grouping, query.filter, series)
         kind = query.grouping.firstIndex(of: .kind) ?? 0
         maxWholeGroups = isInSlots ? .max : query.maxWholeGroups
         maxSketchBytes = limits.maxSketchBytes
+        if grid != nil, let coarse = query.slotScale { (slotScale, wholes) = (coarse, []) }
     }
 
     /// All requests of each kind if the groups have no buckets; `nil` if they have.
@@ -67,10 +72,11 @@ struct GroupSums {
         _ limits: SQLiteLimits
     ) -> GroupSums {
         var selected = self
-        (selected.buckets, selected.sums, selected.damagedPoints) = (nil, [], 0)
+        (selected.buckets, selected.sums, selected.wholes, selected.damagedPoints) = (nil, [], nil, 0)
         (selected.sketchBytes, selected.scale) = (0, ExponentialHistogram.defaultScale)
+        selected.slotScale = isInSlots ? query.slotScale ?? selected.scale : selected.scale
         if isInSlots, let grid = query.grid(in: window, expired) {
-            (selected.grid, selected.ranges) = (grid, WindowRanges.ranges(of: grid, expired: expired))
+            (selected.grid, selected.ranges) = (grid, query.ranges(of: grid, expired))
         }
         selected.select(Set(groups.map(\.values)), dimensions: query.by.count, maxGroups: limits.maxGroups)
         return selected
@@ -86,9 +92,7 @@ struct GroupSums {
                 failure = TooManyGroups(limit: maxGroups)
                 return -1
             }
-            var group = RequestGroup(values: values)
-            group.lowerScale(to: scale)
-            sums.append(contentsOf: repeatElement(group, count: slots))
+            sums.append(contentsOf: repeatElement(empty(values), count: slots))
             return sums.count - slots
         }
     }
@@ -157,6 +161,9 @@ struct GroupSums {
             buckets?.add(point, target.requests)
             return
         }
+        if wholes != nil, let slots = grid?.count {
+            sketchBytes += wholes?[target.group / slots].add(target.requests, until: end) { point.add(to: &$0) } ?? 0
+        }
         sketchBytes += sums[sum].add(target.requests, until: end) { point.add(to: &$0) }
         if sketchBytes > maxSketchBytes { makeCoarser() }
     }
@@ -165,8 +172,10 @@ struct GroupSums {
     private mutating func makeCoarser() {
         while sketchBytes > maxSketchBytes, scale > ExponentialHistogram.scales.lowerBound {
             scale -= 1
-            for sum in sums.indices { sums[sum].lowerScale(to: scale) }
-            sketchBytes = sums.reduce(0) { $0 + $1.sketchBytes }
+            slotScale = min(slotScale, scale)
+            for sum in sums.indices { sums[sum].lowerScale(to: slotScale) }
+            for index in wholes?.indices ?? 0..<0 { wholes?[index].lowerScale(to: scale) }
+            sketchBytes = (sums + (wholes ?? [])).reduce(0) { $0 + $1.sketchBytes }
         }
     }
 
@@ -188,11 +197,21 @@ struct GroupSums {
         guard positions == nil else { return }
         let slots = max(1, grid?.count ?? 1)
         for values in index.values[(sums.count / slots)...] {
-            var group = RequestGroup(values: values)
-            group.lowerScale(to: scale)
-            sums.append(contentsOf: repeatElement(group, count: slots))
+            sums.append(contentsOf: repeatElement(empty(values), count: slots))
+            if wholes != nil {
+                var group = RequestGroup(values: values)
+                group.lowerScale(to: scale)
+                wholes?.append(group)
+            }
         }
         if sums.count > maxWholeGroups, buckets == nil { dropBuckets() }
+    }
+
+    /// Returns an empty sum for ``sums``.
+    private func empty(_ values: [String?]) -> RequestGroup {
+        var group = RequestGroup(values: values)
+        group.lowerScale(to: slotScale)
+        return group
     }
 
     private mutating func dropBuckets() {
@@ -209,6 +228,16 @@ extension StatisticsQuery {
     /// Groups that have buckets from the start, for each group of the answer. A second pass over the points of the answer's groups
     /// costs less than the buckets of more groups.
     private static let wholeGroups = 2
+
+    /// Returns the ranges of the chunks that make up the slots of the query.
+    fileprivate func ranges(of grid: SlotGrid, _ expired: ExpiredTimes) -> [ChunkRange] {
+        WindowRanges.ranges(of: grid, expired: expired, hasSummaries: fitsSummaries)
+    }
+
+    /// Whether the query leaves together what summaries do.
+    fileprivate var fitsSummaries: Bool {
+        !(by + filter.wanted.keys).contains { $0 == .instance || $0.isOfOutcome }
+    }
 
     fileprivate var maxWholeGroups: Int {
         guard let limit, !order.measure.isOfBuckets else { return .max }

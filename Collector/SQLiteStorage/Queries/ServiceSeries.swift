@@ -56,7 +56,7 @@ extension KnownSeries {
 
 extension Dimension {
     /// Whether the series of one endpoint differ in it.
-    fileprivate var isOfOutcome: Bool { [.status, .error, .rule].contains(self) }
+    var isOfOutcome: Bool { [.status, .error, .rule].contains(self) }
 }
 
 extension RequestFilter {

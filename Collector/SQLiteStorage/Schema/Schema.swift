@@ -14,7 +14,7 @@ enum Schema {
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("tables of 2026-11-23, seventh") { db in
+        migrator.registerMigration("tables of 2026-11-25") { db in
             try db.execute(
                 sql: StoreID.table + senders + processes + series + chunks + batches + cumulativeSeries + details)
         }
@@ -120,6 +120,8 @@ enum Schema {
         CREATE INDEX series_by_day ON series (day);
         -- The series of a service that count against its budget: see SeriesIndex.
         CREATE INDEX series_by_service ON series (service, day);
+        -- The latest series of a service, which a reader asks for with each report.
+        CREATE INDEX series_by_number ON series (service, id);
 
         """
 
@@ -137,11 +139,28 @@ enum Schema {
             end_time INTEGER NOT NULL,
             -- The number of its points, and the number of points of its sources that could not be read.
             count INTEGER NOT NULL, damaged INTEGER NOT NULL,
-            checksum INTEGER NOT NULL, points BLOB NOT NULL
+            checksum INTEGER NOT NULL, points BLOB NOT NULL,
+            -- Of minutes: 0 until summaries of their time are made, 1 if one has the points as well, 2 if the chunk is left out
+            -- because it has requests that are known from spans.
+            summarized INTEGER NOT NULL DEFAULT 0
         ) STRICT;
         CREATE INDEX chunk_by_end ON chunk (tier, rolled, end_time, resource_id);
+        CREATE INDEX chunk_unsummarized ON chunk (summarized, end_time, rolled, resource_id)
+            WHERE tier = 1 AND summarized != 1;
 
-        -- The time up to which each tier's rolled chunks have been deleted, or may be at any moment.
+        -- The chunks of minutes of a slot once more, by endpoint and outcome: see SummaryMaking.
+        CREATE TABLE summary (
+            id INTEGER PRIMARY KEY,
+            -- One of the senders of the points. They have its service, version and environment.
+            resource_id INTEGER NOT NULL,
+            end_time INTEGER NOT NULL,
+            count INTEGER NOT NULL, damaged INTEGER NOT NULL,
+            -- Of the series with the same name and outcome, the points have the first.
+            checksum INTEGER NOT NULL, points BLOB NOT NULL
+        ) STRICT;
+        CREATE INDEX summary_by_end ON summary (end_time, resource_id);
+
+        -- The time up to which each tier's rolled chunks have been deleted, or may be at any moment; -1 stands for summaries.
         CREATE TABLE expired (tier INTEGER PRIMARY KEY, time INTEGER NOT NULL) STRICT;
         -- The latest time by the collector's clock at which the clock was believed.
         CREATE TABLE retention_clock (id INTEGER PRIMARY KEY CHECK (id = 1), time INTEGER NOT NULL) STRICT;

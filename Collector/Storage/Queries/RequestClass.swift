@@ -1,7 +1,7 @@
 import MartletTelemetry
 
 /// The properties of a request that decide how it is counted.
-package struct RequestClass: Sendable, Equatable {
+package struct RequestClass: Sendable, Hashable {
     package let kind: RequestKind
     package let outcome: RequestOutcome
     package let isFailure: Bool

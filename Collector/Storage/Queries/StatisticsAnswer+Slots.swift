@@ -1,13 +1,16 @@
 extension StatisticsAnswer {
     /// Creates the answer from the slots of all groups.
     ///
-    /// - Parameter slots: the slots of the groups by ``StatisticsQuery/grouping``, no two groups with the same values.
+    /// - Parameters:
+    ///   - sums: the groups by ``StatisticsQuery/grouping``, no two with the same values; `nil` to add up their slots.
+    ///   - slots: the slots of these groups.
     package init(
-        _ query: StatisticsQuery, slots: [[RequestGroup]], in grid: SlotGrid, account: WindowAccount,
-        damagedPoints: Int = 0
+        _ query: StatisticsQuery, groups sums: [RequestGroup]? = nil, slots: [[RequestGroup]], in grid: SlotGrid,
+        account: WindowAccount, damagedPoints: Int = 0
     ) {
         self.init(
-            query, window: grid.window, sums: slots.map { $0.merged }, account: account, damagedPoints: damagedPoints)
+            query, window: grid.window, sums: sums ?? slots.map { $0.merged }, account: account,
+            damagedPoints: damagedPoints)
         self.slots = GroupSlots(groups, of: slots, in: grid)
     }
 }

@@ -17,6 +17,9 @@ package struct StatisticsQuery: Sendable, Equatable {
     /// The length of the slots in which the answer's groups are reported as well, in nanoseconds; `nil` for none. The store
     /// may answer in longer slots (``SlotGrid``).
     package var step: UInt64?
+    /// The scale of the slots' distributions at most; `nil` for as fine as the store has them. The groups have theirs in full. Slots
+    /// are many, so coarse ones save most of the memory. A store may answer with finer ones.
+    package var slotScale: Int32?
     /// A time at which a slot ends; `nil` for slots that end at multiples of their length.
     package var slotEnd: UnixNanoseconds?
 

@@ -10,12 +10,15 @@ package struct WindowRanges: Sendable {
     package let window: TimeWindow
     private let whole: Part
     private let expired: ExpiredTimes
+    /// The parts of the window that are counted by summaries.
+    private var summaries: [Part] = []
     package private(set) var ranges: [ChunkRange] = []
 
-    /// - Parameter step: the granularity of the slots that the chunks are told apart by, in nanoseconds, which ``SlotGrid``
-    ///   gave; `nil` to count the window as a whole. A chunk that is longer than a slot counts only if nothing finer has its
-    ///   points.
-    package init(_ window: TimeWindow, expired: ExpiredTimes, step: UInt64? = nil) {
+    /// - Parameters:
+    ///   - step: the granularity of the slots that the chunks are told apart by, in nanoseconds, which ``SlotGrid`` gave; `nil` to
+    ///     count the window as a whole. A chunk that is longer than a slot counts only if nothing finer has its points.
+    ///   - hasSummaries: whether summaries count where they have the points of minutes: see ``SummarySlot``.
+    package init(_ window: TimeWindow, expired: ExpiredTimes, step: UInt64? = nil, hasSummaries: Bool = false) {
         whole = (
             expired.slotStart(notAfter: Int64(clamping: window.from)),
             expired.slotEnd(notBefore: Int64(clamping: window.to))
@@ -24,15 +27,19 @@ package struct WindowRanges: Sendable {
         self.expired = expired
         let hours = core(of: .hour, step)
         let minutes = core(of: .minute, step)
+        if hasSummaries, step.map({ $0 % UInt64(SummarySlot.length) == 0 }) ?? true {
+            summaries = without(hours).map { summarized($0, within: minutes) }.filter { $0.from < $0.to }
+        }
 
         add(.hour, isRolled: false, to: hours)
-        for edge in without(hours) { add(.hour, isRolled: false, onlyDelivered: true, to: edge) }
+        for edge in without(hours) { add(.hour, isRolled: false, .delivered, to: edge) }
 
-        add(.minute, isRolled: false, to: minutes)
-        for edge in without(minutes) { add(.minute, isRolled: false, onlyDelivered: true, to: edge) }
+        addMinutes(isRolled: false, to: minutes)
+        for edge in without(minutes) { add(.minute, isRolled: false, .delivered, to: edge) }
         for part in without(hours) {
             addRolledMinutes(in: part, derivedWithin: minutes)
         }
+        for part in summaries { add(.minute, isRolled: false, .summaries, to: part) }
 
         add(.fine, isRolled: false, to: whole)
         for edge in without(minutes) {
@@ -42,13 +49,17 @@ package struct WindowRanges: Sendable {
 
     /// Returns the ranges of the chunks that make up the slots of a window. Slots that begin within a minute or an hour, and are
     /// longer, are read as windows of their own, because whole minutes or hours lie within them.
-    package static func ranges(of grid: SlotGrid, expired: ExpiredTimes) -> [ChunkRange] {
+    package static func ranges(
+        of grid: SlotGrid, expired: ExpiredTimes, hasSummaries: Bool = false
+    ) -> [ChunkRange] {
         let granularity = grid.granularity
         let coarser = [Tier.minute, .hour].map { UInt64($0.length) }.first { granularity % $0 > 0 }
         guard let coarser, grid.step >= 2 * coarser else {
-            return WindowRanges(grid.window, expired: expired, step: granularity).ranges
+            return WindowRanges(grid.window, expired: expired, step: granularity, hasSummaries: hasSummaries).ranges
         }
-        return (0..<grid.count).flatMap { WindowRanges(grid.window(ofSlot: $0), expired: expired).ranges }
+        return (0..<grid.count).flatMap {
+            WindowRanges(grid.window(ofSlot: $0), expired: expired, hasSummaries: hasSummaries).ranges
+        }
     }
 
     private typealias Part = (from: Int64, to: Int64)
@@ -69,14 +80,32 @@ package struct WindowRanges: Sendable {
         let from = max(part.from, expired.minutes)
         let first = min(max(from, minutes.from), part.to)
         let last = max(min(part.to, minutes.to), first)
-        add(.minute, isRolled: true, onlyDelivered: true, to: (from, first))
-        add(.minute, isRolled: true, to: (first, last))
-        add(.minute, isRolled: true, onlyDelivered: true, to: (last, part.to))
+        add(.minute, isRolled: true, .delivered, to: (from, first))
+        addMinutes(isRolled: true, to: (first, last))
+        add(.minute, isRolled: true, .delivered, to: (last, part.to))
     }
 
-    private mutating func add(_ tier: Tier, isRolled: Bool, onlyDelivered: Bool = false, to part: Part) {
+    /// Returns the whole slots of summaries in a part that is counted by minutes.
+    private func summarized(_ part: Part, within minutes: Part) -> Part {
+        let from = max(part.from, minutes.from, expired.minutes, expired.summaries)
+        return (SummarySlot.end(notBefore: from), SummarySlot.end(notAfter: min(part.to, minutes.to)))
+    }
+
+    /// Adds chunks of minutes: where there are summaries, only those that are in none.
+    private mutating func addMinutes(isRolled: Bool, to part: Part) {
+        var from = part.from
+        for summary in summaries where summary.to > part.from && summary.from < part.to {
+            add(.minute, isRolled: isRolled, to: (from, summary.from))
+            let summarized = (from: max(from, summary.from), to: min(part.to, summary.to))
+            add(.minute, isRolled: isRolled, .unsummarized, to: summarized)
+            from = summarized.to
+        }
+        add(.minute, isRolled: isRolled, to: (from, part.to))
+    }
+
+    private mutating func add(_ tier: Tier, isRolled: Bool, _ contents: ChunkRange.Contents = .all, to part: Part) {
         guard part.from < part.to else { return }
         ranges.append(
-            ChunkRange(tier: tier, isRolled: isRolled, onlyDelivered: onlyDelivered, from: part.from, to: part.to))
+            ChunkRange(tier: tier, isRolled: isRolled, contents: contents, from: part.from, to: part.to))
     }
 }
