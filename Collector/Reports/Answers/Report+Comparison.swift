@@ -27,7 +27,7 @@ extension Report {
         compare = ReportComparison(
             base: base.text, from: TimeText.format(before.window.from), to: TimeText.format(before.window.to),
             completeness: before.account.completeness,
-            blocks: .init(before: earlier.slots?.blockCount ?? 0, after: after.slots?.blockCount ?? 0),
+            blocks: .init(before: earlier.slots?.grid.blocks.count ?? 0, after: after.slots?.grid.blocks.count ?? 0),
             worse: verdicts.worse, better: verdicts.better, same: verdicts.same,
             tooLittleData: verdicts.tooLittleData,
             goneCount: gone.count, gone: gone.prefix(limit ?? gone.count).map(row))

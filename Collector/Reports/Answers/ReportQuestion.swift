@@ -6,7 +6,7 @@ package struct ReportQuestion: Sendable {
 
     /// Rows that are compared at least, in the report's order, if a limit shows fewer. Rows past the report's limit are compared
     /// too, so that a change among them is told; the bound keeps a report of ten thousands of rows cheap.
-    package static let maxComparedRows = 500
+    package static let maxComparedRows = 100
 
     private var query: StatisticsQuery
     private let base: ComparisonBase?

@@ -2,7 +2,7 @@ import MartletStorage
 import MartletTelemetry
 
 extension ComparisonBlocks {
-    /// Slots of each length that a window is cut into at least, so that its blocks leave little of it out.
+    /// Slots of each length that a window is cut into at least, so that its blocks are of nearly the same length.
     private static let fewestSlots = [(Tier.hour.length, 360 as UInt64), (SummarySlot.length, 20)]
 
     /// Returns the length of the slots that a window's blocks are made of, in nanoseconds: as long as fits, because a store
@@ -19,17 +19,17 @@ extension StatisticsQuery {
     func cut(into blocks: ComparisonBlocks) -> StatisticsQuery {
         var query = self
         (query.order, query.limit) = (GroupOrder(), nil)
-        (query.step, query.slotEnd, query.slotScale) = (blocks.step, blocks.windows.last?.to, nil)
+        (query.step, query.slotEnd, query.slotScale) = (blocks.step, blocks.end, nil)
         return query
     }
 }
 
 extension GroupSlots {
-    /// The whole slots of each group, in the order of the answer's groups.
+    /// The blocks of each group, in the order of the answer's groups.
     var blocks: [[RequestGroup]] {
-        let whole = (0..<grid.count).filter(grid.isWhole)
-        return groups.map { slots in whole.map { slots[$0] } }
+        let blocks = grid.blocks
+        return groups.map { slots in
+            blocks.map { slots[$0].dropFirst().reduce(into: slots[$0.lowerBound]) { $0.merge($1) } }
+        }
     }
-
-    var blockCount: Int { (0..<grid.count).count { grid.isWhole(slot: $0) } }
 }

@@ -1,14 +1,14 @@
 import MartletStorage
+import MartletTelemetry
 
-/// Blocks of equal length that a window is cut into, so that the variation between them tells how much its figures vary by
-/// themselves. Requests of one minute resemble each other, so a block is long; the variation needs several, so there are 8 to
-/// 10 where that is possible. Pure.
+/// Blocks that a window is cut into, so that the variation between them tells how much its figures vary by themselves. Requests of
+/// one minute resemble each other, so a block is long; the variation needs several, so there are 8 to 10 where that is possible.
+/// Pure.
 package struct ComparisonBlocks: Sendable, Equatable {
     /// The length of a block, in nanoseconds: at least a minute, and whole slots.
     package let step: UInt64
-    /// The blocks, in order. They follow each other without a gap and end with the window's last whole slot. A rest at the
-    /// window's start that is too short for another slot in each block is left out.
-    package let windows: [TimeWindow]
+    /// The border between slots next to the window's end, where a block ends.
+    package let end: UnixNanoseconds
 
     private static let minLength: UInt64 = 60_000_000_000
 
@@ -16,20 +16,24 @@ package struct ComparisonBlocks: Sendable, Equatable {
     ///   multiple of it. If parts of the window are stored in slots of different lengths, the longest.
     package init(_ window: TimeWindow, slot: UInt64) {
         let slot = max(slot, 1)
-        let (first, last) = ((window.from / slot) + (window.from % slot > 0 ? 1 : 0), window.to / slot)
+        let (first, last) = (Self.border(nearest: window.from, slot), Self.border(nearest: window.to, slot))
         let slots = last > first ? last - first : 0
         let shortest = (Self.minLength - 1) / slot + 1
         let count = Self.count(slots: slots, shortest: shortest)
-        let length = max(count > 0 ? slots / count : 0, shortest)
-        step = length * slot
-        windows = (0..<count).reversed().map { later in
-            let end = last - later * length
-            return TimeWindow(from: (end - length) * slot, to: end * slot)
-        }
+        step = max(count > 0 ? slots / count : 0, shortest) * slot
+        end = last * slot
     }
 
-    /// Returns the number of blocks: 10, 9 or 8 if these leave out a twentieth of the slots at most, or at least no more than
-    /// a fifth. Otherwise 7 or 6, or as few as there is time for.
+    /// Returns a border as a number of slots since 1970.
+    private static func border(nearest time: UnixNanoseconds, _ slot: UInt64) -> UInt64 {
+        let (before, rest) = time.quotientAndRemainder(dividingBy: slot)
+        // The end of time has no border after it.
+        let isAfter = rest >= slot - rest && !(before + 1).multipliedReportingOverflow(by: slot).overflow
+        return isAfter ? before + 1 : before
+    }
+
+    /// Returns the number of blocks: 10, 9 or 8 if the slots left over are a twentieth at most, or at least no more than a fifth.
+    /// Otherwise 7 or 6, or as few as there is time for.
     ///
     /// - Parameter shortest: the slots of the shortest block.
     private static func count(slots: UInt64, shortest: UInt64) -> UInt64 {
@@ -44,5 +48,28 @@ package struct ComparisonBlocks: Sendable, Equatable {
             return slots / shortest
         }
         return few
+    }
+}
+
+extension SlotGrid {
+    /// The slots of each block, in order. A slot that the window cuts to less than half is a part of the block beside it, so no
+    /// request is left out.
+    package var blocks: [Range<Int>] {
+        guard count > 0 else { return [] }
+        var blocks = (0..<count).map { $0..<$0 + 1 }
+        if isShort(slot: count - 1), blocks.count > 1 {
+            blocks.removeLast()
+            blocks[blocks.count - 1] = count - 2..<count
+        }
+        if isShort(slot: 0), blocks.count > 1 {
+            blocks.removeFirst()
+            blocks[0] = 0..<blocks[0].upperBound
+        }
+        return blocks
+    }
+
+    private func isShort(slot index: Int) -> Bool {
+        let window = window(ofSlot: index)
+        return window.to - window.from < step - step / 2
     }
 }

@@ -25,8 +25,8 @@ struct SummaryMaking {
     ///
     /// - Parameter due: slots that end after it are left alone.
     init?(due: Int64, _ memory: SeriesMemory, in db: Database) throws {
-        let latest = SummarySlot.end(notAfter: due)
-        guard let oldest = try Self.oldestEnd(notAfter: latest, in: db) else { return nil }
+        let kept = try ExpiredRows.times(in: db).summaries
+        guard let oldest = try Self.oldestEnd(after: kept, notAfter: SummarySlot.end(notAfter: due), in: db) else { return nil }
         end = SummarySlot.end(notBefore: oldest)
         for chunk in try Self.chunks(from: end - SummarySlot.length, to: end, in: db) {
             guard let points = try StoredChunk.find(chunk.id, in: db) else { continue }
@@ -58,13 +58,14 @@ struct SummaryMaking {
         }
     }
 
-    private static func oldestEnd(notAfter latest: Int64, in db: Database) throws -> Int64? {
+    private static func oldestEnd(after kept: Int64, notAfter latest: Int64, in db: Database) throws -> Int64? {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT end_time FROM chunk INDEXED BY chunk_unsummarized
-                WHERE tier = 1 AND summarized != 1 AND summarized = 0 AND end_time <= ? ORDER BY end_time LIMIT 1
+                WHERE tier = 1 AND summarized != 1 AND summarized = 0 AND end_time > ? AND end_time <= ?
+                ORDER BY end_time LIMIT 1
                 """)
-        return try Int64.fetchOne(statement, arguments: [latest])
+        return try Int64.fetchOne(statement, arguments: [kept, latest])
     }
 
     /// Returns chunks of a slot by version. Those past the limits are left for the next step.

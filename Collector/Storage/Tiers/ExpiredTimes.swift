@@ -26,7 +26,7 @@ package struct ExpiredTimes: Sendable, Equatable {
     package init(_ retention: Retention, at now: Int64) {
         fine = Tier.minute.slotEnd(notAfter: max(0, now - retention.age(.fine)))
         minutes = Tier.hour.slotEnd(notAfter: max(0, now - retention.age(.minute)))
-        summaries = SummarySlot.end(notAfter: max(0, now - SummarySlot.maxAge))
+        summaries = SummarySlot.end(notAfter: max(0, now - min(SummarySlot.maxAge, retention.age(.minute))))
     }
 
     /// Returns `time`, or the start of its slot if nothing finer is left.

@@ -45,12 +45,6 @@ package struct SlotGrid: Sendable, Equatable {
         return TimeWindow(from: max(start > shift ? start - shift : 0, window.from), to: min(end &- shift, window.to))
     }
 
-    /// Whether the window cuts nothing off a slot.
-    package func isWhole(slot index: Int) -> Bool {
-        let window = window(ofSlot: index)
-        return window.to - window.from == step
-    }
-
     /// The length that every slot's end is a multiple of, in nanoseconds.
     package var granularity: UInt64 {
         var (one, other) = (step, shift)

@@ -99,12 +99,12 @@ import Testing
             return [report.rows.count, report.compare?.tooLittleData ?? 0]
         }
         let (few, many, all) = (try await compared(2), try await compared(600), try await compared(nil))
-        #expect(few == [2, 500] && many == [600, 600] && all == [620, 620])
+        #expect(few == [2, 100] && many == [600, 600] && all == [620, 620])
         let report = try await storage.report(query(limit: 2), comparedWith: .previous)
         #expect(report.rows.map { $0.text(of: .endpoint) } == ["/620", "/619"])
         #expect(
             ReportTable.text(of: report).hasPrefix(
-                "Too little data to compare the first 500 endpoints with those in the hour before."))
+                "Too little data to compare the first 100 endpoints with those in the hour before."))
     }
 
     /// The hour of the one version is compared with that of the other: both are in the window of two hours.
@@ -160,7 +160,7 @@ import Testing
         #expect(report.rows.allSatisfy { $0.trend?.count.count == 3 })
     }
 
-    @Test func aWindowBetweenTheBordersOfBlocksIsCutFromItsEnd() async throws {
+    @Test func aWindowBetweenTheBordersOfSlotsHasAsManyBlocks() async throws {
         let store = try await ComparedStore(in: folder).storage
         var query = query()
         query.window = TimeWindow(

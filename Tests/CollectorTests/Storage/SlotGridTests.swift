@@ -42,7 +42,6 @@ import Testing
             endingAt: 85 * Self.second, expired: nothingExpired)
         #expect((0..<grid.count).map { grid.window(ofSlot: $0).to / Self.second } == [55, 85, 95])
         #expect((0..<grid.count).map { grid.window(ofSlot: $0).from / Self.second } == [25, 55, 85])
-        #expect((0..<grid.count).map(grid.isWhole) == [true, true, false])
         #expect([26, 55, 56, 85, 86, 95].map { grid.index(of: $0 * Self.second) } == [0, 0, 1, 1, 2, 2])
         #expect(grid.granularity == 5 * Self.second)
     }

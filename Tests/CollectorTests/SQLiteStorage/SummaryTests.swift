@@ -1,0 +1,244 @@
+import Fixtures
+import Foundation
+import GRDB
+import MartletPoints
+import MartletReports
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+@testable import MartletSQLiteStorage
+
+/// Points of minutes that are kept once more, by endpoint and outcome over all processes.
+@Suite struct SummaryTests {
+    private let folder: TemporaryFolder
+    private let clock = Clock()
+    private let storage: SQLiteStorage
+
+    /// Samples.time(280) is the border of a summary's slot.
+    private static let start: UInt64 = 280
+
+    init() throws {
+        folder = try TemporaryFolder()
+        clock.time = Samples.time(Self.start)
+        var limits = SQLiteLimits()
+        // A test sets the clock hours ahead.
+        limits.clockPatience = .max
+        storage = try SQLiteStorage(
+            path: folder.path("collector.sqlite"), limits: limits, now: { [clock] in clock.time })
+    }
+
+    private func rows(_ table: String) async throws -> Int {
+        try await storage.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM \(table)") ?? 0 }
+    }
+
+    private func storeRandomPoints(_ intervals: Range<UInt64>, _ random: inout SeededGenerator) async throws {
+        for interval in intervals {
+            let end = Self.start + 10 * (interval + 1)
+            for (service, instance, version) in [
+                ("checkout", "a", "1"), ("checkout", "b", "1"), ("checkout", "c", "2"), ("prices", "a", "1"),
+            ] {
+                var resource = Samples.resource(service, instance: instance)
+                resource.version = version
+                let points = (0..<6).map { _ in
+                    let outcome = [(200, nil), (200, nil), (204, nil), (404, "404"), (503, "503")].randomElement(using: &random)
+                    return Samples.point(
+                        Samples.dimensions(
+                            Bool.random(using: &random) ? .client : .server,
+                            endpoint: "/\(Int.random(in: 0..<5, using: &random))", status: outcome?.0, error: outcome?.1),
+                        (0..<Int.random(in: 1...3, using: &random)).map { _ in
+                            pow(10, Double.random(in: -3...1, using: &random))
+                        }, end: end)
+                }
+                _ = try await storage.store([InstanceMetrics(resource: resource, points: points)], of: nil)
+            }
+        }
+    }
+
+    private static let windows: [(UInt64, UInt64)] = [
+        (0, 3_600), (180, 3_780), (70, 3_675), (610, 790), (3_320, 4_500), (0, 4_500),
+    ]
+
+    private var queries: [StatisticsQuery] {
+        let dimensions: [[MartletStorage.Dimension]] = [
+            [.service, .kind], [.version, .endpoint], [.instance], [.status],
+        ]
+        let filters = [
+            RequestFilter(), RequestFilter([.service: ["prices"]]), RequestFilter([.version: ["1"]]),
+            RequestFilter([.endpoint: ["/1", "/2"]]), RequestFilter([.instance: ["a"]]), RequestFilter([.status: ["5xx"]]),
+        ]
+        let steps: [UInt64?] = [nil, 60, 180, 360, 600]
+        return Self.windows.enumerated().flatMap { number, window in
+            dimensions.flatMap { dimensions in
+                filters.map { filter in
+                    StatisticsQuery(
+                        window: TimeWindow(
+                            from: Samples.time(Self.start + window.0), to: Samples.time(Self.start + window.1)),
+                        filter: filter, by: dimensions,
+                        step: steps[(number + dimensions.count + filter.wanted.count) % steps.count].map { $0 * second })
+                }
+            }
+        }
+    }
+
+    private struct Figures: Equatable {
+        var values: [String?]
+        var counts: [UInt64]
+        var quantiles: [Double?]
+
+        init(_ group: RequestGroup) {
+            values = group.values
+            counts = [group.count, group.failedCount, group.latestEnd]
+            quantiles = group.quantiles([0.5, 0.95, 0.99])
+        }
+    }
+
+    private func figures() async throws -> [[Figures]] {
+        var all: [[Figures]] = []
+        for query in queries {
+            let answer = try await storage.statistics(query)
+            #expect(answer.damagedPoints == 0)
+            all.append(answer.groups.sorted { $0.values.description < $1.values.description }.map(Figures.init))
+            all += (answer.slots?.groups ?? []).map { $0.map(Figures.init) }.sorted { "\($0)" < "\($1)" }
+        }
+        return all
+    }
+
+    private func forgetSummaries() async throws {
+        try await storage.pool.write {
+            try $0.execute(sql: "DELETE FROM summary; UPDATE chunk SET summarized = 0")
+        }
+    }
+
+    // MARK: Answers
+
+    @Test func everyQuestionHasTheSameAnswerWithAndWithoutThem() async throws {
+        var random = SeededGenerator(seed: 3)
+        try await storeRandomPoints(0..<420, &random)
+        clock.time = Samples.time(Self.start + 4_300)
+        try await storage.maintain()
+        // Some come late: to slots whose summaries are made, and again after another pass.
+        try await storeRandomPoints(50..<70, &random)
+        try await storage.maintain()
+        try await storeRandomPoints(60..<80, &random)
+        #expect(try await rows("summary") > 60)
+        let found = try await figures()
+        try await forgetSummaries()
+        #expect(try await figures() == found)
+    }
+
+    @Test func theyHaveOnePointForTheRequestsOfAllProcessesOfAVersion() async throws {
+        for instance in ["a", "b", "c", "d"] {
+            for end in stride(from: Self.start + 10, through: Self.start + 180, by: 10) {
+                let points = [200, 201].map { Samples.point(Samples.dimensions(status: $0), [0.1], end: end) }
+                let resource = Samples.resource(instance: instance)
+                _ = try await storage.store([InstanceMetrics(resource: resource, points: points)], of: nil)
+            }
+        }
+        clock.time = Samples.time(Self.start + 180 + 59)
+        try await storage.maintain()
+        #expect(try await rows("summary") == 0)
+        clock.time += 2 * second
+        try await storage.maintain()
+        let counts = try await storage.pool.read { try Int.fetchAll($0, sql: "SELECT count FROM summary") }
+        #expect(counts == [1])
+    }
+
+    @Test func aDamagedOneIsTold() async throws {
+        _ = try await storage.store([Samples.metrics(requests: 2, end: Self.start + 10)], of: nil)
+        clock.time = Samples.time(Self.start + 600)
+        try await storage.maintain()
+        try await storage.pool.write { try $0.execute(sql: "UPDATE summary SET points = x'00'") }
+        let window = TimeWindow(from: Samples.time(Self.start), to: Samples.time(Self.start + 180))
+        let answer = try await storage.statistics(StatisticsQuery(window: window, by: [.service]))
+        #expect(answer.damagedPoints == 1)
+        // The points of minutes are as they were.
+        let byInstance = try await storage.statistics(StatisticsQuery(window: window, by: [.instance]))
+        #expect(byInstance.damagedPoints == 0)
+        #expect(byInstance.groups.map(\.count) == [2])
+    }
+
+    @Test func aDamagedPointOfTheirSourcesIsTold() async throws {
+        _ = try await storage.store([Samples.metrics(requests: 2, end: Self.start + 10)], of: nil)
+        _ = try await storage.store([Samples.metrics(requests: 1, end: Self.start + 70)], of: nil)
+        try await storage.pool.write { try $0.execute(sql: "UPDATE chunk SET points = x'00' WHERE id = 1") }
+        clock.time = Samples.time(Self.start + 600)
+        try await storage.maintain()
+        let window = TimeWindow(from: Samples.time(Self.start), to: Samples.time(Self.start + 180))
+        let answer = try await storage.statistics(StatisticsQuery(window: window, by: [.service]))
+        #expect(answer.damagedPoints == 1)
+        #expect(answer.groups.map(\.count) == [1])
+    }
+
+    /// Metrics that come later decide whether requests that spans told of count.
+    @Test func requestsThatAreKnownFromSpansAreLeftOutOfThem() async throws {
+        let resource = TelemetryResource(service: "prices", instance: "", agent: "opentelemetry 1.38")
+        var span = Samples.detail(1)
+        span.start = Samples.time(Self.start + 5)
+        _ = try await storage.store([DetailsBatch(resource: resource, details: [span])], of: nil)
+        _ = try await storage.store([Samples.metrics(requests: 2, end: Self.start + 10)], of: nil)
+        clock.time = Samples.time(Self.start + 600)
+        try await storage.maintain()
+        let window = TimeWindow(from: Samples.time(Self.start), to: Samples.time(Self.start + 180))
+        func count() async throws -> UInt64 {
+            try await storage.statistics(StatisticsQuery(window: window, by: [])).groups.reduce(0) { $0 + $1.count }
+        }
+        #expect(try await rows("summary") == 1)
+        #expect(try await count() == 3)
+        let point = RequestPoint(
+            dimensions: Samples.dimensions(), start: Samples.time(Self.start), end: Samples.time(Self.start + 120),
+            statistics: Samples.statistics([0.25, 0.25, 0.25, 0.25]))
+        _ = try await storage.store([InstanceMetrics(resource: resource, points: [point])], of: nil)
+        #expect(try await count() == 6)
+        try await storage.maintain()
+        #expect(try await count() == 6)
+    }
+
+    // MARK: Age
+
+    @Test func theyGoAfterTwoDaysAndTheAnswersStay() async throws {
+        for end in stride(from: Self.start + 10, through: Self.start + 3_600, by: 10) {
+            _ = try await storage.store([Samples.metrics(end: end)], of: nil)
+        }
+        let window = TimeWindow(from: Samples.time(Self.start), to: Samples.time(Self.start + 3_600))
+        for (minutes, summaries) in [(70, 20), (50 * 60, 20), (50 * 60 + 30, 10), (60 * 60, 0)] as [(UInt64, Int)] {
+            clock.time = Samples.time(Self.start + minutes * 60)
+            try await storage.maintain()
+            #expect(try await rows("summary") == summaries)
+            let answer = try await storage.statistics(StatisticsQuery(window: window, by: [.service]))
+            #expect(answer.groups.map(\.count) == [360])
+        }
+        // A point that comes now is in none.
+        _ = try await storage.store([Samples.metrics(end: Self.start + 30)], of: nil)
+        try await storage.maintain()
+        #expect(try await rows("summary") == 0)
+        let answer = try await storage.statistics(StatisticsQuery(window: window, by: [.service]))
+        #expect(answer.groups.map(\.count) == [361])
+    }
+
+    @Test func theyGoWithTheMinutesThatAStoreHasNoRoomFor() async throws {
+        for end in stride(from: Self.start + 10, through: Self.start + 9_000, by: 10) {
+            clock.time = Samples.time(end)
+            _ = try await storage.store([Samples.metrics(end: end)], of: nil)
+            if end % 1800 == 0 { try await storage.maintain() }
+        }
+        try storage.close()
+        var limits = SQLiteLimits()
+        limits.maxStoreBytes = 1
+        let small = try SQLiteStorage(
+            path: folder.path("collector.sqlite"), limits: limits, now: { [clock] in clock.time })
+        try await small.maintain()
+        let (minutes, summaries) = try await small.pool.read { db in
+            try (
+                Int64.fetchOne(db, sql: "SELECT min(end_time) FROM chunk WHERE tier = 1") ?? 0,
+                Int64.fetchOne(db, sql: "SELECT min(end_time) FROM summary") ?? 0
+            )
+        }
+        #expect(summaries >= minutes)
+        let window = TimeWindow(from: Samples.time(Self.start), to: Samples.time(Self.start + 9_000))
+        let answer = try await small.statistics(StatisticsQuery(window: window, by: [.service]))
+        #expect(answer.groups.map(\.count) == [900])
+    }
+}
+
+private let second: UInt64 = 1_000_000_000
