@@ -13,7 +13,8 @@ extension SQLiteStorage {
                     GroupSums($0, isInSlots: $0.limit == nil, expired, limits, knownSeries)
                 }
                 let passes = try ChunkPass.add(to: &sums, isKeeping: queries.contains(where: \.needsSecondPass), in: db)
-                var answers = try zip(queries, sums).map { try $1.answer(to: $0, in: db) }
+                var accounts = WindowAccounts()
+                var answers = try zip(queries, sums).map { try $1.answer(to: $0, &accounts, in: db) }
                 var limited = LimitedGroups(queries, sums, &answers, expired, limits)
                 sums = []
                 try limited.complete(&answers, passes, in: db)
@@ -40,10 +41,10 @@ extension StatisticsQuery {
 extension GroupSums {
     /// Returns the answer to the query that the sums were made for.
     fileprivate func answer(
-        to query: StatisticsQuery, in db: Database
+        to query: StatisticsQuery, _ accounts: inout WindowAccounts, in db: Database
     ) throws -> Result<StatisticsAnswer, TooManyGroups> {
         if let failure { return .failure(failure) }
-        let account = try Completeness.account(in: window, query.filter, in: db)
+        let account = try accounts.account(in: window, query.filter, in: db)
         guard let grid else {
             return .success(
                 StatisticsAnswer(query, window: window, sums: sums, account: account, damagedPoints: damagedPoints))

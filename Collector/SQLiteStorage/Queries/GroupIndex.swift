@@ -28,8 +28,11 @@ struct GroupIndex {
 
     /// Returns the index of the group with these values; `nil` if the query leaves it out.
     mutating func index(of values: [String?]) throws(TooManyGroups) -> Int? {
+        // Most groups are not wanted, where some are.
+        if let wanted, !wanted.contains(values.count == wantedValues ? values : Array(values.prefix(wantedValues))) {
+            return nil
+        }
         if let known = indexes[values] { return known }
-        if let wanted, !wanted.contains(Array(values.prefix(wantedValues))) { return nil }
         // Wanted groups were counted before, without the kinds that each of them may be of.
         let most = maxGroups / slots * (wanted == nil ? 1 : RequestKind.allCases.count)
         guard self.values.count < most else { throw TooManyGroups(limit: maxGroups) }

@@ -12,6 +12,8 @@ struct ServiceSeries {
     let service: String
     private let known: KnownSeries
     private let filter: RequestFilter
+    private let selectsRequests: Bool
+    private let selectsOutcomes: Bool
     /// Whether status, error or rule tell groups apart, so that each series has a name of its own.
     private let isByOutcome: Bool
     /// Whether the filter selects each of the known names; `nil` until it is asked for.
@@ -19,6 +21,7 @@ struct ServiceSeries {
 
     init(_ known: KnownSeries, of service: String, by dimensions: [Dimension], _ filter: RequestFilter) {
         (self.known, self.service, self.filter) = (known, service, filter)
+        (selectsRequests, selectsOutcomes) = (filter.selectsRequests, filter.selectsOutcomes)
         isByOutcome = dimensions.contains(where: \.isOfOutcome)
         isSelected = Array(repeating: nil, count: known.names.count)
     }
@@ -37,8 +40,8 @@ struct ServiceSeries {
     func name(_ index: Int) -> RequestDimensions? { isByOutcome ? known.dimensions[index] : known.names[index] }
 
     private mutating func isSelected(_ place: Int, _ name: Int) -> Bool {
-        guard filter.selectsRequests else { return true }
-        guard !filter.selectsOutcomes else { return known.dimensions[place].map(filter.matches) ?? false }
+        guard selectsRequests else { return true }
+        guard !selectsOutcomes else { return known.dimensions[place].map(filter.matches) ?? false }
         if let known = isSelected[name] { return known }
         let isSelected = filter.matches(known.names[name])
         self.isSelected[name] = isSelected

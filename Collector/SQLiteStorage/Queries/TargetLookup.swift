@@ -56,15 +56,22 @@ struct TargetLookup {
     ) throws -> SeriesTarget? {
         try goToSeries(of: sender, in: db)
         if let entry = series?.entry(of: wanted) {
-            guard let entry, let name = series?.name(entry.name) else { return nil }
-            let group = try groups[entry.name] ?? index.index(of: values(of: name, sender))
-            groups[entry.name] = .some(group)
-            return group.map { SeriesTarget(group: $0, requests: entry.requests) }
+            guard let entry, let group = try group(ofName: entry.name, sender, in: &index) else { return nil }
+            return SeriesTarget(group: group, requests: entry.requests)
         }
         // Swift takes some names for equal that have different bytes, which SQLite tells apart.
         guard let dimensions = try SeriesRows.find(wanted, in: db), filter.matches(dimensions) else { return nil }
         return try index.index(of: values(of: dimensions, sender))
             .map { SeriesTarget(group: $0, requests: RequestClass(dimensions)) }
+    }
+
+    /// Returns the group of the current series with a name; `nil` if it is left out.
+    private mutating func group(ofName name: Int, _ sender: SenderClass, in index: inout GroupIndex) throws -> Int? {
+        if let known = groups[name] { return known }
+        guard let dimensions = series?.name(name) else { return nil }
+        let group = try index.index(of: values(of: dimensions, sender))
+        groups[name] = .some(group)
+        return group
     }
 
     /// Makes the series of a class's service the current ones.
@@ -87,7 +94,8 @@ struct TargetLookup {
     }
 
     private func values(of request: RequestDimensions, _ sender: SenderClass) -> [String?] {
-        dimensions.map { $0.value(of: request, from: classes[sender.index]) }
+        let resource = classes[sender.index]
+        return dimensions.map { $0.value(of: request, from: resource) }
     }
 
     private mutating func senderClass(of resource: TelemetryResource, in db: Database) throws -> SenderClass? {
