@@ -14,13 +14,16 @@ struct GenerateCommand: AsyncParsableCommand {
 
     @Option var services = 50
     @Option(help: "Series of a service.") var series = 200
+    @Option(help: "Processes of a service, each with all of its series.") var processes = 1
     @Option var days = 30
     @Option(help: "Days of them that are kept by the minute.") var minuteDays = 7
 
     func run() async throws {
         let now = SQLiteStorage.systemClock() / 3_600_000_000_000 * 3600
         let storage = try SQLiteStorage(path: path)
-        let traffic = (0..<services).map { SyntheticTraffic(service: $0, series: series) }
+        let traffic = (0..<services).flatMap { service in
+            (0..<processes).map { SyntheticTraffic(service: service, series: series, process: $0) }
+        }
         let hour: UInt64 = 3600
         let (first, firstMinutes) = (now - UInt64(days) * 24 * hour, now - UInt64(minuteDays) * 24 * hour)
         try await store(traffic, in: storage, from: first, to: firstMinutes, step: hour / 2)

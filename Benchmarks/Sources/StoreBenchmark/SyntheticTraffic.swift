@@ -2,8 +2,8 @@ import Foundation
 import MartletPoints
 import MartletTelemetry
 
-/// A service with a realistic mix of traffic: a few endpoints get most requests (Zipf), and most answers are a success. The
-/// same arguments give the same figures.
+/// A process of a service with a realistic mix of traffic: a few endpoints get most requests (Zipf), and most answers are a success.
+/// The same arguments give the same figures.
 struct SyntheticTraffic: Sendable {
     private static let outcomes: [(status: Int?, error: String?, share: Double)] = [
         (200, nil, 0.97), (404, "404", 0.015), (500, "500", 0.008), (503, "503", 0.004), (nil, "timeout", 0.003),
@@ -17,10 +17,11 @@ struct SyntheticTraffic: Sendable {
     }
 
     private let service: Int
+    private let process: Int
     private var series: [Series] = []
 
-    init(service: Int, series count: Int) {
-        self.service = service
+    init(service: Int, series count: Int, process: Int = 0) {
+        (self.service, self.process) = (service, process)
         let endpoints = count / Self.outcomes.count
         let weight = (1...endpoints).reduce(0) { $0 + 1 / Double($1) }
         for endpoint in 0..<endpoints {
@@ -38,7 +39,7 @@ struct SyntheticTraffic: Sendable {
     }
 
     func metrics(end: UInt64, seconds: UInt64) -> InstanceMetrics {
-        var random = XorShift(seed: end &* 1000 &+ UInt64(service))
+        var random = XorShift(seed: end &* 1000 &+ UInt64(service) &+ UInt64(process) << 40)
         let points = series.compactMap { one -> RequestPoint? in
             let expected = one.requestsPerSecond * Double(seconds)
             let whole = Int(expected)
@@ -49,7 +50,8 @@ struct SyntheticTraffic: Sendable {
                 statistics: Self.statistics(of: requests, median: one.median, &random))
         }
         return InstanceMetrics(
-            resource: TelemetryResource(service: "service-\(service)", instance: "instance-\(service)"), points: points)
+            resource: TelemetryResource(service: "service-\(service)", instance: "instance-\(service)-\(process)"),
+            points: points)
     }
 
     /// Returns statistics with log-normal durations, spread over about a factor of 40.
