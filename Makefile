@@ -1,8 +1,5 @@
 sources := $(shell find Package.swift Sources Collector Examples Tests -name '*.swift' -not -path '*/Generated/*')
 
-# Swift Testing starts all tests at once by default. On two cores a test then waits seconds for its turn.
-export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH := 4
-
 # The flags of scripts/check-build.sh. Other ones would build much of it again.
 build_tests := swift build --build-tests --disable-xctest --explicit-target-dependency-import-check error
 

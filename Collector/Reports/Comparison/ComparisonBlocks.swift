@@ -2,7 +2,7 @@ import MartletStorage
 import MartletTelemetry
 
 /// Blocks that a window is cut into, so that the variation between them tells how much its figures vary by themselves. Requests of
-/// one minute resemble each other, so a block is long; the variation needs several, so there are 8 to 10 where that is possible.
+/// one minute resemble each other, so a block is long; the variation needs several, so there are 8 to 12 where that is possible.
 /// Pure.
 package struct ComparisonBlocks: Sendable, Equatable {
     /// The length of a block, in nanoseconds: at least a minute, and whole slots.

@@ -26,7 +26,9 @@ struct SummaryMaking {
     /// - Parameter due: slots that end after it are left alone.
     init?(due: Int64, _ memory: SeriesMemory, in db: Database) throws {
         let kept = try ExpiredRows.times(in: db).summaries
-        guard let oldest = try Self.oldestEnd(after: kept, notAfter: SummarySlot.end(notAfter: due), in: db) else { return nil }
+        guard let oldest = try Self.oldestEnd(after: kept, notAfter: SummarySlot.end(notAfter: due), in: db) else {
+            return nil
+        }
         end = SummarySlot.end(notBefore: oldest)
         for chunk in try Self.chunks(from: end - SummarySlot.length, to: end, in: db) {
             guard let points = try StoredChunk.find(chunk.id, in: db) else { continue }

@@ -59,7 +59,9 @@ struct SummarySums {
     var blobs: [ChunkBlob] {
         var blobs: [ChunkBlob] = []
         for sum in sums.sorted(by: { $0.series < $1.series }) where !sum.statistics.isEmpty {
-            if blobs.isEmpty || blobs[blobs.count - 1].count == ChunkWriting.maxPoints { blobs.append(ChunkBlob(.tokens)) }
+            if blobs.isEmpty || blobs[blobs.count - 1].count == ChunkWriting.maxPoints {
+                blobs.append(ChunkBlob(.tokens))
+            }
             blobs[blobs.count - 1].append(sum.statistics, series: sum.series)
         }
         return blobs.isEmpty && damaged > 0 ? [ChunkBlob(.tokens)] : blobs

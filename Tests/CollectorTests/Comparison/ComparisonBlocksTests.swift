@@ -38,9 +38,12 @@ import Testing
     @Test func anHourThatBeginsAnywhereHasTenBlocksOfFourToEightMinutes() {
         for from in stride(from: 0, to: 6 * Self.minute, by: Int(Self.second)) {
             let grid = Self.grid(Self.hour, slot: 3 * Self.minute, from: from)
-            let lengths = grid.blocks.map { grid.window(ofSlot: $0.upperBound - 1).to - grid.window(ofSlot: $0.lowerBound).from }
+            let lengths = grid.blocks.map {
+                grid.window(ofSlot: $0.upperBound - 1).to - grid.window(ofSlot: $0.lowerBound).from
+            }
             #expect(lengths.count == 10 && lengths.reduce(0, +) == Self.hour)
-            #expect(lengths.allSatisfy { $0 >= 4 * Self.minute + 30 * Self.second && $0 <= 7 * Self.minute + 30 * Self.second })
+            let (shortest, longest) = (4 * Self.minute + 30 * Self.second, 7 * Self.minute + 30 * Self.second)
+            #expect(lengths.allSatisfy { $0 >= shortest && $0 <= longest })
         }
     }
 

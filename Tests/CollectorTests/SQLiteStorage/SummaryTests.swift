@@ -41,11 +41,13 @@ import Testing
                 var resource = Samples.resource(service, instance: instance)
                 resource.version = version
                 let points = (0..<6).map { _ in
-                    let outcome = [(200, nil), (200, nil), (204, nil), (404, "404"), (503, "503")].randomElement(using: &random)
+                    let outcome = [(200, nil), (200, nil), (204, nil), (404, "404"), (503, "503")].randomElement(
+                        using: &random)
                     return Samples.point(
                         Samples.dimensions(
                             Bool.random(using: &random) ? .client : .server,
-                            endpoint: "/\(Int.random(in: 0..<5, using: &random))", status: outcome?.0, error: outcome?.1),
+                            endpoint: "/\(Int.random(in: 0..<5, using: &random))", status: outcome?.0, error: outcome?.1
+                        ),
                         (0..<Int.random(in: 1...3, using: &random)).map { _ in
                             pow(10, Double.random(in: -3...1, using: &random))
                         }, end: end)
@@ -65,7 +67,8 @@ import Testing
         ]
         let filters = [
             RequestFilter(), RequestFilter([.service: ["prices"]]), RequestFilter([.version: ["1"]]),
-            RequestFilter([.endpoint: ["/1", "/2"]]), RequestFilter([.instance: ["a"]]), RequestFilter([.status: ["5xx"]]),
+            RequestFilter([.endpoint: ["/1", "/2"]]), RequestFilter([.instance: ["a"]]),
+            RequestFilter([.status: ["5xx"]]),
         ]
         let steps: [UInt64?] = [nil, 60, 180, 360, 600]
         return Self.windows.enumerated().flatMap { number, window in
@@ -75,7 +78,8 @@ import Testing
                         window: TimeWindow(
                             from: Samples.time(Self.start + window.0), to: Samples.time(Self.start + window.1)),
                         filter: filter, by: dimensions,
-                        step: steps[(number + dimensions.count + filter.wanted.count) % steps.count].map { $0 * second })
+                        step: steps[(number + dimensions.count + filter.wanted.count) % steps.count].map { $0 * second }
+                    )
                 }
             }
         }
