@@ -145,7 +145,7 @@ package struct RequestTotals: Sendable {
 
     /// Returns the dimensions of `{other}` for a series; they are the same in every service.
     private mutating func overflow(of series: SharedDimensions) -> SharedDimensions {
-        let dimensions = series.value.overflow
+        let dimensions = series.value.catchAll
         if let known = overflows[dimensions] { return known }
         let overflow = SharedDimensions(dimensions)
         overflows[dimensions] = overflow
@@ -156,7 +156,7 @@ package struct RequestTotals: Sendable {
 extension RequestTotals.Series {
     /// Returns the series of the service `{other}` that the request counts to: one for each kind, source and way to end.
     fileprivate static func last(_ dimensions: RequestDimensions) -> Self {
-        var last = dimensions.overflow
+        var last = dimensions.catchAll
         last.status = nil
         last.error = dimensions.outcome.error(of: dimensions.kind)
         return Self(service: .other, shared: SharedDimensions(last))

@@ -19,3 +19,20 @@ extension CumulativeArrival {
         reading = try reader.number()
     }
 }
+
+extension TableRows {
+    /// Appends a row of `arrival`.
+    mutating func append(_ arrival: CumulativeArrival, counted: Bool) {
+        append { row in
+            row.number(StoredHour.of(arrival.time))
+            row.number(arrival.sender)
+            row.number(arrival.time)
+            for text in [
+                arrival.resource.service, arrival.resource.environment, arrival.resource.version,
+                arrival.resource.instance,
+            ] { row.text(text) }
+            row.number(arrival.reading)
+            row.flag(counted)
+        }
+    }
+}

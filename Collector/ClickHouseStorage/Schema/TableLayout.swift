@@ -1,5 +1,3 @@
-import MartletStorage
-
 /// The servers that a store's tables lie on: one, or the shards and replicas of a cluster.
 ///
 /// In a cluster each table is a `Distributed` one over replicated tables `…_local` of the same columns. Rows with the same key
@@ -71,13 +69,5 @@ struct TableLayout: Sendable, Equatable {
             // Less than the time limit of a request: see `ClickHouseConnection`.
             ("distributed_ddl_task_timeout", "20"),
         ]
-    }
-
-    /// Returns a cluster's name of letters, digits and `_`, so that it stands in SQL as it is. Throws ``StorageFailure`` for another.
-    static func checked(_ cluster: String) throws -> String {
-        guard !cluster.isEmpty, cluster.utf8.allSatisfy(ClickHouseLocation.isAllowed) else {
-            throw StorageFailure("the name of a cluster is made of letters, digits and _")
-        }
-        return cluster
     }
 }

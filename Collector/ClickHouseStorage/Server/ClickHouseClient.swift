@@ -33,7 +33,9 @@ struct ClickHouseClient: Sendable {
             connection
         ).first
         let known = engine.map { TableLayout(database: location.database, engine: $0) }
-        layout = try known ?? TableLayout(database: location.database, cluster: cluster.map(TableLayout.checked))
+        layout =
+            try known
+            ?? TableLayout(database: location.database, cluster: cluster.map(ClickHouseLocation.checkedCluster))
         guard cluster == nil || layout.cluster == cluster else {
             throw StorageFailure(
                 "\(location) has tables that do not lie on the cluster \(cluster ?? ""): name another database")

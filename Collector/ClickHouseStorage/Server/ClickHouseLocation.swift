@@ -37,7 +37,15 @@ package struct ClickHouseLocation: Sendable, Equatable, CustomStringConvertible 
         return url
     }
 
-    static func isAllowed(_ byte: UInt8) -> Bool {
+    /// Returns a cluster's name of letters, digits and `_`, so that it stands in SQL as it is. Throws ``StorageFailure`` for another.
+    static func checkedCluster(_ cluster: String) throws -> String {
+        guard !cluster.isEmpty, cluster.utf8.allSatisfy(isAllowed) else {
+            throw StorageFailure("the name of a cluster is made of letters, digits and _")
+        }
+        return cluster
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):

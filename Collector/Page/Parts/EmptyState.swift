@@ -60,7 +60,7 @@ extension Visit {
     }
 
     /// Returns the view's own address without one of its filters.
-    func leavingOut(_ filter: (name: PageParameter, value: String)) -> PageAddress {
+    func address(without filter: (name: PageParameter, value: String)) -> PageAddress {
         parameters.values.filter { $0 != filter && $0.name != .before }.reduce(base) { $0.adding($1.name, $1.value) }
     }
 

@@ -13,8 +13,10 @@ struct FilterChips {
                             "only \(filter.name.rawValue) "
                             element("b") { filter.value }
                             " "
-                            link(visit.leavingOut(filter), .label("Leave out \(filter.name.rawValue) \(filter.value)"))
-                            {
+                            link(
+                                visit.address(without: filter),
+                                .label("Leave out \(filter.name.rawValue) \(filter.value)")
+                            ) {
                                 "leave out"
                             }
                         }

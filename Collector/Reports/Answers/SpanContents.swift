@@ -55,8 +55,8 @@ extension SpanAttribute {
         switch self {
         case .string(let text): [text]
         case .array(let elements):
-            elements.reduce([]) { texts, element in
-                guard let texts, case .string(let text) = element else { return nil }
+            elements.reduce([]) { texts, value in
+                guard let texts, case .string(let text) = value else { return nil }
                 return texts + [text]
             }
         case .integer, .double, .boolean: nil

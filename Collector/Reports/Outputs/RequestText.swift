@@ -45,7 +45,9 @@ package enum RequestText {
 
     private static func message(_ title: String, _ headers: [String: [String]], _ body: String?) -> [String] {
         let fields = headers.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.joined(separator: ", "))" }
-        return (fields + (body.map { [$0] } ?? [])).enumerated().map { field($0.offset == 0 ? title : "", $0.element) }
+        return (fields + (body.map { [$0] } ?? [])).enumerated().map { index, text in
+            field(index == 0 ? title : "", text)
+        }
     }
 
     private static func milliseconds(_ value: Double) -> String { FigureText.figure(value) + " ms" }

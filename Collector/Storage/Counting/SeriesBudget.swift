@@ -11,7 +11,7 @@ package enum SeriesBudget {
     ) -> [(dimensions: RequestDimensions, limit: Int)] {
         var ofHost = dimensions
         ofHost.endpoint = RequestDimensions.other
-        var ofService = dimensions.overflow
+        var ofService = dimensions.catchAll
         ofService.host = RequestDimensions.other
         return [(dimensions, limit), (ofHost, 2 * limit), (ofService, .max)]
     }
