@@ -62,12 +62,19 @@ extension SQLiteStorage {
         return true
     }
 
+    /// Makes the summaries of slots that are over; the first call of an hour, or after a start, those of late points as well.
     private func summarize() async throws {
-        let due = max(0, Int64(clamping: now()) - Tier.fine.rollUpDelay)
-        while let step = try await pool.read({ [knownSeries] db in try SummaryMaking(due: due, knownSeries, in: db) }) {
+        let due = SummarySlot.end(notAfter: max(0, Int64(clamping: now()) - Tier.fine.rollUpDelay))
+        let before = summarized.load(ordering: .relaxed)
+        // A clock that was ahead and is set back begins anew.
+        let done = (Tier.hour.slotEnd(notAfter: due)...due).contains(before) ? before : 0
+        while let step = try await pool.read({ [knownSeries] in
+            try SummaryMaking(after: done, due: due, knownSeries, in: $0)
+        }) {
             try await write { try step.write(in: $0) }
             try Task.checkCancellation()
         }
+        summarized.store(due, ordering: .relaxed)
     }
 
     private func expire() async throws {

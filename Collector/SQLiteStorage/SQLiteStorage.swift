@@ -33,6 +33,8 @@ package final class SQLiteStorage: Storage {
     /// The time up to which ledgers were thinned since the start, in nanoseconds since 1970; 0 before the first time. See
     /// ``LedgerThinning``.
     let thinnedLedgers = Atomic<Int64>(0)
+    /// The end of the slots whose summaries were made.
+    let summarized = Atomic<Int64>(0)
     /// `nil` for a store that is only read.
     private let lock: StoreLock?
     private let identity: StoreIdentity?

@@ -39,7 +39,8 @@ package struct ReportQuestion: Sendable {
         let inBlocks = [base.query(after: query), base.query(before: query, answeredFor: after.window)]
             .map { $0.selecting(rows.all).inBlocks }
         // The rows in slots are asked for together with the blocks, because both are of the same points.
-        let inSlots = query.step == nil ? [] : [base.query(after: query).selecting(after.groups.map(\.values))]
+        let shown = base.query(after: query).selecting(after.groups.map(\.values))
+        let inSlots = query.step == nil ? [] : [shown.ofSlotsAlone]
         let parts = try await storage.statistics(inBlocks + inSlots)
         let blocks = try await (
             after: storage.inBlocks(inBlocks[0], parts[0].get()), before: storage.inBlocks(inBlocks[1], parts[1].get())
@@ -88,6 +89,13 @@ extension StatisticsQuery {
     fileprivate func selecting(_ groups: [[String?]]) -> StatisticsQuery {
         var query = self
         (query.groups, query.limit) = (groups, nil)
+        return query
+    }
+
+    /// The same query, when the distributions of whole groups are known.
+    fileprivate var ofSlotsAlone: StatisticsQuery {
+        var query = self
+        query.hasDistributions = false
         return query
     }
 

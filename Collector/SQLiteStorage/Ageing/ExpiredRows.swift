@@ -4,7 +4,7 @@ import MartletStorage
 /// The table of the times that retention has reached. They do not go back when retention is made longer, because the points
 /// are gone.
 enum ExpiredRows {
-    /// The number of summaries in the table.
+    /// The number of a tier that stands for summaries.
     private static let summaries = -1
 
     static func times(in db: Database) throws -> ExpiredTimes {

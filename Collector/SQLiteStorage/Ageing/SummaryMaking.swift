@@ -6,8 +6,9 @@ import MartletTelemetry
 /// processes of a version of a service. A report that asks for no finer figures reads the summary instead, which has a fraction of
 /// their points. A reader makes it; the writer's part is short.
 ///
-/// A chunk is summarized once, and late chunks make another summary of the same slot, so nothing counts twice. The chunks stay, and
-/// are rolled up to hours as if there were no summary.
+/// A chunk is summarized once, and late chunks make another summary of the same slot, so nothing counts twice. They wait for the
+/// next hour, because a sender that is always late would otherwise have a summary for each of its chunks. The chunks stay, and are
+/// rolled up to hours as if there were no summary.
 ///
 /// Chunks with requests that are known from spans alone are left out: metrics that come later decide whether each of them counts
 /// (``MetricsCover``).
@@ -19,25 +20,36 @@ struct SummaryMaking {
     private let end: Int64
     private var sources: [Int64] = []
     private var leftOut: [Int64] = []
-    private var sums: [SummarySums] = []
+    private var summaries: [(resource: Int64, blobs: [ChunkBlob], damaged: Int)] = []
 
     /// Adds up chunks of the oldest slot that is due; `nil` if nothing is due.
     ///
-    /// - Parameter due: slots that end after it are left alone.
-    init?(due: Int64, _ memory: SeriesMemory, in db: Database) throws {
-        let kept = try ExpiredRows.times(in: db).summaries
-        guard let oldest = try Self.oldestEnd(after: kept, notAfter: SummarySlot.end(notAfter: due), in: db) else {
+    /// - Parameters:
+    ///   - done: slots that end by then are left alone, and so are those whose summaries are not kept any more.
+    ///   - due: slots that end after it are left alone.
+    init?(after done: Int64, due: Int64, _ memory: SeriesMemory, in db: Database) throws {
+        let first = try max(done, ExpiredRows.times(in: db).summaries)
+        guard let oldest = try Self.oldestEnd(after: first, notAfter: SummarySlot.end(notAfter: due), in: db) else {
             return nil
         }
         end = SummarySlot.end(notBefore: oldest)
+        var sums: SummarySums?
         for chunk in try Self.chunks(from: end - SummarySlot.length, to: end, in: db) {
             guard let points = try StoredChunk.find(chunk.id, in: db) else { continue }
-            if sums.last?.version != chunk.version {
-                let series = try memory.series(of: chunk.version.service, in: db)
-                sums.append(SummarySums(of: chunk.version, resource: points.resource, series))
+            if sums?.version != chunk.version {
+                finish(sums)
+                let series = try memory.series(of: chunk.version.service, isRemembered: false, in: db)
+                sums = SummarySums(of: chunk.version, resource: points.resource, series)
             }
-            if sums[sums.count - 1].add(points) { sources.append(chunk.id) } else { leftOut.append(chunk.id) }
+            if sums?.add(points) ?? false { sources.append(chunk.id) } else { leftOut.append(chunk.id) }
         }
+        finish(sums)
+    }
+
+    private mutating func finish(_ sums: consuming SummarySums?) {
+        guard let sums else { return }
+        let (resource, (blobs, damaged)) = (sums.resource, sums.finish())
+        if !blobs.isEmpty { summaries.append((resource, blobs, damaged)) }
     }
 
     /// Inserts the summaries and marks their sources.
@@ -51,11 +63,10 @@ struct SummaryMaking {
                 guard db.changesCount == 1 else { throw DatabaseError(message: "a chunk was summarized twice at once") }
             }
         }
-        for sums in sums {
-            var damaged = sums.damaged
-            for blob in sums.blobs {
-                try SummaryRows.insert(blob, of: sums.resource, end: end, damaged: damaged, in: db)
-                damaged = 0
+        for summary in summaries {
+            for (index, blob) in summary.blobs.enumerated() {
+                let damaged = index == 0 ? summary.damaged : 0
+                try SummaryRows.insert(blob, of: summary.resource, end: end, damaged: damaged, in: db)
             }
         }
     }

@@ -23,13 +23,13 @@ struct ChunkSlices {
         switch range.contents {
         case .all: return ("chunk WHERE tier = ? AND rolled = ?", ofTier)
         case .delivered: return ("chunk WHERE tier = ? AND rolled = ? AND NOT derived", ofTier)
-        case .unsummarized:
+        case .unsummarized, .unsummarizable:
             // SQLite takes the index only if its own condition is among these.
             return (
                 """
                 chunk INDEXED BY chunk_unsummarized
-                WHERE tier = 1 AND summarized != 1 AND summarized IN (0, 2) AND rolled = ?
-                """, [range.isRolled]
+                WHERE tier = 1 AND summarized != 1 AND summarized = ? AND rolled = ?
+                """, [range.contents == .unsummarized ? 0 : 2, range.isRolled]
             )
         case .summaries: return ("summary WHERE true", [])
         }

@@ -56,7 +56,8 @@ struct GroupSums {
         kind = query.grouping.firstIndex(of: .kind) ?? 0
         maxWholeGroups = isInSlots ? .max : query.maxWholeGroups
         maxSketchBytes = limits.maxSketchBytes
-        if grid != nil, let coarse = query.slotScale { (slotScale, wholes) = (coarse, []) }
+        guard grid != nil, let coarse = query.slotScale else { return }
+        (slotScale, wholes) = (coarse, query.hasDistributions ? [] : nil)
     }
 
     /// All requests of each kind if the groups have no buckets; `nil` if they have.
@@ -188,7 +189,7 @@ struct GroupSums {
             addNewGroups()
             return target
         } catch let error as TooManyGroups {
-            (failure, chunk, sums) = (error, nil, [])
+            (failure, chunk, sums, wholes) = (error, nil, [], nil)
             return nil
         }
     }

@@ -18,11 +18,14 @@ final class SeriesMemory: Sendable {
     var count: Int { known.withLock { $0.count } }
 
     /// Returns the series of a service, from the store if any was made since they were last read.
-    func series(of service: String, in db: Database) throws -> KnownSeries {
+    ///
+    /// - Parameter isRemembered: whether series that were read are remembered. Maintenance goes through all services, and would empty
+    ///   the memory of reports.
+    func series(of service: String, isRemembered: Bool = true, in db: Database) throws -> KnownSeries {
         let latest = try SeriesRows.latest(ofService: service, in: db)
         if let known = known.withLock({ $0.services[service] }), known.latest == latest { return known }
         let read = try SeriesRows.all(ofService: service, latest: latest, in: db)
-        remember(read, as: service)
+        if isRemembered { remember(read, as: service) }
         return read
     }
 

@@ -4,8 +4,10 @@ package struct ChunkRange: Sendable, Equatable {
         case all
         /// Chunks as they came, without those that were rolled up from the tier below.
         case delivered
-        /// Chunks whose points are in no summary.
+        /// Chunks that have no summary yet.
         case unsummarized
+        /// Chunks that summaries leave out.
+        case unsummarizable
         /// The summaries instead of the chunks of minutes: see ``SummarySlot``.
         case summaries
     }

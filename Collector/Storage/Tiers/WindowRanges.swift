@@ -98,6 +98,7 @@ package struct WindowRanges: Sendable {
             add(.minute, isRolled: isRolled, to: (from, summary.from))
             let summarized = (from: max(from, summary.from), to: min(part.to, summary.to))
             add(.minute, isRolled: isRolled, .unsummarized, to: summarized)
+            add(.minute, isRolled: isRolled, .unsummarizable, to: summarized)
             from = summarized.to
         }
         add(.minute, isRolled: isRolled, to: (from, part.to))

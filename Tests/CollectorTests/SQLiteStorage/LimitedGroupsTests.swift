@@ -112,6 +112,28 @@ import Testing
         }
     }
 
+    @Test func coarseSlotsLeaveTheGroupsAsTheyAre() async throws {
+        try await storeHours()
+        for (number, query) in queries(by: [.service, .endpoint]).prefix(8).enumerated() {
+            var query = query
+            query.step = 600_000_000_000
+            query.limit = number.isMultiple(of: 2) ? 4 : nil
+            let fine = try await storage.statistics(query)
+            query.slotScale = 4
+            let coarse = try await storage.statistics(query)
+            #expect(coarse.groups.map(\.values) == fine.groups.map(\.values))
+            for (one, other) in zip(coarse.groups, fine.groups) {
+                #expect(one.count == other.count && one.quantiles([0.5, 0.95]) == other.quantiles([0.5, 0.95]))
+            }
+            for (one, other) in zip((coarse.slots?.groups ?? []).joined(), (fine.slots?.groups ?? []).joined()) {
+                #expect(one.count == other.count)
+                #expect(one.unfailed.duration.count == 0 || one.unfailed.duration.scale <= 4)
+                guard let coarse = one.quantiles([0.95])[0], let fine = other.quantiles([0.95])[0] else { continue }
+                #expect(abs(coarse / fine - 1) < 0.045)
+            }
+        }
+    }
+
     @Test func questionsThatAreAskedTogetherHaveTheSameAnswers() async throws {
         try await storeHours()
         var queries = Array(queries(by: [.service, .endpoint]).prefix(5))

@@ -57,8 +57,9 @@ import Testing
         }
     }
 
+    /// In the last one lies a whole hour.
     private static let windows: [(UInt64, UInt64)] = [
-        (0, 3_600), (180, 3_780), (70, 3_675), (610, 790), (3_320, 4_500), (0, 4_500),
+        (180, 3_780), (70, 3_675), (610, 790), (3_320, 4_500), (1_980, 6_300),
     ]
 
     private var queries: [StatisticsQuery] {
@@ -70,16 +71,19 @@ import Testing
             RequestFilter([.endpoint: ["/1", "/2"]]), RequestFilter([.instance: ["a"]]),
             RequestFilter([.status: ["5xx"]]),
         ]
-        let steps: [UInt64?] = [nil, 60, 180, 360, 600]
+        let steps: [UInt64?] = [nil, 60, 180, 360, 9_000]
         return Self.windows.enumerated().flatMap { number, window in
             dimensions.flatMap { dimensions in
                 filters.map { filter in
-                    StatisticsQuery(
+                    var query = StatisticsQuery(
                         window: TimeWindow(
                             from: Samples.time(Self.start + window.0), to: Samples.time(Self.start + window.1)),
                         filter: filter, by: dimensions,
                         step: steps[(number + dimensions.count + filter.wanted.count) % steps.count].map { $0 * second }
                     )
+                    if number.isMultiple(of: 2) { query.limit = 3 }
+                    if number > 2 { query.slotEnd = query.window.to - 25 * second }
+                    return query
                 }
             }
         }
@@ -88,11 +92,13 @@ import Testing
     private struct Figures: Equatable {
         var values: [String?]
         var counts: [UInt64]
+        var maxima: [Double?]
         var quantiles: [Double?]
 
         init(_ group: RequestGroup) {
             values = group.values
-            counts = [group.count, group.failedCount, group.latestEnd]
+            counts = [group.count, group.failedCount, group.statistics.bytesReceived, group.outcomes[.clientError]]
+            maxima = [group.unfailed.duration.max, group.failed.duration.max]
             quantiles = group.quantiles([0.5, 0.95, 0.99])
         }
     }
@@ -118,17 +124,45 @@ import Testing
 
     @Test func everyQuestionHasTheSameAnswerWithAndWithoutThem() async throws {
         var random = SeededGenerator(seed: 3)
-        try await storeRandomPoints(0..<420, &random)
-        clock.time = Samples.time(Self.start + 4_300)
+        try await storeRandomPoints(0..<620, &random)
+        clock.time = Samples.time(Self.start + 7_000)
         try await storage.maintain()
-        // Some come late: to slots whose summaries are made, and again after another pass.
+        // Some come late: to slots whose summaries are made, and again after those of late points are.
         try await storeRandomPoints(50..<70, &random)
+        clock.time += 3_600 * second
         try await storage.maintain()
         try await storeRandomPoints(60..<80, &random)
         #expect(try await rows("summary") > 60)
         let found = try await figures()
         try await forgetSummaries()
         #expect(try await figures() == found)
+    }
+
+    @Test func pointsThatAreAlwaysLateGetOneSummaryAnHour() async throws {
+        for end in stride(from: Self.start + 10, through: Self.start + 7_200, by: 10) {
+            clock.time = Samples.time(end + 300)
+            _ = try await storage.store([Samples.metrics(end: end)], of: nil)
+            try await storage.maintain()
+        }
+        let (slots, summaries) = try await storage.pool.read { db in
+            try (
+                Int.fetchOne(db, sql: "SELECT count(DISTINCT end_time) FROM summary") ?? 0,
+                Int.fetchOne(db, sql: "SELECT count(*) FROM summary") ?? 0
+            )
+        }
+        #expect(slots > 15 && summaries <= slots + 3)
+        let window = TimeWindow(from: Samples.time(Self.start), to: Samples.time(Self.start + 7_200))
+        let answer = try await storage.statistics(StatisticsQuery(window: window, by: [.service]))
+        #expect(answer.groups.map(\.count) == [720])
+    }
+
+    @Test func theyAreMadeAgainAfterTheClockWasAhead() async throws {
+        clock.time = Samples.time(Self.start + 5 * 3_600)
+        try await storage.maintain()
+        clock.time = Samples.time(Self.start + 600)
+        _ = try await storage.store([Samples.metrics(end: Self.start + 10)], of: nil)
+        try await storage.maintain()
+        #expect(try await rows("summary") == 1)
     }
 
     @Test func theyHaveOnePointForTheRequestsOfAllProcessesOfAVersion() async throws {
