@@ -127,22 +127,31 @@ package struct ExponentialHistogram: Sendable, Equatable {
 
     /// Adds all values of a list of buckets. Returns `false` and adds nothing if the list is not a valid histogram.
     package mutating func merge(_ other: SparseHistogram) -> Bool {
-        guard let otherCount = other.count else { return false }
-        guard otherCount > 0 else { return true }
-        lowerScale(to: other.scale)
-        mergeFigures(of: other, otherCount)
-        mergeBuckets(of: other)
+        guard let count = other.count else { return false }
+        merge(other, count: count)
         return true
     }
 
+    /// Adds all values of a list of buckets.
+    ///
+    /// - Parameter otherCount: the list's ``SparseHistogram/count``, which is worked out once if many histograms add the list up.
+    package mutating func merge(_ other: SparseHistogram, count otherCount: UInt64) {
+        mergeFigures(of: other, count: otherCount)
+        if otherCount > 0 { mergeBuckets(of: other) }
+    }
+
     /// Adds all values of a list of buckets and leaves its buckets out: count, sum and bounds are exact, and no quantile is known
-    /// until ``takeBuckets(of:)``. Returns `false` and adds nothing if the list is not a valid histogram.
-    package mutating func mergeFigures(of other: SparseHistogram) -> Bool {
-        guard let otherCount = other.count else { return false }
-        guard otherCount > 0 else { return true }
+    /// until ``takeBuckets(of:)``.
+    ///
+    /// - Parameter otherCount: the list's ``SparseHistogram/count``.
+    package mutating func mergeFigures(of other: SparseHistogram, count otherCount: UInt64) {
+        guard otherCount > 0 else { return }
         lowerScale(to: other.scale)
-        mergeFigures(of: other, otherCount)
-        return true
+        min = count == 0 ? other.min : Self.combine(min, other.min, Swift.min)
+        max = count == 0 ? other.max : Self.combine(max, other.max, Swift.max)
+        count &+= otherCount
+        sum += other.sum
+        zeroCount &+= other.zeroCount
     }
 
     /// Takes the scale and the buckets of a histogram of the same values.
@@ -153,18 +162,11 @@ package struct ExponentialHistogram: Sendable, Equatable {
     /// Drops the buckets: see ``mergeFigures(of:)``.
     package mutating func dropBuckets() { (offset, buckets) = (0, []) }
 
-    private mutating func mergeFigures(of other: SparseHistogram, _ otherCount: UInt64) {
-        min = count == 0 ? other.min : Self.combine(min, other.min, Swift.min)
-        max = count == 0 ? other.max : Self.combine(max, other.max, Swift.max)
-        count &+= otherCount
-        sum += other.sum
-        zeroCount &+= other.zeroCount
-    }
-
     private mutating func mergeBuckets(of other: SparseHistogram) {
         guard let first = other.first, let last = other.last else { return }
-        if scale != other.scale || first < offset || last > self.last {
-            lowerScale(toHold: first >> (other.scale - scale), to: last >> (other.scale - scale))
+        let shift = other.scale - scale
+        if first >> shift < offset || last >> shift > self.last {
+            lowerScale(toHold: first >> shift, to: last >> shift)
             reserveRoom(from: first >> (other.scale - scale), to: last >> (other.scale - scale))
             makeRoom(for: first >> (other.scale - scale))
             makeRoom(for: last >> (other.scale - scale))

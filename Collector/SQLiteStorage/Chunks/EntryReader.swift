@@ -3,6 +3,7 @@ import MartletTelemetry
 /// Reads entries and adds them up. All reads use the same memory.
 struct EntryReader {
     private var sketch = SparseHistogram()
+    private var count: UInt64 = 0
     private var phases = PhasesBlob.emptyPhases
     private var phaseCount = 0
     private var sent: UInt64 = 0
@@ -17,19 +18,21 @@ struct EntryReader {
         reader.enter(ofPhases)
         guard let phaseCount = PhasesBlob.read(&reader, into: &phases) else { return false }
         reader.enter(ofPhases.upperBound..<entry.upperBound)
-        guard SketchBlob.read(&reader, into: &sketch), sketch.count != nil else { return false }
-        (self.sent, self.received, self.phaseCount) = (sent, received, phaseCount)
+        guard SketchBlob.read(&reader, into: &sketch), let count = sketch.count else { return false }
+        (self.sent, self.received, self.phaseCount, self.count) = (sent, received, phaseCount, count)
         return true
     }
 
     /// Adds the entry that was read last.
     func add(to statistics: inout RequestStatistics) {
-        if statistics.duration.merge(sketch) { addOthers(to: &statistics) }
+        statistics.duration.merge(sketch, count: count)
+        addOthers(to: &statistics)
     }
 
     /// Adds the entry that was read last, without its buckets.
     func addFigures(to statistics: inout RequestStatistics) {
-        if statistics.duration.mergeFigures(of: sketch) { addOthers(to: &statistics) }
+        statistics.duration.mergeFigures(of: sketch, count: count)
+        addOthers(to: &statistics)
     }
 
     private func addOthers(to statistics: inout RequestStatistics) {

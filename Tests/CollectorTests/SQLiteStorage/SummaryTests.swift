@@ -108,8 +108,10 @@ import Testing
         for query in queries {
             let answer = try await storage.statistics(query)
             #expect(answer.damagedPoints == 0)
-            all.append(answer.groups.sorted { $0.values.description < $1.values.description }.map(Figures.init))
-            all += (answer.slots?.groups ?? []).map { $0.map(Figures.init) }.sorted { "\($0)" < "\($1)" }
+            let names = answer.groups.map { $0.values.map { $0 ?? "" }.joined(separator: " ") }
+            let order = answer.groups.indices.sorted { names[$0] < names[$1] }
+            all.append(order.map { Figures(answer.groups[$0]) })
+            if let slots = answer.slots { all += order.map { slots.groups[$0].map(Figures.init) } }
         }
         return all
     }
