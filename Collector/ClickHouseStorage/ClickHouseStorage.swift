@@ -12,9 +12,6 @@ import Synchronization
 /// Durability: `store` returns after ClickHouse's answer to the insert. Servers of 2021 and later have synced the rows to the disk
 /// by then; older ones leave that to their system.
 package final class ClickHouseStorage: Storage {
-    /// Takes the points that a group of batches added, and the number of spans.
-    package typealias OnStored = @Sendable (_ points: [InstanceMetrics], _ spans: Int) -> Void
-
     package let id: String
     let client: ClickHouseClient
     let limits: ClickHouseLimits

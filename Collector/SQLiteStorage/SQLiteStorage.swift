@@ -12,10 +12,6 @@ import Synchronization
 /// which it would not. The price is one fsync for each transaction: 0.18 ms on the disk where it was measured, more on
 /// others. Batches that arrive at the same time share one (``CommitQueue``).
 package final class SQLiteStorage: Storage {
-    /// Takes the points that a batch of metrics or of spans added, and the number of spans; neither includes data stored
-    /// before.
-    package typealias OnStored = @Sendable (_ points: [InstanceMetrics], _ spans: Int) -> Void
-
     package let id: String
     let pool: DatabasePool
     let limits: SQLiteLimits

@@ -11,13 +11,13 @@ actor Writer {
     private static let maxSeries = 200_000
 
     private let client: ClickHouseClient
-    private let onStored: ClickHouseStorage.OnStored
+    private let onStored: OnStored
     private var senders = SenderStates()
     private let changedHours = ChangedHours()
     private var knownSeries: Set<SeriesDay> = []
     private var lastSpan: Int64 = 0
 
-    init(_ client: ClickHouseClient, onStored: @escaping ClickHouseStorage.OnStored) {
+    init(_ client: ClickHouseClient, onStored: @escaping OnStored) {
         self.client = client
         self.onStored = onStored
     }
