@@ -38,9 +38,14 @@ package struct ExponentialHistogram: Sendable, Equatable {
     package private(set) var max: Double?
     /// The number of values that are zero or less.
     package private(set) var zeroCount: UInt64 = 0
+    private var bucketCounts = BucketCounts()
+
     /// The index of `buckets[0]`.
-    package private(set) var offset: Int32 = 0
-    package private(set) var buckets: [UInt64] = []
+    package var offset: Int32 { bucketCounts.offset }
+    /// The number of values in each bucket, from the lowest to the highest that was needed.
+    package var buckets: [UInt64] { bucketCounts.counts }
+    /// The number of buckets that there is memory for.
+    package var bucketCapacity: Int { bucketCounts.counts.capacity }
 
     package init(scale: Int32 = ExponentialHistogram.defaultScale) {
         self.scale = scale
@@ -68,8 +73,7 @@ package struct ExponentialHistogram: Sendable, Equatable {
         self.min = min.flatMap { $0.isFinite ? $0 : nil }
         self.max = max.flatMap { $0.isFinite ? $0 : nil }
         self.zeroCount = zeroCount
-        self.offset = offset
-        self.buckets = buckets
+        bucketCounts = BucketCounts(buckets, offset: offset)
     }
 
     /// A histogram of values that are known approximately, with an exact sum.
@@ -110,19 +114,11 @@ package struct ExponentialHistogram: Sendable, Equatable {
         var other = other
         lowerScale(to: other.scale)
         other.lowerScale(to: scale)
-        // If a side has values but no bound, the merged bound is unknown.
-        min = count == 0 ? other.min : Self.combine(min, other.min, Swift.min)
-        max = count == 0 ? other.max : Self.combine(max, other.max, Swift.max)
-        count &+= other.count
-        sum += other.sum
-        zeroCount &+= other.zeroCount
-        guard !other.buckets.isEmpty else { return }
-        lowerScale(toHold: other.offset, to: other.last)
+        mergeFigures(count: other.count, other.sum, other.min, other.max, zeroCount: other.zeroCount)
+        guard !other.bucketCounts.isEmpty else { return }
+        lowerScale(toHold: other.offset, to: other.bucketCounts.last)
         other.lowerScale(to: scale)
-        reserveRoom(from: other.offset, to: other.last)
-        makeRoom(for: other.offset)
-        makeRoom(for: other.last)
-        Self.add(other.buckets, to: &buckets, at: Int(other.offset - offset))
+        bucketCounts.add(other.bucketCounts)
     }
 
     /// Adds all values of a list of buckets. Returns `false` and adds nothing if the list is not a valid histogram.
@@ -147,54 +143,36 @@ package struct ExponentialHistogram: Sendable, Equatable {
     package mutating func mergeFigures(of other: SparseHistogram, count otherCount: UInt64) {
         guard otherCount > 0 else { return }
         lowerScale(to: other.scale)
-        min = count == 0 ? other.min : Self.combine(min, other.min, Swift.min)
-        max = count == 0 ? other.max : Self.combine(max, other.max, Swift.max)
+        mergeFigures(count: otherCount, other.sum, other.min, other.max, zeroCount: other.zeroCount)
+    }
+
+    private mutating func mergeFigures(
+        count otherCount: UInt64, _ otherSum: Double, _ otherMin: Double?, _ otherMax: Double?, zeroCount zeros: UInt64
+    ) {
+        // If a side has values but no bound, the merged bound is unknown.
+        min = count == 0 ? otherMin : Self.combine(min, otherMin, Swift.min)
+        max = count == 0 ? otherMax : Self.combine(max, otherMax, Swift.max)
         count &+= otherCount
-        sum += other.sum
-        zeroCount &+= other.zeroCount
+        sum += otherSum
+        zeroCount &+= zeros
     }
 
     /// Takes the scale and the buckets of a histogram of the same values.
     package mutating func takeBuckets(of other: ExponentialHistogram) {
-        (scale, offset, buckets) = (other.scale, other.offset, other.buckets)
+        (scale, bucketCounts) = (other.scale, other.bucketCounts)
     }
 
-    /// Drops the buckets: see ``mergeFigures(of:)``.
-    package mutating func dropBuckets() { (offset, buckets) = (0, []) }
+    /// Drops the buckets: see ``mergeFigures(of:count:)``.
+    package mutating func dropBuckets() { bucketCounts = BucketCounts() }
 
     private mutating func mergeBuckets(of other: SparseHistogram) {
         guard let first = other.first, let last = other.last else { return }
         let shift = other.scale - scale
-        if first >> shift < offset || last >> shift > self.last {
+        if !bucketCounts.hasRoom(from: first >> shift, to: last >> shift) {
             lowerScale(toHold: first >> shift, to: last >> shift)
-            reserveRoom(from: first >> (other.scale - scale), to: last >> (other.scale - scale))
-            makeRoom(for: first >> (other.scale - scale))
-            makeRoom(for: last >> (other.scale - scale))
+            bucketCounts.makeRoom(from: first >> (other.scale - scale), to: last >> (other.scale - scale))
         }
-        Self.add(other, loweredBy: other.scale - scale, to: &buckets, from: offset)
-    }
-
-    // These are functions of their own so that the compiler checks once, and not for each bucket, whether it may change
-    // the array in place. That check takes longer than the addition, and through a span it is made once.
-
-    @inline(never)
-    private static func add(_ added: [UInt64], to buckets: inout [UInt64], at first: Int) {
-        let source = added.span
-        var target = buckets.mutableSpan
-        for index in source.indices { target[first &+ index] &+= source[index] }
-    }
-
-    @inline(never)
-    private static func add(
-        _ other: SparseHistogram, loweredBy shift: Int32, to buckets: inout [UInt64], from offset: Int32
-    ) {
-        let (added, count) = (other.buckets.span, other.bucketCount)
-        var target = buckets.mutableSpan
-        var index = 0
-        while index < count {
-            target[Int((added[index].index &>> shift) &- offset)] &+= added[index].count
-            index += 1
-        }
+        bucketCounts.add(other, loweredBy: other.scale - scale)
     }
 
     /// Returns the values that a cumulative histogram gained since `earlier`, at the coarser of the two scales; `nil` if
@@ -209,16 +187,11 @@ package struct ExponentialHistogram: Sendable, Equatable {
         var (result, old) = (self, earlier)
         result.lowerScale(to: old.scale)
         old.lowerScale(to: result.scale)
-        let shift = Int(old.offset) - Int(result.offset)
-        for (oldIndex, bucket) in old.buckets.enumerated() where bucket > 0 {
-            let index = oldIndex + shift
-            guard result.buckets.indices.contains(index), result.buckets[index] >= bucket else { return nil }
-            result.buckets[index] -= bucket
-        }
+        guard let gained = result.bucketCounts.subtracting(old.bucketCounts) else { return nil }
+        result.bucketCounts = gained
         result.count -= old.count
         result.zeroCount -= old.zeroCount
         result.sum = Swift.max(0, result.sum - old.sum)
-        result.trim()
         guard result.count > 0 else { return ExponentialHistogram(scale: result.scale) }
         guard earlier.count > 0 else { return result }
         let (lower, upper) =
@@ -242,7 +215,8 @@ package struct ExponentialHistogram: Sendable, Equatable {
         guard !buckets.isEmpty else { return result }
         let offset = Int64(offset) + Int64(scalbn(log2(factor), Int(scale)).rounded())
         let bound = Self.indexBound(ofScale: scale)
-        result.offset = Int32(clamping: Swift.max(-bound, Swift.min(offset, bound - Int64(buckets.count))))
+        let clamped = Int32(clamping: Swift.max(-bound, Swift.min(offset, bound - Int64(buckets.count))))
+        result.bucketCounts = BucketCounts(buckets, offset: clamped)
         return result
     }
 
@@ -262,12 +236,8 @@ package struct ExponentialHistogram: Sendable, Equatable {
         }
         let exponent = log2(value)
         lowerScale(toHold: index(of: exponent), to: index(of: exponent))
-        let index = index(of: exponent)
-        makeRoom(for: index)
-        buckets[Int(index - offset)] &+= number
+        bucketCounts.add(number, at: index(of: exponent))
     }
-
-    private var last: Int32 { offset + Int32(buckets.count) - 1 }
 
     private func index(of exponent: Double) -> Int32 {
         Int32(scalbn(exponent, Int(scale)).rounded(.up)) - 1
@@ -283,21 +253,15 @@ package struct ExponentialHistogram: Sendable, Equatable {
 
     /// The lower bound of the lowest bucket that has values.
     private var lowerBound: Double {
-        zeroCount > 0 || buckets.isEmpty ? 0 : exp2(scalbn(Double(offset), -Int(scale)))
+        zeroCount > 0 || bucketCounts.isEmpty ? 0 : exp2(scalbn(Double(offset), -Int(scale)))
     }
 
-    private var upperBound: Double { buckets.isEmpty ? 0 : exp2(scalbn(Double(last) + 1, -Int(scale))) }
+    private var upperBound: Double {
+        bucketCounts.isEmpty ? 0 : exp2(scalbn(Double(bucketCounts.last) + 1, -Int(scale)))
+    }
 
     private static func moved(_ bound: Double, from earlier: Double?, by isBeyond: (Double, Double) -> Bool) -> Bool {
         earlier.map { isBeyond(bound, $0) } ?? false
-    }
-
-    /// Removes the empty buckets at either end.
-    private mutating func trim() {
-        let leading = buckets.prefix { $0 == 0 }.count
-        buckets.removeFirst(leading)
-        buckets.removeLast(buckets.reversed().prefix { $0 == 0 }.count)
-        offset = buckets.isEmpty ? 0 : offset + Int32(leading)
     }
 
     private static func combine(_ a: Double?, _ b: Double?, _ choose: (Double, Double) -> Double) -> Double? {
@@ -305,51 +269,17 @@ package struct ExponentialHistogram: Sendable, Equatable {
         return choose(a, b)
     }
 
-    private mutating func makeRoom(for index: Int32) {
-        if buckets.isEmpty {
-            offset = index
-            buckets.append(0)
-        } else if index < offset {
-            buckets.insert(contentsOf: repeatElement(0, count: Int(offset - index)), at: 0)
-            offset = index
-        } else if index > last {
-            buckets.append(contentsOf: repeatElement(0, count: Int(index - last)))
-        }
-    }
-
-    /// Reserves a quarter more than the capacity that the present buckets and those from `first` to `second` need, if they have
-    /// less than they need: when many histograms are added up, most have values beyond the earlier ones.
-    private mutating func reserveRoom(from first: Int32, to second: Int32) {
-        let low = buckets.isEmpty ? first : Swift.min(first, offset)
-        let high = buckets.isEmpty ? second : Swift.max(second, last)
-        let count = Int(high - low) + 1
-        guard count > buckets.capacity else { return }
-        buckets.reserveCapacity(Swift.min(count + count / 4, Self.maxBuckets))
-    }
-
     /// Lowers the scale until the present buckets and those from `first` to `second` fit into ``maxBuckets``.
     private mutating func lowerScale(toHold first: Int32, to second: Int32) {
-        let low = Swift.min(first, buckets.isEmpty ? first : offset)
-        let high = Swift.max(second, buckets.isEmpty ? second : last)
-        var shift: Int32 = 0
-        while Int64(high >> shift) - Int64(low >> shift) >= Int64(Self.maxBuckets) { shift += 1 }
-        lowerScale(to: scale - shift)
+        lowerScale(to: scale - bucketCounts.shift(toHold: first, to: second))
     }
 
     /// Lowers the scale step by step: each step joins two neighbouring buckets, so that index `i` becomes `i >> 1`,
     /// exactly. Nothing changes if the scale is that low already.
     package mutating func lowerScale(to target: Int32) {
         guard target < scale else { return }
-        let shift = scale - target
+        bucketCounts.join(by: scale - target)
         scale = target
-        guard !buckets.isEmpty else { return }
-        let newOffset = offset >> shift
-        var joined = [UInt64](repeating: 0, count: Int((last >> shift) - newOffset) + 1)
-        for (index, bucket) in buckets.enumerated() where bucket > 0 {
-            joined[Int(((offset + Int32(index)) >> shift) - newOffset)] &+= bucket
-        }
-        offset = newOffset
-        buckets = joined
     }
 }
 

@@ -108,15 +108,15 @@ package struct RequestGroup: Sendable, Equatable {
     private static func change(
         _ statistics: inout RequestStatistics, _ body: (inout RequestStatistics) -> Void
     ) -> (added: UInt64, growth: Int) {
-        let (count, room) = (statistics.duration.count, statistics.duration.buckets.capacity)
+        let (count, room) = (statistics.duration.count, statistics.duration.bucketCapacity)
         body(&statistics)
-        return (statistics.duration.count &- count, statistics.duration.buckets.capacity - room)
+        return (statistics.duration.count &- count, statistics.duration.bucketCapacity - room)
     }
 
     /// The memory of the sketches, in bytes.
     package var sketchBytes: Int {
         guard !figures.isEmpty else { return 0 }
-        let buckets = figures[0].unfailed.duration.buckets.capacity + figures[0].failed.duration.buckets.capacity
+        let buckets = figures[0].unfailed.duration.bucketCapacity + figures[0].failed.duration.bucketCapacity
         return buckets * MemoryLayout<UInt64>.stride
     }
 

@@ -1,0 +1,127 @@
+/// The buckets of a histogram: how many values each has, from the lowest index that was needed to the highest.
+///
+/// A plain value: not synchronized.
+struct BucketCounts: Sendable, Equatable {
+    /// The index of `counts[0]`.
+    private(set) var offset: Int32 = 0
+    private(set) var counts: [UInt64] = []
+
+    var isEmpty: Bool { counts.isEmpty }
+    /// The index of the last count.
+    var last: Int32 { offset + Int32(counts.count) - 1 }
+
+    init() {}
+
+    init(_ counts: [UInt64], offset: Int32) {
+        (self.counts, self.offset) = (counts, offset)
+    }
+
+    /// Whether there is a count for both indices.
+    func hasRoom(from first: Int32, to second: Int32) -> Bool { first >= offset && second <= last }
+
+    /// Makes room for the buckets of two indices and those between them.
+    mutating func makeRoom(from first: Int32, to second: Int32) {
+        reserveCapacity(from: first, to: second)
+        makeRoom(for: first)
+        makeRoom(for: second)
+    }
+
+    /// Reserves a quarter more than the capacity that the buckets need, if they have less than they need: when many histograms are
+    /// added up, most have values beyond the earlier ones.
+    private mutating func reserveCapacity(from first: Int32, to second: Int32) {
+        let low = isEmpty ? first : min(first, offset)
+        let high = isEmpty ? second : max(second, last)
+        let count = Int(high - low) + 1
+        guard count > counts.capacity else { return }
+        counts.reserveCapacity(min(count + count / 4, ExponentialHistogram.maxBuckets))
+    }
+
+    private mutating func makeRoom(for index: Int32) {
+        if isEmpty {
+            offset = index
+            counts.append(0)
+        } else if index < offset {
+            counts.insert(contentsOf: repeatElement(0, count: Int(offset - index)), at: 0)
+            offset = index
+        } else if index > last {
+            counts.append(contentsOf: repeatElement(0, count: Int(index - last)))
+        }
+    }
+
+    /// Adds to the bucket of an index.
+    mutating func add(_ number: UInt64, at index: Int32) {
+        makeRoom(for: index)
+        counts[Int(index - offset)] &+= number
+    }
+
+    /// Adds the counts of other buckets.
+    mutating func add(_ other: BucketCounts) {
+        makeRoom(from: other.offset, to: other.last)
+        Self.add(other.counts, to: &counts, at: Int(other.offset - offset))
+    }
+
+    /// Adds the counts of a list of buckets, each to the bucket of its index shifted right by `shift`. There is room for them.
+    mutating func add(_ other: SparseHistogram, loweredBy shift: Int32) {
+        Self.add(other, loweredBy: shift, to: &counts, from: offset)
+    }
+
+    // These are functions of their own so that the compiler checks once, and not for each bucket, whether it may change
+    // the array in place. That check takes longer than the addition, and through a span it is made once.
+
+    @inline(never)
+    private static func add(_ added: [UInt64], to counts: inout [UInt64], at first: Int) {
+        let source = added.span
+        var target = counts.mutableSpan
+        for index in source.indices { target[first &+ index] &+= source[index] }
+    }
+
+    @inline(never)
+    private static func add(
+        _ other: SparseHistogram, loweredBy shift: Int32, to counts: inout [UInt64], from offset: Int32
+    ) {
+        let (added, count) = (other.buckets.span, other.bucketCount)
+        var target = counts.mutableSpan
+        var index = 0
+        while index < count {
+            target[Int((added[index].index &>> shift) &- offset)] &+= added[index].count
+            index += 1
+        }
+    }
+
+    /// Returns the counts without those of other buckets, with no empty bucket at either end; `nil` if one of these is larger.
+    func subtracting(_ other: BucketCounts) -> BucketCounts? {
+        var result = self
+        let shift = Int(other.offset) - Int(offset)
+        for (otherIndex, count) in other.counts.enumerated() where count > 0 {
+            let index = otherIndex + shift
+            guard counts.indices.contains(index), counts[index] >= count else { return nil }
+            result.counts[index] -= count
+        }
+        let leading = result.counts.prefix { $0 == 0 }.count
+        result.counts.removeFirst(leading)
+        result.counts.removeLast(result.counts.reversed().prefix { $0 == 0 }.count)
+        result.offset = result.isEmpty ? 0 : offset + Int32(leading)
+        return result
+    }
+
+    /// Joins neighbouring buckets, so that index `i` becomes `i >> shift`, exactly.
+    mutating func join(by shift: Int32) {
+        guard !isEmpty else { return }
+        let newOffset = offset >> shift
+        var joined = [UInt64](repeating: 0, count: Int((last >> shift) - newOffset) + 1)
+        for (index, count) in counts.enumerated() where count > 0 {
+            joined[Int(((offset + Int32(index)) >> shift) - newOffset)] &+= count
+        }
+        (offset, counts) = (newOffset, joined)
+    }
+
+    /// Returns the shift by which the buckets have to be joined until they fit into ``ExponentialHistogram/maxBuckets`` with those of
+    /// two more indices.
+    func shift(toHold first: Int32, to second: Int32) -> Int32 {
+        let low = isEmpty ? first : min(first, offset)
+        let high = isEmpty ? second : max(second, last)
+        var shift: Int32 = 0
+        while Int64(high >> shift) - Int64(low >> shift) >= Int64(ExponentialHistogram.maxBuckets) { shift += 1 }
+        return shift
+    }
+}
