@@ -35,26 +35,27 @@ import Testing
     private func storeRandomPoints(_ intervals: Range<UInt64>, _ random: inout SeededGenerator) async throws {
         for interval in intervals {
             let end = Self.start + 10 * (interval + 1)
-            for (service, instance, version) in [
+            let senders = [
                 ("checkout", "a", "1"), ("checkout", "b", "1"), ("checkout", "c", "2"), ("prices", "a", "1"),
-            ] {
+            ].map { service, instance, version in
                 var resource = Samples.resource(service, instance: instance)
                 resource.version = version
-                let points = (0..<6).map { _ in
-                    let outcome = [(200, nil), (200, nil), (204, nil), (404, "404"), (503, "503")].randomElement(
-                        using: &random)
-                    return Samples.point(
-                        Samples.dimensions(
-                            Bool.random(using: &random) ? .client : .server,
-                            endpoint: "/\(Int.random(in: 0..<5, using: &random))", status: outcome?.0, error: outcome?.1
-                        ),
-                        (0..<Int.random(in: 1...3, using: &random)).map { _ in
-                            pow(10, Double.random(in: -3...1, using: &random))
-                        }, end: end)
-                }
-                _ = try await storage.store([InstanceMetrics(resource: resource, points: points)], of: nil)
+                let points = (0..<6).map { _ in randomPoint(end: end, &random) }
+                return InstanceMetrics(resource: resource, points: points)
             }
+            _ = try await storage.store(senders, of: nil)
         }
+    }
+
+    private func randomPoint(end: UInt64, _ random: inout SeededGenerator) -> RequestPoint {
+        let outcome = [(200, nil), (200, nil), (204, nil), (404, "404"), (503, "503")].randomElement(using: &random)
+        let dimensions = Samples.dimensions(
+            Bool.random(using: &random) ? .client : .server, endpoint: "/\(Int.random(in: 0..<5, using: &random))",
+            status: outcome?.0, error: outcome?.1)
+        let durations = (0..<Int.random(in: 1...3, using: &random)).map { _ in
+            pow(10, Double.random(in: -3...1, using: &random))
+        }
+        return Samples.point(dimensions, durations, end: end)
     }
 
     /// In the last one lies a whole hour.
