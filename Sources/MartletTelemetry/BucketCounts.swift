@@ -115,8 +115,8 @@ struct BucketCounts: Sendable, Equatable {
         (offset, counts) = (newOffset, joined)
     }
 
-    /// Returns the shift by which the buckets have to be joined until they fit into ``ExponentialHistogram/maxBuckets`` with those of
-    /// two more indices.
+    /// Returns the least shift to ``join(by:)``, so that these buckets and those of two indices are no more than
+    /// ``ExponentialHistogram/maxBuckets``.
     func shift(toHold first: Int32, to second: Int32) -> Int32 {
         let low = isEmpty ? first : min(first, offset)
         let high = isEmpty ? second : max(second, last)

@@ -114,7 +114,7 @@ package struct ExponentialHistogram: Sendable, Equatable {
         var other = other
         lowerScale(to: other.scale)
         other.lowerScale(to: scale)
-        mergeFigures(count: other.count, other.sum, other.min, other.max, zeroCount: other.zeroCount)
+        addFigures(count: other.count, sum: other.sum, min: other.min, max: other.max, zeroCount: other.zeroCount)
         guard !other.bucketCounts.isEmpty else { return }
         lowerScale(toHold: other.offset, to: other.bucketCounts.last)
         other.lowerScale(to: scale)
@@ -143,18 +143,16 @@ package struct ExponentialHistogram: Sendable, Equatable {
     package mutating func mergeFigures(of other: SparseHistogram, count otherCount: UInt64) {
         guard otherCount > 0 else { return }
         lowerScale(to: other.scale)
-        mergeFigures(count: otherCount, other.sum, other.min, other.max, zeroCount: other.zeroCount)
+        addFigures(count: otherCount, sum: other.sum, min: other.min, max: other.max, zeroCount: other.zeroCount)
     }
 
-    private mutating func mergeFigures(
-        count otherCount: UInt64, _ otherSum: Double, _ otherMin: Double?, _ otherMax: Double?, zeroCount zeros: UInt64
-    ) {
+    private mutating func addFigures(count added: UInt64, sum: Double, min: Double?, max: Double?, zeroCount: UInt64) {
         // If a side has values but no bound, the merged bound is unknown.
-        min = count == 0 ? otherMin : Self.combine(min, otherMin, Swift.min)
-        max = count == 0 ? otherMax : Self.combine(max, otherMax, Swift.max)
-        count &+= otherCount
-        sum += otherSum
-        zeroCount &+= zeros
+        self.min = count == 0 ? min : Self.combine(self.min, min, Swift.min)
+        self.max = count == 0 ? max : Self.combine(self.max, max, Swift.max)
+        count &+= added
+        self.sum += sum
+        self.zeroCount &+= zeroCount
     }
 
     /// Takes the scale and the buckets of a histogram of the same values.
@@ -167,12 +165,13 @@ package struct ExponentialHistogram: Sendable, Equatable {
 
     private mutating func mergeBuckets(of other: SparseHistogram) {
         guard let first = other.first, let last = other.last else { return }
-        let shift = other.scale - scale
+        var shift = other.scale - scale
         if !bucketCounts.hasRoom(from: first >> shift, to: last >> shift) {
             lowerScale(toHold: first >> shift, to: last >> shift)
-            bucketCounts.makeRoom(from: first >> (other.scale - scale), to: last >> (other.scale - scale))
+            shift = other.scale - scale
+            bucketCounts.makeRoom(from: first >> shift, to: last >> shift)
         }
-        bucketCounts.add(other, loweredBy: other.scale - scale)
+        bucketCounts.add(other, loweredBy: shift)
     }
 
     /// Returns the values that a cumulative histogram gained since `earlier`, at the coarser of the two scales; `nil` if
