@@ -11,9 +11,9 @@ import sys
 from urllib.parse import urlparse
 
 from selenium import webdriver
+from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support import expected_conditions
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 ADDRESS, FOLDER = sys.argv[1].rstrip("/"), sys.argv[2]
@@ -34,16 +34,20 @@ def browser():
 class Page:
     def __init__(self):
         self.driver = browser()
-        self.wait = WebDriverWait(self.driver, 20)
+        # Between two pages the driver may answer with errors of many kinds; the question is asked again until its time is over.
+        self.wait = WebDriverWait(self.driver, 20, ignored_exceptions=[WebDriverException])
 
     def open(self, path):
         """Opens a view that does not ask again by itself, so that its elements stay."""
         pause = "" if "refresh=off" in path else ("&" if "?" in path else "?") + "refresh=off"
         self.driver.get(ADDRESS + path + pause)
 
-    def await_next(self, before):
-        self.wait.until(expected_conditions.staleness_of(before))
-        self.wait.until(lambda driver: driver.execute_script("return document.readyState") == "complete")
+    def leave(self, action):
+        """Does what leads to another page, and awaits that page."""
+        self.driver.execute_script("window.isLeft = true")
+        action()
+        arrived = "return !window.isLeft && document.readyState == 'complete'"
+        self.wait.until(lambda driver: driver.execute_script(arrived))
 
     def all(self, selector):
         return self.driver.find_elements(By.CSS_SELECTOR, selector)
@@ -58,10 +62,8 @@ class Page:
 
     def follow(self, element):
         """Follows a link, or sends a form, and awaits the next page."""
-        before = self.one("html")
         self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
-        element.click()
-        self.await_next(before)
+        self.leave(element.click)
 
     def row(self, *texts):
         rows = [row for row in self.all("tbody tr") if all(text in row.text for text in texts)]
@@ -156,16 +158,12 @@ def use_the_keyboard_alone(page):
         focused = page.driver.switch_to.active_element
         if "/endpoint?" in (focused.get_attribute("href") or ""):
             break
-    before = page.one("html")
-    focused.send_keys(Keys.ENTER)
-    page.await_next(before)
+    page.leave(lambda: focused.send_keys(Keys.ENTER))
     assert "/endpoint?" in page.driver.current_url
     page.open("/requests?since=2h")
     page.one("body").send_keys("/")
     assert page.driver.switch_to.active_element.get_attribute("name") == "search"
-    before = page.one("html")
-    page.driver.switch_to.active_element.send_keys("timeout" + Keys.ENTER)
-    page.await_next(before)
+    page.leave(lambda: page.driver.switch_to.active_element.send_keys("timeout" + Keys.ENTER))
     assert "search=timeout" in page.driver.current_url
 
 
