@@ -70,14 +70,15 @@ struct PointSource {
     private static func spanRows(
         _ columns: String, where condition: String, of services: [String], from: Int64, to: Int64
     ) -> String {
-        let patience = Int64(clamping: MetricsCover.patience)
+        let (lead, patience) = (Int64(clamping: MetricsCover.lead), Int64(clamping: MetricsCover.patience))
         // Metrics of long intervals end after the spans that they cover.
         let coverTimes = times(max(0, from - 2 * patience), to > .max - 48 * patience ? .max : to + 24 * patience)
         let cover = "\(coverTimes) AND service IN \(SQLText.list(services))"
         return """
             SELECT \(columns) FROM (SELECT \(Schema.point.columnList) FROM point FINAL WHERE spans = 1 AND \(condition)) AS span_points \
             ANY LEFT JOIN (SELECT service, instance, kind, groupArray(cover_from) AS covers_from, groupArray(cover_to) AS covers_to \
-            FROM (SELECT service, instance, kind, hour, min(start_ns) AS cover_from, max(end_ns) + \(patience) AS cover_to \
+            FROM (SELECT service, instance, kind, hour, min(start_ns) - \(lead) AS cover_from, \
+            max(end_ns) + \(patience) AS cover_to \
             FROM (\(covering("point", cover)) UNION ALL \(covering("difference", cover))) \
             GROUP BY service, instance, kind, hour) \
             GROUP BY service, instance, kind) AS covers USING (service, instance, kind) \

@@ -5,6 +5,10 @@ import MartletTelemetry
 ///
 /// This is decided when a report is made, because metrics come later than spans. Spans of Martlet's agents never count.
 package struct MetricsCover: Sendable {
+    /// The time before the first metrics that they cover too, in nanoseconds. Some SDKs say that metrics begin with the first
+    /// measurement, and the span of that request may end just before it.
+    package static let lead: UnixNanoseconds = 1_000_000_000
+
     /// The longest time until the next metrics, in nanoseconds: longer than any interval of export.
     package static let patience: UnixNanoseconds = 3600 * 1_000_000_000
 
@@ -16,8 +20,9 @@ package struct MetricsCover: Sendable {
     /// Adds a time for which metrics reported a kind of requests: from the first start to the last end, in nanoseconds since
     /// 1970, by the sender's clock.
     package mutating func insert(_ kind: RequestKind, from: Int64, to: Int64) {
+        let start = max(0, from) - Int64(clamping: Self.lead)
         let end = Int64(clamping: UInt64(clamping: max(from, to)) + Self.patience)
-        ranges.append((kind, from...max(from, end)))
+        ranges.append((kind, start...max(start, end)))
     }
 
     /// Whether metrics cover the sender's spans of an interval that ended at `end`.

@@ -138,6 +138,16 @@ extension StorageContractTests {
             #expect(try await report().totals.measures.count == 15)
         }
 
+        @Test func aSpanThatEndsJustBeforeTheFirstMeasurementIsOfTheSameRequest() async throws {
+            try await send(1...1, at: 12)
+            var point = Samples.point(Samples.dimensions(.server), [0.25], end: 20)
+            // The span ended after 12.35 s.
+            point.start = Samples.time(12) + 351_000_000
+            _ = try await storage.store([InstanceMetrics(resource: resource(), points: [point])], of: nil)
+            #expect(try await report().totals.measures.count == 1)
+            #expect(try await report().totals.measures.fromSpans == nil)
+        }
+
         @Test func spansBeforeTheFirstMetricsCount() async throws {
             try await send(1...10, at: 0)
             try await sendMetrics(5, end: 60)
