@@ -29,11 +29,6 @@ enum Figure {
         }
     }
 
-    /// Returns `1 request`, `412 requests`.
-    static func requests(_ count: UInt64) -> String {
-        "\(FigureText.grouped(count)) \(count == 1 ? "request" : "requests")"
-    }
-
     /// Returns a number beside an axis, without zeros at its end: `0.5`, `20`.
     static func tick(_ value: Double) -> String {
         if value >= 0, value < 1e15, value == value.rounded() { return FigureText.grouped(UInt64(value)) }

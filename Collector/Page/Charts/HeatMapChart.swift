@@ -55,8 +55,8 @@ struct HeatMapChart {
                         "h\(map.level(of: count))", x: place.barFrom, y: y(of: index) + 1, width: place.barWidth,
                         height: Self.rowHeight - 2, radius: 2)
                     SVG.title(
-                        "\(time), \(map.rows[index].text): \(Figure.requests(count)), \(Self.kept(kept[index], of: count))"
-                    )
+                        "\(time), \(map.rows[index].text): "
+                            + "\(FigureText.counted(count, "request")), \(Self.kept(kept[index], of: count))")
                 }
             })
     }

@@ -64,7 +64,7 @@ struct RateChart {
         let rest =
             failed.count == 0
             ? "none failed" : "\(FigureText.grouped(failed.count)) failed (\(FigureText.percent(failed.rate)) %)"
-        return "\(time): \(Figure.requests(measures.count)), \(rest)"
+        return "\(time): \(FigureText.counted(measures.count, "request")), \(rest)"
     }
 
     private var table: ChartTable {

@@ -85,7 +85,7 @@ extension Overview {
         let measures = endpoints.totals.measures
         guard measures.count > 0 else { return "No requests" }
         let failed = measures.failures.count == 0 ? "None" : FigureText.grouped(measures.failures.count)
-        return "\(failed) of \(Figure.requests(measures.count)) failed"
+        return "\(failed) of \(FigureText.counted(measures.count, "request")) failed"
     }
 }
 

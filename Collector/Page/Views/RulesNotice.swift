@@ -55,7 +55,7 @@ struct RulesNotice {
 
     private var title: String {
         guard changed > 0 else { return "Rules are in force that change requests" }
-        return "\(FigureText.grouped(changed)) of \(Figure.requests(count)) were changed by rules"
+        return "Rules changed \(FigureText.grouped(changed)) of \(FigureText.counted(count, "request"))"
     }
 
     private var report: PageAddress {

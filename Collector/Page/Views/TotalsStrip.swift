@@ -22,7 +22,7 @@ struct TotalsStrip {
                 item(
                     "Failed", FigureText.percent(measures.failures.rate), " %",
                     note: bounds.map { "\($0.text) %" }
-                        ?? Figure.requests(measures.failures.count)
+                        ?? FigureText.counted(measures.failures.count, "request")
                         + (before.map { ", was \(FigureText.percent($0.failures.rate)) %" } ?? ""),
                     isBad: measures.failures.count > 0, address: requests.with(.failed, "true"),
                     over: { $0.failures.rate * 100 })

@@ -20,7 +20,7 @@ struct FailureRateCheck: RowCheck {
     private func sentence(_ name: String, _ row: ReportRow, in report: Report) -> String {
         let range = rate(row, in: report).range
         let between = "between \(FigureText.percent(range.lowerBound)) and \(percent(range.upperBound)), "
-        return "\(name) fails in \(percent(figure(row))) of \(KindTotal.requests(row.measures.count))"
+        return "\(name) fails in \(percent(figure(row))) of \(FigureText.counted(row.measures.count, "request"))"
             + " (\(range.lowerBound < range.upperBound ? between : "")\(report.completenessInWords));"
             + " at most \(percent(limit)) are allowed."
     }

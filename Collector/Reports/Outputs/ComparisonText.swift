@@ -65,7 +65,7 @@ package struct ComparisonText {
         let worse = rows { if case .worse = $0 { true } else { false } }
         let better = rows { if case .better = $0 { true } else { false } }
         let gone = comparison.gone.map { row in
-            Line("× gone", .red, names.of(row), "\(KindTotal.requests(row.measures.count)) before, none now")
+            Line("× gone", .red, names.of(row), "\(FigureText.counted(row.measures.count, "request")) before, none now")
         }
         let all = worse.map { line($0, names) } + gone + better.map { line($0, names) }
         var table = TextTable([.init(title: ""), .init(title: ""), .init(title: "", gap: 3)])

@@ -25,13 +25,10 @@ struct KindTotal {
         }
     }
 
-    static func requests(_ count: UInt64) -> String {
-        "\(FigureText.grouped(count)) \(count == 1 ? "request" : "requests")"
-    }
-
     var summary: String {
         let p95 = measures.latency.p95
-        return Self.requests(measures.count) + ", \(FigureText.percent(measures.failures.rate)) % failed"
+        return FigureText.counted(measures.count, "request")
+            + ", \(FigureText.percent(measures.failures.rate)) % failed"
             + (p95.isFinite ? ", p95 \(FigureText.figure(p95)) ms" : "")
             + measures.failures.notes.map { ", " + $0 }.joined()
     }

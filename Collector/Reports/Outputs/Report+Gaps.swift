@@ -4,15 +4,17 @@ extension Report {
         var gaps: [String] = []
         if let unwatched { gaps.append(unwatched.sentence) }
         if let uncountedSenders {
-            let senders = uncountedSenders == 1 ? "1 sender" : "\(uncountedSenders) senders"
+            let senders = FigureText.counted(uncountedSenders, "sender")
             gaps.append(
                 "cumulative counters of \(senders) found no room (--max-cumulative-streams); some requests are missing")
         }
         if let damagedPoints {
-            gaps.append("\(damagedPoints) points were damaged on disk and are missing from these figures")
+            let points = FigureText.counted(damagedPoints, "point")
+            gaps.append("\(points) damaged on disk, missing from these figures")
         }
         if let spans = totals.measures.fromSpans {
-            gaps.append("\(spans) requests are counted from spans only; requests that were not sampled are missing")
+            let requests = FigureText.counted(spans, "request")
+            gaps.append("\(requests) counted from spans only; requests that were not sampled are missing")
         }
         return gaps
     }

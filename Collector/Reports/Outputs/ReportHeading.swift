@@ -38,7 +38,7 @@ struct ReportHeading {
     private func share(_ total: KindTotal) -> String {
         let (failed, count) = (total.measures.failures.count, total.measures.count)
         let share = (failed == 0 ? "none" : FigureText.grouped(failed)) + " of "
-        guard totals.count > 1 else { return share + KindTotal.requests(count) }
+        guard totals.count > 1 else { return share + FigureText.counted(count, "request") }
         let isLast = total.kind == totals.last?.kind
         return share + "\(FigureText.grouped(count)) \(KindTotal.title(total.kind).lowercased())"
             + (isLast ? " requests" : "")

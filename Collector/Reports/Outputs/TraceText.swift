@@ -23,7 +23,7 @@ struct TraceText {
     private func title(on device: OutputDevice) -> String {
         let spans = report.trace.count + (report.moreSpans ?? 0)
         return device.paint("trace \(report.summary.traceID)", .bold)
-            + ": \(Self.counted(spans, "span")) of \(Self.counted(waterfall.services.count, "service"))"
+            + ": \(FigureText.counted(spans, "span")) of \(FigureText.counted(waterfall.services.count, "service"))"
     }
 
     /// - Parameter axis: the axis of the bars, which are left out without one.
@@ -62,7 +62,7 @@ struct TraceText {
     }
 
     private func notes(on device: OutputDevice) -> [String] {
-        var notes = report.moreSpans.map { ["and \(Self.counted($0, "more span"))"] } ?? []
+        var notes = report.moreSpans.map { ["and \(FigureText.counted($0, "more span"))"] } ?? []
         if let first = waterfall.rows.first(where: \.failedFirst)?.span {
             let name = TerminalText.plain("\(first.service) \(first.verb) \(first.name), \(Self.outcome(of: first))")
             notes.append(device.paint("✗ first to fail", .red) + ": \(name)")
@@ -79,6 +79,4 @@ struct TraceText {
         \(skew.caller). The bars stand where the clocks put them.
         """
     }
-
-    private static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 }

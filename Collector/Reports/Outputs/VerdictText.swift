@@ -64,7 +64,7 @@ package enum VerdictText {
         switch shortage {
         case .requests(0, .before): "new: no requests before"
         case .requests(let requests, let window):
-            "\(KindTotal.requests(requests)) \(name(window)), of \(Comparison.minRequests) that are needed"
+            "\(FigureText.counted(requests, "request")) \(name(window)), of \(Comparison.minRequests) that are needed"
         case .blocks(let blocks, let window):
             "requests in \(blocks) parts of the time \(name(window)), of \(Comparison.minBlocks) that are needed"
         }

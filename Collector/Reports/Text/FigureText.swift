@@ -30,6 +30,11 @@ package enum FigureText {
         return grouped(thousands) + "," + String(1000 + rest).dropFirst()
     }
 
+    /// Returns a count of things, whose plural has an `s`: `1 span`, `1,614 requests`.
+    package static func counted(_ count: some BinaryInteger, _ noun: String) -> String {
+        "\(grouped(UInt64(clamping: count))) \(noun)\(count == 1 ? "" : "s")"
+    }
+
     /// Returns a share in per cent, without the sign. Only none reads as 0.00, and only all as 100.00.
     package static func percent(_ share: Double) -> String {
         switch fixed(share * 100, 2) {

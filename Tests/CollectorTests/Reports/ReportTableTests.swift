@@ -86,6 +86,6 @@ import Testing
     }
 
     @Test func damagedPointsAreTold() {
-        #expect(table(endpoint: "/", damaged: 2).contains("2 points were damaged"))
+        #expect(table(endpoint: "/", damaged: 2).contains("2 points damaged on disk"))
     }
 }

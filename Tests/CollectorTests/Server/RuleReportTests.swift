@@ -49,7 +49,7 @@ import Testing
             named.by = [.rule]
             #expect(!ReportTable.text(of: named).contains("were changed by rules"))
             let page = try await client.get("/?since=1m")
-            #expect(String(buffer: page.body).contains("2 of 5 requests were changed by rules"))
+            #expect(String(buffer: page.body).contains("Rules changed 2 of 5 requests"))
         }
     }
 

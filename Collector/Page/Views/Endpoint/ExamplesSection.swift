@@ -60,7 +60,7 @@ struct ExamplesSection {
                 }
                 ", of \(FigureText.grouped(endpoint.requests.count))"
             } else {
-                "The details of none of \(Figure.requests(endpoint.requests.count)) are kept"
+                "The details of none of \(FigureText.counted(endpoint.requests.count, "request")) are kept"
             }
         }
     }

@@ -18,7 +18,7 @@ struct FailuresTable {
             }
             if list.rows.isEmpty {
                 element("p", .class("hint")) {
-                    "None of \(Figure.requests(endpoint.requests.count)) failed."
+                    "None of \(FigureText.counted(endpoint.requests.count, "request")) failed."
                 }
             } else {
                 table
@@ -103,13 +103,13 @@ struct FailuresTable {
         }
         if let requests = list.requestsBefore, list.rows.contains(where: list.isNew) {
             element("p", .class("hint")) {
-                "New: 0 of the \(Figure.requests(requests)) in the \(WindowName.before(endpoint.window)) "
+                "New: 0 of the \(FigureText.counted(requests, "request")) in the \(WindowName.before(endpoint.window)) "
                     + "failed in this way, so its rate then was below \(FigureText.percent(list.boundOfNew)) %."
             }
         }
         if let cancelled = endpoint.totals.measures?.failures.cancelled, cancelled > 0 {
             element("p", .class("hint")) {
-                "\(Figure.requests(cancelled)) \(cancelled == 1 ? "was" : "were") cancelled by the caller, which is no failure."
+                "Cancelled by the caller, which is no failure: \(FigureText.counted(cancelled, "request"))."
             }
         }
     }

@@ -22,7 +22,7 @@ struct TraitsTable {
 
     private func none(_ failed: UInt64) -> String {
         failed < FailureTrait.fewest
-            ? "Too little data: \(Figure.requests(failed)) failed, and \(FailureTrait.fewest) are needed."
+            ? "Too little data: \(FigureText.counted(failed, "request")) failed, and \(FailureTrait.fewest) are needed."
             : "Nothing that is counted sets them apart from all requests."
     }
 

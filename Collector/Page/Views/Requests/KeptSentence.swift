@@ -10,7 +10,7 @@ struct KeptSentence {
         guard let counted = list.counted else {
             return kept == 0
                 ? "No kept request matches."
-                : "\(Self.counted(kept, "kept request")) \(kept == 1 ? "matches" : "match")."
+                : "\(FigureText.counted(kept, "kept request")) \(kept == 1 ? "matches" : "match")."
         }
         if list.filters.contains(where: { $0.name == .failed }) {
             guard counted.failed > 0 || kept > 0 else { return "None failed \(list.visit.period)." }
@@ -27,7 +27,7 @@ struct KeptSentence {
         let sides = [(counted.made, "made"), (counted.served, "served")].filter { $0.0 > 0 }
         guard let first = sides.first else { return "No requests" }
         let rest = sides.dropFirst().map { " and \(FigureText.grouped($0.0)) \($0.1)" }.joined()
-        return "\(Self.counted(first.0, "request")) \(first.1)\(rest)"
+        return "\(FigureText.counted(first.0, "request")) \(first.1)\(rest)"
     }
 
     private func share(of count: UInt64) -> String {
@@ -38,10 +38,6 @@ struct KeptSentence {
         case 1: "1 of them is kept"
         default: "\(FigureText.grouped(kept)) of them are kept"
         }
-    }
-
-    private static func counted(_ count: UInt64, _ noun: String) -> String {
-        "\(FigureText.grouped(count)) \(noun)\(count == 1 ? "" : "s")"
     }
 }
 

@@ -101,8 +101,9 @@ extension RequestPage {
         ] + (request.rule.map { [FactStrip.Fact(title: "Changed by rule", value: HTML($0))] } ?? []) + [
             FactStrip.Fact(title: "Connection", value: HTML(connection)),
             FactStrip.Fact(
-                title: "Trace", value: HTML(Self.counted(report.trace.count + (report.moreSpans ?? 0), "span")),
-                note: "in \(Self.counted(trace.services.count, "service"))"),
+                title: "Trace",
+                value: HTML(FigureText.counted(report.trace.count + (report.moreSpans ?? 0), "span")),
+                note: "in \(FigureText.counted(trace.services.count, "service"))"),
         ]
     }
 
@@ -148,9 +149,5 @@ extension RequestPage {
 
     private var attributes: [(String, String)] {
         report.attributes.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-    }
-
-    private static func counted(_ count: Int, _ noun: String) -> String {
-        "\(FigureText.grouped(UInt64(count))) \(noun)\(count == 1 ? "" : "s")"
     }
 }

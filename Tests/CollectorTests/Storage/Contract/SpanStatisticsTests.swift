@@ -69,7 +69,7 @@ extension StorageContractTests {
             #expect(row.measures.bytes.sent == 60)
             #expect(row.measures.bytes.received == 100)
             #expect(abs(row.measures.latency.p50 - 250) < 1)
-            #expect(ReportTable.text(of: report).contains("20 requests are counted from spans only"))
+            #expect(ReportTable.text(of: report).contains("20 requests counted from spans only"))
             let agents = AgentsReport(try await storage.agents(seenSince: 0, limit: 10), since: 0)
             #expect(agents.agents.map(\.statistics) == [["server": "spans"]])
             #expect(AgentsTable.text(of: agents).contains("counted from spans only"))
