@@ -23,7 +23,7 @@ import Testing
         #expect(scale.ticks.map(\.value) == [0.001, 0.1, 10, 1000, 1e5, 1e7, 1e9])
     }
 
-    @Test(arguments: [[], [0], [.nan], [.infinity, 3], [-1], [1e308, 1e-320], [5, 5]] as [[Double]])
+    @Test(arguments: [[], [0], [.nan], [.infinity, 3], [-1], [1e308, .leastNonzeroMagnitude], [5, 5]] as [[Double]])
     func oddValuesStayOnTheAxis(values: [Double]) {
         for scale in [
             ValueScale.linear(values, top: 10, bottom: 100), ValueScale.logarithmic(values, top: 10, bottom: 100),
