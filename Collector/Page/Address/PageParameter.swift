@@ -9,6 +9,7 @@ package enum PageParameter: String, WindowParameterName {
     case sort, ascending, top
     case failed
     case slowerThan = "slower-than"
+    case fasterThan = "faster-than"
     case search, before, limit
     /// `on` for the live tail of the requests.
     case live

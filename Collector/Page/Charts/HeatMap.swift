@@ -32,6 +32,8 @@ struct HeatMap: Sendable, Equatable {
 
     /// The rows, the fastest first.
     let rows: [Row]
+    /// The bounds between the rows in nanoseconds. A duration equal to one belongs to the faster row.
+    var rowBounds: [UInt64] { rows.dropLast().compactMap { row in row.upper.map { UInt64(min($0 * 1e6, 9e18)) } } }
     /// The requests of each slot by row.
     let counts: [[UInt64]]
     /// The most requests of each step of colour. The root of a count decides about its step, so that few requests can be told

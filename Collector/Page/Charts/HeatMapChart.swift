@@ -50,7 +50,7 @@ struct HeatMapChart {
         let (time, address) = (ClockText.range(slot.window, in: axis.window), requests(slot.window))
         return HTML.joined(
             counts.enumerated().filter { $0.element > 0 }.map { index, count in
-                link(self.address(address, map.rows[index]), Attribute("tabindex", "-1")) {
+                link(self.address(address, row: index), Attribute("tabindex", "-1")) {
                     SVG.rect(
                         "h\(map.level(of: count))", x: place.barFrom, y: y(of: index) + 1, width: place.barWidth,
                         height: Self.rowHeight - 2, radius: 2)
@@ -67,10 +67,14 @@ struct HeatMapChart {
         kept == 0 ? "none kept" : UInt64(kept) >= count ? "all kept" : "\(FigureText.grouped(UInt64(kept))) kept"
     }
 
-    /// The requests from the lower bound of a row on, the fastest first, so that those of the row come first.
-    private func address(_ slot: PageAddress, _ row: HeatMap.Row) -> PageAddress {
-        let bound = row.lower.flatMap { $0 >= 1 && $0 < 1e15 ? "\(UInt64($0))ms" : nil }
-        return slot.with([(.slowerThan, bound), (.sort, "duration"), (.ascending, "true")])
+    /// The kept requests of a row, the fastest first. One that took as long as the upper bound is among them.
+    private func address(_ slot: PageAddress, row: Int) -> PageAddress {
+        let bounds = map.rowBounds
+        return slot.with([
+            (.slowerThan, row > 0 ? TimeText.length(bounds[row - 1]) : nil),
+            (.fasterThan, row < bounds.count ? TimeText.length(bounds[row] + 1) : nil),
+            (.sort, "duration"), (.ascending, "true"),
+        ])
     }
 
     private var table: ChartTable {
@@ -82,7 +86,7 @@ struct HeatMapChart {
                 return ChartTable.Row(
                     name: ClockText.range(slots[index].window, in: axis.window), address: address,
                     cells: map.rows.indices.map { row in
-                        cell(map.counts[index][row], kept[index][row], self.address(address, map.rows[row]))
+                        cell(map.counts[index][row], kept[index][row], self.address(address, row: row))
                     })
             })
     }

@@ -23,7 +23,10 @@ struct MapPicture {
         var isFailing: Bool
     }
 
-    private static let (nameWidth, lineWidth) = (20, 27)
+    /// The place of a box's texts in it, and the room at their end, in pixels.
+    private static let (indent, margin) = (14.0, 6.0)
+    /// The sizes of the letters in the style sheet, in pixels.
+    private static let (nameSize, lineSize) = (15.0, 12.0)
 
     let layout: MapLayout
     /// The texts of the layout's boxes, in their order.
@@ -120,19 +123,21 @@ struct MapPicture {
                         Attribute("height", SVG.number(box.height - 1)), Attribute("rx", "7"),
                     ] + (label.isWatched ? [] : [Attribute("stroke-dasharray", "4 3")])
                 ) {},
-                text("nt", box.x + 14, box.y + 25, cut(label.name, Self.nameWidth)),
+                text("nt", box.x + Self.indent, box.y + 25, cut(label.name, Self.nameSize, isBold: true)),
             ]
                 + label.lines.enumerated().map { index, line in
                     text(
-                        label.isBad && index == label.lines.count - 1 ? "ns badtext" : "ns", box.x + 14,
-                        box.y + 44 + 17 * Double(index), cut(line, Self.lineWidth))
+                        label.isBad && index == label.lines.count - 1 ? "ns badtext" : "ns", box.x + Self.indent,
+                        box.y + 44 + 17 * Double(index), cut(line, Self.lineSize))
                 })
         guard let address = label.address else { return element("g") { content } }
         return link(address) { content }
     }
 
-    private func cut(_ text: String, _ width: Int) -> String {
-        TextWidth.cut(TerminalText.plain(text.cut(toBytes: 512)), to: width)
+    private func cut(_ text: String, _ size: Double, isBold: Bool = false) -> String {
+        LetterWidth.cut(
+            TerminalText.plain(text.cut(toBytes: 512)),
+            to: (MapLayout.boxWidth - Self.indent - Self.margin) / size, isBold: isBold)
     }
 
     /// - Parameter words: a plain text; an element within it would end the picture.

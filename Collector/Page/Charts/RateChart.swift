@@ -4,6 +4,8 @@ import MartletStorage
 /// Requests per second and the share of failures over time, as bars under each other. Each bar opens its requests.
 struct RateChart {
     private static let (rateHeight, failedHeight) = (76.0, 74.0)
+    /// The smallest end of the axis of failures in per cent: a label with more decimal places is wider than its place.
+    private static let leastFailed = 0.005
 
     let slots: [TimeSlot]
     let axis: TimeAxis
@@ -32,7 +34,7 @@ struct RateChart {
 
     private var failed: HTML {
         let figures = slots.map { ($0.measures?.failures.rate ?? 0) * 100 }
-        let scale = ValueScale.linear(figures, top: 10, bottom: Self.failedHeight - 2)
+        let scale = ValueScale.linear(figures, top: 10, bottom: Self.failedHeight - 2, least: Self.leastFailed)
         let label = "Share of failed requests over time, \(Self.range(figures, " %"))"
         return Plot(
             label: label, height: Self.failedHeight + Plot.timesHeight, values: Self.labels(scale, unit: " %")

@@ -15,13 +15,18 @@ struct ValueScale: Sendable {
     private let isLogarithmic: Bool
     private let values: [Double]
 
-    /// An axis from 0 to a round number that no value is above.
+    /// An axis from 0 to a round number that no value is above, and to 1 if all values are 0.
     ///
-    /// - Parameter isBinary: whether the numbers are round in units of bytes, each of which is 1024 of the one before.
-    static func linear(_ values: [Double], top: Double, bottom: Double, isBinary: Bool = false) -> ValueScale {
-        let most = values.filter(\.isFinite).max() ?? 0
+    /// - Parameters:
+    ///   - least: the smallest end of the axis. By default its labels have the four decimal places of ``Figure/tick(_:)``.
+    ///   - isBinary: whether the numbers are round in units of bytes, each of which is 1024 of the one before.
+    static func linear(
+        _ values: [Double], top: Double, bottom: Double, least: Double = 3e-4, isBinary: Bool = false
+    ) -> ValueScale {
+        let largest = values.filter(\.isFinite).max() ?? 0
+        let most = largest > 0 ? max(largest, least) : 1
         let unit = isBinary ? pow(1024, (log2(max(most, 1)) / 10).rounded(.down)) : 1
-        let step = RoundNumber.notBelow(max(most / unit, 1e-9) / 3) * unit
+        let step = RoundNumber.notBelow(most / unit / 3) * unit
         let steps = max(1, (most / step - 1e-9).rounded(.up))
         return ValueScale(
             top: top, bottom: bottom, range: 0...(steps * step), isLogarithmic: false,

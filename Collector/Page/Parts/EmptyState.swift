@@ -55,7 +55,8 @@ extension Visit {
     /// The parameters that leave out requests.
     var filters: [(name: PageParameter, value: String)] {
         parameters.values.filter {
-            Dimension(rawValue: $0.name.rawValue) != nil || [.failed, .slowerThan, .search].contains($0.name)
+            Dimension(rawValue: $0.name.rawValue) != nil
+                || [.failed, .slowerThan, .fasterThan, .search].contains($0.name)
         }
     }
 

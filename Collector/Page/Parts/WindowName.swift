@@ -1,21 +1,22 @@
 import MartletReports
 import MartletStorage
 
-/// The window before, in words.
-enum WindowName {
-    /// Returns the same as the title of a column.
-    static func title(_ window: TimeWindow) -> String {
-        let name = before(window)
-        return name.prefix(1).uppercased() + name.dropFirst()
+/// The window that another one is compared with, in words.
+struct WindowName: Sendable {
+    /// `hour before`, `15 min before`, `hour a day earlier`.
+    let text: String
+
+    init(before window: TimeWindow, _ base: ComparisonBase) {
+        let seconds = UInt64(window.seconds.rounded())
+        let length =
+            switch seconds {
+            case 3600: "hour"
+            case 86_400: "day"
+            default: FigureText.age(seconds)
+            }
+        text = "\(length) \(ComparisonBaseText.adverb(base))"
     }
 
-    /// Returns `hour before`, `15 min before`.
-    static func before(_ window: TimeWindow) -> String {
-        let seconds = UInt64(window.seconds.rounded())
-        switch seconds {
-        case 3600: return "hour before"
-        case 86_400: return "day before"
-        default: return FigureText.age(seconds) + " before"
-        }
-    }
+    /// The same as the title of a column.
+    var title: String { text.prefix(1).uppercased() + text.dropFirst() }
 }

@@ -104,10 +104,11 @@ extension AgentList {
     }
 
     private var commandLine: HTML {
-        let query = since.map { [("since", $0)] } ?? []
+        var parameters = visit.parameters(for: AgentsParameter.self, leavingOut: [.since])
+        parameters.add(.since, since)
         return CommandLine(
-            command: CommandText.text("agents", query.map { CommandFlag($0.0, $0.1) }),
-            formats: [("JSON", PageAddress("/api/v1/agents", query))]
+            command: CommandText.text("agents", parameters.commandFlags),
+            formats: [("JSON", PageAddress("/api/v1/agents", parameters.query))]
         ).html
     }
 }

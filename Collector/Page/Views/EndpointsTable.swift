@@ -174,7 +174,7 @@ struct EndpointsTable {
 
     private var total: HTML {
         let measures = report.totals.measures
-        let requests = visit.scoped(PageAddress("/requests")).with(.kind, overview.kind.rawValue)
+        let requests = visit.countedRequests.with(.kind, overview.kind.rawValue)
         return DataTable.row {
             DataTable.name {
                 report.rowCount == 1 ? "The endpoint" : "All \(FigureText.grouped(UInt64(report.rowCount))) endpoints"
@@ -209,19 +209,17 @@ struct EndpointsTable {
         }
     }
 
-    /// Returns the address of an endpoint's view.
+    /// Returns the address of an endpoint's view, which has the same comparison.
     static func address(of row: ReportRow, _ visit: Visit, _ kind: RequestKind) -> PageAddress {
-        selecting(row, visit, kind, at: .endpoint)
+        selecting(row, kind, at: visit.selected(.endpoint)).with(.compare, visit.parameters[.compare])
     }
 
     private static func requests(of row: ReportRow, _ visit: Visit, _ kind: RequestKind) -> PageAddress {
-        selecting(row, visit, kind, at: .requests)
+        selecting(row, kind, at: visit.countedRequests)
     }
 
-    private static func selecting(
-        _ row: ReportRow, _ visit: Visit, _ kind: RequestKind, at base: PageAddress
-    ) -> PageAddress {
-        visit.scoped(base).with([
+    private static func selecting(_ row: ReportRow, _ kind: RequestKind, at address: PageAddress) -> PageAddress {
+        address.with([
             (.service, row.text(of: .service)), (.kind, kind.rawValue), (.method, row.text(of: .method)),
             (.host, row.text(of: .host)), (.endpoint, row.text(of: .endpoint)),
         ])

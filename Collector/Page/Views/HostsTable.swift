@@ -34,9 +34,7 @@ struct HostsTable {
     }
 
     private func row(_ host: CalledHosts.Host) -> HTML {
-        let requests = visit.scoped(PageAddress("/requests")).with([
-            (.kind, RequestKind.client.rawValue), (.host, host.name),
-        ])
+        let requests = visit.countedRequests.with([(.kind, RequestKind.client.rawValue), (.host, host.name)])
         return DataTable.row {
             DataTable.name {
                 link(visit.here.with([(.host, host.name), (.kind, RequestKind.client.rawValue)]), .class("name")) {

@@ -63,7 +63,7 @@ struct MapTexts {
             name: name,
             lines: [
                 served ? "served by several services" : "no agent there",
-                "p95 \(FigureText.figure(all.milliseconds(0.95) ?? .nan)) ms, \(FigureText.percent(rate)) % failed",
+                "p95 \(all.milliseconds(0.95).map(Figure.duration) ?? "–"), \(FigureText.percent(rate)) % failed",
             ],
             isBad: rate >= CallEdge.failing, isWatched: served,
             address: map.visit.address(of: .overview).with(.host, name))

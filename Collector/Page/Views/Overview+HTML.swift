@@ -19,7 +19,7 @@ extension Overview {
                     kind == .client ? "All requests made" : "All requests served"
                 }
                 TotalsStrip(
-                    totals: totals, requests: visit.scoped(PageAddress("/requests")).with(.kind, kind.rawValue),
+                    totals: totals, requests: visit.countedRequests.with(.kind, kind.rawValue),
                     bounds: totals.measures.flatMap { incompleteness.bounds($0) }
                 ).html
             }
@@ -92,9 +92,10 @@ extension Overview {
 extension Visit {
     /// The window and the environment, as a title has them.
     var titleOfScope: String {
+        let since = parameters[.since] ?? PageParameter.defaultSince
         let window =
             parameters[.until] == nil
-            ? "last " + (parameters[.since] ?? PageParameter.defaultSince)
+            ? (TimeText.nanoseconds(since) == nil ? "since " : "last ") + since
             : "\(TimeText.format(self.window.from)) to \(TimeText.format(self.window.to))"
         return ([window] + parameters.all(.environment) + parameters.all(.service)).joined(separator: ", ")
     }

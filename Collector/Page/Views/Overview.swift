@@ -127,4 +127,13 @@ extension Visit {
         let text = parameters[.compare] ?? ComparisonBase.previous.text
         return text == Self.noComparison ? nil : text
     }
+
+    /// The requests that the overview counts: those of all filters, and of the later version if versions are compared.
+    var countedRequests: PageAddress {
+        let requests = selected(.requests)
+        guard let comparison, case .versions(_, let after)? = try? ComparisonBase(comparison) else {
+            return requests
+        }
+        return requests.with(.version, after)
+    }
 }

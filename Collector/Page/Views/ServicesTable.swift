@@ -99,9 +99,7 @@ struct ServicesTable {
                 [DataTable.cell(word, "num lead") { element("span", .class("zero")) { "none" } }]
                     + ["per s", "failed %", "p50 ms", "p95 ms"].map { DataTable.cell("\(word), \($0)", "num") {} })
         }
-        let requests = visit.scoped(PageAddress("/requests")).with([
-            (.service, service.name), (.kind, kind.rawValue),
-        ])
+        let requests = visit.countedRequests.with([(.service, service.name), (.kind, kind.rawValue)])
         return HTML.joined([
             DataTable.cell(word, "num lead") { link(requests) { FigureText.grouped(measures.count) } },
             DataTable.cell("\(word) per s", "num") { FigureText.figure(measures.perSecond) },

@@ -55,7 +55,7 @@ package enum ComparisonBase: Sendable, Equatable {
     /// - Parameters:
     ///   - query: the query as it was asked for.
     ///   - window: the window that was answered. It may be wider than the query's, and no request counts in both.
-    func query(before query: StatisticsQuery, answeredFor window: TimeWindow) -> StatisticsQuery {
+    package func query(before query: StatisticsQuery, answeredFor window: TimeWindow) -> StatisticsQuery {
         var query = query
         query.window = window
         switch self {

@@ -32,7 +32,7 @@ import Testing
             let page = try await client.read("/?since=20s")
             #expect(page.text.contains("Nothing came in the last 20 s"))
             #expect(page.text.contains("The latest came 49 s ago , at 2026-09-21T14:13:31Z, from checkout."))
-            let address = "/?since=2026-09-21T14%3A09%3A00Z&until=2026-09-21T14%3A14%3A00Z"
+            let address = "/?since=2026-09-21T13%3A14%3A00Z&until=2026-09-21T14%3A14%3A00Z"
             #expect(page.links.contains(address))
             let latest = try await client.read(address)
             #expect(latest.text.contains("None of 5 requests failed"))

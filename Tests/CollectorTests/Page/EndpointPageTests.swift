@@ -42,6 +42,17 @@ import Testing
             ], end: 20, to: client)
     }
 
+    @Test func allFiguresBeforeAreOfTheTimeThatTheAddressComparesWith() async throws {
+        try await withServer { client in
+            try await storeTwoMinutes(to: client)
+            let page = try await client.read(Self.address + "&compare=2m")
+            #expect(page.text.contains("Against the 1 min 2 min earlier"))
+            #expect(page.text.contains("There were no requests in the 1 min 2 min earlier."))
+            #expect(!page.links.contains { $0.hasPrefix("/api/") && $0.contains("compare") })
+            #expect(!page.text.contains("--compare"))
+        }
+    }
+
     @Test func theViewHasTheFiguresOfTheEndpointAndOfTheMinuteBefore() async throws {
         try await withServer { client in
             try await storeTwoMinutes(to: client)
@@ -114,6 +125,45 @@ import Testing
         }
     }
 
+    /// A cell's window is cut at whole seconds, and its bounds are between rows, also below a millisecond.
+    @Test func cellsOpenAsManyRequestsAsTheySayAreKept() async throws {
+        try await withServer(now: { Samples.time(60) + 500_000_000 }) { client in
+            for end in [10, 20, 60] as [UInt64] {
+                let durations = [0.0003, 0.0007, 0.1, 0.2, 0.4].flatMap { Array(repeating: $0, count: 20) }
+                try await store([Samples.dimensions(): Samples.statistics(durations)], end: end, to: client)
+            }
+            // Starts in nanoseconds after the beginning of the minute, and durations in nanoseconds.
+            let second: UInt64 = 1_000_000_000
+            let kept: [(start: UInt64, duration: UInt64)] = [
+                (second / 5, 100_000_000), (10 * second, 128_000_000), (10 * second + 1, 128_000_001),
+                (12 * second, 256_000_000), (12 * second, 256_000_001), (12 * second, 3_000_000_000),
+                (13 * second, 300_000), (13 * second, 500_000), (13 * second, 500_001), (20 * second, 1_000_000),
+                (60 * second + 300_000_000, 100_000_000), (60 * second + 800_000_000, 100_000_000),
+            ]
+            let spans = kept.enumerated().map { number, request in
+                KeptRequests.span(UInt8(number + 1)) {
+                    ($0.start, $0.durationNanoseconds) = (Samples.time(0) + request.start, request.duration)
+                }
+            }
+            try await KeptRequests.send(spans, to: client)
+            let page = try await client.read(Self.address)
+            let cells = page.markup.matches(
+                of: #/<a href="([^"]*)"[^>]*><rect[^>]*><\/rect><title>[^<]*: \d+ requests, (\w+) kept<\/title>/#)
+            #expect(cells.count == 15)
+            #expect(cells.compactMap { Int($0.2) }.reduce(0, +) == kept.count)
+            for cell in cells {
+                let list = try await client.read(String(cell.1).replacing("&amp;", with: "&"))
+                let sentence =
+                    switch cell.2 {
+                    case "none": "No kept request matches."
+                    case "1": "1 kept request matches."
+                    case let count: "\(count) kept requests match."
+                    }
+                #expect(list.text.contains(sentence), "\(cell.0)")
+            }
+        }
+    }
+
     @Test func sidesAddUpToTheMeanOfRequestsWhosePhasesAreKnown() async throws {
         try await withServer { client in
             try await storeTwoMinutes(to: client)
@@ -154,6 +204,17 @@ import Testing
             #expect(served.text.contains("served by accounts , called by checkout"))
             #expect(served.text.contains("None of 95 requests failed."))
             #expect(!served.text.contains("On whose side"))
+        }
+    }
+
+    @Test func aServiceIsNotNamedAsItsOwnCaller() async throws {
+        try await withServer { client in
+            try await storeTwoMinutes(to: client)
+            let service = try await client.read("/endpoint?since=1m&service=checkout").text
+            #expect(service.contains("Overview checkout requests made"))
+            let all = try await client.read("/endpoint?since=1m").text
+            #expect(all.contains("Overview All requests made"))
+            #expect(!service.contains("called by") && !all.contains("called by"))
         }
     }
 

@@ -63,6 +63,32 @@ import Testing
         #expect(page.links.contains { $0.hasPrefix("/endpoint?") && $0.contains("host=payments.internal%3A443") })
     }
 
+    @Test func theFiguresOpenTheRequestsOfAllFilters() async throws {
+        let page = try await compared([("host", "catalog.internal:443"), ("status", "2xx")])
+        let requests = page.links.filter { $0.hasPrefix("/requests?") && $0.contains("kind=") }
+        let endpoints = page.links.filter { $0.hasPrefix("/endpoint?") }
+        #expect(!requests.isEmpty && !endpoints.isEmpty)
+        for link in requests + endpoints {
+            #expect(link.contains("host=catalog.internal%3A443") && link.contains("status=2xx"), "\(link)")
+        }
+    }
+
+    @Test func theFiguresOfAVersionOpenItsRequestsAndItsEndpointsAreComparedAlike() async throws {
+        let page = try await compared([("compare", "version:1.8.2..1.9.0")])
+        let requests = page.links.filter { $0.hasPrefix("/requests?") && $0.contains("kind=") }
+        let endpoints = page.links.filter { $0.hasPrefix("/endpoint?") }
+        #expect(!requests.isEmpty && !endpoints.isEmpty)
+        for link in requests { #expect(link.contains("&version=1.9.0"), "\(link)") }
+        for link in endpoints { #expect(link.hasSuffix("&compare=version%3A1.8.2..1.9.0"), "\(link)") }
+    }
+
+    @Test(arguments: [
+        ("1h", "last 1h"), ("90m", "last 90m"), ("19:01:17", "since 19:01:17"), ("yesterday", "since yesterday"),
+    ])
+    func theTitleTellsALengthOfTimeFromAMoment(since: String, title: String) throws {
+        #expect(try Visit(.overview, [("since", since)], now: Samples.time(0)).titleOfScope == title)
+    }
+
     /// A store that puts together as few slots as this has room for the rows, and for no line over time.
     @Test func manyServicesAreShownWithoutTheirLines() async throws {
         var limits = SQLiteLimits()

@@ -59,6 +59,22 @@ import Testing
         }
     }
 
+    @Test func durationsAreBetweenTwoConditions() async throws {
+        try await withServer { client in
+            try await send(4, to: client)
+            let page = try await client.read("/requests?slower-than=100ms&faster-than=300000001ns&limit=1&live=on")
+            #expect(page.text.contains("Only slower than 100ms × faster than 300 ms ×"))
+            #expect(page.text.contains("2 kept requests match."))
+            #expect(page.links.contains("/requests?slower-than=100ms&limit=1&live=on"))
+            #expect(page.markup.contains(#"name="faster-than" value="300000001ns""#))
+            for parameter in ["before=", "sort=duration"] {
+                let link = "/requests?slower-than=100ms&faster-than=300000001ns&limit=1&\(parameter)"
+                #expect(page.links.contains { $0.hasPrefix(link) }, "\(parameter)")
+            }
+            #expect(page.text.contains("requests --slower-than 100ms --faster-than 300000001ns --limit 1"))
+        }
+    }
+
     @Test func aTitleSortsBothWays() async throws {
         try await withServer { client in
             try await send(2, to: client)
@@ -148,8 +164,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "limit=0", "limit=1001", "slower-than=fast", "failed=perhaps", "sort=colour", "live=perhaps", "cleared=some",
-        "status=9", "since=2h&until=3h", "colour=red",
+        "limit=0", "limit=1001", "slower-than=fast", "faster-than=5", "failed=perhaps", "sort=colour", "live=perhaps",
+        "cleared=some", "status=9", "status=9xx", "since=2h&until=3h", "colour=red",
     ])
     func aBadParameterIs400WithASentence(query: String) async throws {
         try await withServer { client in

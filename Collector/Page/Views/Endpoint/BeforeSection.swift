@@ -9,7 +9,7 @@ struct BeforeSection {
     var html: HTML {
         element("section", Attribute("aria-labelledby", "h-before")) {
             element("div", .class("bar-head")) {
-                element("h2", .id("h-before")) { "Against the \(WindowName.before(endpoint.window))" }
+                element("h2", .id("h-before")) { "Against the \(endpoint.windowBefore.text)" }
             }
             if let before = endpoint.measuresBefore {
                 table(before)
@@ -21,15 +21,15 @@ struct BeforeSection {
 
     private var nothing: String {
         endpoint.before == nil
-            ? "The figures of the \(WindowName.before(endpoint.window)) are kept too coarsely to be compared."
-            : "There were no requests in the \(WindowName.before(endpoint.window))."
+            ? "The figures of the \(endpoint.windowBefore.text) are kept too coarsely to be compared."
+            : "There were no requests in the \(endpoint.windowBefore.text)."
     }
 
     private func table(_ before: RequestMeasures) -> HTML {
         DataTable.html("grid cards compare", heading: "h-before") {
             DataTable.head {
                 DataTable.title("first", "Figure")
-                for title in [WindowName.title(endpoint.window), "This window", "Change"] {
+                for title in [endpoint.windowBefore.title, "This window", "Change"] {
                     DataTable.title("num", title)
                 }
             }
@@ -55,7 +55,7 @@ struct BeforeSection {
     private func row(_ name: String, _ before: String, _ now: String, _ unit: String, _ change: String) -> HTML {
         DataTable.row {
             DataTable.name { element("span", .class("tpl")) { name } }
-            DataTable.cell(WindowName.before(endpoint.window), "num") { before + unit }
+            DataTable.cell(endpoint.windowBefore.text, "num") { before + unit }
             DataTable.cell("this window", "num") {
                 element("b") { now }
                 unit

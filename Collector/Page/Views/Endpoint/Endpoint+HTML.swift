@@ -24,9 +24,9 @@ extension Endpoint {
 
     /// The requests of a part of the window.
     func requests(in part: TimeWindow) -> PageAddress {
-        let second: UInt64 = 1_000_000_000
+        let window = part.inWholeSeconds
         return requestsAddress.with([
-            (.since, TimeText.format(part.from)), (.until, TimeText.format((part.to + second - 1) / second * second)),
+            (.since, TimeText.format(window.from)), (.until, TimeText.format(window.to)),
         ])
     }
 
@@ -70,10 +70,10 @@ extension Visit {
 }
 
 extension CommandLine {
-    /// The failures and versions of an endpoint as a command and as answers of the API.
+    /// The failures and versions of an endpoint as a command and as answers of the API. They are compared with nothing.
     init(endpoint: Endpoint) {
         var parameters = endpoint.visit.parameters(
-            for: ReportParameter.self, leavingOut: [.kind, .sort, .ascending, .top])
+            for: ReportParameter.self, leavingOut: [.kind, .sort, .ascending, .top, .compare])
         parameters.add(.kind, endpoint.kind.rawValue)
         let selection = parameters.query
         for dimension in [.version, .status, .error] as [Dimension] { parameters.add(.by, dimension.rawValue) }

@@ -26,7 +26,9 @@ extension Endpoint {
                             element("span", .class("tpl")) { text(of: .endpoint) }
                         }
                     }
-                    if totals.measures != nil { element("p", .class("sub")) { ends } }
+                    if totals.measures != nil, namesEndpoint || !text(of: .service).isEmpty {
+                        element("p", .class("sub")) { ends }
+                    }
                     restriction
                     sides
                 }
@@ -46,9 +48,14 @@ extension Endpoint {
         }
     }
 
-    /// The services at both ends.
+    /// Whether the title is that of an endpoint or of its method or host, and not of a service or of all requests.
+    private var namesEndpoint: Bool {
+        [PageParameter.method, .host, .endpoint].contains { visit.parameters[$0] != nil }
+    }
+
+    /// The services at both ends, but for those that are the title.
     @HTMLBuilder private var ends: HTML {
-        let own = Set(versions.filter { $0.kind == kind }.map(\.service)).sorted()
+        let own = namesEndpoint ? Set(versions.filter { $0.kind == kind }.map(\.service)).sorted() : []
         let host = text(of: .host)
         services(kind == .client ? "called by" : "served by", own, kind)
         if !host.isEmpty {
@@ -114,7 +121,7 @@ extension Endpoint {
                 }
                 if let change, judgement.map({ VerdictText.changes($0.verdict).isEmpty }) ?? true {
                     element("span", .class("why")) { change }
-                    element("span", .class("why")) { "against the \(WindowName.before(window))" }
+                    element("span", .class("why")) { "against the \(windowBefore.text)" }
                 }
             }
         }

@@ -20,6 +20,7 @@ package struct Endpoint: Sendable {
     let totals: Totals
     /// All requests of the window.
     let requests: RequestGroup
+    let windowBefore: WindowName
     /// All requests of the window before, which is as long; `nil` if the store has it too coarsely.
     let before: RequestGroup?
     let failures: FailureList
@@ -46,7 +47,7 @@ package struct Endpoint: Sendable {
         self.visit = visit
         facts = try await PageFacts(visit, in: storage)
         let wanted: RequestKind? = try visit.parameters.choice(.kind)
-        let guess = EndpointQuestions(visit: visit, kind: wanted ?? .client, window: visit.window)
+        let guess = try EndpointQuestions(visit: visit, kind: wanted ?? .client, window: visit.window)
         var answers = try await storage.statistics([guess.overTime] + guess.all)
         let overTime = try answers.removeFirst().get()
         let kind = wanted ?? (overTime.totals[.client] != nil ? .client : .server)
@@ -56,9 +57,10 @@ package struct Endpoint: Sendable {
         totals = Totals(of: kind, in: overTime)
         requests = overTime.totals[kind] ?? RequestGroup(values: [])
 
-        let questions = EndpointQuestions(visit: visit, kind: kind, window: window)
+        let questions = try EndpointQuestions(visit: visit, kind: kind, window: window)
         if questions.all != guess.all { answers = try await storage.statistics(questions.all) }
         let earlier = questions.comparable(try answers[0].get())
+        windowBefore = questions.windowBefore
         before = earlier.map { $0.totals[kind] ?? RequestGroup(values: []) }
         failures = FailureList(try answers[1].get(), before: earlier)
         let senders = try answers[2].get()

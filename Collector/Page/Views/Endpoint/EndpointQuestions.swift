@@ -13,11 +13,14 @@ struct EndpointQuestions {
     /// The requests of the selection, of either kind.
     private let selection: RequestFilter
     private let window: TimeWindow
+    /// Whose window is the one before.
+    private let base: ComparisonBase
 
     /// The questions that are asked together: ``before``, ``failures``, ``senders``, and ``peers`` if the endpoint is known.
     var all: [StatisticsQuery] { [before, failures, senders] + [peers].compactMap(\.self) }
 
-    init(visit: Visit, kind: RequestKind, window: TimeWindow) {
+    /// - Throws: ``ParameterError`` if the visit's comparison is none.
+    init(visit: Visit, kind: RequestKind, window: TimeWindow) throws {
         func only(_ dimensions: [Dimension]) -> RequestFilter {
             RequestFilter(visit.filter.wanted.filter { dimensions.contains($0.key) })
         }
@@ -27,6 +30,7 @@ struct EndpointQuestions {
         self.filter = filter
         selection = visit.filter
         self.window = window
+        base = try visit.baseOfWindow(window)
         environment = only([.environment])
         var peers = only([.environment, .method, .host, .endpoint])
         peers.select(.kind, (kind == .client ? RequestKind.server : .client).rawValue)
@@ -41,11 +45,11 @@ struct EndpointQuestions {
 
     /// The window before, with the kinds of its failures.
     var before: StatisticsQuery {
-        let length = window.to - window.from
-        return StatisticsQuery(
-            window: TimeWindow(from: window.from - min(window.from, length), to: window.from), filter: filter,
-            by: [.status, .error])
+        let query = StatisticsQuery(window: window, filter: filter, by: [.status, .error])
+        return base.query(before: query, answeredFor: window)
     }
+
+    var windowBefore: WindowName { WindowName(before: window, base) }
 
     /// Returns the answer to ``before``; `nil` if the store has older figures too coarsely, so that the answer is about a longer
     /// time.
@@ -80,10 +84,19 @@ struct EndpointQuestions {
     /// The kept requests of the window.
     var kept: RequestsQuery { RequestsQuery(window: window, filter: filter, limit: EndpointExamples.count) }
 
-    /// The kept requests of each cell of a heat map.
+    /// The kept requests of each cell of a heat map, which are those that the cell opens.
     func cells(of map: HeatMap, _ slots: [TimeSlot]) -> RequestCellsQuery {
         RequestCellsQuery(
-            filter: filter, times: slots.map(\.window),
-            durations: map.rows.dropLast().compactMap { row in row.upper.map { UInt64(min($0 * 1e6, 9e18)) } })
+            filter: filter, times: slots.map(\.window.inWholeSeconds), durations: map.rowBounds)
+    }
+}
+
+extension Visit {
+    /// Returns the comparison whose other side is the same requests in another window, that of the address if it is one.
+    fileprivate func baseOfWindow(_ window: TimeWindow) throws -> ComparisonBase {
+        guard case .earlier(let length)? = try comparison.map({ try ComparisonBase($0) }),
+            length >= window.to - window.from
+        else { return .previous }
+        return .earlier(length)
     }
 }

@@ -32,7 +32,7 @@ struct FailuresTable {
             DataTable.head {
                 DataTable.title("first", "Error")
                 for title in [
-                    "Requests", "Of failures %", WindowName.title(endpoint.window), "First seen", "Last seen",
+                    "Requests", "Of failures %", endpoint.windowBefore.title, "First seen", "Last seen",
                 ] {
                     DataTable.title("num", title)
                 }
@@ -45,7 +45,7 @@ struct FailuresTable {
                         link(endpoint.requestsAddress.with(.failed, "true")) { FigureText.grouped(failed) }
                     }
                     DataTable.cell("of failures %", "num") { "100.0" }
-                    DataTable.cell(WindowName.before(endpoint.window), "num") {
+                    DataTable.cell(endpoint.windowBefore.text, "num") {
                         list.requestsBefore == nil ? "" : FigureText.grouped(list.failedBefore)
                     }
                     DataTable.cell("first seen", "num") {}
@@ -73,7 +73,7 @@ struct FailuresTable {
                 element("span") { FigureText.fixed(share * 100, 1) }
                 ShareBar.html(share, isBad: true)
             }
-            DataTable.cell(WindowName.before(endpoint.window), "num") { before(row) }
+            DataTable.cell(endpoint.windowBefore.text, "num") { before(row) }
             DataTable.cell("first seen", "num") { first(row) }
             DataTable.cell("last seen", "num") { ClockText.moment(row.last, in: endpoint.window) }
         }
@@ -103,7 +103,7 @@ struct FailuresTable {
         }
         if let requests = list.requestsBefore, list.rows.contains(where: list.isNew) {
             element("p", .class("hint")) {
-                "New: 0 of the \(FigureText.counted(requests, "request")) in the \(WindowName.before(endpoint.window)) "
+                "New: 0 of the \(FigureText.counted(requests, "request")) in the \(endpoint.windowBefore.text) "
                     + "failed in this way, so its rate then was below \(FigureText.percent(list.boundOfNew)) %."
             }
         }

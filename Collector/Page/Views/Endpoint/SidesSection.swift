@@ -92,6 +92,6 @@ struct SidesSection {
     private func connected(_ means: SideMeans, _ before: SideMeans?) -> String {
         let share = "\(FigureText.fixed(means.connected * 100, 1)) % of requests paid for a connection"
         guard let before else { return share }
-        return "\(share), \(FigureText.fixed(before.connected * 100, 1)) % in the \(WindowName.before(endpoint.window))"
+        return "\(share), \(FigureText.fixed(before.connected * 100, 1)) % in the \(endpoint.windowBefore.text)"
     }
 }

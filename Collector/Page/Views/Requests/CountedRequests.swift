@@ -25,7 +25,8 @@ struct CountedRequests: Sendable {
 
     /// Returns `nil` if the list has conditions that the counts do not know.
     static func load(_ visit: Visit, in storage: some Storage) async throws -> CountedRequests? {
-        guard visit.parameters[.search] == nil, visit.parameters[.slowerThan] == nil else { return nil }
+        let isUnknown = visit.parameters.values.contains { [.search, .slowerThan, .fasterThan].contains($0.name) }
+        guard !isUnknown else { return nil }
         return CountedRequests(
             try await storage.statistics(
                 StatisticsQuery(window: visit.window, filter: visit.filter, by: [.status, .error])))

@@ -11,7 +11,7 @@ struct RequestListFilter: Sendable, Equatable {
         parameters.values.compactMap { name, value in
             switch name {
             case .failed: value == "false" ? nil : RequestListFilter(name: name, value: value)
-            case .slowerThan, .search: RequestListFilter(name: name, value: value)
+            case .slowerThan, .fasterThan, .search: RequestListFilter(name: name, value: value)
             default: Dimension(rawValue: name.rawValue).map { _ in RequestListFilter(name: name, value: value) }
             }
         }
@@ -21,11 +21,19 @@ struct RequestListFilter: Sendable, Equatable {
     var words: (name: String, value: String) {
         switch name {
         case .failed: ("failed", "")
-        case .slowerThan: ("slower than", value)
+        case .slowerThan: ("slower than", Self.length(value))
+        case .fasterThan: ("faster than", Self.length(value))
         case .search: ("with the text", value)
         case .kind: value == "client" ? ("made", "") : ("served", "")
         default: (name.rawValue, value)
         }
+    }
+
+    /// Returns a length of time as it was given, but in milliseconds if it was given in nanoseconds, as a cell of a heat map
+    /// does.
+    private static func length(_ value: String) -> String {
+        guard value.hasSuffix("ns"), let length = TimeText.nanoseconds(value) else { return value }
+        return "\(HeatMap.figure(Double(length) / 1e6)) ms"
     }
 
     var text: String { words.value.isEmpty ? words.name : "\(words.name) \(words.value)" }

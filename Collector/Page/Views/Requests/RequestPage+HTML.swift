@@ -96,8 +96,8 @@ extension RequestPage {
                 value: LongText.html(RequestsTable.outcome(of: request), atMost: Self.nameBytes),
                 isBad: request.failed),
             FactStrip.Fact(title: "Duration", value: HTML(Figure.duration(request.duration))),
-            FactStrip.Fact(title: "Sent", value: HTML("\(FigureText.grouped(request.bytes.sent)) B")),
-            FactStrip.Fact(title: "Received", value: HTML("\(FigureText.grouped(request.bytes.received)) B")),
+            FactStrip.Fact(title: "Sent", value: Self.bytes(request.bytes.sent)),
+            FactStrip.Fact(title: "Received", value: Self.bytes(request.bytes.received)),
         ] + (request.rule.map { [FactStrip.Fact(title: "Changed by rule", value: HTML($0))] } ?? []) + [
             FactStrip.Fact(title: "Connection", value: HTML(connection)),
             FactStrip.Fact(
@@ -105,6 +105,10 @@ extension RequestPage {
                 value: HTML(FigureText.counted(report.trace.count + (report.moreSpans ?? 0), "span")),
                 note: "in \(FigureText.counted(trace.services.count, "service"))"),
         ]
+    }
+
+    private static func bytes(_ count: UInt64?) -> HTML {
+        HTML(count.map { "\(FigureText.grouped($0)) B" } ?? "not told")
     }
 
     private var connection: String {

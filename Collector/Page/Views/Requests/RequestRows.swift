@@ -67,7 +67,7 @@ struct RequestRows {
                     element("span", .class("tpl")) { LongText.html(request.path, atMost: Self.nameBytes) }
                 }
             }
-            DataTable.cell("status") { RequestOutcomeMark.html(request, atMost: Self.nameBytes) }
+            DataTable.cell("status", "outcome") { RequestOutcomeMark.html(request, atMost: Self.nameBytes) }
             DataTable.cell("duration ms", "num") { Figure.milliseconds(request.duration) }
             DataTable.cell("on whose side", "ph") {
                 PhaseStrip(request.phases, duration: request.duration).html(longest: longest)

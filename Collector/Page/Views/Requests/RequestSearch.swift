@@ -5,7 +5,7 @@ import MartletTelemetry
 struct RequestSearch {
     /// The conditions that the form has fields for.
     private static let fields: Set<PageParameter> = [
-        .search, .kind, .method, .host, .status, .error, .slowerThan, .failed, .before,
+        .search, .kind, .method, .host, .status, .error, .slowerThan, .fasterThan, .failed, .before,
     ]
 
     let list: RequestList
@@ -26,6 +26,7 @@ struct RequestSearch {
             text("Status", .status, "5xx, 404", characters: 8)
             text("Error", .error, "timeout", characters: 14)
             text("Slower than", .slowerThan, "500ms", characters: 7)
+            text("Faster than", .fasterThan, "2s", characters: 7)
             Form.check("Failed only", .failed, isOn: list.filters.contains { $0.name == .failed })
             element("button", .class("primary")) { "Search" }
         }

@@ -10,6 +10,17 @@ import Testing
         #expect(scale.y(0.25) == 60)
     }
 
+    @Test func anAxisWithoutValuesGoesToOne() {
+        #expect(ValueScale.linear([0, 0], top: 18, bottom: 74).ticks.map(\.value) == [0, 0.5, 1])
+    }
+
+    @Test func theLabelsOfSmallValuesAreShort() {
+        let scale = ValueScale.linear([1e-7], top: 10, bottom: 72)
+        #expect(scale.ticks.map { Figure.tick($0.value) } == ["0", "0.0001", "0.0002", "0.0003"])
+        let failed = ValueScale.linear([1e-7], top: 10, bottom: 72, least: 0.005)
+        #expect(failed.ticks.map { Figure.tick($0.value) } == ["0", "0.002", "0.004", "0.006"])
+    }
+
     @Test func aLogarithmicAxisHasEqualFactorsAtEqualDistances() {
         let scale = ValueScale.logarithmic([61, 1806], top: 0, bottom: 100)
         #expect(scale.ticks.map(\.value) == [50, 100, 200, 500, 1000, 2000])
