@@ -17,6 +17,9 @@ struct ListRequests: AsyncParsableCommand {
     @Option(help: "Only requests that took longer than this, such as 500ms.")
     var slowerThan: String?
 
+    @Option(help: "Only requests that took less time than this, such as 500ms.")
+    var fasterThan: String?
+
     @Option(help: "Only requests with this text in their address, error, headers, bodies or another kept field.")
     var search: String?
 
@@ -37,7 +40,7 @@ struct ListRequests: AsyncParsableCommand {
     func run() async throws {
         let report = try await reportingFailure { try await source.requests(parameters) }
         switch output.format {
-        case .table: try Output.answer(RequestsTable.text(of: report, on: output.device))
+        case .table: try Output.answer(RequestsTable.text(of: report, from: source.flags, on: output.device))
         case .json: try Output.answer(ReportJSON.text(of: report))
         case .csv: try Output.answer(RequestsCSV.text(of: report))
         case .markdown: try Output.answer(RequestsMarkdown.text(of: report))
@@ -49,6 +52,7 @@ struct ListRequests: AsyncParsableCommand {
         selection.add(to: &parameters)
         parameters.add(.failed, failed ? "true" : nil)
         parameters.add(.slowerThan, slowerThan)
+        parameters.add(.fasterThan, fasterThan)
         parameters.add(.search, search)
         parameters.add(.sort, sort)
         parameters.add(.ascending, ascending ? "true" : nil)

@@ -128,9 +128,12 @@ extension AgentsReport.Account {
 }
 
 extension Storage {
-    /// Returns the senders that were heard of since a time, and the recent busy waits.
-    package func agentsReport(since: UnixNanoseconds, now: UnixNanoseconds) async throws -> AgentsReport {
-        let answer = try await agents(seenSince: since, limit: AgentsReport.maxAgents)
-        return AgentsReport(answer, since: since, busyWaits: try await recentBusyWaits(now: now))
+    /// Returns the senders that were heard of since a time and that a filter selects, and their recent busy waits.
+    package func agentsReport(
+        since: UnixNanoseconds, _ filter: RequestFilter, now: UnixNanoseconds
+    ) async throws -> AgentsReport {
+        var answer = try await agents(seenSince: since, limit: AgentsReport.maxAgents)
+        answer.agents.removeAll { !filter.matches($0.resource) }
+        return AgentsReport(answer, since: since, busyWaits: try await recentBusyWaits(now: now, filter))
     }
 }

@@ -29,13 +29,19 @@ package struct PhaseWaterfall: Sendable, Equatable {
 
     /// Returns `nil` if the sender tells no phases.
     package init?(_ report: RequestReport) {
-        let request = report.summary
+        self.init(report.summary, isReused: report.attributes[AttributeName.connectionReused])
+    }
+
+    /// Returns `nil` if the sender tells no phases.
+    ///
+    /// - Parameter isReused: the sender's word on the connection; `nil` if it is not at hand.
+    init?(_ request: RequestSummary, isReused: String? = nil) {
         let times = RequestPhase.allCases.compactMap { phase in
             request.phases[phase.rawValue].map { (phase: phase, time: $0.isFinite ? max(0, $0) : 0) }
         }
         guard !times.isEmpty else { return nil }
         let phases = Set(times.map(\.phase))
-        connection = Self.connection(phases, isReused: report.attributes[AttributeName.connectionReused])
+        connection = Self.connection(phases, isReused: isReused)
         var end = 0.0
         for (phase, time) in times {
             bars.append(Bar(phase: phase, start: end, length: time, isUnfinished: false))

@@ -46,13 +46,25 @@ package struct RequestSummary: Sendable, Equatable, Codable {
     package var rule: String?
     package var message: String?
     package var failed: Bool
-    package var bytes: RequestMeasures.Bytes
+    package var bytes: Bytes
     /// Milliseconds by ``RequestPhase``; empty if the sender does not tell any.
     package var phases: [String: Double]
     /// Hexadecimal ids.
     package var traceID: String
     package var spanID: String
     package var parentSpanID: String?
+
+    /// The sizes of the bodies; `nil` if the sender does not tell.
+    package struct Bytes: Sendable, Equatable, Codable {
+        package var sent: UInt64?
+        package var received: UInt64?
+
+        /// Spans have 0 for a size that is not told. Martlet's agents tell each size.
+        fileprivate init(_ span: SpanRecord, from sender: TelemetryResource) {
+            sent = span.bytesSent > 0 || sender.isMartlet ? span.bytesSent : nil
+            received = span.bytesReceived > 0 || sender.isMartlet ? span.bytesReceived : nil
+        }
+    }
 
     private enum CodingKeys: String, CodingKey {
         case id, time, service, environment, version, instance, kind, method, host, endpoint, url, status, error,
@@ -78,7 +90,7 @@ package struct RequestSummary: Sendable, Equatable, Codable {
         url = span.url.isEmpty ? nil : span.url
         (status, error, rule, message) = (request.status, request.error, request.rule, span.message)
         failed = RequestClass(request).isFailure
-        bytes = RequestMeasures.Bytes(sent: span.bytesSent, received: span.bytesReceived)
+        bytes = Bytes(span, from: resource)
         phases = SpanContents(span).phases
         traceID = span.traceID.description
         spanID = span.spanID.description

@@ -135,7 +135,7 @@ package struct Parameters<Name: ParameterName>: Sendable {
         case .kind where RequestKind(rawValue: value) == nil:
             throw ParameterError("kind must be one of \(list(RequestKind.allCases.map(\.rawValue)))")
         case .status where StatusPattern(value) == nil:
-            throw ParameterError("status must be a code such as 404, or a class such as 5xx")
+            throw ParameterError("status must be a code such as 404, or a class from 1xx to 5xx")
         default: return
         }
     }

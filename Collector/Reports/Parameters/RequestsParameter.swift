@@ -6,6 +6,7 @@ package enum RequestsParameter: String, WindowParameterName {
     case service, environment, kind, method, host, endpoint, status, error, rule, version, instance
     case failed
     case slowerThan = "slower-than"
+    case fasterThan = "faster-than"
     case search, sort, ascending, before, limit
 
     package var isSwitch: Bool { [.failed, .ascending].contains(self) }

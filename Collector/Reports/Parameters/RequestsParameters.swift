@@ -14,6 +14,7 @@ extension Parameters<RequestsParameter> {
                 ?? RequestsParameter.defaultLimit)
         query.onlyFailed = try flag(.failed)
         query.slowerThan = try length(.slowerThan)
+        query.fasterThan = try length(.fasterThan)
         query.text = self[.search].flatMap { $0.isEmpty ? nil : $0 }
         return query
     }

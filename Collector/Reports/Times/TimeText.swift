@@ -30,18 +30,17 @@ package enum TimeText {
     }
 
     private static let units: [(String, UInt64)] = [
-        ("ms", 1_000_000), ("s", 1_000_000_000), ("m", 60_000_000_000), ("h", 3_600_000_000_000),
+        ("ns", 1), ("ms", 1_000_000), ("s", 1_000_000_000), ("m", 60_000_000_000), ("h", 3_600_000_000_000),
         ("d", 86_400_000_000_000),
     ]
 
-    /// Returns a length of time of whole milliseconds as ``nanoseconds(_:)`` reads it, in the longest unit that it is a whole
-    /// number of.
-    static func length(_ nanoseconds: UInt64) -> String {
+    /// Returns a length of time as ``nanoseconds(_:)`` reads it, in the longest unit that it is a whole number of.
+    package static func length(_ nanoseconds: UInt64) -> String {
         let (unit, length) = units.last { nanoseconds % $0.1 == 0 } ?? units[0]
         return "\(nanoseconds / length)\(unit)"
     }
 
-    /// Reads a length of time: `500ms`, `90s`, `30m`, `1h`, `7d`. Returns `nil` if the text is none.
+    /// Reads a length of time: `15625ns`, `500ms`, `90s`, `30m`, `1h`, `7d`. Returns `nil` if the text is none.
     package static func nanoseconds(_ text: String) -> UInt64? {
         guard let (unit, length) = units.first(where: { text.hasSuffix($0.0) }),
             let count = UInt64(text.dropLast(unit.count))

@@ -15,6 +15,7 @@ extension RequestsQuery {
         }
         if onlyFailed { parts.append("failed") }
         if let duration = slowerThan { parts.append("duration > \(Int64(clamping: duration))") }
+        if let duration = fasterThan { parts.append("duration < \(Int64(clamping: duration))") }
         if let text { parts.append(Self.condition(text)) }
         return "\(parts.joined(operator: .and))"
     }

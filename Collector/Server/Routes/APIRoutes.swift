@@ -103,8 +103,9 @@ struct APIRoutes: Sendable {
     }
 
     private func agents(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
-        let since = try AgentsParameters(request.queryPairs).since(now: now())
-        return try Response.json(try await storage.agentsReport(since: since, now: now()))
+        let parameters = try AgentsParameters(request.queryPairs)
+        let (since, filter) = (try parameters.since(now: now()), try parameters.filter())
+        return try Response.json(try await storage.agentsReport(since: since, filter, now: now()))
     }
 
     private func process(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {

@@ -28,6 +28,8 @@ package struct RequestsQuery: Sendable, Equatable {
     package var onlyFailed = false
     /// Requests that took this time or less are left out, in nanoseconds; `nil` leaves out none.
     package var slowerThan: UInt64?
+    /// Requests that took this time or more are left out, in nanoseconds; `nil` leaves out none.
+    package var fasterThan: UInt64?
     /// A text that address, error, headers, bodies or another kept field have to contain, in any case of ASCII letters; `nil`
     /// leaves out none.
     package var text: String?

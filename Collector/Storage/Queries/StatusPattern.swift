@@ -4,16 +4,18 @@ package enum StatusPattern: Sendable, Equatable {
     case none
     /// One status, such as `404`.
     case code(Int)
-    /// All statuses with this first digit, such as `5xx`.
+    /// All statuses of a class (RFC 9110, section 15), such as `5xx`.
     case group(Int)
 
     /// Returns `nil` if the text is neither empty, nor a status, nor a class of statuses.
     package init?(_ text: String) {
         if text.isEmpty {
             self = .none
-        } else if let code = Int(text), (100...999).contains(code) {
+        } else if let code = Int(text), text.utf8.count == 3, (100...999).contains(code) {
             self = .code(code)
-        } else if text.utf8.count == 3, text.lowercased().hasSuffix("xx"), let digit = Int(text.prefix(1)), digit > 0 {
+        } else if text.utf8.count == 3, text.lowercased().hasSuffix("xx"), let digit = Int(text.prefix(1)),
+            (1...5).contains(digit)
+        {
             self = .group(digit)
         } else {
             return nil

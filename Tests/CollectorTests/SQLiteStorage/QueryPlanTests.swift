@@ -124,7 +124,7 @@ import Testing
             _ = try await storage.calls(in: window, filter, limit: 100)
             for key in RequestsQuery.Order.Key.allCases {
                 var query = RequestsQuery(window: window, filter: filter, order: .init(key), limit: 2)
-                (query.onlyFailed, query.slowerThan, query.text) = (true, 1, "x")
+                (query.onlyFailed, query.slowerThan, query.fasterThan, query.text) = (true, 1, 2, "x")
                 _ = try await storage.requests(query)
                 let page = try await storage.requests(RequestsQuery(window: window, order: .init(key), limit: 2))
                 query.before = page.requests.last?.id

@@ -127,6 +127,23 @@ extension StorageContractTests {
                     }) == [2])
         }
 
+        @Test func fastRequestsAreFoundAmongTheOthers() async throws {
+            try await store([
+                request(1, milliseconds: 99), request(2, milliseconds: 100), request(3, milliseconds: 101),
+                request(4, milliseconds: 0),
+            ])
+            #expect(try await seconds(query { $0.fasterThan = 100_000_000 }) == [4, 1])
+            #expect(try await seconds(query { $0.fasterThan = 100_000_001 }) == [4, 2, 1])
+            #expect(try await seconds(query { $0.fasterThan = 0 }) == [])
+            #expect(try await seconds(query { $0.fasterThan = .max }) == [4, 3, 2, 1])
+            #expect(
+                try await seconds(
+                    query {
+                        $0.slowerThan = 99_000_000
+                        $0.fasterThan = 101_000_000
+                    }) == [2])
+        }
+
         @Test func onlyRequestsThatStartInTheWindowAreListed() async throws {
             try await store([request(1), request(2), request(3)])
             let window = TimeWindow(from: Samples.time(1), to: Samples.time(2))
