@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import MartletReports
 import MartletSQLiteStorage
 
@@ -6,8 +7,7 @@ struct Agents: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Lists the instances that send data: version, capture mode, time last seen, process, ledger.",
         discussion: """
-            Shows at most the \(AgentsReport.maxAgents) instances that were seen most recently. TIME is RFC 3339, such as \
-            2026-11-21T09:00:00Z, or a length of time ago, such as 90s, 30m, 1h or 7d.
+            Shows at most the \(AgentsReport.maxAgents) instances that were seen most recently. \(TimeExpression.help)
             """)
 
     @OptionGroup var source: SourceOptions
@@ -15,6 +15,18 @@ struct Agents: AsyncParsableCommand {
     @Option(
         help: "TIME; instances that were last seen before it are left out. (default: \(AgentsParameter.defaultSince))")
     var since: String?
+
+    @Option(help: "Only instances of this service.")
+    var service: [String] = []
+
+    @Option(help: "Only instances in this environment, such as production.")
+    var environment: [String] = []
+
+    @Option(help: "Only instances of this version of a service.")
+    var version: [String] = []
+
+    @Option(help: "Only this instance.")
+    var instance: [String] = []
 
     @OptionGroup var output: OutputOptions<OutputFormat>
 
@@ -31,10 +43,15 @@ struct Agents: AsyncParsableCommand {
 
     private func fetch() async throws -> AgentsReport {
         var parameters = AgentsParameters()
-        parameters.add(.since, since)
+        let zone = UTCOffset.environment(ProcessInfo.processInfo.environment)
+        parameters.add(.since, since.map { TimeExpression.absolute($0, now: SQLiteStorage.systemClock(), in: zone) })
+        let filters =
+            [(.service, service), (.environment, environment), (.version, version), (.instance, instance)]
+            as [(AgentsParameter, [String])]
+        for (name, values) in filters { values.forEach { parameters.add(name, $0) } }
         let since = try parameters.since(now: SQLiteStorage.systemClock())
         if let store = try await source.openStore() {
-            return try await store.agentsReport(since: since, now: SQLiteStorage.systemClock())
+            return try await store.agentsReport(since: since, parameters.filter(), now: SQLiteStorage.systemClock())
         }
         return try await source.client().get("api/v1/agents", parameters.query)
     }

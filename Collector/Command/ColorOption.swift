@@ -28,9 +28,12 @@ struct ColorOption: ParsableArguments {
         }
     }
 
+    /// Lines are never longer, whatever `COLUMNS` says.
+    private static let maxColumns = 1000
+
     /// Returns the width that `COLUMNS` or the terminal tells.
     private static func columns(_ variables: [String: String]) -> Int {
-        if let text = variables["COLUMNS"], let columns = Int(text), columns > 0 { return columns }
+        if let text = variables["COLUMNS"], let columns = Int(text), columns > 0 { return min(columns, maxColumns) }
         return TerminalSize.current.columns
     }
 }

@@ -48,7 +48,7 @@ struct ReportCommand: AsyncParsableCommand {
         if output.device.isTerminal { context.now = SQLiteStorage.systemClock() }
         if report.rows.isEmpty, [.table, .markdown].contains(output.format) {
             context.history = try await source.history()
-            context.names = try await source.names(wanted: selection.given)
+            context.names = try await source.names(wanted: selection.given(comparedWith: compare))
         }
         return context
     }

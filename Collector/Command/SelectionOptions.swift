@@ -71,9 +71,17 @@ struct SelectionOptions: ParsableArguments {
         return query.map { "\(TrendStep.fitting($0.window, slots: 16) / 1_000_000_000)s" }
     }
 
-    /// The values that were given for dimensions whose names a person may have misspelt.
-    var given: [(dimension: MartletStorage.Dimension, value: String)] {
-        EmptyAnswer.Names.dimensions.flatMap { dimension in wanted(dimension).map { (dimension, $0) } }
+    /// Returns the values that were given for dimensions whose names a person may have misspelt.
+    ///
+    /// - Parameter compare: the option of that name, which may name two versions.
+    func given(
+        comparedWith compare: String? = nil
+    ) -> [(dimension: MartletStorage.Dimension, value: String)] {
+        let filters = EmptyAnswer.Names.dimensions.flatMap { dimension in wanted(dimension).map { (dimension, $0) } }
+        guard case .versions(let before, let after)? = compare.flatMap({ try? ComparisonBase($0) }) else {
+            return filters
+        }
+        return filters + [(.version, after), (.version, before)]
     }
 
     private func wanted(_ dimension: MartletStorage.Dimension) -> [String] {

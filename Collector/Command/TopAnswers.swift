@@ -42,7 +42,7 @@ struct TopAnswers: Sendable {
         context.flags = parameters.flags.filter { $0.name != "top" } + source.flags
         if report.rows.isEmpty {
             context.history = try await source.history()
-            context.names = try await source.names(wanted: selection.given)
+            context.names = try await source.names(wanted: selection.given())
         }
         return .report(report, context)
     }

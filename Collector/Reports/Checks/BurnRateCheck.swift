@@ -48,12 +48,18 @@ package struct BurnRateCheck: Sendable, Equatable {
         return (window(pair.long), window(pair.short))
     }
 
-    /// Judges the requests that were made, and those that were served, each by themselves.
+    /// Judges the requests that were made, and those that were served, each by themselves. Without any there is one result, that
+    /// nobody can tell.
     ///
     /// - Parameters:
     ///   - long, short: the reports on both windows.
     package func results(long: Report, short: Report) -> [CheckResult] {
-        RequestKind.allCases.compactMap { kind in
+        guard !long.totalsByKind.isEmpty else {
+            return [
+                CheckResult(.unknown, "There are no requests in the last \(Self.text(pair.long)) for the objective.")
+            ]
+        }
+        return RequestKind.allCases.compactMap { kind in
             long.totalsByKind[kind].map { total in
                 let latest = short.totalsByKind[kind]?.measures.failures.rate
                 return result(

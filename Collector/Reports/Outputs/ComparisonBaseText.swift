@@ -16,6 +16,14 @@ package enum ComparisonBaseText {
         return text.hasPrefix("in ") ? String(text.dropFirst(3)) : text
     }
 
+    /// Returns the words after a length of time: `before`, `a day earlier`.
+    package static func adverb(_ base: ComparisonBase) -> String {
+        switch base {
+        case .earlier: earlier(base.text)
+        case .previous, .versions: "before"
+        }
+    }
+
     private static func previous(_ comparison: ReportComparison) -> String {
         guard let from = TimeText.parse(comparison.from, now: 0), let to = TimeText.parse(comparison.to, now: 0),
             from < to

@@ -1,3 +1,4 @@
+import MartletStorage
 import MartletTelemetry
 
 /// The explanation of a report without rows, and the command that helps next.
@@ -7,7 +8,7 @@ package struct EmptyAnswer {
         /// Nobody looked.
         case unknown
         case nobodyEverSent
-        /// The end of the latest interval with requests, and the service or instance that they are of.
+        /// The time at which the latest data came, and the service and instance that sent it.
         case latest(UnixNanoseconds, sender: String)
     }
 
@@ -41,26 +42,35 @@ package struct EmptyAnswer {
         var text = "No \(names.flag) is called \(wanted). \(list)"
         guard let nearest = names.nearest else { return text + ".\n" }
         text += "; nearest: \(TerminalText.plain(nearest))\n"
-        let flags = context.flags.map { $0.name == names.flag ? CommandFlag($0.name, nearest) : $0 }
-        return text + command("report", flags)
+        return text + command("report", context.flags.map { corrected($0, names, nearest) })
+    }
+
+    /// Returns a flag with the nearest name instead of the one that nobody knows.
+    private func corrected(_ flag: CommandFlag, _ names: Names, _ nearest: String) -> CommandFlag {
+        if flag.name == names.flag, flag.value == names.wanted { return CommandFlag(flag.name, nearest) }
+        guard flag.name == ReportParameter.compare.rawValue, names.flag == Dimension.version.rawValue,
+            case .versions(let before, let after)? = flag.value.flatMap({ try? ComparisonBase($0) })
+        else { return flag }
+        let versions = [before, after].map { $0 == names.wanted ? nearest : $0 }
+        return CommandFlag(flag.name, ComparisonBase.versions(before: versions[0], after: versions[1]).text)
     }
 
     private func isBefore(_ time: UnixNanoseconds) -> Bool {
         TimeText.parse(report.from, now: 0).map { time <= $0 } ?? false
     }
 
-    /// Returns five minutes up to the latest data.
+    /// Returns an hour up to the time at which the latest data came. It may have come some minutes after its requests.
     package static func window(of latest: UnixNanoseconds) -> (since: String, until: String) {
         let minute: UInt64 = 60_000_000_000
         let until = (latest / minute + 1) * minute
-        return (TimeText.format(until - min(until, 5 * minute)), TimeText.format(until))
+        return (TimeText.format(until - min(until, 60 * minute)), TimeText.format(until))
     }
 
     private func earlier(_ time: UnixNanoseconds, _ sender: String) -> String {
         let (since, to) = Self.window(of: time)
         let age = context.now.map { ", \(FigureText.age((max($0, time) - time) / 1_000_000_000)) ago" } ?? ""
         let moment = context.now.map { WindowText.moment(time, now: $0) + " UTC" } ?? TimeText.format(time)
-        return "Nothing came \(window). The latest is from \(moment)\(age), from \(TerminalText.plain(sender)):\n"
+        return "Nothing came \(window). The latest came at \(moment)\(age), from \(TerminalText.plain(sender)):\n"
             + command("report", [CommandFlag("since", since), CommandFlag("until", to)] + others(["since", "until"]))
     }
 
@@ -78,10 +88,7 @@ package struct EmptyAnswer {
             + command("report", [CommandFlag("since", Self.wide)] + others(["since", "until"]))
     }
 
-    private var source: [CommandFlag] {
-        let names: Set = ["collector", "store", "certificate", "client-certificate", "client-key"]
-        return context.flags.filter { names.contains($0.name) }
-    }
+    private var source: [CommandFlag] { NextCommand.ofSource(context.flags) }
 
     private func others(_ names: [String]) -> [CommandFlag] { context.flags.filter { !names.contains($0.name) } }
 

@@ -3,13 +3,17 @@ enum NextCommand {
     /// The flags that arrange a report and select no request.
     private static let arranging: Set = ["by", "sort", "ascending", "top", "compare", "phases", "format", "color"]
 
-    /// Returns the command with the report's own filters. If requests failed, it shows those of the endpoint with the most
-    /// failures.
+    /// Returns the command with the report's own filters. If requests failed, it shows those of the row with the most failures.
     static func text(for report: Report, _ context: ReportContext) -> String {
         var flags = selecting(context.flags)
+        if case .versions(_, let after)? = context.flag("compare").flatMap({ try? ComparisonBase($0) }) {
+            flags.append(CommandFlag("version", after))
+        }
         if let row = report.worstRow {
-            if report.by.contains(.endpoint), context.flag("endpoint") == nil {
-                flags.append(CommandFlag("endpoint", row.text(of: .endpoint)))
+            let dimensions = RowName(of: report.rows, by: report.by).dimensions(of: row)
+            for dimension in dimensions where context.flag(dimension.rawValue) == nil {
+                let value = row.text(of: dimension)
+                if !value.isEmpty { flags.append(CommandFlag(dimension.rawValue, value)) }
             }
             flags.append(CommandFlag("failed"))
         }
@@ -20,6 +24,12 @@ enum NextCommand {
     static func again(_ report: Report, _ context: ReportContext) -> String {
         let window = [CommandFlag("since", report.from), CommandFlag("until", report.to)]
         return CommandText.text("report", window + context.flags.filter { !["since", "until"].contains($0.name) })
+    }
+
+    /// Returns the flags that tell where the requests are kept.
+    static func ofSource(_ flags: [CommandFlag]) -> [CommandFlag] {
+        let names: Set = ["collector", "store", "certificate", "client-certificate", "client-key"]
+        return flags.filter { names.contains($0.name) }
     }
 
     static func selecting(_ flags: [CommandFlag]) -> [CommandFlag] {

@@ -4,6 +4,10 @@ import MartletTelemetry
 /// A request's time as a bar: the part that its own service spent, the way to the server and back, and the server.
 enum PhaseBar {
     static let legend = "\(PhaseSide.ours.sign) ours  \(PhaseSide.way.sign) the way  \(PhaseSide.theirs.sign) theirs"
+    /// The sign for time that no phase tells of.
+    private static let untold: Character = "·"
+    /// The legend of bars beside each other, some of which may have such time.
+    static let legendOfList = "\(legend)  \(untold) not told"
 
     /// Characters of the longest bar.
     private static let width = 30.0
@@ -11,23 +15,17 @@ enum PhaseBar {
     private static let longest = 300_000.0
 
     /// Returns a bar whose length is the logarithm of the duration; empty if the phases are not known.
-    ///
-    /// - Parameters:
-    ///   - phases: milliseconds by ``RequestPhase``.
-    ///   - duration: milliseconds.
-    static func text(_ phases: [String: Double], duration: Double) -> String {
-        let times = phases.reduce(into: [PhaseSide: Double]()) { times, phase in
-            if let side = RequestPhase(rawValue: phase.key).map(PhaseSide.init) {
-                times[side, default: 0] += max(0, phase.value)
-            }
+    static func text(of request: RequestSummary) -> String {
+        guard let waterfall = PhaseWaterfall(request), waterfall.scale > 0 else { return "" }
+        let times = Dictionary(waterfall.bars.map { ($0.side, $0.length) }, uniquingKeysWith: +).filter { $0.value > 0 }
+        let untold = waterfall.scale - times.values.reduce(0, +)
+        let length = max(1, (width * min(1, log(1 + waterfall.scale) / log(1 + longest))).rounded())
+        func part(_ sign: Character, _ time: Double) -> String {
+            String(repeating: sign, count: max(1, Int((length * time / waterfall.scale).rounded())))
         }
-        let known = times.values.reduce(0, +)
-        guard known > 0 else { return "" }
-        let length = max(1, (width * min(1, log(1 + max(0, duration)) / log(1 + longest))).rounded())
         return PhaseSide.allCases.reduce(into: "") { bar, side in
-            guard let time = times[side], time > 0 else { return }
-            bar += String(repeating: side.sign, count: max(1, Int((length * time / known).rounded())))
-        }
+            if let time = times[side] { bar += part(side.sign, time) }
+        } + (untold > waterfall.scale / 100 ? part(Self.untold, untold) : "")
     }
 }
 

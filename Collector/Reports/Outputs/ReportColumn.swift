@@ -43,7 +43,8 @@ struct ReportColumn: Sendable {
         switch order {
         case .impact: "impact %"
         case .count: "count"
-        case .failures, .failureRate: "failed %"
+        case .failures: "failed"
+        case .failureRate: "failed %"
         case .p50, .p95, .p99, .max: "\(order.rawValue) ms"
         }
     }

@@ -47,12 +47,8 @@ struct ReportHeading {
     /// The row with the most failures, where all rows are known and it is not the only one.
     private var worst: String {
         guard !report.isCut, report.rows.count > 1, let row = report.worstRow else { return "" }
-        let named = report.by.filter { [.method, .endpoint].contains($0) }
-        let name = (named.isEmpty ? report.by.suffix(1) : named[...]).map { row.text(of: $0) }
-            .filter { !$0.isEmpty }.joined(separator: " ")
-        guard !name.isEmpty else { return "" }
         let count = FigureText.grouped(row.measures.failures.count)
-        return ", \(count) of them in \(shown(name))"
+        return ", \(count) of them in \(shown(RowName(of: report.rows, by: report.by).of(row)))"
     }
 
     private func shown(_ name: String) -> String {

@@ -158,7 +158,7 @@ package struct ReportTable {
     private func line(_ row: Int) -> ReportLine {
         let row = report.rows[row]
         var line = ReportLine(measures: row.measures, verdict: row.verdict)
-        line.trend = row.trend.map { $0.count.map(Double.init) }
+        line.trend = row.trend.map { $0.count.map { Double($0) } }
         if let seen = row.lastSeen.flatMap({ TimeText.parse($0, now: 0) }), let now = context.now {
             line.age = (max(now, seen) - seen) / 1_000_000_000
         }

@@ -59,7 +59,8 @@ package struct RequestHAR: Sendable, Equatable, Encodable {
         var queryString: [Field]
         var postData: PostData?
         var headersSize = -1
-        var bodySize: UInt64
+        /// -1 if it is not known.
+        var bodySize: Int64
 
         init(_ report: RequestReport) {
             let summary = report.summary
@@ -70,7 +71,7 @@ package struct RequestHAR: Sendable, Equatable, Encodable {
             postData = report.requestBody.map {
                 PostData(mimeType: RequestHAR.contentType(report.requestHeaders), text: $0)
             }
-            bodySize = summary.bytes.sent
+            bodySize = summary.bytes.sent.map { Int64(clamping: $0) } ?? -1
         }
     }
 
@@ -90,7 +91,8 @@ package struct RequestHAR: Sendable, Equatable, Encodable {
         var content: Content
         var redirectURL: String
         var headersSize = -1
-        var bodySize: UInt64
+        /// -1 if it is not known.
+        var bodySize: Int64
         /// The error and its message. HAR leaves names that begin with an underscore to programs; browsers use this one.
         var error: String?
 
@@ -105,10 +107,10 @@ package struct RequestHAR: Sendable, Equatable, Encodable {
             httpVersion = RequestHAR.httpVersion(report)
             headers = RequestHAR.fields(report.responseHeaders)
             content = Content(
-                size: summary.bytes.received, mimeType: RequestHAR.contentType(report.responseHeaders),
+                size: summary.bytes.received ?? 0, mimeType: RequestHAR.contentType(report.responseHeaders),
                 text: report.responseBody)
             redirectURL = report.responseHeaders["location"]?.first ?? ""
-            bodySize = summary.bytes.received
+            bodySize = summary.bytes.received.map { Int64(clamping: $0) } ?? -1
             error = summary.error.map { [$0, summary.message].compactMap(\.self).joined(separator: ": ") }
         }
     }

@@ -35,8 +35,8 @@ package enum RequestsCSV {
 
     private static let figures: [Cell] = [
         ("duration_ms", { CSVCell.number($0.duration) }),
-        ("bytes_sent", { String($0.bytes.sent) }),
-        ("bytes_received", { String($0.bytes.received) }),
+        ("bytes_sent", { $0.bytes.sent.map(String.init) ?? "" }),
+        ("bytes_received", { $0.bytes.received.map(String.init) ?? "" }),
     ]
 
     private static let phases: [Cell] = RequestPhase.allCases.map { phase in

@@ -2,7 +2,10 @@ import MartletTelemetry
 
 /// A page of kept requests as text for a person.
 package enum RequestsTable {
-    package static func text(of report: RequestsReport, on device: OutputDevice = .file) -> String {
+    /// - Parameter source: the flags that tell where the requests are kept.
+    package static func text(
+        of report: RequestsReport, from source: [CommandFlag] = [], on device: OutputDevice = .file
+    ) -> String {
         guard !report.requests.isEmpty else { return nothing(in: report) + "\n" }
         var table = TextTable([
             TextTable.Column(title: "time (UTC)"), TextTable.Column(title: "service", isName: true),
@@ -15,12 +18,13 @@ package enum RequestsTable {
             let cells = [
                 time(of: request, in: report), request.service, "\(request.method) \(request.host) \(request.endpoint)",
                 outcome(of: request), FigureText.figure(request.duration),
-                PhaseBar.text(request.phases, duration: request.duration), String(request.traceID.prefix(8)),
+                PhaseBar.text(of: request), String(request.traceID.prefix(8)),
                 request.id,
             ]
             table.add(cells.map { TextTable.Cell($0) })
         }
-        return "\(heading(of: report))\n\(table.text(on: device))\n\(PhaseBar.legend)\n\(nextSteps(after: report))"
+        return
+            "\(heading(of: report))\n\(table.text(on: device))\n\(PhaseBar.legendOfList)\n\(nextSteps(after: report, source))"
     }
 
     static func nothing(in report: RequestsReport) -> String {
@@ -47,8 +51,8 @@ package enum RequestsTable {
         return status.map { "\($0) \(error)" } ?? error
     }
 
-    private static func nextSteps(after report: RequestsReport) -> String {
-        let next = report.next.map { "Earlier in the list:  --before \($0)\n" } ?? ""
-        return "\(next)Show one:  martlet-collector requests show \(report.requests[0].id)\n"
+    private static func nextSteps(after report: RequestsReport, _ source: [CommandFlag]) -> String {
+        let next = report.next.map { "Next page:  --before \($0)\n" } ?? ""
+        return "\(next)Show one:  \(CommandText.text("requests show \(report.requests[0].id)", source))\n"
     }
 }

@@ -16,13 +16,16 @@ struct RowName {
 
     /// Returns the name with its characters as they are.
     func of(_ row: ReportRow) -> String {
-        let name = Self.text(row, short)
-        let others = namesakes[name] ?? []
-        let telling = by.filter { dimension in
+        let text = Self.text(row, dimensions(of: row))
+        return text.isEmpty ? by.map { "no \($0.rawValue)" }.joined(separator: ", ") : text
+    }
+
+    /// Returns the dimensions that tell a row from all others.
+    func dimensions(of row: ReportRow) -> [Dimension] {
+        let others = namesakes[Self.text(row, short)] ?? []
+        return by.filter { dimension in
             short.contains(dimension) || others.contains { $0.dimensions[dimension] != row.dimensions[dimension] }
         }
-        let text = Self.text(row, telling)
-        return text.isEmpty ? by.map { "no \($0.rawValue)" }.joined(separator: ", ") : text
     }
 
     private static func text(_ row: ReportRow, _ dimensions: [Dimension]) -> String {

@@ -66,7 +66,7 @@ package enum VerdictText {
         case .requests(let requests, let window):
             "\(FigureText.counted(requests, "request")) \(name(window)), of \(Comparison.minRequests) that are needed"
         case .blocks(let blocks, let window):
-            "requests in \(blocks) parts of the time \(name(window)), of \(Comparison.minBlocks) that are needed"
+            "requests in \(FigureText.counted(blocks, "part")) of the time \(name(window)), of \(Comparison.minBlocks) that are needed"
         }
     }
 

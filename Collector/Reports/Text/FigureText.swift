@@ -60,12 +60,13 @@ package enum FigureText {
         return fixed(rest, unit > 0 && rest < 9.95 ? 1 : 0) + " " + units[unit]
     }
 
-    /// Returns a length of time in its largest unit, and in the next one unless `isShort`: `19 s`, `3 h 12 min`, `3 h`.
+    /// Returns a length of time in its largest unit, and in the next one unless `isShort`: `19 s`, `3 h 12 min`, `3 h`. From ten
+    /// minutes on seconds are left out.
     package static func age(_ seconds: UInt64, isShort: Bool = false) -> String {
         let units: [(String, UInt64)] = [("d", 86_400), ("h", 3600), ("min", 60), ("s", 1)]
         let first = units.firstIndex { seconds >= $0.1 } ?? 3
         var parts = ["\(seconds / units[first].1) \(units[first].0)"]
-        if !isShort, first < 2 {
+        if !isShort, first < 2 || (first == 2 && seconds < 600) {
             let (unit, length) = units[first + 1]
             let rest = seconds % units[first].1 / length
             if rest > 0 { parts.append("\(rest) \(unit)") }

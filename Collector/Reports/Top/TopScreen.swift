@@ -20,7 +20,7 @@ package struct TopScreen {
     }
 
     private func body(height: Int) -> [String] {
-        if state.showsHelp { return Self.help }
+        if state.showsHelp { return Self.help.flatMap { device.wrapped($0) } }
         return state.view == .report ? report(height: height) : requests
     }
 
@@ -69,8 +69,10 @@ package struct TopScreen {
         let names = (state.report?.by ?? []).compactMap { row?.text(of: $0) }.filter { !$0.isEmpty }
         let title = device.paint(TerminalText.plain("Requests of " + names.joined(separator: " ")), .bold)
         guard let report = state.requests else { return wrapped(title) + ["Asking …"] }
-        return wrapped(title + "\n" + RequestsTable.text(of: report, on: device))
+        return wrapped(title + "\n" + RequestsTable.text(of: report, from: source, on: device))
     }
+
+    private var source: [CommandFlag] { NextCommand.ofSource(state.context.flags) }
 
     // MARK: Help
 

@@ -217,6 +217,13 @@ import Testing
                 "and there are none in the last 5 min (complete)"))
     }
 
+    @Test func nobodyCanTellOfABudgetWithoutRequests() throws {
+        let check = try #require(try limits(slo: "99.9%").burnRate)
+        #expect(
+            check.results(long: report([]), short: report([]))
+                == [CheckResult(.unknown, "There are no requests in the last 1 h for the objective.")])
+    }
+
     @Test func missingRequestsLeaveTheBudgetOpen() throws {
         #expect(try burn("99.9%", long: (10_000, 0), short: (1000, 0), completeness: 0.95).outcome == .unknown)
         #expect(try burn("99.9%", long: (10_000, 0), short: (1000, 0), completeness: 0.99).outcome == .holds)

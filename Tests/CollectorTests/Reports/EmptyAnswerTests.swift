@@ -71,6 +71,30 @@ import Testing
         #expect(many.hasSuffix("There are service-1, service-2, service-3, service-4, service-5 and 2 more.\n"))
     }
 
+    @Test func onlyTheUnknownOneOfSeveralNamesIsCorrected() throws {
+        let text = sentence([CommandFlag("service", "storfront"), CommandFlag("service", "catalog")]) {
+            $0.names = [.init(flag: "service", wanted: "storfront", known: ["storefront", "catalog"])]
+        }
+        #expect(text.hasSuffix("\n  martlet-collector report --service storefront --service catalog\n"))
+    }
+
+    @Test func aComparedVersionThatNobodySendsIsToldWithTheNearestOne() throws {
+        let text = sentence([CommandFlag("compare", "version:1.8.3..1.9.9")]) {
+            $0.names = [.init(flag: "version", wanted: "1.9.9", known: ["1.8.3", "1.9.0"])]
+        }
+        #expect(
+            text == """
+                No version is called 1.9.9. There are 1.8.3 and 1.9.0; nearest: 1.9.0
+                  martlet-collector report --compare version:1.8.3..1.9.0
+
+                """)
+    }
+
+    @Test func aCommandInMarkdownIsABlockOfCode() {
+        let text = ReportMarkdown.text(of: report, context([CommandFlag("collector", "http://127.0.0.1:4318")]))
+        #expect(text.contains("\n\n    martlet-collector report --since 7d --collector http://127.0.0.1:4318\n"))
+    }
+
     @Test func theLatestDataIsTold() throws {
         let latest = try #require(TimeText.parse("2026-11-21T13:42:10Z", now: 0))
         let text = sentence([CommandFlag("since", "5m"), CommandFlag("environment", "test")]) {
@@ -78,8 +102,8 @@ import Testing
         }
         #expect(
             text == """
-                Nothing came in the last 5 min. The latest is from 13:42:10 UTC, 3 h 12 min ago, from storefront-2:
-                  martlet-collector report --since 2026-11-21T13:38:00Z --until 2026-11-21T13:43:00Z --environment test
+                Nothing came in the last 5 min. The latest came at 13:42:10 UTC, 3 h 12 min ago, from storefront-2:
+                  martlet-collector report --since 2026-11-21T12:43:00Z --until 2026-11-21T13:43:00Z --environment test
 
                 """)
     }

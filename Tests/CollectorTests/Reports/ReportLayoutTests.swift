@@ -155,6 +155,36 @@ import Testing
             })
     }
 
+    @Test func theFirstLineNamesTheRowThatItsCountIsOf() {
+        func first(_ by: [Dimension], _ rows: [([String?], count: UInt64, failed: UInt64)]) -> String {
+            lines(report(by, rows), columns: nil)[0]
+        }
+        let byStatus = first([.status, .kind], [(["500", "client"], 9, 4), (["503", "client"], 9, 5)])
+        #expect(byStatus.hasSuffix(" failed, 5 of them in 503 client."))
+        let byService = first([.service, .status], [(["a", "503"], 9, 4), (["b", "503"], 9, 5)])
+        #expect(byService.hasSuffix(" failed, 5 of them in b 503."))
+        let byEndpoint = first([.host, .endpoint], [(["a", "/x"], 9, 4), (["b", "/x"], 9, 5), (["b", "/y"], 9, 0)])
+        #expect(byEndpoint.hasSuffix(" failed, 5 of them in b /x."))
+    }
+
+    @Test func oneRequestIsSeenInATrend() {
+        var report = report([.endpoint], [(["/a"], 1, 0), (["/b"], 9, 0)])
+        for row in report.rows.indices {
+            report.rows[row].trend = ReportRow.Trend(
+                count: [0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0], failed: Array(repeating: 0, count: 11))
+        }
+        #expect(lines(report, columns: 200).contains { $0.hasPrefix("/a") && $0.contains("▁█") })
+    }
+
+    @Test func theLastLineOfAComparisonOfVersionsHasTheLaterOne() {
+        var context = ReportContext()
+        context.flags = [CommandFlag("compare", "version:1.8..1.9")]
+        let text = lines(report([.service, .endpoint], [(["shop", "/a"], 9, 1)]), context, columns: nil)
+        #expect(
+            text.suffix(2).first
+                == "See them:  martlet-collector requests --version 1.9 --endpoint /a --failed")
+    }
+
     @Test func theLastLineHasTheSameFilters() {
         var context = ReportContext()
         context.flags = [

@@ -39,6 +39,18 @@ import Testing
         #expect(waterfall.connection == .new)
     }
 
+    @Test func theBarOfAListBlamesNobodyForTimeThatNoPhaseTellsOf() throws {
+        func bar(_ phases: [RequestPhase: Double], status: Int? = 200, error: String? = nil) throws -> String {
+            PhaseBar.text(of: try report(phases, duration: 2000, status: status, error: error, isReused: true).summary)
+        }
+        #expect(try bar([.queue: 1], status: nil, error: "timeout") == "░" + String(repeating: "·", count: 18))
+        #expect(
+            try bar([.queue: 1, .connect: 200, .tls: 200], status: nil, error: "timeout")
+                == "░" + String(repeating: "▒", count: 4) + String(repeating: "█", count: 14))
+        #expect(try bar([.queue: 200, .firstByte: 1800]) == "░░" + String(repeating: "█", count: 16))
+        #expect(try bar([:]) == "")
+    }
+
     @Test func theScaleHoldsPhasesThatAreLongerThanTheRequest() throws {
         #expect(try waterfall([.queue: 3, .firstByte: 4], duration: 5).scale == 7)
     }
