@@ -26,7 +26,7 @@ struct MapPicture {
     /// The place of a box's texts in it, and the room at their end, in pixels.
     private static let (indent, margin) = (14.0, 6.0)
     /// The sizes of the letters in the style sheet, in pixels.
-    private static let (nameSize, lineSize) = (15.0, 12.0)
+    private static let (nameSize, lineSize) = (14.0, 12.0)
 
     let layout: MapLayout
     /// The texts of the layout's boxes, in their order.

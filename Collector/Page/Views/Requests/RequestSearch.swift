@@ -23,10 +23,10 @@ struct RequestSearch {
             kind
             Form.choice("Method", .method, list.methods, visit.parameters.all(.method))
             Form.choice("Host", .host, list.hosts, visit.parameters.all(.host))
-            text("Status", .status, "5xx, 404", characters: 8)
-            text("Error", .error, "timeout", characters: 14)
-            text("Slower than", .slowerThan, "500ms", characters: 7)
-            text("Faster than", .fasterThan, "2s", characters: 7)
+            text("Status", .status, "5xx, 404", characters: 7)
+            text("Error", .error, "timeout", characters: 11)
+            text("Slower than", .slowerThan, "500ms", characters: 6)
+            text("Faster than", .fasterThan, "2s", characters: 6)
             Form.check("Failed only", .failed, isOn: list.filters.contains { $0.name == .failed })
             element("button", .class("primary")) { "Search" }
         }
