@@ -40,4 +40,13 @@ struct TimeSlot: Sendable {
         }
         return parts.map { TimeSlot($0.window, $0.group) }
     }
+
+    /// Returns the slot with the highest rate; `nil` if a slot is without requests. Its sender may report less often than slots begin,
+    /// and has the requests of several slots in one.
+    static func busiest(of slots: [TimeSlot]) -> TimeSlot? {
+        // The window cuts the slots at its ends, and an interval that it cuts counts as a whole.
+        let whole = slots.dropFirst().dropLast()
+        guard whole.count > 1, whole.allSatisfy({ $0.measures != nil }) else { return nil }
+        return whole.max { ($0.measures?.perSecond ?? 0) < ($1.measures?.perSecond ?? 0) }
+    }
 }

@@ -73,14 +73,8 @@ struct TotalsStrip {
         return ", from \(FigureText.figure(least)) to \(FigureText.figure(most))\(unit == " s" ? " ms" : unit)"
     }
 
-    /// The highest rate of a slot; `nil` if a slot is without requests. Its sender may report less often than slots begin, and has
-    /// the requests of several slots in one.
     private var busiest: String? {
-        // The window cuts the slots at its ends, and an interval that it cuts counts as a whole.
-        let rates = totals.slots.dropFirst().dropLast().map { ($0.measures?.perSecond, $0.window.from) }
-        guard rates.count > 1, let most = rates.max(by: { ($0.0 ?? 0) < ($1.0 ?? 0) }), let rate = most.0,
-            rates.allSatisfy({ $0.0 != nil })
-        else { return nil }
-        return "most \(FigureText.figure(rate)) /s at \(ClockText.time(most.1))"
+        guard let slot = TimeSlot.busiest(of: totals.slots), let rate = slot.measures?.perSecond else { return nil }
+        return "most \(FigureText.figure(rate)) /s at \(ClockText.time(slot.window.from))"
     }
 }

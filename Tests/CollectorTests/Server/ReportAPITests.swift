@@ -165,6 +165,25 @@ import Testing
         }
     }
 
+    @Test func agentsOfOneServiceAreListedAlone() async throws {
+        try await withServer { client in
+            for service in ["checkout", "catalog"] {
+                let batch = MetricsBatch(
+                    resource: Samples.resource(service), start: Samples.time(0), end: Samples.time(10),
+                    series: [Samples.dimensions(): Samples.statistics([1])], ledger: Ledger(captured: 1))
+                #expect(try await client.post(try batch.otlp()).status == .ok)
+            }
+            for (query, services) in [
+                ("", ["catalog", "checkout"]), ("?service=catalog", ["catalog"]), ("?environment=other", []),
+                ("?version=1.2&service=checkout", ["checkout"]),
+            ] as [(String, [String])] {
+                let response = try await client.get("/api/v1/agents\(query)")
+                let report = try ReportJSON.value(of: AgentsReport.self, in: Data(buffer: response.body))
+                #expect(report.agents.map(\.service).sorted() == services, "\(query)")
+            }
+        }
+    }
+
     @Test func agentsAreListedWithTheBatchesThatAreMissing() async throws {
         try await withServer(clock: { Samples.time(11) }) { client in
             @Sendable func agent(after batch: String) async throws -> (agent: AgentsReport.Agent, table: String) {

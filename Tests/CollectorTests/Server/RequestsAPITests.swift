@@ -52,6 +52,21 @@ import Testing
         }
     }
 
+    @Test func aSizeThatTheSenderDoesNotTellIsLeftOut() async throws {
+        try await withServer { client in
+            for agent in ["martlet 0.1.0", "opentelemetry 1.38"] {
+                var (span, resource) = (detail, Samples.resource())
+                (span.bytesSent, resource.agent, resource.instance) = (0, agent, agent)
+                let batch = DetailsBatch(resource: resource, details: [span])
+                #expect(try await client.post(try batch.otlp(), to: "/v1/traces").status == .ok)
+            }
+            let requests = try await list("", from: client).requests
+            let sent = requests.reduce(into: [:]) { $0[$1.instance] = $1.bytes.sent }
+            #expect(sent == ["martlet 0.1.0": 0])
+            #expect(requests.map(\.bytes.received) == [5, 5])
+        }
+    }
+
     @Test func aRequestIsShownWithEverythingThatIsKept() async throws {
         try await withServer { client in
             var child = Samples.detail(2)
