@@ -70,9 +70,14 @@ package struct HTTPSpanAttributes: Sendable, Equatable {
         return old.flatMap { Self.text($0, nil, value) }
     }
 
+    /// Returns a whole number, which some pipelines write as a text or as a floating-point number.
     private static func integer(_ name: String, _ old: String?, _ value: (String) -> SpanAttribute?) -> Int? {
-        if case .integer(let number)? = value(name) { return Int(exactly: number) }
-        return old.flatMap { integer($0, nil, value) }
+        switch value(name) {
+        case .integer(let number)?: Int(exactly: number)
+        case .double(let number)?: Int(exactly: number)
+        case .string(let text)?: Int(text)
+        default: old.flatMap { integer($0, nil, value) }
+        }
     }
 
     private static func size(_ name: String, _ old: String, _ value: (String) -> SpanAttribute?) -> UInt64 {

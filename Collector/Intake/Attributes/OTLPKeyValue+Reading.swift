@@ -10,8 +10,13 @@ extension [OTLPKeyValue] {
         return text.utf8.count <= IntakeLimits.longestName ? text.storable(upTo: 3 * IntakeLimits.longestName) : text
     }
 
+    /// Returns a whole number, which some pipelines write as a text or as a floating-point number.
     func integer(_ name: String) -> Int? {
-        guard case .intValue(let value)? = first(where: { $0.key == name })?.value.value else { return nil }
-        return Int(exactly: value)
+        switch first(where: { $0.key == name })?.value.value {
+        case .intValue(let value)?: Int(exactly: value)
+        case .doubleValue(let value)?: Int(exactly: value)
+        case .stringValue(let text)?: Int(text)
+        default: nil
+        }
     }
 }

@@ -18,7 +18,8 @@ struct DurationMetric {
 
     /// Seconds by the unit's name: the names of UCUM, and others that some senders write.
     private static let seconds = [
-        "s": 1, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "seconds": 1, "milliseconds": 1e-3,
+        "s": 1, "ms": 1e-3, "us": 1e-6, "\u{b5}s": 1e-6, "\u{3bc}s": 1e-6, "ns": 1e-9, "second": 1, "seconds": 1,
+        "millisecond": 1e-3, "milliseconds": 1e-3,
     ]
 }
 

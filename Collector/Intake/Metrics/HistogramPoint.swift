@@ -41,6 +41,6 @@ struct HistogramPoint {
     var sum: Double? { figures.sum }
 
     /// The start of the interval. A delta without a start stands for the moment of its end, because nothing is known of
-    /// the time before.
-    var intervalStart: UnixNanoseconds { temporality == .delta && start == 0 ? end : start }
+    /// the time before. So does one that ends before it starts: the sender's clock was set back in between.
+    var intervalStart: UnixNanoseconds { temporality == .delta && (start == 0 || start > end) ? end : start }
 }

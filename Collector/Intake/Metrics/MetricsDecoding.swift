@@ -37,7 +37,11 @@ struct MetricsDecoding {
         }
         // A collector of a host's metrics has all of its processes, few of which are services.
         hasService = resource.service != TelemetryResource.unknownService
-        for scope in part.scopes { try take(scope, reserve) }
+        // Some instruments have one scope for each set of names: the two differ in their schema alone.
+        let names = part.scopes.reduce(into: [:]) {
+            $0[StreamID($1.scope), default: Set()].formUnion($1.metrics.map(\.name))
+        }
+        for scope in part.scopes { try take(scope, names[StreamID(scope.scope)] ?? [], reserve) }
         // Phases come last, because they are added to the points of durations.
         for metric in part.metrics where metric.name == MetricName.clientPhaseDuration { try takePhases(metric) }
         if let unwatched { ledger?.note(\.unwatched, unwatched) }
@@ -48,8 +52,10 @@ struct MetricsDecoding {
             processTotals: process.totals)
     }
 
-    private mutating func take(_ part: EncodedScopeMetrics, _ reserve: MemoryReservation) throws {
-        let names = Set(part.metrics.map(\.name))
+    /// - Parameter names: those of all metrics of the same instrumentation scope.
+    private mutating func take(
+        _ part: EncodedScopeMetrics, _ names: Set<String>, _ reserve: MemoryReservation
+    ) throws {
         let scope = StreamID(part.scope)
         for metric in part.metrics {
             let stable = MetricName.stable(of: metric.name)
@@ -84,7 +90,7 @@ struct MetricsDecoding {
         _ metric: EncodedMetric, _ durations: DurationMetric, _ scope: StreamID, _ reserve: MemoryReservation
     ) throws {
         guard let unit = durations.secondsPerUnit else {
-            return try refuse(metric, "the unit of the durations is unknown; use s or ms")
+            return try refuse(metric, "the unit of the durations is unknown; use s, ms, us or ns")
         }
         guard let histogram = metric.histogram else {
             return try refuse(metric, "durations must be sent as histograms")
@@ -118,7 +124,8 @@ struct MetricsDecoding {
     private mutating func takeSizes(
         _ metric: EncodedMetric, _ sizes: SizeMetric, _ scope: StreamID
     ) throws(ProtobufReader.UncommonForm) {
-        guard let histogram = metric.histogram else { return try refuse(metric, "sizes must be sent as histograms") }
+        // Before the stable names, some instruments counted bytes as sums.
+        guard let histogram = metric.histogram else { return refusals.ignore(try metric.message().pointCount) }
         let stream = scope.adding(metric: metric.name)
         var rest = HistogramPoints(histogram, of: sizes.kind, known)
         while let point = try rest.next() {

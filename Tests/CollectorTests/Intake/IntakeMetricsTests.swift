@@ -120,7 +120,7 @@ import Testing
             { $0.scale = 99 }, { $0.sum = .nan }, { $0.sum = -1 }, { $0.sum = 1e300 }, { $0.clearSum() },
             { $0.count = 7 }, { $0.positive.offset = .max }, { $0.positive.offset = .min },
             { $0.positive.bucketCounts = [.max, 1] }, { $0.positive.bucketCounts = Array(repeating: 0, count: 5000) },
-            { $0.startTimeUnixNano = $0.timeUnixNano + 1 }, { $0.timeUnixNano = .max },
+            { $0.timeUnixNano = .max },
             { $0.attributes[1] = OTLPKeyValue("url.template", String(repeating: "x", count: 2000)) },
         ]
         for (index, damage) in damages.enumerated() {

@@ -34,6 +34,56 @@ import Testing
         #expect(odd.refusals.message.contains("unit"))
     }
 
+    @Test func twoScopesThatDifferInTheirSchemaAloneCountEachRequestOnce() throws {
+        let point = OtherMetrics.point([20, 20], bounds: [10, 50])
+        var request = OtherMetrics.request(scopes: [
+            [OtherMetrics.histogram([point], name: "http.server.duration", unit: "ms", .delta)],
+            [OtherMetrics.histogram([point], unit: "ms", .delta)],
+        ])
+        for index in 0..<2 {
+            request.resourceMetrics[0].scopeMetrics[index].scope.name = "instrument"
+            request.resourceMetrics[0].scopeMetrics[index].schemaURL = "https://opentelemetry.io/schemas/1.\(index)"
+        }
+        let taken = try Intake().metrics(try request.serializedBytes(), encoding: .identity)
+        #expect(taken.values.first?.points.map(\.statistics.requests) == [2])
+    }
+
+    @Test(arguments: ["\u{b5}s", "\u{3bc}s", "us"]) func microsecondsHaveThreeNames(unit: String) throws {
+        let point = OtherMetrics.point([2000], bounds: [10, 5000])
+        let taken = try take([[OtherMetrics.histogram([point], unit: unit, .delta)]])
+        #expect(taken.values.first?.points.map(\.statistics.duration.sum) == [0.002])
+    }
+
+    @Test func aStatusMayBeATextOrAFloatingPointNumber() throws {
+        for status in [
+            OTLPKeyValue("http.response.status_code", "500"),
+            .with {
+                $0.key = "http.response.status_code"; $0.value.doubleValue = 500
+            },
+        ] {
+            let method = OTLPKeyValue("http.request.method", "GET")
+            #expect(try dimensions("http.server.request.duration", [method, status]).status == 500)
+        }
+        let odd = OTLPKeyValue("http.response.status_code", "five hundred")
+        #expect(try dimensions("http.server.request.duration", [odd]).status == nil)
+    }
+
+    @Test func sizesThatAreSumsAreIgnored() throws {
+        var metric = OTLPMetric()
+        metric.name = "http.server.request.size"
+        metric.sum.dataPoints = [.with { $0.asInt = 512 }]
+        let taken = try take([[metric]])
+        #expect(taken.refusals.message == "")
+    }
+
+    @Test func aDeltaThatEndsBeforeItStartsStandsForTheMomentOfItsEnd() throws {
+        let point = OtherMetrics.point([0.2], start: 20, end: 10)
+        let taken = try take([[OtherMetrics.histogram([point], .delta)]])
+        let counted = try #require(taken.values.first?.points.first)
+        #expect((counted.start, counted.end) == (Samples.time(10), Samples.time(10)))
+        #expect(taken.refusals.message == "")
+    }
+
     @Test func anExponentialHistogramOfMillisecondsIsOneOfSeconds() throws {
         var milliseconds = ExponentialHistogram()
         for value in 1...1000 { milliseconds.record(Double(value)) }
