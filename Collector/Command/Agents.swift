@@ -45,10 +45,10 @@ struct Agents: AsyncParsableCommand {
         var parameters = AgentsParameters()
         let zone = UTCOffset.environment(ProcessInfo.processInfo.environment)
         parameters.add(.since, since.map { TimeExpression.absolute($0, now: SQLiteStorage.systemClock(), in: zone) })
-        let filters =
-            [(.service, service), (.environment, environment), (.version, version), (.instance, instance)]
-            as [(AgentsParameter, [String])]
-        for (name, values) in filters { values.forEach { parameters.add(name, $0) } }
+        for value in service { parameters.add(.service, value) }
+        for value in environment { parameters.add(.environment, value) }
+        for value in version { parameters.add(.version, value) }
+        for value in instance { parameters.add(.instance, value) }
         let since = try parameters.since(now: SQLiteStorage.systemClock())
         if let store = try await source.openStore() {
             return try await store.agentsReport(since: since, parameters.filter(), now: SQLiteStorage.systemClock())

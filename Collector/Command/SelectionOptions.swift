@@ -78,10 +78,8 @@ struct SelectionOptions: ParsableArguments {
         comparedWith compare: String? = nil
     ) -> [(dimension: MartletStorage.Dimension, value: String)] {
         let filters = EmptyAnswer.Names.dimensions.flatMap { dimension in wanted(dimension).map { (dimension, $0) } }
-        guard case .versions(let before, let after)? = compare.flatMap({ try? ComparisonBase($0) }) else {
-            return filters
-        }
-        return filters + [(.version, after), (.version, before)]
+        guard let versions = ComparisonBase.versions(in: compare) else { return filters }
+        return filters + [(.version, versions.after), (.version, versions.before)]
     }
 
     private func wanted(_ dimension: MartletStorage.Dimension) -> [String] {

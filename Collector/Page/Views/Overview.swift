@@ -131,9 +131,6 @@ extension Visit {
     /// The requests that the overview counts: those of all filters, and of the later version if versions are compared.
     var countedRequests: PageAddress {
         let requests = selected(.requests)
-        guard let comparison, case .versions(_, let after)? = try? ComparisonBase(comparison) else {
-            return requests
-        }
-        return requests.with(.version, after)
+        return ComparisonBase.versions(in: comparison).map { requests.with(.version, $0.after) } ?? requests
     }
 }

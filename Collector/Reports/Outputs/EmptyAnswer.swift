@@ -49,10 +49,11 @@ package struct EmptyAnswer {
     private func corrected(_ flag: CommandFlag, _ names: Names, _ nearest: String) -> CommandFlag {
         if flag.name == names.flag, flag.value == names.wanted { return CommandFlag(flag.name, nearest) }
         guard flag.name == ReportParameter.compare.rawValue, names.flag == Dimension.version.rawValue,
-            case .versions(let before, let after)? = flag.value.flatMap({ try? ComparisonBase($0) })
+            let versions = ComparisonBase.versions(in: flag.value)
         else { return flag }
-        let versions = [before, after].map { $0 == names.wanted ? nearest : $0 }
-        return CommandFlag(flag.name, ComparisonBase.versions(before: versions[0], after: versions[1]).text)
+        let before = versions.before == names.wanted ? nearest : versions.before
+        let after = versions.after == names.wanted ? nearest : versions.after
+        return CommandFlag(flag.name, ComparisonBase.versions(before: before, after: after).text)
     }
 
     private func isBefore(_ time: UnixNanoseconds) -> Bool {

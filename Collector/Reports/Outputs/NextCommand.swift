@@ -6,14 +6,14 @@ enum NextCommand {
     /// Returns the command with the report's own filters. If requests failed, it shows those of the row with the most failures.
     static func text(for report: Report, _ context: ReportContext) -> String {
         var flags = selecting(context.flags)
-        if case .versions(_, let after)? = context.flag("compare").flatMap({ try? ComparisonBase($0) }) {
-            flags.append(CommandFlag("version", after))
+        if let versions = ComparisonBase.versions(in: context.flag("compare")) {
+            flags.append(CommandFlag("version", versions.after))
         }
         if let row = report.worstRow {
             let dimensions = RowName(of: report.rows, by: report.by).dimensions(of: row)
             for dimension in dimensions where context.flag(dimension.rawValue) == nil {
-                let value = row.text(of: dimension)
-                if !value.isEmpty { flags.append(CommandFlag(dimension.rawValue, value)) }
+                // An empty value selects requests without one.
+                flags.append(CommandFlag(dimension.rawValue, row.text(of: dimension)))
             }
             flags.append(CommandFlag("failed"))
         }

@@ -31,6 +31,12 @@ package enum ComparisonBase: Sendable, Equatable {
         }
     }
 
+    /// Returns the two versions that the parameter `compare` names; `nil` if it names none.
+    package static func versions(in text: String?) -> (before: String, after: String)? {
+        guard let text, case .versions(let before, let after)? = try? ComparisonBase(text) else { return nil }
+        return (before, after)
+    }
+
     /// The parameter `compare`.
     package var text: String {
         switch self {

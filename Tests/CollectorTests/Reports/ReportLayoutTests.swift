@@ -176,6 +176,11 @@ import Testing
         #expect(lines(report, columns: 200).contains { $0.hasPrefix("/a") && $0.contains("▁█") })
     }
 
+    @Test func theLastLineSelectsRequestsWithoutAValueWhereTheRowHasNone() {
+        let text = lines(report([.status], [([nil], 9, 4), (["503"], 9, 1)]), columns: nil)
+        #expect(text.suffix(2).first == "See them:  martlet-collector requests --status '' --failed")
+    }
+
     @Test func theLastLineOfAComparisonOfVersionsHasTheLaterOne() {
         var context = ReportContext()
         context.flags = [CommandFlag("compare", "version:1.8..1.9")]

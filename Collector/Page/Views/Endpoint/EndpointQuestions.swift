@@ -13,7 +13,7 @@ struct EndpointQuestions {
     /// The requests of the selection, of either kind.
     private let selection: RequestFilter
     private let window: TimeWindow
-    /// Whose window is the one before.
+    /// The comparison that gives the window before.
     private let base: ComparisonBase
 
     /// The questions that are asked together: ``before``, ``failures``, ``senders``, and ``peers`` if the endpoint is known.
