@@ -7,9 +7,15 @@ extension ClickHouseStorage {
         _ queries: [StatisticsQuery]
     ) async throws -> [Result<StatisticsAnswer, TooManyGroups>] {
         let rolled = try await client.rolledHours()
-        var answers: [Result<StatisticsAnswer, TooManyGroups>] = []
-        for query in queries { answers.append(try await answer(to: query, rolled: rolled)) }
-        return answers
+        var answers: [Int: Result<StatisticsAnswer, TooManyGroups>] = [:]
+        for (index, query) in queries.enumerated() {
+            do {
+                answers[index] = try await answer(to: query.naming(groupsOf: answers), rolled: rolled)
+            } catch let failure as TooManyGroups {
+                answers[index] = .failure(failure)
+            }
+        }
+        return queries.indices.compactMap { answers[$0] }
     }
 
     package func account(in window: TimeWindow, _ filter: RequestFilter) async throws -> WindowAccount {
@@ -52,7 +58,7 @@ extension ClickHouseStorage {
             return .failure(TooManyGroups(limit: limits.maxGroups))
         }
         var (answer, query) = (answer, query)
-        query.groups = answer.groups.map(\.values)
+        query.groups = .named(answer.groups.map(\.values))
         let statement = StatisticsStatement(
             query, by: query.by, in: grid, from: try await withEarlyHours(source, in: grid), limit: limits.maxGroups)
         let found = answer.groups.isEmpty ? .success([]) : try await statement.groups(client)

@@ -19,7 +19,8 @@ package protocol Storage: Sendable {
     func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome
 
     /// Returns figures that are all of one moment, for each query in order; or the reason why the answer to it would be too large.
-    /// Asking together costs less than one after the other.
+    /// Asking together costs less than one after the other, and a query may be about the groups of an earlier answer
+    /// (``WantedGroups``).
     func statistics(_ queries: [StatisticsQuery]) async throws -> [Result<StatisticsAnswer, TooManyGroups>]
 
     /// Returns the account of the senders that a filter selects.

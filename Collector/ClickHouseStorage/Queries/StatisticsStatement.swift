@@ -26,7 +26,7 @@ struct StatisticsStatement {
         self.source = source
         self.limit = limit
         filter = query.filter
-        if let groups = query.groups, !query.by.isEmpty {
+        if case .named(let groups) = query.groups, !query.by.isEmpty {
             // A list of tuples of one element is a list of values.
             let values = groups.map { "(\($0.map { SQLText.quoted($0 ?? "") }.joined(separator: ", ")))" }
             let names = query.by.map(\.expression).joined(separator: ", ")
@@ -39,7 +39,7 @@ struct StatisticsStatement {
 
     /// Returns the condition on the services of a query's groups, by which the table's key finds their points.
     private static func services(_ query: StatisticsQuery) -> String {
-        guard let groups = query.groups, let index = query.by.firstIndex(of: .service) else { return "" }
+        guard case .named(let groups) = query.groups, let index = query.by.firstIndex(of: .service) else { return "" }
         return " AND service IN \(SQLText.list(Set(groups.map { $0[index] ?? "" }).sorted()))"
     }
 

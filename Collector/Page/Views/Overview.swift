@@ -31,17 +31,18 @@ package struct Overview: Sendable {
         let wanted: RequestKind? = try visit.parameters.choice(.kind)
         let questions = try OverviewQuestions(visit, wanted ?? .client)
         let answers = try await storage.statistics(questions.all)
-        let senders = try await storage.withoutSlots(ifTooMany: answers[0], questions.senders)
+        let ofReport = answers.dropLast(2)
+        let senders = try await storage.withoutSlots(ifTooMany: answers[ofReport.endIndex], questions.senders)
         kind = wanted ?? (senders.totals[.client] != nil ? .client : .server)
         let agents = try await storage.agents(seenSince: visit.window.from, limit: AgentsReport.maxAgents)
         services = OverviewService.all(of: senders, agents)
         incompleteness = try await Incompleteness(visit, senders, agents, in: storage)
         rules = RulesNotice(visit, senders.totals.values, agents.agents)
         totals = Totals(of: kind, in: senders)
-        hosts = CalledHosts(try answers[1].get())
+        hosts = CalledHosts(try answers[ofReport.endIndex + 1].get())
         if kind == questions.kind {
             (parameters, rows) = (
-                questions.parameters, try await questions.rows(of: Array(answers.dropFirst(2)), in: storage)
+                questions.parameters, try await questions.rows(of: Array(ofReport), in: storage)
             )
         } else {
             let served = try OverviewQuestions(visit, kind)

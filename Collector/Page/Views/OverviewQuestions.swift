@@ -31,7 +31,8 @@ struct OverviewQuestions {
         report = ReportQuestion(query, comparedWith: try parameters.comparison(of: query))
     }
 
-    var all: [StatisticsQuery] { [senders, hosts] + report.queries }
+    /// Those of the report come first.
+    var all: [StatisticsQuery] { report.queries + [senders, hosts] }
 
     struct Rows: Sendable {
         var report: Report

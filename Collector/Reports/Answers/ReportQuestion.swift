@@ -12,6 +12,10 @@ package struct ReportQuestion: Sendable {
     private let base: ComparisonBase?
     /// Whether the rows that are compared are asked for with their distributions.
     private var hasDistributions = false
+    /// Whether the window is the one that the store has answered.
+    private var isWider = false
+    /// The blocks after and before; `nil` to cut the window as if the store had all slots.
+    private var blocks: [ComparisonBlocks?] = [nil, nil]
 
     /// - Parameter base: the requests that the report's are compared with; `nil` for none.
     package init(_ query: StatisticsQuery, comparedWith base: ComparisonBase? = nil) {
@@ -20,36 +24,38 @@ package struct ReportQuestion: Sendable {
         self.base = base
     }
 
-    /// The query of the rows, and with a comparison that of the rows before.
+    /// The queries, which are asked first in a call (``WantedGroups``). With a comparison these are the rows after and before, those of
+    /// both in blocks after and before, and the rows after in slots.
     package var queries: [StatisticsQuery] {
         guard let base else { return [query] }
-        let asked = base.query(after: query)
-        return [asked, base.query(before: query, answeredFor: asked.window)].map(ranking)
+        let after = base.query(after: query)
+        let sides = [after, base.query(before: query, answeredFor: after.window)]
+        let inBlocks = zip(sides, blocks).map { side, blocks in
+            side.ofAnswers([0, 1])
+                .cut(into: blocks ?? ComparisonBlocks(side.window, slot: ComparisonBlocks.slot(for: side.window)))
+        }
+        let inSlots = query.step == nil ? [] : [after.ofAnswers([0]).ofSlotsAlone]
+        return sides.map(ranking) + inBlocks + inSlots
     }
 
     /// Returns the report of the answers to ``queries``. Throws ``TooManyGroups`` if there are too many rows.
     ///
-    /// - Parameter storage: asked for the rows in slots and blocks.
+    /// - Parameter storage: asked again if it keeps other figures of these rows than were expected.
     package func report(of answers: [Answer], in storage: some Storage) async throws -> Report {
         var after = try answers[0].get()
         guard let base else { return Report(after, for: query) }
-        var before = try await self.before(base, after.window, answers[1], in: storage)
+        if let fitted = try fitted(to: answers, base) {
+            return try await fitted.report(of: storage.statistics(fitted.queries), in: storage)
+        }
+        var before = try answers[1].get()
         let rows = ComparedRows(after: after.groups, before: before.groups)
-        after.groups = Array(after.groups.prefix(query.limit ?? after.groups.count))
-        let inBlocks = [base.query(after: query), base.query(before: query, answeredFor: after.window)]
-            .map { $0.selecting(rows.all).inBlocks }
-        // The rows in slots are asked for together with the blocks, because both are of the same points.
-        let shown = base.query(after: query).selecting(after.groups.map(\.values))
-        let inSlots = query.step == nil ? [] : [shown.ofSlotsAlone]
-        let parts = try await storage.statistics(inBlocks + inSlots)
-        let blocks = try await (
-            after: storage.inBlocks(inBlocks[0], parts[0].get()), before: storage.inBlocks(inBlocks[1], parts[1].get())
-        )
+        let blocks = try (after: answers[2].get(), before: answers[3].get())
         guard hasDistributions || after.takeBuckets(of: blocks.after) && before.takeBuckets(of: blocks.before) else {
             return try await whole.report(of: storage.statistics(whole.queries), in: storage)
         }
-        if let answer = try parts.dropFirst(2).first?.get() {
-            after.slots = answer.slots.map { GroupSlots(after.groups, of: $0.groups, in: $0.grid) }
+        after.groups = Array(after.groups.prefix(query.limit ?? after.groups.count))
+        if query.step != nil, let slots = try answers[4].get().slots {
+            after.slots = GroupSlots(after.groups, of: slots.groups, in: slots.grid)
         }
         var report = Report(after, for: base.query(after: query))
         report.compare(rows, in: blocks.after, with: before, in: blocks.before, base, limit: query.limit)
@@ -73,22 +79,29 @@ package struct ReportQuestion: Sendable {
         return ranking
     }
 
-    /// Returns the answer about the time before a window that was answered. It is the one that was asked for, unless that window is
-    /// wider than the query's.
-    private func before(
-        _ base: ComparisonBase, _ window: TimeWindow, _ answer: Answer, in storage: some Storage
-    ) async throws -> StatisticsAnswer {
-        let isTheSame = window == base.query(after: query).window
-        let before = base.query(before: query, answeredFor: window)
-        return isTheSame ? try answer.get() : try await storage.statistics(ranking(before))
+    /// Returns the question about the slots that the store has, where they are longer than was expected; `nil` if they are not. The
+    /// window is then wider, or the blocks are longer.
+    private func fitted(to answers: [Answer], _ base: ComparisonBase) throws -> ReportQuestion? {
+        var fitted = self
+        let window = try answers[0].get().window
+        if !isWider, window != base.query(after: query).window {
+            (fitted.query.window, fitted.isWider) = (window, true)
+            return fitted
+        }
+        for (side, answer) in zip(blocks.indices, answers[2...]) where blocks[side] == nil {
+            let answer = try answer.get()
+            guard let finest = answer.slots?.grid.finest, finest > ComparisonBlocks.slot(for: answer.window) else { continue }
+            fitted.blocks[side] = ComparisonBlocks(answer.window, slot: finest)
+        }
+        return fitted.blocks == blocks ? nil : fitted
     }
 }
 
 extension StatisticsQuery {
-    /// Returns the query of these groups, all of them.
-    fileprivate func selecting(_ groups: [[String?]]) -> StatisticsQuery {
+    /// Returns the query of the groups of other answers, all of them.
+    fileprivate func ofAnswers(_ indexes: [Int]) -> StatisticsQuery {
         var query = self
-        (query.groups, query.limit) = (groups, nil)
+        (query.groups, query.limit) = (.ofAnswers(indexes), nil)
         return query
     }
 
@@ -97,21 +110,6 @@ extension StatisticsQuery {
         var query = self
         query.hasDistributions = false
         return query
-    }
-
-    /// The query of all groups in the blocks of a comparison (``ComparisonBlocks``).
-    fileprivate var inBlocks: StatisticsQuery {
-        cut(into: ComparisonBlocks(window, slot: ComparisonBlocks.slot(for: window)))
-    }
-}
-
-extension Storage {
-    /// Returns an answer in blocks, or a new one in longer blocks if the store keeps a part of the window in longer slots alone.
-    fileprivate func inBlocks(_ query: StatisticsQuery, _ answer: StatisticsAnswer) async throws -> StatisticsAnswer {
-        guard let finest = answer.slots?.grid.finest, finest > ComparisonBlocks.slot(for: query.window) else {
-            return answer
-        }
-        return try await statistics(query.cut(into: ComparisonBlocks(answer.window, slot: finest)))
     }
 }
 

@@ -43,10 +43,10 @@ struct ChunkPass {
     /// Adds the points of selected groups once more.
     ///
     /// - Parameters:
-    ///   - sources: the index of the sums from which the groups of each sum were selected.
+    ///   - sources: the index of the sums from which the groups of each sum were selected; `nil` for groups that are looked up anew.
     ///   - passes: the passes that these sums were made in.
     static func add(
-        toSelected sums: inout [GroupSums], of sources: [Int], after passes: [ChunkPass], in db: Database
+        toSelected sums: inout [GroupSums], of sources: [Int?], after passes: [ChunkPass], in db: Database
     ) throws {
         var rest = Set(sums.indices)
         for pass in passes {
@@ -54,9 +54,11 @@ struct ChunkPass {
             var second = pass
             second.isSecond = true
             second.indexes = sums.indices.filter {
-                sums[$0].ranges == pass.ranges && pass.indexes.contains(sources[$0])
+                sums[$0].ranges == pass.ranges && sources[$0].map(pass.indexes.contains) ?? false
             }
-            second.columns = second.indexes.map { pass.indexes.firstIndex(of: sources[$0]) ?? 0 }
+            second.columns = second.indexes.map { sum in
+                sources[sum].flatMap { pass.indexes.firstIndex(of: $0) } ?? 0
+            }
             rest.subtract(second.indexes)
             if second.indexes.isEmpty { continue }
             try second.add(chunks, to: &sums, in: db)

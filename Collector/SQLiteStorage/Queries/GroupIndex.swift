@@ -20,7 +20,7 @@ struct GroupIndex {
     ///   - maxGroups: slots of groups at most.
     ///   - slots: the slots of a group; 1 if it has none.
     init(of query: StatisticsQuery, maxGroups: Int, slots: Int) {
-        wanted = query.groups.map { Set($0) }
+        wanted = if case .named(let values) = query.groups { Set(values) } else { nil }
         wantedValues = query.by.count
         self.maxGroups = maxGroups
         self.slots = max(1, slots)

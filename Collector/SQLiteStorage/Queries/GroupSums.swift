@@ -63,13 +63,22 @@ struct GroupSums {
     /// All requests of each kind if the groups have no buckets; `nil` if they have.
     var totalBuckets: [RequestKind: RequestGroup]? { buckets?.totals }
 
-    /// Returns sums of the groups of an answer alone, for a second pass over the same points.
+    /// Whether the groups of a query can be selected from these sums.
+    ///
+    /// - Parameter own: the query of these sums.
+    func canSelect(_ query: StatisticsQuery, of own: StatisticsQuery) -> Bool {
+        failure == nil && grid == nil && own.groups == .all
+            && (own.window, own.filter, own.by) == (query.window, query.filter, query.by)
+    }
+
+    /// Returns sums of some of the groups alone, for a second pass over the same points.
     ///
     /// - Parameters:
-    ///   - query: the query of these sums.
+    ///   - wanted: the values of these groups.
+    ///   - query: the query that they are for, about the same requests as the sums' own.
     ///   - isInSlots: whether the groups are summed up in the query's slots.
     func selecting(
-        _ groups: [RequestGroup], _ query: StatisticsQuery, isInSlots: Bool, _ expired: ExpiredTimes,
+        _ wanted: [[String?]], _ query: StatisticsQuery, isInSlots: Bool, _ expired: ExpiredTimes,
         _ limits: SQLiteLimits
     ) -> GroupSums {
         var selected = self
@@ -79,7 +88,7 @@ struct GroupSums {
         if isInSlots, let grid = query.grid(in: window, expired) {
             (selected.grid, selected.ranges) = (grid, query.ranges(of: grid, expired))
         }
-        selected.select(Set(groups.map(\.values)), dimensions: query.by.count, maxGroups: limits.maxGroups)
+        selected.select(Set(wanted), dimensions: query.by.count, maxGroups: limits.maxGroups)
         return selected
     }
 
@@ -96,6 +105,21 @@ struct GroupSums {
             sums.append(contentsOf: repeatElement(empty(values), count: slots))
             return sums.count - slots
         }
+    }
+
+    /// Returns the answer to the query that the sums were made for.
+    func answer(
+        to query: StatisticsQuery, _ accounts: inout WindowAccounts, in db: Database
+    ) throws -> Result<StatisticsAnswer, TooManyGroups> {
+        if let failure { return .failure(failure) }
+        let account = try accounts.account(in: window, query.filter, in: db)
+        guard let grid else {
+            return .success(
+                StatisticsAnswer(query, window: window, sums: sums, account: account, damagedPoints: damagedPoints))
+        }
+        return .success(
+            StatisticsAnswer(
+                query, groups: wholes, slots: slots, in: grid, account: account, damagedPoints: damagedPoints))
     }
 
     /// The slots of each group.

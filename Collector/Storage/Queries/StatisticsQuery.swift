@@ -6,8 +6,7 @@ package struct StatisticsQuery: Sendable, Equatable {
     package var filter: RequestFilter
     /// The dimensions that groups are told apart by.
     package var by: [Dimension]
-    /// The values of the groups that are wanted; `nil` for all groups. Nothing else counts, to the totals neither.
-    package var groups: [[String?]]?
+    package var groups = WantedGroups.all
     package var order: GroupOrder
     /// Groups of the answer at most; `nil` for all.
     package var limit: Int?

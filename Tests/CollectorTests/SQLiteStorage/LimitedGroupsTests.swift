@@ -104,7 +104,7 @@ import Testing
             query.limit = 4
             let first = try await storage.statistics(query)
             query.limit = nil
-            query.groups = first.groups.map(\.values)
+            query.groups = .named(first.groups.map(\.values))
             let alone = try await storage.statistics(query)
             #expect(first.slots?.grid == alone.slots?.grid)
             let slots = Dictionary(uniqueKeysWithValues: zip(alone.groups.map(\.values), alone.slots?.groups ?? []))
@@ -151,6 +151,35 @@ import Testing
             #expect(together.slots?.groups.map { $0.map(\.count) } == alone.slots?.groups.map { $0.map(\.count) })
         }
     }
+
+    @Test func theGroupsOfAnswersHaveTheFiguresOfTheSameGroupsByName() async throws {
+        try await storeHours()
+        for (number, query) in queries(by: [.service, .endpoint]).enumerated() {
+            var (first, other) = (query, query)
+            (first.limit, first.hasDistributions) = (3, false)
+            (other.limit, other.window.from) = (2, query.window.to - 1_200_000_000_000)
+            var selecting = query
+            selecting.step = [nil, 60_000_000_000, 360_000_000_000][number % 3]
+            selecting.groups = .ofAnswers([0, 1])
+            var elsewhere = selecting
+            elsewhere.window = Self.tenMinutes
+            let answers = try await storage.statistics([first, other, selecting, elsewhere]).map { try $0.get() }
+            let values = Set((answers[0].groups + answers[1].groups).map(\.values))
+            #expect(values.isSuperset(of: answers[2].groups.map(\.values)))
+            #expect(Set(answers[2].groups.map(\.values)).isSuperset(of: answers[0].groups.map(\.values)))
+            for (query, answer) in [(selecting, answers[2]), (elsewhere, answers[3])] {
+                var named = query
+                named.groups = .named(Array(values))
+                let alone = try await storage.statistics(named)
+                #expect(answer.groups == alone.groups)
+                #expect(answer.slots == alone.slots)
+                #expect(answer.totals.mapValues(\.count) == alone.totals.mapValues(\.count))
+                #expect(answer.account == alone.account)
+            }
+        }
+    }
+
+    private static let tenMinutes = TimeWindow(from: Samples.time(start + 1_000), to: Samples.time(start + 1_600))
 
     @Test func groupsWithoutDistributionsHaveAllOtherFigures() async throws {
         try await storeHours()
