@@ -7,7 +7,12 @@ package struct Comparison: Sendable {
     /// The blocks with requests that a row needs in each window.
     package static let minBlocks = 6
 
+    /// Rows whose tests are kept until their verdicts are asked for. Those of more would take much memory, and are made again.
+    private static let maxKeptTests = 200
+
     private let rows: [ComparedRow]
+    /// The tests that are kept, by the index of their row.
+    private let tests: [Int: RowTests]
     /// The reason why a row cannot be compared; `nil` for those that are.
     private let shortages: [Verdict.Shortage?]
     /// The verdicts on the rows that changed, by their index.
@@ -25,15 +30,19 @@ package struct Comparison: Sendable {
     package init(of rows: [ComparedRow]) {
         let shortages = rows.map(Verdict.Shortage.init)
         let compared = rows.indices.filter { shortages[$0] == nil }
-        // Most rows have not changed, and need no more than their p-values.
-        let results = compared.map { RowTests(rows[$0]).pValues }
+        var tests: [Int: RowTests] = [:]
+        let results = compared.map { row in
+            let made = RowTests(rows[row])
+            if compared.count <= Self.maxKeptTests { tests[row] = made }
+            return made.pValues
+        }
         let failures = FalseDiscoveryRate(results.compactMap(\.failures))
         let durations = FalseDiscoveryRate(results.flatMap(\.durations))
         let found = RowTests.Levels(failures: failures.level, durations: durations.level)
         let changed = zip(compared, results).filter { $1.count(at: found) }.compactMap { row, _ in
-            Verdict(RowTests(rows[row]).changes(found)).map { (row, $0) }
+            Verdict((tests[row] ?? RowTests(rows[row])).changes(found)).map { (row, $0) }
         }
-        (self.rows, self.shortages) = (rows, shortages)
+        (self.rows, self.shortages, self.tests) = (rows, shortages, tests)
         changes = Dictionary(changed) { first, _ in first }
         missed = RowTests.Levels(failures: failures.levelOfOneMore, durations: durations.levelOfOneMore)
     }
@@ -42,7 +51,7 @@ package struct Comparison: Sendable {
     package subscript(row: Int) -> Verdict {
         if let change = changes[row] { return change }
         if let shortage = shortages[row] { return .tooLittleData(shortage) }
-        return .noChangeFound(wouldHaveSeen: RowTests(rows[row]).smallestChange(missed))
+        return .noChangeFound(wouldHaveSeen: (tests[row] ?? RowTests(rows[row])).smallestChange(missed))
     }
 
     package var worse: Int { changes.values.count { if case .worse = $0 { true } else { false } } }
