@@ -31,7 +31,10 @@ struct Agents: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions<OutputFormat>
 
     func run() async throws {
-        let report = try await reportingFailure { try await fetch() }
+        let report = try await reportingFailure { try await source.agents(parameters) }
+        if report.agents.isEmpty, output.format == .table {
+            return try Output.answer(try await reportingFailure { try await explanation(of: report) })
+        }
         let device = output.device
         // A file has the same text whenever it is written.
         let now = device.isTerminal ? SQLiteStorage.systemClock() : nil
@@ -41,7 +44,17 @@ struct Agents: AsyncParsableCommand {
         }
     }
 
-    private func fetch() async throws -> AgentsReport {
+    /// Returns why the list has no agents.
+    private func explanation(of report: AgentsReport) async throws -> String {
+        let given = EmptyAnswer.Names.dimensions.flatMap { dimension in
+            parameters.values.filter { $0.name.rawValue == dimension.rawValue }.map { (dimension, $0.value) }
+        }
+        let unknown = try await source.names(wanted: given).first { !$0.isKnown }
+        return AgentsTable.nothing(
+            in: report, parameters.commandFlags.filter { $0.name != AgentsParameter.since.rawValue }, unknown: unknown)
+    }
+
+    private var parameters: AgentsParameters {
         var parameters = AgentsParameters()
         let zone = UTCOffset.environment(ProcessInfo.processInfo.environment)
         parameters.add(.since, since.map { TimeExpression.absolute($0, now: SQLiteStorage.systemClock(), in: zone) })
@@ -49,10 +62,6 @@ struct Agents: AsyncParsableCommand {
         for value in environment { parameters.add(.environment, value) }
         for value in version { parameters.add(.version, value) }
         for value in instance { parameters.add(.instance, value) }
-        let since = try parameters.since(now: SQLiteStorage.systemClock())
-        if let store = try await source.openStore() {
-            return try await store.agentsReport(since: since, parameters.filter(), now: SQLiteStorage.systemClock())
-        }
-        return try await source.client().get("api/v1/agents", parameters.query)
+        return parameters
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import MartletReports
+import MartletStorage
 
 /// The dimensions that a report groups requests by, and the order of the groups.
 struct GroupingOptions: ParsableArguments {
@@ -7,10 +8,13 @@ struct GroupingOptions: ParsableArguments {
         help: """
             Dimension to group by: service, environment, kind, method, host, endpoint, status, error, rule, version or \
             instance; may be repeated. (default: service, kind, method, host, endpoint)
-            """)
+            """,
+        completion: .list(MartletStorage.Dimension.allCases.map(\.rawValue)))
     var by: [String] = []
 
-    @Option(help: "Figure to sort by: impact, count, failures, failure-rate, p50, p95, p99 or max. (default: impact)")
+    @Option(
+        help: "Figure to sort by: impact, count, failures, failure-rate, p50, p95, p99 or max. (default: impact)",
+        completion: .list(GroupOrder.Measure.allCases.map(\.rawValue)))
     var sort: String?
 
     /// Adds the flags that were given.

@@ -1,5 +1,7 @@
 import ArgumentParser
 import MartletReports
+import MartletSQLiteStorage
+import MartletStorage
 
 struct ListRequests: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -39,12 +41,33 @@ struct ListRequests: AsyncParsableCommand {
 
     func run() async throws {
         let report = try await reportingFailure { try await source.requests(parameters) }
+        if report.requests.isEmpty, [.table, .markdown].contains(output.format) {
+            return try Output.answer(try await reportingFailure { try await explanation(of: report) })
+        }
         switch output.format {
         case .table: try Output.answer(RequestsTable.text(of: report, from: source.flags, on: output.device))
         case .json: try Output.answer(ReportJSON.text(of: report))
         case .csv: try Output.answer(RequestsCSV.text(of: report))
         case .markdown: try Output.answer(RequestsMarkdown.text(of: report))
         }
+    }
+
+    /// Returns why the list has no requests.
+    private func explanation(of list: RequestsReport) async throws -> String {
+        var counting = ReportParameters()
+        selection.add(to: &counting)
+        counting.add(.by, MartletStorage.Dimension.kind.rawValue)
+        let counted = try await source.report(counting)
+        var context = ReportContext()
+        context.flags = parameters.commandFlags + source.flags
+        if output.device.isTerminal { context.now = SQLiteStorage.systemClock() }
+        if counted.rows.isEmpty {
+            context.history = try await source.history(of: selection)
+            context.names = try await source.names(wanted: selection.given())
+        }
+        let query = try parameters.query(now: SQLiteStorage.systemClock())
+        let explanation = EmptyRequests(list, query, counted: counted, context)
+        return output.format == .markdown ? explanation.markdown : explanation.text
     }
 
     private var parameters: RequestsParameters {

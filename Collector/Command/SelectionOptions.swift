@@ -18,7 +18,9 @@ struct SelectionOptions: ParsableArguments {
     @Option(help: "Only requests of services in this environment, such as production.")
     var environment: [String] = []
 
-    @Option(help: "Only requests of this kind: client (the service sends them) or server (it answers them).")
+    @Option(
+        help: "Only requests of this kind: client (the service sends them) or server (it answers them).",
+        completion: .list(["client", "server"]))
     var kind: [String] = []
 
     @Option(help: "Only requests with this method, such as POST.")
@@ -80,6 +82,16 @@ struct SelectionOptions: ParsableArguments {
         let filters = EmptyAnswer.Names.dimensions.flatMap { dimension in wanted(dimension).map { (dimension, $0) } }
         guard let versions = ComparisonBase.versions(in: compare) else { return filters }
         return filters + [(.version, versions.after), (.version, versions.before)]
+    }
+
+    /// The filters of senders.
+    var senders: AgentsParameters {
+        var parameters = AgentsParameters()
+        for dimension in MartletStorage.Dimension.allCases where dimension.isOfSender {
+            guard let name = AgentsParameter(rawValue: dimension.rawValue) else { continue }
+            for value in wanted(dimension) { parameters.add(name, value) }
+        }
+        return parameters
     }
 
     private func wanted(_ dimension: MartletStorage.Dimension) -> [String] {

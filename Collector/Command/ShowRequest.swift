@@ -22,6 +22,10 @@ struct ShowRequest: AsyncParsableCommand {
         }
     }
 
+    func validate() throws {
+        if id.isEmpty { throw ValidationError("The id is empty; `requests` lists the ids.") }
+    }
+
     private func fetch() async throws -> RequestReport {
         guard let store = try await source.openStore() else {
             return try await source.client().get("api/v1/requests/\(id)")

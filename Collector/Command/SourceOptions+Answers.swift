@@ -19,4 +19,13 @@ extension SourceOptions {
         }
         return RequestsReport(try await store.requests(query), for: query)
     }
+
+    func agents(_ parameters: AgentsParameters) async throws -> AgentsReport {
+        let now = SQLiteStorage.systemClock()
+        let since = try parameters.since(now: now)
+        guard let store = try await openStore() else {
+            return try await client().get("api/v1/agents", parameters.query)
+        }
+        return try await store.agentsReport(since: since, parameters.filter(), now: now)
+    }
 }

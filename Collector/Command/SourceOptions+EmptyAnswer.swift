@@ -8,19 +8,22 @@ extension SourceOptions {
     /// The window in which senders and names are looked for: as long as points are kept by default.
     private static let since = "400d"
 
-    /// Returns the latest data that the collector or the store has.
-    func history() async throws -> EmptyAnswer.History {
-        let latest = try await latestSender()
-        guard let latest, let time = TimeText.parse(latest.lastSeen, now: 0) else { return .nobodyEverSent }
+    /// Returns the latest data that the collector or the store has from the senders that are selected.
+    func history(of selection: SelectionOptions) async throws -> EmptyAnswer.History {
+        guard var latest = try await latestSender(AgentsParameters()) else { return .nobodyEverSent }
+        let senders = selection.senders
+        if !senders.values.isEmpty {
+            guard let selected = try await latestSender(senders) else { return .unknown }
+            latest = selected
+        }
+        guard let time = TimeText.parse(latest.lastSeen, now: 0) else { return .unknown }
         return .latest(time, sender: "\(latest.service) (\(latest.instance))")
     }
 
-    private func latestSender() async throws -> AgentsReport.Agent? {
-        guard let store = try await openStore() else {
-            let report: AgentsReport = try await client().get("api/v1/agents", [("since", Self.since)])
-            return report.agents.first
-        }
-        return AgentsReport(try await store.agents(seenSince: 0, limit: 1), since: 0).agents.first
+    private func latestSender(_ senders: AgentsParameters) async throws -> AgentsReport.Agent? {
+        var parameters = senders
+        parameters.add(.since, Self.since)
+        return try await agents(parameters).agents.first
     }
 
     /// Returns the known names of each dimension that a filter gave a value for.

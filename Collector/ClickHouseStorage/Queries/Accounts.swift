@@ -13,10 +13,10 @@ enum Accounts {
         let senders = try await self.senders(with: filter, in: window, client)
         var found = try await readings(in: window, around: near, of: filter, client)
         // Others were silent around the window, or a gap reaches into it.
-        let open = senders.filter { id, times in
+        let open = senders.filter { id, sender in
             guard let one = found[id] else { return true }
-            return (one.before == nil && times.first <= Int64(clamping: window.from))
-                || (one.after == nil && times.last > Int64(clamping: window.to)) || one.first.time == 0
+            return (one.before == nil && sender.first <= Int64(clamping: window.from))
+                || (one.after == nil && sender.last > Int64(clamping: window.to)) || one.first.time == 0
         }
         if !open.isEmpty {
             let ids = open.map(\.key).sorted()
@@ -27,23 +27,26 @@ enum Accounts {
         var account = WindowAccount(window)
         for id in found.keys.sorted() {
             guard let one = found[id], one.first.time > 0, one.began(before: window) else { continue }
-            account.add(one)
+            account.add(one, of: senders[id]?.service ?? "")
         }
         return account
     }
 
-    private typealias Times = (first: Int64, last: Int64)
+    private typealias Sender = (service: String, first: Int64, last: Int64)
 
-    /// Returns the first and the last reading of each sender that has one after the window's start.
+    /// Returns the service, the first and the last reading of each sender that has one after the window's start.
     private static func senders(
         with filter: RequestFilter, in window: TimeWindow, _ client: ClickHouseClient
-    ) async throws -> [UInt64: Times] {
+    ) async throws -> [UInt64: Sender] {
         let rows = try await client.rows(
             """
-            SELECT id, minIf(first_reading, first_reading > 0) AS f, max(last_reading) AS l FROM sender FINAL \
+            SELECT id, any(service), minIf(first_reading, first_reading > 0) AS f, max(last_reading) AS l FROM sender FINAL \
             WHERE \(filter.senderCondition) GROUP BY id HAVING l > \(Int64(clamping: window.from))
             """
-        ) { (try $0.number(UInt64.self), (first: try $0.number(Int64.self), last: try $0.number(Int64.self))) }
+        ) { row in
+            let id = try row.number(UInt64.self)
+            return (id, (try row.text(), try row.number(Int64.self), try row.number(Int64.self)))
+        }
         return Dictionary(rows) { first, _ in first }
     }
 

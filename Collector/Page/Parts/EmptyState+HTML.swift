@@ -16,7 +16,8 @@ extension EmptyState {
         switch reason {
         case .nobodyEverSent: "Nothing has been sent to this collector yet"
         case .unknownName(let names): "No \(names.flag) is called \(names.wanted)"
-        case .earlier: "Nothing came \(visit.windowInWords)"
+        case .earlier:
+            "Nothing came \(visit.filter.wanted.keys.contains(where: \.isOfSender) ? "from the chosen senders " : "")\(visit.windowInWords)"
         case .filtered: "No request matches the filters \(visit.windowInWords)"
         case .nothing: "No requests \(visit.windowInWords)"
         }

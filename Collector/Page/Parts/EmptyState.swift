@@ -8,7 +8,8 @@ package struct EmptyState: Sendable {
         case nobodyEverSent
         /// A filter asks for a name that the store does not have.
         case unknownName(EmptyAnswer.Names)
-        /// The latest arrival lies before the window: its time, by the collector's clock, and its sender.
+        /// The latest arrival from the senders that the filters select lies before the window: its time, by the collector's clock, and
+        /// its sender.
         case earlier(UnixNanoseconds, sender: String)
         /// The window has requests, and the filters select none of them.
         case filtered
@@ -28,9 +29,14 @@ package struct EmptyState: Sendable {
     }
 
     private static func reason(of visit: Visit, in storage: some Storage) async throws -> Reason {
-        guard let latest = try await storage.agents(seenSince: 0, limit: 1).agents.first else { return .nobodyEverSent }
+        let senders = try await storage.agents(seenSince: 0, limit: AgentsReport.maxAgents).agents
+        if senders.isEmpty { return .nobodyEverSent }
         if let names = try await unknown(visit, in: storage) { return .unknownName(names) }
-        if latest.lastSeen <= visit.window.from { return .earlier(latest.lastSeen, sender: latest.resource.service) }
+        if let latest = senders.first(where: { visit.filter.matches($0.resource) }),
+            latest.lastSeen <= visit.window.from
+        {
+            return .earlier(latest.lastSeen, sender: latest.resource.service)
+        }
         return visit.filters.isEmpty ? .nothing : .filtered
     }
 

@@ -4,9 +4,6 @@ import MartletTelemetry
 
 /// The requests of a window that agents captured and that did not arrive, and the agents that know more.
 struct Incompleteness: Sendable {
-    /// Services whose missing requests are counted apart at most.
-    private static let maxServices = 100
-
     /// Requests that did not arrive, of all senders that the filter selects.
     let missing: UInt64
     /// Those of each service with any. Agents know no more than the service: each could be of any of its endpoints.
@@ -19,13 +16,9 @@ struct Incompleteness: Sendable {
     /// - Parameters:
     ///   - answer: the figures of all services.
     ///   - agents: the senders of the window.
-    /// - Throws: the store's error.
-    init(
-        _ visit: Visit, _ answer: StatisticsAnswer, _ agents: AgentsAnswer, in storage: some Storage
-    ) async throws {
+    init(_ visit: Visit, _ answer: StatisticsAnswer, _ agents: AgentsAnswer) {
         missing = answer.account.missing
-        let services = missing > 0 ? Set(answer.groups.compactMap { $0.values.first ?? nil }).sorted() : []
-        byService = try await Self.missing(from: services.prefix(Self.maxServices), visit, answer.window, in: storage)
+        byService = answer.account.services.mapValues(\.missing).filter { $0.value > 0 }
         // The sentences need no rows.
         var whole = answer
         (whole.groups, whole.slots) = ([], nil)
@@ -37,20 +30,6 @@ struct Incompleteness: Sendable {
             : agents.agents.filter { visit.filter.matches($0.resource) }.compactMap { record in
                 record.shortfall(at: visit.now).map { (record.resource.instance, $0) }
             }
-    }
-
-    private static func missing(
-        from services: some Sequence<String>, _ visit: Visit, _ window: TimeWindow, in storage: some Storage
-    ) async throws -> [String: UInt64] {
-        var missing: [String: UInt64] = [:]
-        for service in services {
-            var filter = visit.filter
-            filter.removeAll(.service)
-            filter.select(.service, service)
-            let count = try await storage.account(in: window, filter).missing
-            if count > 0 { missing[service] = count }
-        }
-        return missing
     }
 
     /// Returns the failure rates that are left open for requests of a service, or of all services.

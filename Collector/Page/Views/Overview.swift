@@ -36,7 +36,7 @@ package struct Overview: Sendable {
         kind = wanted ?? (senders.totals[.client] != nil ? .client : .server)
         let agents = try await storage.agents(seenSince: visit.window.from, limit: AgentsReport.maxAgents)
         services = OverviewService.all(of: senders, agents)
-        incompleteness = try await Incompleteness(visit, senders, agents, in: storage)
+        incompleteness = Incompleteness(visit, senders, agents)
         rules = RulesNotice(visit, senders.totals.values, agents.agents)
         totals = Totals(of: kind, in: senders)
         hosts = CalledHosts(try answers[ofReport.endIndex + 1].get())

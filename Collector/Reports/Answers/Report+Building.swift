@@ -16,8 +16,7 @@ extension Report {
             rows: answer.groups.indices.map { index in
                 ReportRow(
                     answer.groups[index], by: query.by, in: window, among: total,
-                    trend: answer.slots.map { ReportRow.Trend($0.groups[index]) },
-                    completeness: answer.account.completeness)
+                    trend: answer.slots.map { ReportRow.Trend($0.groups[index]) }, account: answer.account)
             },
             totals: ReportRow(total, by: [], in: window, among: total),
             totalsByKind: answer.totals.mapValues { ReportRow($0, by: [], in: window, among: total) })
@@ -32,14 +31,16 @@ extension StatisticsAnswer {
 extension ReportRow {
     init(
         _ group: RequestGroup, by dimensions: [Dimension], in window: TimeWindow, among total: RequestGroup,
-        trend: Trend? = nil, completeness: Double? = nil
+        trend: Trend? = nil, account: WindowAccount? = nil
     ) {
         self.init(
             dimensions: Dictionary(zip(dimensions, group.values)) { first, _ in first },
             measures: group.measures(seconds: window.seconds),
             lastSeen: group.latestEnd > 0 ? TimeText.format(min(group.latestEnd, window.to)) : nil, trend: trend)
         measures.impact = group.impact(among: total)
-        p99Bounds = completeness.flatMap { Bounds(of: 0.99, group, completeness: $0) }
+        if dimensions.contains(.service) { completeness = account?.services[text(of: .service)]?.completeness }
+        let arrived = dimensions.contains(.service) ? completeness : account?.completeness
+        p99Bounds = arrived.flatMap { Bounds(of: 0.99, group, completeness: $0) }
     }
 
     /// Returns the row's value of a dimension; empty if it has none.

@@ -15,7 +15,9 @@ extension Report {
         in earlier: StatisticsAnswer, _ base: ComparisonBase, limit: Int? = nil
     ) {
         let total = before.total
-        func row(_ group: RequestGroup) -> ReportRow { ReportRow(group, by: by, in: before.window, among: total) }
+        func row(_ group: RequestGroup) -> ReportRow {
+            ReportRow(group, by: by, in: before.window, among: total, account: before.account)
+        }
         let groups = Dictionary((before.groups + earlier.groups).map { ($0.values, $0) }) { first, _ in first }
         let verdicts = Comparison(of: compared.rows(after: after, before: earlier))
         for index in rows.indices where compared.after.indices.contains(index) {

@@ -90,7 +90,9 @@ package struct ReportQuestion: Sendable {
         }
         for (side, answer) in zip(blocks.indices, answers[2...]) where blocks[side] == nil {
             let answer = try answer.get()
-            guard let finest = answer.slots?.grid.finest, finest > ComparisonBlocks.slot(for: answer.window) else { continue }
+            guard let finest = answer.slots?.grid.finest, finest > ComparisonBlocks.slot(for: answer.window) else {
+                continue
+            }
             fitted.blocks[side] = ComparisonBlocks(answer.window, slot: finest)
         }
         return fitted.blocks == blocks ? nil : fitted

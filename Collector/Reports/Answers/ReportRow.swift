@@ -10,6 +10,9 @@ package struct ReportRow: Sendable, Equatable, Codable {
     package var lastSeen: String?
     /// `nil`, and left out, if the report has no slots.
     package var trend: Trend?
+    /// The share of captured requests of the row's service that arrived; `nil` if no agent reported on it, and left out if the report
+    /// does not tell services apart.
+    package var completeness: Double?
     /// The bounds that p99 has with the requests that did not arrive; `nil`, and left out, if none is known to be missing.
     package var p99Bounds: Bounds?
     /// `nil`, and left out, if the report is compared with nothing.
@@ -48,7 +51,7 @@ package struct ReportRow: Sendable, Equatable, Codable {
     private enum CodingKeys: String, CodingKey {
         case lastSeen = "last_seen"
         case p99Bounds = "p99_ms_bounds"
-        case trend, verdict, changed, before
+        case trend, completeness, verdict, changed, before
     }
 
     package init(
@@ -65,6 +68,7 @@ package struct ReportRow: Sendable, Equatable, Codable {
         let others = try decoder.container(keyedBy: CodingKeys.self)
         lastSeen = try others.decodeIfPresent(String.self, forKey: .lastSeen)
         trend = try others.decodeIfPresent(Trend.self, forKey: .trend)
+        completeness = try others.decodeIfPresent(Double.self, forKey: .completeness)
         p99Bounds = try others.decodeIfPresent(Bounds.self, forKey: .p99Bounds)
         verdict = try others.decodeIfPresent(Verdict.self, forKey: .verdict)
         changed = try others.decodeIfPresent(ChangedTime.self, forKey: .changed)
@@ -77,6 +81,7 @@ package struct ReportRow: Sendable, Equatable, Codable {
         var others = encoder.container(keyedBy: CodingKeys.self)
         try others.encodeIfPresent(lastSeen, forKey: .lastSeen)
         try others.encodeIfPresent(trend, forKey: .trend)
+        if dimensions[.service] != nil { try others.encode(completeness, forKey: .completeness) }
         try others.encodeIfPresent(p99Bounds, forKey: .p99Bounds)
         try others.encodeIfPresent(verdict, forKey: .verdict)
         try others.encodeIfPresent(changed, forKey: .changed)

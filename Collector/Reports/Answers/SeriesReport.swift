@@ -49,6 +49,19 @@ package struct SeriesReport: Sendable, Equatable, Codable {
         case rowCount = "row_count"
     }
 
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(from, forKey: .from)
+        try container.encode(to, forKey: .to)
+        try container.encode(by, forKey: .by)
+        try container.encode(step, forKey: .step)
+        // The key is always present, with `null` for an unknown completeness.
+        try container.encode(completeness, forKey: .completeness)
+        try container.encode(ends, forKey: .ends)
+        try container.encode(rowCount, forKey: .rowCount)
+        try container.encode(rows, forKey: .rows)
+    }
+
     /// Returns `nil` if the answer has no slots.
     package init?(_ answer: StatisticsAnswer, for query: StatisticsQuery) {
         guard let slots = answer.slots else { return nil }

@@ -21,12 +21,12 @@ struct FailureRateCheck: RowCheck {
         let range = rate(row, in: report).range
         let between = "between \(FigureText.percent(range.lowerBound)) and \(percent(range.upperBound)), "
         return "\(name) fails in \(percent(figure(row))) of \(FigureText.counted(row.measures.count, "request"))"
-            + " (\(range.lowerBound < range.upperBound ? between : "")\(report.completenessInWords));"
+            + " (\(range.lowerBound < range.upperBound ? between : "")\(report.completenessInWords(of: row)));"
             + " at most \(percent(limit)) are allowed."
     }
 
     private func rate(_ row: ReportRow, in report: Report) -> PossibleRate {
-        PossibleRate(row.measures.failures.rate, completeness: report.completeness)
+        PossibleRate(row.measures.failures.rate, completeness: report.completeness(of: row))
     }
 
     private func percent(_ share: Double) -> String { FigureText.percent(share) + " %" }

@@ -31,7 +31,7 @@ struct LatencyCheck: RowCheck {
         let between = row.p99Bounds.map { bounds in
             "between \(duration(bounds.from)) and \(bounds.to.map(duration) ?? "any time"), "
         }
-        return "p99 of \(name) is \(duration(figure(row))) (\(between ?? "")\(report.completenessInWords));"
+        return "p99 of \(name) is \(duration(figure(row))) (\(between ?? "")\(report.completenessInWords(of: row)));"
             + " at most \(duration(limit)) is allowed."
     }
 

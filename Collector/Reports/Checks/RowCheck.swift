@@ -20,30 +20,31 @@ extension RowCheck {
         let failing = report.rows.filter { holds($0, in: report) == false }
         let open = report.rows.filter { holds($0, in: report) == nil }
         let names = RowName(of: report.rows, by: report.by)
-        guard let worst = largest(failing.isEmpty ? (open.isEmpty ? report.rows : open) : failing) else {
-            return CheckResult(.unknown, "There are no requests.")
-        }
+        let judged = (failing.isEmpty ? (open.isEmpty ? report.rows : open) : failing)
+            .sorted { figure($0) > figure($1) }
+        guard let worst = judged.first else { return CheckResult(.unknown, "There are no requests.") }
         let name = TerminalText.plain(names.of(worst))
-        if !failing.isEmpty {
-            return CheckResult(.fails, fails(name, worst, in: report) + others(failing.count - 1, in: report))
-        }
-        if !open.isEmpty {
-            return CheckResult(.unknown, cannotTell(name, worst, in: report) + others(open.count - 1, in: report))
-        }
+        let others = names.list(of: judged.dropFirst()).map { " The same for \($0)." } ?? ""
+        if !failing.isEmpty { return CheckResult(.fails, fails(name, worst, in: report) + others) }
+        if !open.isEmpty { return CheckResult(.unknown, cannotTell(name, worst, in: report) + others) }
         let rows = (report.by.last ?? .endpoint).rows(report.rows.count)
         return CheckResult(.holds, allHold(report.rows.count == 1 ? name : "each of \(rows)", worst))
     }
 
-    private func largest(_ rows: [ReportRow]) -> ReportRow? { rows.max { figure($0) < figure($1) } }
-
-    private func others(_ count: Int, in report: Report) -> String {
-        count > 0 ? " The same for \(count) more of \((report.by.last ?? .endpoint).rows(report.rows.count))." : ""
-    }
 }
 
 extension Report {
-    /// The completeness in brackets, as a sentence has it.
-    var completenessInWords: String {
+    /// Returns the share of captured requests that arrived: of the row's service, or of all senders if the rows do not tell services
+    /// apart. `nil` if no agent reported on it.
+    func completeness(of row: ReportRow) -> Double? { by.contains(.service) ? row.completeness : completeness }
+
+    /// Returns the completeness in brackets, as a sentence about a row has it.
+    func completenessInWords(of row: ReportRow) -> String { Self.inWords(completeness(of: row)) }
+
+    /// The completeness of all senders in brackets, likewise.
+    var completenessInWords: String { Self.inWords(completeness) }
+
+    private static func inWords(_ completeness: Double?) -> String {
         guard let completeness else { return "completeness unknown" }
         return completeness < 1 ? "\(FigureText.completeness(completeness)) arrived" : "complete"
     }

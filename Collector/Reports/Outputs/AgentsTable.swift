@@ -7,7 +7,7 @@ package enum AgentsTable {
     package static func text(
         of report: AgentsReport, now: UnixNanoseconds? = nil, on device: OutputDevice = .file
     ) -> String {
-        guard !report.agents.isEmpty else { return "No agent has sent anything since \(report.from).\n" }
+        guard !report.agents.isEmpty else { return nothing(in: report) }
         var table = TextTable(columns)
         table.addTitles()
         for agent in report.agents {
@@ -19,6 +19,19 @@ package enum AgentsTable {
             table.add(cells.map { TextTable.Cell($0) })
         }
         return table.text(on: device) + notes(on: report)
+    }
+
+    /// Returns why there are no senders.
+    ///
+    /// - Parameters:
+    ///   - filters: the filters that were given.
+    ///   - unknown: the names among which one of them is not.
+    package static func nothing(
+        in report: AgentsReport, _ filters: [CommandFlag] = [], unknown: EmptyAnswer.Names? = nil
+    ) -> String {
+        if let unknown { return unknown.sentence + ".\n" }
+        let chosen = filters.isEmpty ? "" : " of \(CommandFlag.text(filters))"
+        return "No agent\(chosen) has sent anything since \(report.from).\n"
     }
 
     private static var columns: [TextTable.Column] {

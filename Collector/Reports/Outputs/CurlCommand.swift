@@ -8,9 +8,9 @@ package enum CurlCommand {
         "content-length", "host", "accept-encoding", "traceparent", "tracestate",
     ]
 
-    /// Returns `nil` if the address is not kept.
+    /// Returns `nil` if the address or its host is not kept.
     package static func text(of report: RequestReport) -> String? {
-        guard let url = report.summary.url else { return nil }
+        guard let url = report.address else { return nil }
         var words = ["curl", "--globoff", "-X", ShellWord.quoted(report.summary.method), ShellWord.quoted(url)]
         for (name, values) in report.requestHeaders.sorted(by: { $0.key < $1.key }) where !ownFields.contains(name) {
             for value in values { words += ["-H", ShellWord.quoted("\(name): \(value)")] }

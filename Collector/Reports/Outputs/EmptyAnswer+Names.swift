@@ -7,7 +7,7 @@ extension EmptyAnswer {
         private static let listed = 5
         /// The dimensions whose names a person may have misspelt.
         package static let dimensions: [Dimension] = [
-            .service, .environment, .host, .endpoint, .version, .instance, .error, .rule,
+            .service, .environment, .method, .host, .endpoint, .version, .instance, .error, .rule,
         ]
 
         /// The flag's name without dashes, such as `service`.
@@ -31,6 +31,13 @@ extension EmptyAnswer {
 
         /// The known name that a person may have meant.
         package var nearest: String? { NearestName.of(wanted, among: known) }
+
+        /// The sentence that the name is unknown, with the known ones and the nearest, and without its full stop.
+        package var sentence: String {
+            let unknown = "No \(flag) is called \(TerminalText.plain(wanted))"
+            guard let list else { return "\(unknown), and none is known" }
+            return "\(unknown). \(list)" + (nearest.map { "; nearest: \(TerminalText.plain($0))" } ?? "")
+        }
 
         /// The first known names as the beginning of a sentence; `nil` if there are none.
         package var list: String? {

@@ -8,7 +8,7 @@ package struct EmptyAnswer {
         /// Nobody looked.
         case unknown
         case nobodyEverSent
-        /// The time at which the latest data came, and the service and instance that sent it.
+        /// The time at which the latest data came from the senders that the report is about, and the service and instance that sent it.
         case latest(UnixNanoseconds, sender: String)
     }
 
@@ -17,10 +17,16 @@ package struct EmptyAnswer {
 
     private let report: Report
     private let context: ReportContext
+    /// The command that was given.
+    private let asked: String
 
     /// Returns one or two lines: why there is nothing, and a command to copy.
-    package static func sentence(of report: Report, _ context: ReportContext) -> String {
-        let answer = EmptyAnswer(report: report, context: context)
+    ///
+    /// - Parameter command: the command that was given.
+    package static func sentence(
+        of report: Report, _ context: ReportContext, for command: String = "report"
+    ) -> String {
+        let answer = EmptyAnswer(report: report, context: context, asked: command)
         if context.history == .nobodyEverSent { return answer.nobody }
         if let names = context.names.first(where: { !$0.isKnown }) { return answer.unknown(names) }
         if case .latest(let time, let sender) = context.history, answer.isBefore(time) {
@@ -35,14 +41,8 @@ package struct EmptyAnswer {
     }
 
     private func unknown(_ names: Names) -> String {
-        let wanted = TerminalText.plain(names.wanted)
-        guard let list = names.list else {
-            return "No \(names.flag) is called \(wanted), and none is known.\n"
-        }
-        var text = "No \(names.flag) is called \(wanted). \(list)"
-        guard let nearest = names.nearest else { return text + ".\n" }
-        text += "; nearest: \(TerminalText.plain(nearest))\n"
-        return text + command("report", context.flags.map { corrected($0, names, nearest) })
+        guard let nearest = names.nearest else { return names.sentence + ".\n" }
+        return names.sentence + "\n" + command(asked, context.flags.map { corrected($0, names, nearest) })
     }
 
     /// Returns a flag with the nearest name instead of the one that nobody knows.
@@ -71,22 +71,31 @@ package struct EmptyAnswer {
         let (since, to) = Self.window(of: time)
         let age = context.now.map { ", \(FigureText.age((max($0, time) - time) / 1_000_000_000)) ago" } ?? ""
         let moment = context.now.map { WindowText.moment(time, now: $0) + " UTC" } ?? TimeText.format(time)
-        return "Nothing came \(window). The latest came at \(moment)\(age), from \(TerminalText.plain(sender)):\n"
-            + command("report", [CommandFlag("since", since), CommandFlag("until", to)] + others(["since", "until"]))
+        let senders = others(["since", "until"]).filter { Dimension(rawValue: $0.name)?.isOfSender ?? false }
+        let chosen = senders.isEmpty ? "" : "from \(CommandFlag.text(senders)) "
+        return
+            "Nothing came \(chosen)\(window). The latest came at \(moment)\(age), from \(TerminalText.plain(sender)):\n"
+            + command(asked, [CommandFlag("since", since), CommandFlag("until", to)] + others(["since", "until"]))
     }
 
     private var nothing: String {
         let filters = NextCommand.selecting(others(["since", "until"])).filter { !source.contains($0) }
         guard filters.isEmpty else {
-            let given = filters.map { "--\($0.name) \(ShellWord.quoted($0.value ?? ""))" }.joined(separator: " ")
             let rest = context.flags.filter { !filters.contains($0) }
-            return "No request matches \(given) \(window). Without the filter:\n" + command("report", rest)
+            return "No request matches \(CommandFlag.text(filters)) \(window). Without the filter:\n"
+                + command(asked, rest)
         }
-        guard context.flag("since") != Self.wide else {
+        guard context.flag("since") != Self.wide, !isOld else {
             return "No requests \(window). The senders that were heard of:\n" + command("agents", source)
         }
         return "No requests \(window). A longer time:\n"
-            + command("report", [CommandFlag("since", Self.wide)] + others(["since", "until"]))
+            + command(asked, [CommandFlag("since", Self.wide)] + others(["since", "until"]))
+    }
+
+    /// Whether the window begins earlier than the one that is tried next.
+    private var isOld: Bool {
+        guard let now = context.now, let wide = TimeText.nanoseconds(Self.wide) else { return false }
+        return TimeText.parse(report.from, now: 0).map { $0 < now - min(now, wide) } ?? false
     }
 
     private var source: [CommandFlag] { NextCommand.ofSource(context.flags) }

@@ -10,7 +10,8 @@ enum NextCommand {
             flags.append(CommandFlag("version", versions.after))
         }
         if let row = report.worstRow {
-            let dimensions = RowName(of: report.rows, by: report.by).dimensions(of: row)
+            // Other rows may have the same name where not all are known.
+            let dimensions = report.isCut ? report.by : RowName(of: report.rows, by: report.by).dimensions(of: row)
             for dimension in dimensions where context.flag(dimension.rawValue) == nil {
                 // An empty value selects requests without one.
                 flags.append(CommandFlag(dimension.rawValue, row.text(of: dimension)))

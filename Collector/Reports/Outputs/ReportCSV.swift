@@ -24,7 +24,7 @@ package enum ReportCSV {
         ("count", { String($0.count) }),
         ("per_second", { CSVCell.number($0.perSecond) }),
         ("failures", { String($0.failures.count) }),
-        ("failure_rate", { CSVCell.number($0.failures.rate) }),
+        ("failure_rate", { CSVCell.number($0.ofRequests($0.failures.rate)) }),
         ("transport", { String($0.failures.transport) }),
         ("http_4xx", { String($0.failures.http4xx) }),
         ("http_5xx", { String($0.failures.http5xx) }),
@@ -33,13 +33,13 @@ package enum ReportCSV {
     ]
 
     private static let latency: [Figure] = [
-        ("mean_ms", { CSVCell.number($0.latency.mean) }),
-        ("p50_ms", { CSVCell.number($0.latency.p50) }),
-        ("p75_ms", { CSVCell.number($0.latency.p75) }),
-        ("p90_ms", { CSVCell.number($0.latency.p90) }),
-        ("p95_ms", { CSVCell.number($0.latency.p95) }),
-        ("p99_ms", { CSVCell.number($0.latency.p99) }),
-        ("max_ms", { CSVCell.number($0.latency.max) }),
+        ("mean_ms", { CSVCell.number($0.ofRequests($0.latency.mean)) }),
+        ("p50_ms", { CSVCell.number($0.ofRequests($0.latency.p50)) }),
+        ("p75_ms", { CSVCell.number($0.ofRequests($0.latency.p75)) }),
+        ("p90_ms", { CSVCell.number($0.ofRequests($0.latency.p90)) }),
+        ("p95_ms", { CSVCell.number($0.ofRequests($0.latency.p95)) }),
+        ("p99_ms", { CSVCell.number($0.ofRequests($0.latency.p99)) }),
+        ("max_ms", { CSVCell.number($0.ofRequests($0.latency.max)) }),
     ]
 
     private static let phases: [Figure] = RequestPhase.allCases.map { phase in
@@ -49,7 +49,7 @@ package enum ReportCSV {
     private static let others: [Figure] = [
         ("bytes_sent", { String($0.bytes.sent) }),
         ("bytes_received", { String($0.bytes.received) }),
-        ("apdex", { CSVCell.number($0.apdex) }),
+        ("apdex", { CSVCell.number($0.ofRequests($0.apdex)) }),
         ("impact", { CSVCell.number($0.impact) }),
         ("from_spans", { $0.fromSpans.map { String($0) } ?? "" }),
         ("changed_by_rules", { $0.changedByRules.map { String($0) } ?? "" }),

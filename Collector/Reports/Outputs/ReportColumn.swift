@@ -52,14 +52,16 @@ struct ReportColumn: Sendable {
     private static let count = figure("count") { FigureText.grouped($0.count) }
     private static let perSecond = figure("per s", .perSecond) { FigureText.figure($0.perSecond) }
     private static let failed = figure("failed") { FigureText.grouped($0.failures.count) }
-    private static let failureRate = figure("failed %") { FigureText.percent($0.failures.rate) }
+    private static let failureRate = figure("failed %") {
+        $0.count > 0 ? FigureText.percent($0.failures.rate) : FigureText.figure(.nan)
+    }
     private static let hung = figure("hung") { FigureText.grouped($0.failures.hung) }
     private static let cancelled = figure("cancelled") { FigureText.grouped($0.failures.cancelled) }
     private static let latency = [
-        figure("p50 ms", .p50) { FigureText.figure($0.latency.p50) },
-        figure("p95 ms") { FigureText.figure($0.latency.p95) },
-        figure("p99 ms", .p99) { FigureText.figure($0.latency.p99) },
-        figure("max ms", .max) { FigureText.figure($0.latency.max) },
+        figure("p50 ms", .p50) { FigureText.figure($0.ofRequests($0.latency.p50)) },
+        figure("p95 ms") { FigureText.figure($0.ofRequests($0.latency.p95)) },
+        figure("p99 ms", .p99) { FigureText.figure($0.ofRequests($0.latency.p99)) },
+        figure("max ms", .max) { FigureText.figure($0.ofRequests($0.latency.max)) },
     ]
     private static let phases = RequestPhase.allCases.map { phase in
         figure(phase.rawValue.replacing("_", with: " ") + " ms", .phase) {
@@ -70,7 +72,9 @@ struct ReportColumn: Sendable {
     private static let received = figure("received KiB", .received) {
         FigureText.figure(Double($0.bytes.received) / 1024)
     }
-    private static let apdex = figure("apdex", .apdex) { FigureText.fixed($0.apdex, 2) }
+    private static let apdex = figure("apdex", .apdex) {
+        $0.count > 0 ? FigureText.fixed($0.apdex, 2) : FigureText.figure(.nan)
+    }
     private static let impact = figure("impact %", .impact) { FigureText.percent($0.impact) }
 
     private static let trend = ReportColumn(column: TextTable.Column(title: "trend", rank: Rank.trend.rawValue)) {

@@ -60,7 +60,9 @@ struct ReportHeading {
 
     private var circumstances: [(text: String, tone: Tone?)] {
         var parts: [(text: String, tone: Tone?)] = []
-        if let environment = context.flag("environment") { parts.append((TerminalText.plain(environment), .dim)) }
+        if let environment = context.flag("environment") {
+            parts.append((environment.isEmpty ? "no environment" : TerminalText.plain(environment), .dim))
+        }
         parts.append((WindowText.sentence(of: report, now: context.now), .dim))
         parts.append(completeness)
         if let latest = report.totals.lastSeen.flatMap({ TimeText.parse($0, now: 0) }) {

@@ -9,13 +9,8 @@ package enum ReportMarkdown {
             paragraphs += EmptyAnswer.sentence(of: report, context).split(separator: "\n").map(String.init)
         }
         let changes = table.changes.split(separator: "\n").map { "- \(MarkdownText.escaped(String($0)))\n" }
-        return paragraphs.map { Self.paragraph($0) + "\n\n" }.joined() + rows(of: table)
+        return MarkdownText.paragraphs(paragraphs) + rows(of: table)
             + (changes.isEmpty ? "" : "\n" + changes.joined())
-    }
-
-    /// Returns a sentence, or a command as a block of code: its characters are those to copy.
-    private static func paragraph(_ line: String) -> String {
-        line.hasPrefix("  ") ? "  " + line : MarkdownText.escaped(line)
     }
 
     private static func rows(of table: ReportTable) -> String {

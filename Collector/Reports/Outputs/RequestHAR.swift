@@ -64,7 +64,7 @@ package struct RequestHAR: Sendable, Equatable, Encodable {
 
         init(_ report: RequestReport) {
             let summary = report.summary
-            (method, url) = (summary.method, summary.url ?? summary.host + summary.endpoint)
+            (method, url) = (summary.method, report.address ?? summary.url ?? summary.host + summary.endpoint)
             httpVersion = RequestHAR.httpVersion(report)
             headers = RequestHAR.fields(report.requestHeaders)
             queryString = RequestHAR.query(url)

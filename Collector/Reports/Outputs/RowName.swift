@@ -2,6 +2,9 @@ import MartletStorage
 
 /// The names of rows in sentences: method and endpoint, and what else tells a row from others with the same ones.
 struct RowName {
+    /// Rows that a sentence names at most.
+    private static let maxListed = 5
+
     private let by: [Dimension]
     private let short: [Dimension]
     private let namesakes: [String: [ReportRow]]
@@ -18,6 +21,15 @@ struct RowName {
     func of(_ row: ReportRow) -> String {
         let text = Self.text(row, dimensions(of: row))
         return text.isEmpty ? by.map { "no \($0.rawValue)" }.joined(separator: ", ") : text
+    }
+
+    /// Returns the names of the first rows and the number of the others, such as `GET /a, GET /b and 7 more`; `nil` if there are none.
+    func list(of rows: some Collection<ReportRow>) -> String? {
+        let named = rows.prefix(Self.maxListed).map { TerminalText.plain(of($0)) }
+        let more = rows.count - named.count
+        guard let last = named.last else { return nil }
+        if more > 0 { return named.joined(separator: ", ") + " and \(more) more" }
+        return named.count > 1 ? named.dropLast().joined(separator: ", ") + " and " + last : last
     }
 
     /// Returns the dimensions that tell a row from all others.

@@ -4,7 +4,7 @@ enum CSVCell {
     static func line(_ cells: [String]) -> String { cells.joined(separator: ",") + "\r\n" }
 
     /// Returns a number with all its digits; empty if it is not known.
-    static func number(_ value: Double?) -> String { value.map { "\($0)" } ?? "" }
+    static func number(_ value: Double?) -> String { value.map { $0.isFinite ? "\($0)" : "" } ?? "" }
 
     /// Returns a text that no spreadsheet takes for a formula. Characters that would steer a terminal are written out.
     static func text(_ text: String) -> String {

@@ -8,18 +8,21 @@ package struct CommandFlag: Sendable, Equatable {
         self.name = name
         self.value = value
     }
+
+    /// Returns flags for a person to copy into a shell.
+    static func text(_ flags: [CommandFlag]) -> String { flags.map(\.text).joined(separator: " ") }
+
+    private var text: String {
+        guard let value else { return "--\(name)" }
+        // A value that begins with a dash would be read as a flag of its own.
+        return "--\(name)" + (value.hasPrefix("-") ? "=" : " ") + ShellWord.quoted(value)
+    }
 }
 
 /// A command for a person to copy into a shell.
 package enum CommandText {
     package static func text(_ subcommand: String, _ flags: [CommandFlag]) -> String {
-        (["martlet-collector", subcommand] + flags.map(words)).joined(separator: " ")
-    }
-
-    private static func words(_ flag: CommandFlag) -> String {
-        guard let value = flag.value else { return "--\(flag.name)" }
-        // A value that begins with a dash would be read as a flag of its own.
-        return "--\(flag.name)" + (value.hasPrefix("-") ? "=" : " ") + ShellWord.quoted(value)
+        "martlet-collector \(subcommand)" + (flags.isEmpty ? "" : " " + CommandFlag.text(flags))
     }
 }
 

@@ -11,6 +11,15 @@ enum MarkdownText {
             .replacing("://", with: ":\(joiner)//").replacing("www.", with: "www\(joiner).")
     }
 
+    /// Returns lines as paragraphs, and commands, which are indented, as blocks of code: their characters are those to copy.
+    static func paragraphs(_ lines: [String]) -> String {
+        lines.map { ($0.hasPrefix("  ") ? "  " + $0 : escaped($0)) + "\n\n" }.joined()
+    }
+
+    static func paragraphs(_ text: String) -> String {
+        paragraphs(text.split(separator: "\n").map(String.init))
+    }
+
     private static func escaped(_ scalar: Unicode.Scalar) -> String {
         switch scalar {
         case "<": "&lt;"

@@ -29,7 +29,10 @@ package struct TopScreen {
     private func report(height: Int) -> [String] {
         guard let report = state.report else { return ["Asking …"] }
         guard !report.rows.isEmpty else { return wrapped(ReportTable.text(of: report, context, on: inner)) }
-        let heading = Array(wrapped(ReportTable(report, context, inner).heading).prefix(height / 2)) + [""]
+        // The row that the heading names is one of those on the screen.
+        var shown = report
+        (shown.rows, shown.rowCount) = (state.rows, report.rowCount - report.rows.count + state.rows.count)
+        let heading = Array(wrapped(ReportTable(shown, context, inner).heading).prefix(height / 2)) + [""]
         guard !state.rows.isEmpty else {
             return heading + ["No row is left. f shows those without failures, / all names."]
         }
@@ -44,10 +47,13 @@ package struct TopScreen {
         if shown.rows.count < report.rows.count { shown.totalsByKind = [:] }
         let (text, rows) = ReportTable(shown, context, inner).screen
         guard let selected = rows[state.selected] else { return text }
-        let lines = text.enumerated().map { index, line in
-            index == selected ? device.selected("> " + line) : "  " + line
+        // A terminal that is too narrow for a row shows all of it, in several lines.
+        let wrapped = text.map { inner.wrapped($0) }
+        let lines = wrapped.enumerated().flatMap { index, parts in
+            parts.map { index == selected ? device.selected("> " + $0) : "  " + $0 }
         }
-        let first = max(0, min(selected - height + 1, lines.count - height))
+        let end = wrapped.prefix(selected + 1).reduce(0) { $0 + $1.count }
+        let first = max(0, min(end - height, lines.count - height))
         return Array(lines[first...].prefix(height))
     }
 

@@ -17,7 +17,7 @@ enum Completeness {
         let (from, to, hour) = (Int64(clamping: window.from), Int64(clamping: window.to), Tier.hour.length)
         let rows = try SQLRequest<Row>(
             literal: """
-                SELECT total(l.requests) AS arrived, max(l.captured) AS captured,
+                SELECT resource.service AS service, total(l.requests) AS arrived, max(l.captured) AS captured,
                     max(l.time) AS last, max(l.unwatched) AS unwatched,
                     first.time AS first, first.age AS first_age, first.unwatched AS first_unwatched,
                     before.captured AS before, before.time AS before_time, before.unwatched AS before_unwatched,
@@ -39,7 +39,7 @@ enum Completeness {
         var account = WindowAccount(window)
         account.uncountedSenders = try uncountedSenders(in: window, filter, in: db)
         while let row = try rows.next() {
-            account.add(InstanceReadings(row))
+            account.add(InstanceReadings(row), of: row["service"])
         }
         return account
     }

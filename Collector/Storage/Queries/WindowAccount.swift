@@ -12,6 +12,8 @@ package struct WindowAccount: Sendable, Equatable {
     /// Senders of which points of cumulative streams were not counted, because the collector remembers a limited number of
     /// streams.
     package var uncountedSenders = 0
+    /// The accounts of the senders of each service with one.
+    package private(set) var services: [String: WindowAccount] = [:]
     private var (arrived, captured) = (0.0, 0.0)
     private var total = Time(lived: 0, unwatched: 0)
 
@@ -73,6 +75,12 @@ package struct WindowAccount: Sendable, Equatable {
         guard time.unwatched > 0 else { return }
         unwatchedInstances += 1
         longestUnwatched = max(longestUnwatched, time.unwatched)
+    }
+
+    /// Adds an instance of a service to its account and to that of all.
+    package mutating func add(_ instance: InstanceReadings, of service: String) {
+        add(instance)
+        services[service, default: WindowAccount(window)].add(instance)
     }
 
     /// Captured requests that did not arrive. A double, which may come from a sender that lies, becomes a number that fits.

@@ -1,5 +1,6 @@
 import Fixtures
 import Foundation
+import MartletPoints
 import MartletReports
 import MartletSQLiteStorage
 import Testing
@@ -88,6 +89,43 @@ import Testing
             #expect(lately.output.hasPrefix("No agent has sent anything since 2"))
             let more = try await run(["agents", "--since", "3d"] + source)
             #expect(more.output.contains("checkout"))
+        }
+    }
+
+    @Test func aServiceThatFellSilentIsToldFromAFilterThatMatchesNothing() async throws {
+        let now = SQLiteStorage.systemClock()
+        for (service, age) in [("payments", 40 * 60), ("catalog", 0)] as [(String, UInt64)] {
+            let time = now - age * 1_000_000_000
+            let storage = try SQLiteStorage(path: store, now: { time })
+            let point = RequestPoint(
+                dimensions: Samples.dimensions(), start: time - 10_000_000_000, end: time,
+                statistics: Samples.statistics([0.1]))
+            let metrics = InstanceMetrics(resource: Samples.resource(service, instance: service), points: [point])
+            _ = try await storage.store([metrics], of: nil)
+            try storage.close()
+        }
+        let collector = try await CollectorProcess(store: store)
+        for source in [["--collector", collector.address], ["--store", "sqlite:" + store]] {
+            for command in ["report", "requests"] {
+                let silent = try await run([command, "--service", "payments", "--since", "5m"] + source)
+                #expect(
+                    silent.output.contains("Nothing came from --service payments in the last 5 min. The latest came at")
+                )
+                #expect(silent.output.contains("from payments (payments):\n  martlet-collector \(command) --since 2"))
+            }
+            let misspelt = try await run(["requests", "--service", "payment"] + source)
+            #expect(
+                misspelt.output.hasPrefix(
+                    "No service is called payment. There are catalog and payments; nearest: payments"))
+            let counted = try await run(["requests", "--service", "catalog"] + source)
+            #expect(counted.output.hasPrefix("1 request was counted between "))
+            let agents = try await run(["agents", "--service", "payment"] + source)
+            #expect(
+                agents.output.hasPrefix(
+                    "No service is called payment. There are catalog and payments; nearest: payments"))
+            let pair = try await run(["agents", "--service", "payments", "--instance", "catalog"] + source)
+            #expect(
+                pair.output.hasPrefix("No agent of --service payments --instance catalog has sent anything since 2"))
         }
     }
 

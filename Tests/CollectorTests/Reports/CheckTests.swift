@@ -44,6 +44,24 @@ import Testing
 
     // MARK: - The share of failed requests
 
+    @Test func theMissingRequestsOfOneServiceDecideAboutItsRowsAlone() throws {
+        func rows(small completeness: Double?) -> Report {
+            var rows = [row("/big", 100_000), row("/small", 500, failed: 2)]
+            (rows[0].dimensions[.service], rows[0].completeness) = ("big", 1)
+            (rows[1].dimensions[.service], rows[1].completeness) = ("small", completeness)
+            var report = report(rows, completeness: 0.995)
+            report.by = [.service, .method, .endpoint]
+            return report
+        }
+        let lossy = try limits(rate: "5%").results(for: rows(small: 0.5))[0]
+        #expect(lossy.outcome == .unknown)
+        #expect(lossy.sentence.contains("GET /small"))
+        #expect(lossy.sentence.contains("between 0.20 and 50.20 %, 50.00 % arrived"))
+        let silent = try limits(rate: "0.1%").results(for: rows(small: nil))[0]
+        #expect(silent.outcome == .fails)
+        #expect(silent.sentence.contains("completeness unknown"))
+    }
+
     @Test func everyRowWithinTheLimitHolds() throws {
         let results = try limits(rate: "5%").results(
             for: report([row("/a", failed: 50), row("/b", failed: 12)]))
@@ -62,7 +80,7 @@ import Testing
                 CheckResult(
                     .fails,
                     "GET /pay fails in 8.32 % of 2,800 requests (complete); at most 5.00 % are allowed. "
-                        + "The same for 1 more of 3 endpoints.")
+                        + "The same for GET /a.")
             ])
     }
 
@@ -132,13 +150,31 @@ import Testing
 
     // MARK: - Compared with another window
 
-    private func compared(_ rows: [ReportRow], worse: Int = 0, better: Int = 0, same: Int = 0, few: Int = 0) -> Report {
+    private func compared(
+        _ rows: [ReportRow], worse: Int = 0, better: Int = 0, same: Int = 0, few: Int = 0, gone: [ReportRow] = []
+    ) -> Report {
         var report = report(rows)
         report.compare = ReportComparison(
             base: "previous", from: "2026-11-21T08:00:00Z", to: "2026-11-21T09:00:00Z", completeness: 1,
             blocks: .init(before: 10, after: 10), worse: worse, better: better, same: same, tooLittleData: few,
-            goneCount: 0, gone: [])
+            goneCount: gone.count, gone: gone)
         return report
+    }
+
+    @Test func moreThanOneWorseRowIsNamed() throws {
+        let worse = Verdict.worse(
+            .init(failures: .init(before: 0.01, after: 0.06), p50: nil, p95: nil, p99: nil, cliffsDelta: 0))
+        let rows = (1...8).map { row("/\($0)", verdict: worse) }
+        let result = try limits(isCompared: true).results(for: compared(rows, worse: 8))[0]
+        #expect(result.sentence.hasSuffix(" Worse too: GET /2, GET /3, GET /4, GET /5, GET /6 and 2 more."))
+    }
+
+    @Test func rowsWithoutRequestsAnyMoreAreNamed() throws {
+        let same = row("/a", verdict: .noChangeFound(wouldHaveSeen: .init(failures: 0.004, p95: 0.2)))
+        let report = compared([same], same: 1, gone: [row("/gone", 800), row("/old", 9)])
+        let result = try limits(isCompared: true).results(for: report)[0]
+        #expect(result.outcome == .holds)
+        #expect(result.sentence.hasSuffix(" 2 endpoints had requests before and none now: GET /gone and GET /old."))
     }
 
     @Test func aWorseRowDoesNotHold() throws {

@@ -262,8 +262,8 @@ import Testing
         }
     }
 
-    /// A comparison asks the store twice, first for the order of the rows.
-    @Test func aPointThatComesBetweenTwoQuestionsCountsInRowsAndTotalsAlike() async throws {
+    /// ClickHouse answers the queries of a call one after the other, first those for the order of the rows.
+    @Test func aPointThatComesBetweenTwoAnswersCountsInRowsAndTotalsAlike() async throws {
         let store = try await ComparedStore(in: folder)
         let query = query(limit: 3, by: [.service, .endpoint])
         let before = try await store.storage.report(query, comparedWith: .previous)
@@ -277,7 +277,7 @@ import Testing
     }
 }
 
-/// A store to which a point comes after the first question.
+/// A store to which a point comes between the answers to the first call.
 private final class LateStore: StorageWrapper {
     let storage: any Storage
     private let questions = Mutex(0)
@@ -299,6 +299,7 @@ private final class LateStore: StorageWrapper {
                 statistics: Samples.statistics(Array(repeating: 0.5, count: 500)))
             let metrics = InstanceMetrics(resource: Samples.resource("storefront", instance: "late"), points: [point])
             _ = try await storage.store([metrics], of: nil)
+            return try await Array(answers.prefix(2)) + storage.statistics(queries).dropFirst(2)
         }
         return answers
     }

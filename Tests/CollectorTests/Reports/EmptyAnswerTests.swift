@@ -37,6 +37,15 @@ import Testing
         #expect(text.hasPrefix("No requests from 16:49 to 16:54 UTC."))
     }
 
+    @Test func aLongerTimeThatBeginsLaterIsNotSuggested() {
+        let text = sentence([
+            CommandFlag("since", "2026-11-21T16:49:00Z"), CommandFlag("until", "2026-11-21T16:54:00Z"),
+        ]) {
+            $0.now = TimeText.parse("2026-11-29T00:00:00Z", now: 0)
+        }
+        #expect(text.hasSuffix("heard of:\n  martlet-collector agents\n"))
+    }
+
     @Test func aFilterIsLeftOutOfTheNextCommand() throws {
         let flags = [CommandFlag("since", "1h"), CommandFlag("status", "5xx"), CommandFlag("by", "endpoint")]
         #expect(
@@ -102,8 +111,56 @@ import Testing
         }
         #expect(
             text == """
-                Nothing came in the last 5 min. The latest came at 13:42:10 UTC, 3 h 12 min ago, from storefront-2:
+                Nothing came from --environment test in the last 5 min. The latest came at 13:42:10 UTC, 3 h 12 min ago, from storefront-2:
                   martlet-collector report --since 2026-11-21T12:43:00Z --until 2026-11-21T13:43:00Z --environment test
+
+                """)
+    }
+
+    // MARK: Kept requests
+
+    private func requests(
+        _ kinds: [(RequestKind, count: Int, failed: Int)], _ flags: [CommandFlag] = [],
+        _ change: (inout RequestsQuery) -> Void = { _ in }
+    ) -> String {
+        var query = RequestsQuery(window: TimeWindow(from: Samples.time(0), to: Samples.time(3600)), limit: 50)
+        change(&query)
+        let list = RequestsReport(RequestsAnswer(requests: [], count: 0, isThereMore: false), for: query)
+        let sums = kinds.map { kind, count, failed in
+            var group = RequestGroup(values: [kind.rawValue])
+            for (count, status) in [(count - failed, 200), (failed, 500)] {
+                let dimensions = Samples.dimensions(kind, status: status, error: status == 500 ? "500" : nil)
+                group.add(RequestClass(dimensions)) {
+                    $0.merge(Samples.statistics(Array(repeating: 0.5, count: count)))
+                }
+            }
+            return group
+        }
+        let counting = StatisticsQuery(window: query.window, by: [.kind])
+        let answer = StatisticsAnswer(
+            counting, window: query.window, sums: sums, account: Samples.account(query.window))
+        return EmptyRequests(list, query, counted: Report(answer, for: counting), context(flags)).text
+    }
+
+    @Test func aListWithoutKeptRequestsTellsHowManyWereCounted() {
+        let between = "between 2026-09-21T14:13:20Z and 2026-09-21T15:13:20Z"
+        #expect(
+            requests([(.client, 40, 3), (.server, 10, 0)])
+                == "50 requests were counted \(between), and none of them is kept.\n")
+        #expect(
+            requests([(.client, 40, 1)]) { $0.onlyFailed = true }
+                == "1 failed request was counted \(between), and none of them is kept.\n")
+        #expect(
+            requests([(.client, 40, 0)]) { $0.onlyFailed = true } == "None of the 40 requests \(between) failed.\n")
+        #expect(
+            requests([(.client, 40, 0)]) { $0.text = "x" } == "No kept request \(between) matches.\n")
+    }
+
+    @Test func aListOfNoRequestsIsExplainedAsAReportIs() {
+        #expect(
+            requests([], [CommandFlag("status", "5xx"), CommandFlag("failed")]) == """
+                No request matches --status 5xx --failed in the last 1 h. Without the filter:
+                  martlet-collector requests
 
                 """)
     }

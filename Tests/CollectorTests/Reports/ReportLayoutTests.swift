@@ -181,6 +181,14 @@ import Testing
         #expect(text.suffix(2).first == "See them:  martlet-collector requests --status '' --failed")
     }
 
+    @Test func theLastLineHasAllDimensionsWhereRowsAreLeftOut() {
+        var report = report([.service, .endpoint], [(["shop", "/a"], 9, 4)])
+        report.rowCount = 2
+        #expect(
+            lines(report, columns: nil).suffix(2).first
+                == "See them:  martlet-collector requests --service shop --endpoint /a --failed")
+    }
+
     @Test func theLastLineOfAComparisonOfVersionsHasTheLaterOne() {
         var context = ReportContext()
         context.flags = [CommandFlag("compare", "version:1.8..1.9")]

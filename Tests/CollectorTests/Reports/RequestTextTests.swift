@@ -63,6 +63,25 @@ import Testing
         #expect(RequestText.text(of: try report { $0.url = "" }).contains("curl") == false)
     }
 
+    @Test func theCommandOfAServedRequestHasTheHostThatIsKept() throws {
+        func command(_ host: String?, scheme: String? = nil, header: String? = nil) throws -> String? {
+            CurlCommand.text(
+                of: try report {
+                    ($0.kind, $0.url) = (.server, "/users/7?a=1")
+                    $0.request = RequestDimensions(
+                        kind: .server, method: "GET", host: host ?? "", port: 0, endpoint: "/users/{id}", status: 200,
+                        error: nil)
+                    $0.attributes = [:]
+                    if let scheme { $0.attributes["url.scheme"] = .string(scheme) }
+                    if let header { $0.attributes["http.request.header.host"] = .array([.string(header)]) }
+                })
+        }
+        #expect(try command("shop.example") == "curl --globoff -X GET 'http://shop.example/users/7?a=1'")
+        #expect(try command("shop.example", scheme: "https")?.contains("'https://shop.example/") == true)
+        #expect(try command(nil, header: "shop.example:8080")?.contains("'http://shop.example:8080/users") == true)
+        #expect(try command(nil) == nil)
+    }
+
     @Test func aTraceIsATreeInWhichEachSpanStandsUnderItsCaller() throws {
         func span(_ number: UInt8, under parent: UInt8) -> SpanRecord {
             var span = Samples.detail(number)

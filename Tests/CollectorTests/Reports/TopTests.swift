@@ -167,6 +167,22 @@ import Testing
         }
     }
 
+    @Test(arguments: [30, 50, 60, 80])
+    func aRowThatIsLongerThanTheScreenIsShownInSeveralLines(columns: Int) throws {
+        let lines = lines(state("jj"), columns: columns, height: 90)
+        for line in lines where line.hasPrefix("  ") || line.hasPrefix("> ") {
+            #expect(TextWidth.of(line) <= columns, "\(line)")
+        }
+        let figures = lines.joined().filter { !" >".contains($0) }
+        #expect(figures.contains("Made:19,635requests"))
+    }
+
+    @Test func theHeadingNamesARowThatIsOnTheScreen() {
+        let (all, filtered) = (lines(state()), lines(state("//payments\r")))
+        #expect(all[0].contains("of them in POST /checkout"))
+        #expect(filtered[0].contains("POST /payments"))
+    }
+
     @Test(arguments: [
         ("one two three", 8, ["one two ", "three"]), ("onetwothree", 4, ["onet", "woth", "ree"]),
         ("\u{1b}[1mone two\u{1b}[0m three", 8, ["\u{1b}[1mone two\u{1b}[0m ", "three"]), ("", 4, [""]),

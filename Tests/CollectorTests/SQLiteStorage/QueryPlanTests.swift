@@ -40,7 +40,9 @@ import Testing
         AllowedScan("resource", "SELECT * FROM resource WHERE", because: "a report selects senders"),
         AllowedScan("resource", "SELECT count(*) FROM resource WHERE last_seen", because: "a reader counts senders"),
         AllowedScan("resource", "SELECT resource.*, resource.id AS sender", because: "a report selects senders"),
-        AllowedScan("resource", "SELECT total(l.requests)", because: "a report has the account of all senders"),
+        AllowedScan(
+            "resource", "SELECT resource.service AS service, total(l.requests)",
+            because: "a report has the account of all senders"),
         AllowedScan("spans", "SELECT DISTINCT spans.resource_id", because: "a report asks for all senders of spans"),
         AllowedScan(
             "resource", "SELECT id FROM resource WHERE last_seen", because: "maintenance looks for old senders"),

@@ -42,6 +42,15 @@ extension StorageContractTests {
             #expect(try await completeness(0, 100, service: "cart") == nil)
         }
 
+        @Test func eachServiceHasAnAccountOfItsOwn() async throws {
+            try await store(98, captured: 98, end: 10)
+            try await store(1, captured: 2, end: 10, from: Samples.resource("cart", instance: "i-2"))
+            let account = try await account(0, 60)
+            #expect(account.completeness == 0.99)
+            #expect(account.services.mapValues(\.completeness) == [Samples.resource().service: 1, "cart": 0.5])
+            #expect(account.services.mapValues(\.missing) == [Samples.resource().service: 0, "cart": 1])
+        }
+
         @Test func completenessIsOneWhenNothingWasCapturedAndCaptureWasOn() async throws {
             try await store(0, captured: 0, end: 10)
             #expect(try await completeness(0, 100) == 1)
