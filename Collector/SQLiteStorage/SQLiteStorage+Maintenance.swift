@@ -9,7 +9,7 @@ extension SQLiteStorage {
             defer { reserve.make() }
             do {
                 try await runSteps()
-            } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
+            } catch let error as DatabaseError where error.isOfFullDisk(at: pool.path) {
                 guard reserve.release() else { throw error }
                 // The log gives its room back once it is in the file.
                 try? await fold()

@@ -48,10 +48,34 @@ package final class SQLiteStorage: Storage {
         onStored: @escaping OnStored = { _, _ in }
     ) throws {
         let path = try StoreFile.make(path)
-        try StoreFile.inspect(path, forReading: false)
-        let lock = try StoreLock(of: path)
-        let pool = try StoreFile.describingErrors(of: path) {
-            let pool = try DatabasePool(path: path, configuration: Self.configuration)
+        let reserve = DiskReserve(of: path, bytes: limits.reserveBytes)
+        let (lock, pool) = try Self.open(path, reserve)
+        let believed = try pool.read(RetentionClockRow.time)
+        self.init(
+            try pool.read(StoreID.read), pool, lock, try StoreIdentity(of: path), reserve,
+            clock: StoreClock(believed: believed, patience: limits.clockPatience),
+            limits: limits, now: now, onStored: onStored)
+    }
+
+    /// Opens a store for writing. SQLite needs some room on the disk for that, so the reserve is given up if the disk is full.
+    private static func open(_ path: String, _ reserve: DiskReserve) throws -> (StoreLock, DatabasePool) {
+        do {
+            try StoreFile.inspect(path, forReading: false)
+            let lock = try StoreLock(of: path)
+            return (lock, try openPool(path))
+        } catch {
+            // The reserve shows that the file is a store of Martlet's, and the lock that no other collector has a use for it.
+            guard StoreSize.isDiskFull(beside: path), reserve.isThere, let lock = try? StoreLock(of: path),
+                reserve.release()
+            else { throw error }
+            try StoreFile.inspect(path, forReading: false)
+            return (lock, try openPool(path))
+        }
+    }
+
+    private static func openPool(_ path: String) throws -> DatabasePool {
+        try StoreFile.describingErrors(of: path) {
+            let pool = try DatabasePool(path: path, configuration: configuration)
             try pool.writeWithoutTransaction { db in
                 try Pragmas.configureWriter(db)
                 // The mark precedes the first table, so that a process killed in between leaves a file that is known as
@@ -61,11 +85,6 @@ package final class SQLiteStorage: Storage {
             try Schema.migrator.migrate(pool)
             return pool
         }
-        let believed = try pool.read(RetentionClockRow.time)
-        self.init(
-            try pool.read(StoreID.read), pool, lock, try StoreIdentity(of: path),
-            clock: StoreClock(believed: believed, patience: limits.clockPatience),
-            limits: limits, now: now, onStored: onStored)
     }
 
     /// Opens an existing store for reading, even while a collector writes to it.
@@ -79,13 +98,13 @@ package final class SQLiteStorage: Storage {
         let limits = SQLiteLimits()
         let id = try StoreFile.describingErrors(of: path) { try pool.read(StoreID.read) }
         self.init(
-            id, pool, nil, nil, clock: StoreClock(believed: nil, patience: limits.clockPatience), limits: limits,
+            id, pool, nil, nil, DiskReserve(of: path, bytes: limits.reserveBytes), clock: StoreClock(believed: nil, patience: limits.clockPatience), limits: limits,
             now: Self.systemClock, onStored: { _, _ in })
     }
 
     private init(
-        _ id: String, _ pool: DatabasePool, _ lock: StoreLock?, _ identity: StoreIdentity?, clock: StoreClock,
-        limits: SQLiteLimits,
+        _ id: String, _ pool: DatabasePool, _ lock: StoreLock?, _ identity: StoreIdentity?, _ reserve: DiskReserve,
+        clock: StoreClock, limits: SQLiteLimits,
         now: @escaping @Sendable () -> UnixNanoseconds, onStored: @escaping OnStored
     ) {
         let series = WriterSeries(maxSeriesOfService: limits.maxSeriesPerService)
@@ -99,7 +118,7 @@ package final class SQLiteStorage: Storage {
         self.identity = identity
         retention = clock
         health = StoreHealth(path: pool.path)
-        reserve = DiskReserve(of: pool.path, bytes: limits.reserveBytes)
+        self.reserve = reserve
         queue = CommitQueue(pool, limits: limits) { series.withLock { $0.removeAll() } }
     }
 

@@ -58,7 +58,7 @@ final class StoreHealth: Sendable {
         do {
             return try await watching(body)
         } catch let error as DatabaseError {
-            if let refusal = error.refusal { state.withLock { $0.refusal = refusal } }
+            if let refusal = error.refusal(of: path) { state.withLock { $0.refusal = refusal } }
             throw error
         }
     }
@@ -68,10 +68,21 @@ extension DatabaseError {
     /// Whether the error reveals a damaged file; a full disk and a lock do not.
     var showsDamage: Bool { resultCode == .SQLITE_CORRUPT || resultCode == .SQLITE_NOTADB }
 
-    /// The reason why no batch can be written now; `nil` for an error of a single batch and for a lock.
-    fileprivate var refusal: String? {
+    /// Whether the error comes from a disk without room.
+    ///
+    /// - Parameter path: the store's.
+    func isOfFullDisk(at path: String) -> Bool {
         switch resultCode {
-        case .SQLITE_FULL: "the disk is full; nothing is stored until there is room"
+        case .SQLITE_FULL: true
+        case .SQLITE_IOERR, .SQLITE_CANTOPEN: StoreSize.isDiskFull(beside: path)
+        default: false
+        }
+    }
+
+    /// Returns the reason why no batch can be written now; `nil` for an error of a single batch and for a lock.
+    fileprivate func refusal(of path: String) -> String? {
+        switch resultCode {
+        case _ where isOfFullDisk(at: path): "the disk is full; nothing is stored until there is room"
         case .SQLITE_IOERR, .SQLITE_READONLY, .SQLITE_CANTOPEN:
             "the store cannot be written: \(message ?? "\(resultCode)")"
         default: nil

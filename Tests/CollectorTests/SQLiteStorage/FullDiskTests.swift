@@ -20,16 +20,59 @@ import Testing
             of: BatchID(instance: "i-1", sequence: number, signal: .traces))
     }
 
+    private func open(on disk: SmallDisk) throws -> SQLiteStorage {
+        var limits = SQLiteLimits()
+        limits.detailAge = 600 * Self.second
+        return try SQLiteStorage(
+            path: disk.url.appendingPathComponent("collector.sqlite").path, limits: limits,
+            now: { [clock] in clock.time })
+    }
+
+    @Test(.enabled(if: SmallDisk.isPossible, "a file system of a given size can only be mounted by root"))
+    func aStoreIsOpenedOnAFullDisk() async throws {
+        let disk = try SmallDisk(bytes: 80 << 20)
+        clock.time = Samples.time(0)
+        var storage: SQLiteStorage? = try open(on: disk)
+        try await storage?.maintain()
+        for number in 1...20 as ClosedRange<UInt64> { if let storage { try await store(number, in: storage) } }
+        try storage?.close()
+        storage = nil
+        try disk.fill()
+        let reserve = disk.url.appendingPathComponent("collector.sqlite-reserve").path
+        #expect(FileManager.default.fileExists(atPath: reserve))
+        let reopened = try open(on: disk)
+        #expect(reopened.fault == "the disk is full; old data makes room for new")
+        #expect(!FileManager.default.fileExists(atPath: reserve))
+        #expect(try await reopened.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM detail") } == 20)
+        clock.time = Samples.time(1800)
+        try await reopened.maintain()
+        for more in 1...20 as ClosedRange<UInt64> { try await store(20_000 + more, in: reopened) }
+        #expect(reopened.fault == nil)
+        #expect(try await reopened.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM detail") } == 20)
+    }
+
+    /// The index of SQLite's log does not fit on the disk, which is an error of input and output.
+    @Test(.enabled(if: SmallDisk.isPossible, "a file system of a given size can only be mounted by root"))
+    func anErrorOfTheLogsIndexIsThatOfAFullDisk() async throws {
+        let disk = try SmallDisk(bytes: 80 << 20)
+        clock.time = Samples.time(0)
+        let storage = try open(on: disk)
+        try await storage.maintain()
+        try disk.fill()
+        let error = DatabaseError(resultCode: .SQLITE_IOERR, message: "disk I/O error")
+        await #expect(throws: DatabaseError.self) { try await storage.health.noting { throw error } }
+        #expect(storage.fault == "the disk is full; nothing is stored until there is room")
+        #expect(error.isOfFullDisk(at: storage.pool.path))
+        try FileManager.default.removeItem(at: disk.url.appendingPathComponent("filler"))
+        #expect(!error.isOfFullDisk(at: storage.pool.path))
+    }
+
     /// Deleting needs room as well, for the log.
     @Test(.enabled(if: SmallDisk.isPossible, "a file system of a given size can only be mounted by root"))
     func batchesAreStoredAgainOnceOldDetailsExpire() async throws {
         let disk = try SmallDisk(bytes: 80 << 20)
         clock.time = Samples.time(0)
-        var limits = SQLiteLimits()
-        limits.detailAge = 600 * Self.second
-        let storage = try SQLiteStorage(
-            path: disk.url.appendingPathComponent("collector.sqlite").path, limits: limits,
-            now: { [clock] in clock.time })
+        let storage = try open(on: disk)
         try await storage.maintain()
         var number: UInt64 = 0
         await #expect(throws: DatabaseError.self) {
