@@ -34,8 +34,10 @@ struct ClientOptions: ParsableArguments {
 
     static func url(_ text: String) throws -> URL {
         guard let url = URL(string: text), let scheme = url.scheme, ["http", "https"].contains(scheme),
-            url.host != nil
-        else { throw ValidationError("--collector must be a URL, such as http://127.0.0.1:4318") }
+            url.host != nil, url.port.map((1...65535).contains) ?? true
+        else {
+            throw ValidationError("--collector must be a URL, such as http://127.0.0.1:4318, with a port from 1 to 65535")
+        }
         return url
     }
 }

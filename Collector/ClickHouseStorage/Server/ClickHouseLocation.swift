@@ -28,7 +28,7 @@ package struct ClickHouseLocation: Sendable, Equatable, CustomStringConvertible 
 
     private static func components(of part: String, in text: String) throws -> URLComponents {
         guard let url = URLComponents(string: part), ["http", "https"].contains(url.scheme), url.host?.isEmpty == false,
-            url.query == nil, url.fragment == nil
+            url.query == nil, url.fragment == nil, url.port.map((1...65535).contains) ?? true
         else { throw StorageFailure("the address of ClickHouse must be http://HOST:8123/DATABASE") }
         guard url.user == nil, url.password == nil else {
             throw StorageFailure(

@@ -42,6 +42,8 @@ package enum StoreCopy {
         }
         try copy(backup, to: path + ".partial")
         let hadStore = FileManager.default.fileExists(atPath: path)
+        let owner = hadStore ? path : URL(fileURLWithPath: path).deletingLastPathComponent().path
+        for file in [path + ".partial", path + "-lock"] { try give(file, toOwnerOf: owner) }
         if hadStore { try moveStore(path, to: former) }
         try move(path + ".partial", to: path)
         return hadStore ? former : nil
@@ -90,6 +92,15 @@ package enum StoreCopy {
     private static func moveStore(_ path: String, to other: String) throws {
         for suffix in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: path + suffix) {
             try move(path + suffix, to: other + suffix)
+        }
+    }
+
+    /// Gives a file to the owner of another, if this process is root's: the collector may be another user's.
+    private static func give(_ file: String, toOwnerOf other: String) throws {
+        var info = stat()
+        guard geteuid() == 0, stat(other, &info) == 0 else { return }
+        guard chown(file, info.st_uid, info.st_gid) == 0 else {
+            throw StorageFailure("\(file) cannot be given to the store's owner: \(String(cString: strerror(errno)))")
         }
     }
 

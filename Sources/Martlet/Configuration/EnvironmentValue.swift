@@ -106,15 +106,16 @@ enum EnvironmentValue {
         }
     }
 
-    /// A glob on `host[:port][/path]`: visible ASCII without the parts of a URL that are never compared.
+    /// A glob on `host[:port][/path]`: visible ASCII without the parts of a URL that are never compared, such as its scheme.
     static func isGlob(_ text: String) -> Bool {
-        token(text) != nil && !text.contains { "?#@\\".contains($0) }
+        token(text) != nil && !text.contains { "?#@\\".contains($0) } && !text.contains("://")
     }
 
-    /// An absolute http or https URL with a host, without query and fragment.
+    /// An absolute http or https URL with a host and a possible port, without query and fragment.
     static func address(_ text: String) -> URL? {
         guard name(text) != nil, let parts = URLComponents(string: text), let host = parts.host, !host.isEmpty,
-            ["http", "https"].contains(parts.scheme?.lowercased()), parts.query == nil, parts.fragment == nil
+            ["http", "https"].contains(parts.scheme?.lowercased()), parts.query == nil, parts.fragment == nil,
+            parts.port.map((1...65535).contains) ?? true
         else { return nil }
         return parts.url
     }

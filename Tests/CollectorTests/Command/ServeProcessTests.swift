@@ -103,6 +103,19 @@ import Testing
         return process
     }
 
+    @Test(arguments: [
+        ["report", "--collector", "http://127.0.0.1:99999"], ["health"],
+        ["report", "--store", "clickhouse:http://127.0.0.1:99999/martlet"],
+        ["migrate", "--store", "clickhouse:http://127.0.0.1:99999/martlet"],
+    ])
+    func anImpossiblePortIsAnErrorInASentence(command: [String]) async throws {
+        let result = try await ChildProcess(
+            .martletCollector, command, environment: ["MARTLET_COLLECTOR_PORT": "99999"]
+        ).finish()
+        #expect([64, 2, 1].contains(result.status), "\(result)")
+        #expect(result.errors.contains("must be"), "\(result.errors)")
+    }
+
     /// Starts a collector with a port for health and metrics.
     private func startWithAdminPort(
         _ environment: [String: String] = [:]

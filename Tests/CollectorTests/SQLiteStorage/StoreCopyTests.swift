@@ -81,6 +81,27 @@ import Testing
         #expect(try await captured(other) == [2])
     }
 
+    /// The user whose service runs the collector; root restores its store.
+    @Test(.enabled(if: geteuid() == 0, "only root may give files away"))
+    func aRestoredStoreBelongsToTheOwnerOfTheFormerOneOrOfTheFolder() async throws {
+        let (user, group): (UInt32, UInt32) = (65_534, 65_533)
+        let storage = try SQLiteStorage(path: path)
+        try await store(2, captured: 2, in: storage)
+        _ = try StoreCopy.backUp(path, to: backup)
+        try storage.close()
+        #expect(chown(path, user, group) == 0)
+        _ = try StoreCopy.restore(backup, to: path)
+        let other = folder.path("new/collector.sqlite")
+        try FileManager.default.createDirectory(atPath: folder.path("new"), withIntermediateDirectories: false)
+        #expect(chown(folder.path("new"), user, group) == 0)
+        _ = try StoreCopy.restore(backup, to: other)
+        for file in [path, other, path + "-lock", other + "-lock"] {
+            var info = stat()
+            #expect(stat(file, &info) == 0)
+            #expect((info.st_uid, info.st_gid) == (user, group), "\(file)")
+        }
+    }
+
     @Test func aDamagedBackupIsRefusedAndTheStoreStays() async throws {
         let storage = try SQLiteStorage(path: path)
         for end in 1...400 as ClosedRange<UInt64> { try await store(1, captured: end, in: storage) }

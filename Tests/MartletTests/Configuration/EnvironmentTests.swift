@@ -209,6 +209,22 @@ import Testing
         #expect(warnings.first?.contains("hunter2") == false)
     }
 
+    @Test(arguments: ["MARTLET_INCLUDE", "MARTLET_EXCLUDE"])
+    func aPatternWithASchemeIsAWarningBecauseItWouldMatchNothing(name: String) {
+        let (configuration, warnings) = MartletConfiguration.fromEnvironment([name: "http://api.example.com/*"])
+        #expect(configuration.include.isEmpty && configuration.exclude.isEmpty)
+        #expect(warnings.count == 1)
+        #expect(warnings.first?.hasPrefix(name) == true)
+    }
+
+    @Test(arguments: ["http://127.0.0.1:99999", "http://127.0.0.1:0"])
+    func anAddressWithAnImpossiblePortIsAWarning(address: String) {
+        let (configuration, warnings) = MartletConfiguration.fromEnvironment(["MARTLET_ENDPOINT": address])
+        #expect(configuration.collectors == MartletConfiguration().collectors)
+        #expect(warnings.count == 1)
+        #expect(warnings.first?.contains(address) == true)
+    }
+
     @Test func anEndpointMayBeSeveralCollectors() {
         let text = "http://a:4318, https://b/base,"
         let (configuration, warnings) = MartletConfiguration.fromEnvironment(["MARTLET_ENDPOINT": text])
