@@ -10,9 +10,13 @@ struct FilterChips {
                 element("ul", .class("chips")) {
                     for filter in filters {
                         element("li") {
-                            "only \(filter.name.rawValue) "
-                            element("b") { filter.value }
-                            " "
+                            if filter.value.isEmpty {
+                                "without \(filter.name.rawValue) "
+                            } else {
+                                "only \(filter.name.rawValue) "
+                                element("b") { filter.value }
+                                " "
+                            }
                             link(
                                 visit.address(without: filter),
                                 .label("Leave out \(filter.name.rawValue) \(filter.value)")
@@ -31,6 +35,9 @@ extension FilterChips {
     /// The filters that the bar above a view does not show.
     init(beside visit: Visit) {
         self.init(
-            visit: visit, filters: visit.filters.filter { !PageParameter.scope.contains($0.name) && $0.name != .kind })
+            visit: visit,
+            filters: visit.filters.filter {
+                (!PageParameter.scope.contains($0.name) && $0.name != .kind) || Form.isKept(visit.parameters.all($0.name))
+            })
     }
 }

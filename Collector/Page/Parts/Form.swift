@@ -1,7 +1,12 @@
 import MartletReports
+import MartletStorage
 
 /// Forms. All but ``post(_:content:)`` ask for an address and change nothing.
 enum Form {
+    /// The name of the parameters by which a form tells its fields that select everything if they are empty. In an address an empty
+    /// value selects requests without one.
+    static let emptyFields = "any"
+
     /// A form that changes something. Its parameters are those of the address.
     static func post(_ address: PageAddress, @HTMLBuilder content: () -> HTML) -> HTML {
         element("form", Attribute("method", "post"), Attribute("action", address.text), content: content)
@@ -18,58 +23,66 @@ enum Form {
         return HTML(
             "form", attributes + [Attribute("method", "get"), Attribute("action", address.text)],
             content: HTML.joined(
-                parameters.values.filter { !names.contains($0.name) }.map { name, value in
-                    emptyElement(
-                        "input", Attribute("type", "hidden"), Attribute("name", name.rawValue),
-                        Attribute("value", value))
-                } + [fields]))
+                parameters.values.filter { !names.contains($0.name) }.map { hidden($0.name.rawValue, $0.value) }
+                    + [fields]))
     }
 
     static func field(
         _ title: String, _ name: PageParameter, _ value: String?, type: String = "text", placeholder: String? = nil,
         characters: Int? = nil, class names: String? = nil
     ) -> HTML {
-        HTML(
-            "label", names.map { [.class($0)] } ?? [],
-            content: HTML.joined([
-                element("span") { title },
-                HTML(
-                    "input",
-                    [
-                        Attribute("type", type), Attribute("name", name.rawValue), Attribute("value", value ?? ""),
-                    ] + (placeholder.map { [Attribute("placeholder", $0)] } ?? [])
-                        + (characters.map { [Attribute("size", String($0))] } ?? []), content: nil),
-            ]))
+        HTML.joined([
+            HTML(
+                "label", names.map { [.class($0)] } ?? [],
+                content: HTML.joined([
+                    element("span") { title },
+                    HTML(
+                        "input",
+                        [
+                            Attribute("type", type), Attribute("name", name.rawValue), Attribute("value", value ?? ""),
+                        ] + (placeholder.map { [Attribute("placeholder", $0)] } ?? [])
+                            + (characters.map { [Attribute("size", String($0))] } ?? []), content: nil),
+                ])), mayBeEmpty(name),
+        ])
     }
 
-    /// A choice of one value, or of all. Values that are chosen and not known, or more than one, stay as they are.
+    /// A choice of one value, or of all. Values that are chosen and not known, more than one, or an empty one stay as they are.
     static func choice(_ title: String, _ name: PageParameter, _ known: [String], _ chosen: [String]) -> HTML {
-        guard chosen.count < 2 else {
-            return HTML.joined(
-                chosen.map {
-                    emptyElement(
-                        "input", Attribute("type", "hidden"), Attribute("name", name.rawValue), Attribute("value", $0))
-                })
-        }
-        let names = known + chosen.filter { !known.contains($0) }
+        guard !isKept(chosen) else { return HTML.joined(chosen.map { hidden(name.rawValue, $0) }) }
+        let names = (known + chosen.filter { !known.contains($0) }).filter { !$0.isEmpty }
         return select(title, name, [("", "all")] + names.map { ($0, $0) }, chosen.first ?? "")
+    }
+
+    /// Whether a field cannot show the chosen values, and so hands them on.
+    static func isKept(_ chosen: [String]) -> Bool { chosen.count > 1 || chosen == [""] }
+
+    static func hidden(_ name: String, _ value: String) -> HTML {
+        emptyElement("input", Attribute("type", "hidden"), Attribute("name", name), Attribute("value", value))
+    }
+
+    /// Says that the field of a dimension selects everything if it is empty.
+    private static func mayBeEmpty(_ name: PageParameter) -> HTML {
+        Dimension(rawValue: name.rawValue) == nil ? .none : hidden(emptyFields, name.rawValue)
     }
 
     /// - Parameter options: values and their names.
     static func select(
         _ title: String, _ name: PageParameter, _ options: [(value: String, title: String)], _ chosen: String
     ) -> HTML {
-        element("label") {
-            element("span") { title }
-            element("select", Attribute("name", name.rawValue)) {
-                for option in options {
-                    HTML(
-                        "option",
-                        [Attribute("value", option.value)] + (option.value == chosen ? [Attribute("selected")] : []),
-                        content: HTML(TerminalText.plain(option.title)))
+        HTML.joined([
+            element("label") {
+                element("span") { title }
+                element("select", Attribute("name", name.rawValue)) {
+                    for option in options {
+                        HTML(
+                            "option",
+                            [Attribute("value", option.value)]
+                                + (option.value == chosen ? [Attribute("selected")] : []),
+                            content: HTML(TerminalText.plain(option.title)))
+                    }
                 }
-            }
-        }
+            }, mayBeEmpty(name),
+        ])
     }
 
     static func check(_ title: String, _ name: PageParameter, isOn: Bool) -> HTML {

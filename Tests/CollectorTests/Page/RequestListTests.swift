@@ -45,6 +45,41 @@ import Testing
         }
     }
 
+    @Test func anEmptyValueSelectsRequestsWithoutOneAsInTheAPI() async throws {
+        try await withServer { client in
+            try await KeptRequests.count(to: client)
+            try await KeptRequests.send([KeptRequests.span(1)], to: client)
+            let without = try await client.read("/requests?status=&failed=true")
+            #expect(without.text.contains("Only without status × failed ×"))
+            #expect(without.text.contains("None failed"))
+            #expect(without.text.contains("requests --status '' --failed"))
+            // The form hands it on, and the other fields of the form are left empty.
+            #expect(without.markup.contains(#"<input type="hidden" name="status" value="">"#))
+            #expect(!without.markup.contains(#"<input type="hidden" name="any" value="status">"#))
+            #expect(without.markup.contains(#"<input type="hidden" name="any" value="method">"#))
+            let sent = "/requests?status=&any=method&method=&any=host&host=&any=error&error=&search=&failed=true"
+            #expect(try await client.read(sent).text.contains("Only without status × failed ×"))
+            #expect(try await client.read("/requests?any=status&status=&failed=true").text.contains("Only failed ×"))
+        }
+    }
+
+    /// A server answered 404, which is no failure of its own.
+    @Test func aListOfFailedRequestsCountsThemAloneByStatus() async throws {
+        try await withServer { client in
+            let batch = MetricsBatch(
+                resource: Samples.resource(), start: Samples.time(0), end: Samples.time(10),
+                series: [
+                    Samples.dimensions(.server, status: 404, error: "404"): Samples.statistics([0.1, 0.2, 0.3]),
+                    Samples.dimensions(.server, status: 500, error: "500"): Samples.statistics([0.1, 0.2]),
+                    Samples.dimensions(.client, status: 404, error: "404"): Samples.statistics([0.1]),
+                ], ledger: Ledger(captured: 6))
+            #expect(try await client.post(try batch.otlp()).status == .ok)
+            let (all, failed) = try await (client.read("/requests"), client.read("/requests?failed=true"))
+            #expect(all.text.contains("Counted failed 3 5xx 2 4xx 4"))
+            #expect(failed.text.contains("Counted 5xx 2 4xx 1"))
+        }
+    }
+
     @Test func eachConditionHasALinkThatLeavesItOut() async throws {
         try await withServer { client in
             try await send(1, to: client)

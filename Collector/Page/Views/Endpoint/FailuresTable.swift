@@ -91,8 +91,7 @@ struct FailuresTable {
 
     private func address(_ row: FailureList.Row) -> PageAddress {
         endpoint.requestsAddress.with(
-            [(.failed, "true")] + (row.status.map { [(.status, $0)] } ?? [])
-                + (row.error.map { [(.error, $0)] } ?? []))
+            [(.failed, "true"), (.status, row.status ?? ""), (.error, row.error ?? "")])
     }
 
     @HTMLBuilder private var hints: HTML {

@@ -68,7 +68,7 @@ struct VersionsTable {
     private func address(_ version: EndpointVersion) -> PageAddress {
         endpoint.requestsAddress.with([
             (.service, version.service), (.kind, version.kind.rawValue),
-            (.version, version.version.isEmpty ? nil : version.version),
+            (.version, version.version),
         ])
     }
 

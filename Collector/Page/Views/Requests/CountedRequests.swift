@@ -15,12 +15,15 @@ struct CountedRequests: Sendable {
 
     var all: UInt64 { made + served }
 
-    /// - Parameter answer: groups by status and error.
-    init(_ answer: StatisticsAnswer) {
+    /// - Parameters:
+    ///   - answer: groups by status and error.
+    ///   - onlyFailed: whether the list has failed requests alone. A status may be a failure on one side of a request only.
+    init(_ answer: StatisticsAnswer, onlyFailed: Bool) {
         made = answer.totals[.client]?.count ?? 0
         served = answer.totals[.server]?.count ?? 0
         failed = answer.totals.values.reduce(0) { $0 + $1.failed.duration.count }
-        causes = Self.classes(of: answer) + Self.errors(of: answer).prefix(Self.maxErrors)
+        let count = { (group: RequestGroup) in onlyFailed ? group.failedCount : group.count }
+        causes = Self.classes(of: answer, count) + Self.errors(of: answer, count).prefix(Self.maxErrors)
     }
 
     /// Returns `nil` if the list has conditions that the counts do not know.
@@ -29,22 +32,27 @@ struct CountedRequests: Sendable {
         guard !isUnknown else { return nil }
         return CountedRequests(
             try await storage.statistics(
-                StatisticsQuery(window: visit.window, filter: visit.filter, by: [.status, .error])))
+                StatisticsQuery(window: visit.window, filter: visit.filter, by: [.status, .error])),
+            onlyFailed: visit.parameters[.failed] == "true")
     }
 
-    private static func classes(of answer: StatisticsAnswer) -> [(filter: RequestListFilter, count: UInt64)] {
+    private static func classes(
+        of answer: StatisticsAnswer, _ number: (RequestGroup) -> UInt64
+    ) -> [(filter: RequestListFilter, count: UInt64)] {
         ["5xx", "4xx"].compactMap { name in
-            let count = answer.groups.filter { ($0.values[0] ?? "").first == name.first }.reduce(0) { $0 + $1.count }
+            let count = answer.groups.filter { ($0.values[0] ?? "").first == name.first }.reduce(0) { $0 + number($1) }
             return count > 0 ? (RequestListFilter(name: .status, value: name), count) : nil
         }
     }
 
-    private static func errors(of answer: StatisticsAnswer) -> [(filter: RequestListFilter, count: UInt64)] {
+    private static func errors(
+        of answer: StatisticsAnswer, _ number: (RequestGroup) -> UInt64
+    ) -> [(filter: RequestListFilter, count: UInt64)] {
         var counts: [String: UInt64] = [:]
         for group in answer.groups where group.values[0] == nil {
-            if let error = group.values[1] { counts[error, default: 0] += group.count }
+            if let error = group.values[1] { counts[error, default: 0] += number(group) }
         }
-        return counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map {
+        return counts.filter { $0.value > 0 }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map {
             (RequestListFilter(name: .error, value: $0.key), $0.value)
         }
     }

@@ -25,7 +25,7 @@ struct RequestListFilter: Sendable, Equatable {
         case .fasterThan: ("faster than", Self.length(value))
         case .search: ("with the text", value)
         case .kind: value == "client" ? ("made", "") : ("served", "")
-        default: (name.rawValue, value)
+        default: value.isEmpty ? ("without \(name.rawValue)", "") : (name.rawValue, value)
         }
     }
 

@@ -34,7 +34,7 @@ struct RequestSearch {
 
     private var kind: HTML {
         let chosen = visit.parameters.all(.kind)
-        guard chosen.count < 2 else { return Form.choice("Kind", .kind, [], chosen) }
+        guard !Form.isKept(chosen) else { return Form.choice("Kind", .kind, [], chosen) }
         return Form.select(
             "Kind", .kind, [("", "made and served"), ("client", "made"), ("server", "served")], chosen.first ?? "")
     }
@@ -42,7 +42,7 @@ struct RequestSearch {
     /// A field for one value. Values stay as they are if there are more.
     private func text(_ title: String, _ name: PageParameter, _ example: String, characters: Int) -> HTML {
         let chosen = visit.parameters.all(name)
-        guard chosen.count < 2 else { return Form.choice(title, name, [], chosen) }
+        guard !Form.isKept(chosen) else { return Form.choice(title, name, [], chosen) }
         return Form.field(title, name, chosen.first, placeholder: example, characters: characters)
     }
 
