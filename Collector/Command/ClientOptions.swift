@@ -36,7 +36,8 @@ struct ClientOptions: ParsableArguments {
         guard let url = URL(string: text), let scheme = url.scheme, ["http", "https"].contains(scheme),
             url.host != nil, url.port.map((1...65535).contains) ?? true
         else {
-            throw ValidationError("--collector must be a URL, such as http://127.0.0.1:4318, with a port from 1 to 65535")
+            throw ValidationError(
+                "--collector must be a URL, such as http://127.0.0.1:4318, with a port from 1 to 65535")
         }
         return url
     }

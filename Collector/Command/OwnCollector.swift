@@ -14,7 +14,8 @@ enum OwnCollector {
             }
         let port = try environment.integer("ADMIN_PORT") ?? environment.integer("PORT") ?? 4318
         guard (1...65535).contains(port) else {
-            throw ValidationError("MARTLET_COLLECTOR_PORT and MARTLET_COLLECTOR_ADMIN_PORT must be numbers from 1 to 65535")
+            throw ValidationError(
+                "MARTLET_COLLECTOR_PORT and MARTLET_COLLECTOR_ADMIN_PORT must be numbers from 1 to 65535")
         }
         let isTLS = environment["TLS_CERTIFICATE"] != nil
         return try ClientOptions.url(ListenAddress(host: host, port: port).url(port: port, isTLS: isTLS))

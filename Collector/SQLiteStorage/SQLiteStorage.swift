@@ -98,7 +98,8 @@ package final class SQLiteStorage: Storage {
         let limits = SQLiteLimits()
         let id = try StoreFile.describingErrors(of: path) { try pool.read(StoreID.read) }
         self.init(
-            id, pool, nil, nil, DiskReserve(of: path, bytes: limits.reserveBytes), clock: StoreClock(believed: nil, patience: limits.clockPatience), limits: limits,
+            id, pool, nil, nil, DiskReserve(of: path, bytes: limits.reserveBytes),
+            clock: StoreClock(believed: nil, patience: limits.clockPatience), limits: limits,
             now: Self.systemClock, onStored: { _, _ in })
     }
 

@@ -54,7 +54,8 @@ package struct Visit: Sendable {
         let left = Set(pairs.filter { $0.0 == Form.emptyFields }.map(\.1))
         let given = try PageParameters(
             pairs.filter { name, value in
-                name != Form.emptyFields && (!value.isEmpty || (Dimension(rawValue: name) != nil && !left.contains(name)))
+                name != Form.emptyFields
+                    && (!value.isEmpty || (Dimension(rawValue: name) != nil && !left.contains(name)))
             })
         parameters = try PageParameters(given.query.filter { $0.0 != PageParameter.cleared.rawValue })
         cleared = try given.cleared()

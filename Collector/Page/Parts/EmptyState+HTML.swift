@@ -27,7 +27,7 @@ extension EmptyState {
         switch reason {
         case .nobodyEverSent:
             "Put the agent into a service, and its requests are here some ten seconds after they were made."
-        case .unknownName(let names): nearest(names)
+        case .unknownName(let names): Self.nearest(names, visit)
         case .earlier(let time, let sender):
             let window = EmptyAnswer.window(of: time)
             "The latest came "
@@ -45,7 +45,8 @@ extension EmptyState {
         }
     }
 
-    @HTMLBuilder private func nearest(_ names: EmptyAnswer.Names) -> HTML {
+    /// The names that the store has, and a link to the nearest one.
+    @HTMLBuilder static func nearest(_ names: EmptyAnswer.Names, _ visit: Visit) -> HTML {
         (names.list ?? "None is known") + ". "
         if let nearest = names.nearest, let name = PageParameter(rawValue: names.flag) {
             "The nearest is "

@@ -41,7 +41,7 @@ package struct EmptyState: Sendable {
     }
 
     /// Returns the first filter with a name that the store does not have.
-    private static func unknown(_ visit: Visit, in storage: some Storage) async throws -> EmptyAnswer.Names? {
+    static func unknown(_ visit: Visit, in storage: some Storage) async throws -> EmptyAnswer.Names? {
         let window = TimeWindow(from: visit.now - min(visit.now, memory), to: visit.now)
         for (name, wanted) in visit.filters {
             guard let dimension = Dimension(rawValue: name.rawValue), EmptyAnswer.Names.dimensions.contains(dimension)

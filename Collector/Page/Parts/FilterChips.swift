@@ -37,7 +37,8 @@ extension FilterChips {
         self.init(
             visit: visit,
             filters: visit.filters.filter {
-                (!PageParameter.scope.contains($0.name) && $0.name != .kind) || Form.isKept(visit.parameters.all($0.name))
+                (!PageParameter.scope.contains($0.name) && $0.name != .kind)
+                    || Form.isKept(visit.parameters.all($0.name))
             })
     }
 }

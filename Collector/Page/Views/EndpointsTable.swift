@@ -214,6 +214,16 @@ struct EndpointsTable {
         selecting(row, kind, at: visit.selected(.endpoint)).with(.compare, visit.parameters[.compare])
     }
 
+    /// Returns the address of the view of an endpoint that has no requests any more, where it had some.
+    static func address(
+        ofGone row: ReportRow, in comparison: ReportComparison, _ visit: Visit, _ kind: RequestKind
+    ) -> PageAddress {
+        let address = selecting(row, kind, at: visit.selected(.endpoint)).with([
+            (.since, comparison.from), (.until, comparison.to), (.compare, nil),
+        ])
+        return ComparisonBase.versions(in: comparison.base).map { address.with(.version, $0.before) } ?? address
+    }
+
     private static func requests(of row: ReportRow, _ visit: Visit, _ kind: RequestKind) -> PageAddress {
         selecting(row, kind, at: visit.countedRequests)
     }

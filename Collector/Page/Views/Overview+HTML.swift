@@ -43,6 +43,7 @@ extension Overview {
                     changes
                 }
             }
+            if let comparison = endpoints.compare, comparison.goneCount > 0 { element("p") { gone(comparison) } }
             if !isJudged, let answer = comparison?.answer { element("p") { answer } }
             for note in comparison?.notes ?? [] { element("p", .class("hint")) { note + "." } }
         }
@@ -62,8 +63,30 @@ extension Overview {
             + rows.filter { if case .better = $0.1 { true } else { false } }
     }
 
+    /// Endpoints that a sentence names at most.
+    private static let maxNamed = 4
+
+    /// The endpoints that had requests before and have none now, each with the requests that it had.
+    private func gone(_ comparison: ReportComparison) -> HTML {
+        let shown = comparison.gone.prefix(Self.maxNamed)
+        let more = comparison.goneCount - shown.count
+        let links = shown.enumerated().map { index, row in
+            HTML.joined([
+                HTML(index > 0 ? ", " : ""),
+                link(EndpointsTable.address(ofGone: row, in: comparison, visit, kind)) {
+                    row.text(of: .method) + " " + row.text(of: .endpoint)
+                },
+                HTML(" (\(FigureText.grouped(row.measures.count)) before)"),
+            ])
+        }
+        return HTML.joined(
+            [HTML("No requests any more: ")] + links + [
+                HTML(more > 0 ? " and \(FigureText.grouped(UInt64(more))) more." : ".")
+            ])
+    }
+
     private var changes: HTML {
-        let shown = changed.prefix(4)
+        let shown = changed.prefix(Self.maxNamed)
         return HTML.joined(
             shown.map { row, verdict in
                 HTML.joined([

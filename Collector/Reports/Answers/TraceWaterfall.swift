@@ -13,10 +13,11 @@ package struct TraceWaterfall: Sendable, Equatable {
 
     /// Two clocks that do not agree: a span begins before the one that caused it.
     package struct Skew: Sendable, Equatable {
-        package var service: String
-        package var instance: String
-        /// The time by which the instance's clock is behind its caller's, at least.
+        /// The sender whose clock is behind: its service, and its instance if it has one.
+        package var sender: String
+        /// The time by which its clock is behind its caller's, at least.
         package var behind: Double
+        /// The sender of the call.
         package var caller: String
     }
 
@@ -24,7 +25,7 @@ package struct TraceWaterfall: Sendable, Equatable {
     package let rows: [Row]
     /// The services in the order of their first span.
     package let services: [String]
-    /// One for each instance whose clock is behind, with the largest difference.
+    /// One for each sender whose clock is behind, with the largest difference.
     package let skews: [Skew]
     /// The end of the last span.
     package let scale: Double
@@ -57,14 +58,13 @@ package struct TraceWaterfall: Sendable, Equatable {
         let callers = Dictionary(spans.map { ($0.spanID, $0) }) { first, _ in first }
         var skews: [Skew] = []
         for span in spans {
-            guard let caller = span.parentSpanID.flatMap({ callers[$0] }), caller.instance != span.instance else {
+            guard let caller = span.parentSpanID.flatMap({ callers[$0] }), caller.sender != span.sender else {
                 continue
             }
             let behind = caller.offset - span.offset
             guard behind > smallestSkew else { continue }
-            let skew = Skew(
-                service: span.service, instance: span.instance, behind: behind, caller: caller.instance)
-            if let known = skews.firstIndex(where: { $0.instance == span.instance }) {
+            let skew = Skew(sender: span.sender, behind: behind, caller: caller.sender)
+            if let known = skews.firstIndex(where: { $0.sender == skew.sender }) {
                 if skews[known].behind < behind { skews[known] = skew }
             } else {
                 skews.append(skew)
@@ -75,6 +75,9 @@ package struct TraceWaterfall: Sendable, Equatable {
 }
 
 extension TraceSpan {
+    /// The service that reported it, with its instance if it has one.
+    fileprivate var sender: String { instance.isEmpty ? service : "\(service) (\(instance))" }
+
     /// The time at which it ended, in milliseconds after the first span's start.
     package var end: Double { offset + duration }
 

@@ -75,7 +75,7 @@ struct TraceText {
 
     private static func sentence(_ skew: TraceWaterfall.Skew) -> String {
         """
-        The clock of \(skew.service) (\(skew.instance)) is \(FigureText.figure(skew.behind)) ms or more behind that of \
+        The clock of \(skew.sender) is \(FigureText.figure(skew.behind)) ms or more behind that of \
         \(skew.caller). The bars stand where the clocks put them.
         """
     }

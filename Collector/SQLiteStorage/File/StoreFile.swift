@@ -89,7 +89,8 @@ enum StoreFile {
             case .SQLITE_NOTADB: throw StorageFailure("\(path) is not a database; it was not changed")
             case .SQLITE_CORRUPT:
                 throw StorageFailure("\(path) is damaged (\(error.message ?? "\(error)")); it was not changed")
-            case _ where error.isOfFullDisk(at: path): throw StorageFailure("\(path) cannot be opened: the disk is full")
+            case _ where error.isOfFullDisk(at: path):
+                throw StorageFailure("\(path) cannot be opened: the disk is full")
             case .SQLITE_CANTOPEN: throw StorageFailure("\(path) cannot be opened\(refusal(of: path))")
             default: throw StorageFailure("\(path) cannot be used as a store: \(error.message ?? "\(error)")")
             }
@@ -98,7 +99,8 @@ enum StoreFile {
 
     /// Returns the system's reason why a file or its folder cannot be written, after a colon; empty if it has none.
     private static func refusal(of path: String) -> String {
-        for path in [path, URL(fileURLWithPath: path).deletingLastPathComponent().path] where access(path, R_OK | W_OK) != 0 {
+        for path in [path, URL(fileURLWithPath: path).deletingLastPathComponent().path]
+        where access(path, R_OK | W_OK) != 0 {
             return ": " + String(cString: strerror(errno))
         }
         return ""

@@ -49,6 +49,22 @@ import Testing
         }
     }
 
+    @Test func aMisspeltNameOfAnEndpointGetsItsNearest() async throws {
+        try await withRequests { client in
+            let page = try await client.read("/endpoint?since=5m&service=chekout&method=GET")
+            #expect(page.text.contains("No service is called chekout There is checkout. The nearest is checkout"))
+            #expect(page.links.contains("/endpoint?since=5m&method=GET&service=checkout"))
+        }
+    }
+
+    @Test func aServiceThatFellSilentIsToldFromFiltersThatMatchNothing() async throws {
+        try await withRequests { client in
+            let silent = try await client.read("/?since=20s&service=checkout")
+            #expect(silent.text.contains("Nothing came from the chosen senders in the last 20 s"))
+            #expect(silent.text.contains("The latest came 49 s ago"))
+        }
+    }
+
     @Test func filtersThatMatchNothingCanBeLeftOutOneByOne() async throws {
         try await withRequests { client in
             let page = try await client.read("/?since=5m&method=GET&status=404")

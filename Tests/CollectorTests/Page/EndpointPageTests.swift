@@ -48,8 +48,11 @@ import Testing
             let page = try await client.read(Self.address + "&compare=2m")
             #expect(page.text.contains("Against the 1 min 2 min earlier"))
             #expect(page.text.contains("There were no requests in the 1 min 2 min earlier."))
-            #expect(!page.links.contains { $0.hasPrefix("/api/") && $0.contains("compare") })
-            #expect(!page.text.contains("--compare"))
+            #expect(page.links.contains { $0.hasPrefix("/api/v1/report?") && $0.hasSuffix("&by=kind&compare=2m") })
+            #expect(page.text.contains("--kind client --by kind --compare 2m"))
+            #expect(page.text.contains("--by version --by status --by error"))
+            let alone = try await client.read(Self.address + "&compare=off")
+            #expect(!alone.text.contains("--compare"))
         }
     }
 

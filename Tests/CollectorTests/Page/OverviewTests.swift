@@ -39,6 +39,15 @@ import Testing
         #expect(page.text.contains("--compare previous --by service --by method --by host --by endpoint"))
     }
 
+    @Test func anEndpointWithoutRequestsAnyMoreIsNamedAndOpensTheTimeBefore() async throws {
+        let page = try await compared()
+        #expect(page.text.contains("No requests any more: GET /old (720 before)."))
+        let before = "since=2026-09-21T15:00:00Z&until=2026-09-21T16:00:00Z".replacing(":", with: "%3A")
+        #expect(
+            page.links.contains { $0.hasPrefix("/endpoint?") && $0.contains("endpoint=%2Fold") && $0.contains(before) })
+        #expect(!(try await compared([("kind", "server")])).text.contains("No requests any more"))
+    }
+
     @Test func nothingIsComparedIfTheAddressSaysSo() async throws {
         let page = try await compared([("compare", "off")])
         #expect(!page.text.contains("worse") && !page.text.contains("--compare"))

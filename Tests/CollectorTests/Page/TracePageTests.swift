@@ -67,7 +67,7 @@ import Testing
         try await withServer { client in
             try await send(to: client)
             let text = try await client.read(address).text
-            #expect(text.contains("The clock of payments (p-1) is 40.0 ms or more behind that of i-1"))
+            #expect(text.contains("The clock of payments (p-1) is 40.0 ms or more behind that of checkout (i-1)"))
         }
     }
 
@@ -93,7 +93,7 @@ import Testing
             let text = try await client.read(address).text
             #expect(text.contains("Spans 1,003 the first 1,000 are shown"))
             #expect(text.contains("3 more spans of this trace are kept."))
-            #expect(text.contains("Errors none of 1,000 spans"))
+            #expect(text.contains("Errors none found in the first 1,000 of 1,003 spans"))
         }
     }
 

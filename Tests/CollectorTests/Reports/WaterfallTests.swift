@@ -141,7 +141,16 @@ import Testing
         ])
         #expect(
             trace.skews == [
-                .init(service: "payments", instance: "payments-1", behind: 38, caller: "checkout-1")
+                .init(sender: "payments (payments-1)", behind: 38, caller: "checkout (checkout-1)")
             ])
+    }
+
+    @Test(arguments: ["", "1"])
+    func servicesWhoseInstancesHaveTheSameNameOrNoneHaveClocksOfTheirOwn(instance: String) {
+        var spans = [span(1, 40...90), span(2, under: 1, 2...60, of: "payments")]
+        for index in spans.indices { spans[index].resource.instance = instance }
+        let name = instance.isEmpty ? "" : " (1)"
+        #expect(
+            waterfall(spans).skews == [.init(sender: "payments\(name)", behind: 38, caller: "checkout\(name)")])
     }
 }

@@ -14,8 +14,13 @@ struct EmptySelection {
 
     var html: HTML {
         element("section", .class("notice"), Attribute("aria-labelledby", "h-empty")) {
-            element("h2", .id("h-empty")) { "No requests in this window" }
-            element("p") { history }
+            if let names = endpoint.unknown {
+                element("h2", .id("h-empty")) { "No \(names.flag) is called \(names.wanted)" }
+                element("p") { EmptyState.nearest(names, visit) }
+            } else {
+                element("h2", .id("h-empty")) { "No requests in this window" }
+                element("p") { history }
+            }
             if !given.isEmpty {
                 element("p") {
                     "Leave out: "

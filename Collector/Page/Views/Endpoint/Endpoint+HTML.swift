@@ -70,14 +70,14 @@ extension Visit {
 }
 
 extension CommandLine {
-    /// The failures and versions of an endpoint as a command and as answers of the API. They are compared with nothing.
+    /// The failures and versions of an endpoint as a command and as answers of the API, and its comparison likewise.
     init(endpoint: Endpoint) {
         var parameters = endpoint.visit.parameters(
             for: ReportParameter.self, leavingOut: [.kind, .sort, .ascending, .top, .compare])
         parameters.add(.kind, endpoint.kind.rawValue)
         let selection = parameters.query
         for dimension in [.version, .status, .error] as [Dimension] { parameters.add(.by, dimension.rawValue) }
-        command = CommandText.text("report", parameters.commandFlags)
+        commands = [CommandText.text("report", parameters.commandFlags)]
         let processes = endpoint.processes.map { _ in
             (
                 "JSON of processes",
@@ -89,5 +89,8 @@ extension CommandLine {
                 ("JSON", PageAddress("/api/v1/report", parameters.query)),
                 ("JSON over time", PageAddress("/api/v1/series", selection).adding("by", Dimension.kind.rawValue)),
             ] + [processes].compactMap(\.self)
+        guard let comparison = Endpoint.comparison(endpoint.visit, endpoint.kind) else { return }
+        commands.append(CommandText.text("report", comparison.commandFlags))
+        formats.append(("JSON of the comparison", PageAddress("/api/v1/report", comparison.query)))
     }
 }

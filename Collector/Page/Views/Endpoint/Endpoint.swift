@@ -39,6 +39,8 @@ package struct Endpoint: Sendable {
     /// The end of the latest interval with requests within a day before an empty window; `nil` if there is none, or if the
     /// window is not empty.
     let latestBefore: UnixNanoseconds?
+    /// The names among which one of an empty selection's is not; `nil` if the store has all of them, or none at all.
+    let unknown: EmptyAnswer.Names?
     /// The selection as one row that is compared; `nil` if no endpoint is selected, or the address asks for no comparison.
     let compared: Report?
 
@@ -78,20 +80,30 @@ package struct Endpoint: Sendable {
         examples = try await EndpointExamples(questions.kept, in: storage)
         processes = try await ServiceProcesses(visit, TimeAxis(window, marks: marks), in: storage)
         latestBefore = totals.measures == nil ? try await storage.statistics(questions.dayBefore).latestEnd : nil
+        let unknown = totals.measures == nil ? try await EmptyState.unknown(visit, in: storage) : nil
+        self.unknown = unknown.flatMap { $0.known.isEmpty ? nil : $0 }
         compared = try await Self.compared(visit, kind, in: storage)
     }
 
     private static func compared(
         _ visit: Visit, _ kind: RequestKind, in storage: some Storage
     ) async throws -> Report? {
-        guard visit.parameters[.endpoint] != nil, let base = visit.comparison else { return nil }
-        var parameters = visit.parameters(for: ReportParameter.self, leavingOut: [.kind, .compare])
-        parameters.add(.kind, kind.rawValue)
-        parameters.add(.by, Dimension.kind.rawValue)
-        parameters.add(.compare, base)
+        guard let parameters = comparison(visit, kind) else { return nil }
         var query = try parameters.query(now: visit.now)
         query.step = TrendStep.fitting(visit.window, slots: Self.slots)
         return try await storage.report(query, comparedWith: try parameters.comparison(of: query))
+    }
+
+    /// Returns the parameters of the report that compares the selection; `nil` if no endpoint is selected, or the address asks for no
+    /// comparison.
+    static func comparison(_ visit: Visit, _ kind: RequestKind) -> ReportParameters? {
+        guard visit.parameters[.endpoint] != nil, let base = visit.comparison else { return nil }
+        var parameters = visit.parameters(
+            for: ReportParameter.self, leavingOut: [.kind, .compare, .sort, .ascending, .top])
+        parameters.add(.kind, kind.rawValue)
+        parameters.add(.by, Dimension.kind.rawValue)
+        parameters.add(.compare, base)
+        return parameters
     }
 
     var axis: TimeAxis { TimeAxis(window, marks: marks) }

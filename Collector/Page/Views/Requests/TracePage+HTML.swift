@@ -56,8 +56,10 @@ extension TracePage {
         let all = FigureText.grouped(UInt64(count + more))
         var facts = [
             FactStrip.Fact(
-                title: "Errors", value: HTML(errors == 0 ? "none" : FigureText.grouped(UInt64(errors))),
-                note: "of \(shown) \(count == 1 ? "span" : "spans")", isBad: errors > 0),
+                title: "Errors", value: HTML(errorsInWords),
+                note: more > 0
+                    ? "in the first \(shown) of \(all) spans" : "of \(shown) \(count == 1 ? "span" : "spans")",
+                isBad: errors > 0),
             FactStrip.Fact(title: "Duration", value: HTML(Figure.duration(waterfall.scale))),
             FactStrip.Fact(
                 title: "Services", value: HTML(FigureText.grouped(UInt64(waterfall.services.count))),
@@ -69,6 +71,12 @@ extension TracePage {
             facts.append(FactStrip.Fact(title: "Failed first", value: jumpToFirst(first), isWide: true))
         }
         return facts
+    }
+
+    /// The number of failed spans. Those that are not shown may have failed as well.
+    private var errorsInWords: String {
+        let number = FigureText.grouped(UInt64(errors))
+        return more > 0 ? (errors == 0 ? "none found" : number + " or more") : (errors == 0 ? "none" : number)
     }
 
     private func jumpToFirst(_ row: Int) -> HTML {
@@ -84,7 +92,7 @@ extension TracePage {
                 Icon.part.html
                 LongText.html(
                     """
-                    The clock of \(skew.service) (\(skew.instance)) is \(FigureText.figure(skew.behind)) ms or more behind that of \
+                    The clock of \(skew.sender) is \(FigureText.figure(skew.behind)) ms or more behind that of \
                     \(skew.caller)
                     """, atMost: 3 * Self.nameBytes)
             }
