@@ -13,7 +13,8 @@ struct Draining: Service {
     let logger: Logger
 
     func run() async throws {
-        try? await gracefulShutdown()
+        // It throws if another service failed: then there is nothing to finish.
+        do { try await gracefulShutdown() } catch { return }
         logger.info("stopping once the requests in progress are answered")
         await requests.drain()
         if Task.isCancelled { logger.warning("cutting off requests that did not end within \(Self.maxDuration)") }

@@ -132,7 +132,7 @@ struct Serve: AsyncParsableCommand {
             services: services.compactMap(\.self), gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)
         configuration.maximumGracefulShutdownDuration = Draining.maxDuration
         let group = ServiceGroup(configuration: configuration)
-        try await reportingFailure("cannot serve at \(settings.url(port: settings.address.port)): ") {
+        try await reportingFailure("cannot serve at \(settings.urls.joined(separator: " and ")): ") {
             try await group.run()
         }
         // The log has all that the file has not, and the next start reads it.

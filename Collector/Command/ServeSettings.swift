@@ -30,6 +30,9 @@ struct ServeSettings {
         adminAddress = try adminPort.map {
             ListenAddress(host: host ?? "127.0.0.1", port: try Self.port($0, of: "--admin-port"))
         }
+        if let adminAddress, adminAddress.port == address.port, address.port != 0 {
+            throw ValidationError("--admin-port must be another port than --port")
+        }
         self.store = try store.map { try StoreLocation($0) } ?? .sqlite(path: StoreLocation.defaultPath())
         limits = try Self.limits(retention: retention, details: details, maxDetails: maxDetails)
         if let maxDetailsBytes {
@@ -73,6 +76,9 @@ struct ServeSettings {
     func url(port: Int) -> String {
         address.url(port: port, isTLS: tls != nil)
     }
+
+    /// The addresses that are to be served.
+    var urls: [String] { ([address] + [adminAddress].compactMap(\.self)).map { url(port: $0.port) } }
 
     private static func tls(certificate: String?, key: String?) throws -> ServerTLS? {
         switch (certificate, key) {

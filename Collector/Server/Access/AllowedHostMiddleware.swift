@@ -12,9 +12,11 @@ struct AllowedHostMiddleware<Context: RequestContext>: RouterMiddleware {
         guard let authority = request.head.authority, !hosts.allow(authority) else {
             return try await next(request, context)
         }
-        let host = TerminalText.plain(AllowedHosts.host(of: authority) ?? "this name")
+        let host = TerminalText.plain(AllowedHosts.host(of: authority) ?? "")
         let sentence =
-            "this collector is not reached as \(host); start it with --allowed-host \(host) to allow the name"
+            host.isEmpty
+            ? "the request names no host that this collector is reached as"
+            : "this collector is not reached as \(host); start it with --allowed-host \(host) to allow the name"
         return try Response.json(Problem(error: sentence), status: HTTPResponse.Status(code: 421))
     }
 }

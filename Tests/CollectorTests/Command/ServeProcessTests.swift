@@ -128,6 +128,24 @@ import Testing
         return (process, main, admin)
     }
 
+    @Test func aTakenAdminPortIsNamedAndNothingIsCutOff() async throws {
+        let (process, _, admin) = try await startWithAdminPort()
+        let second = try await ChildProcess(
+            .martletCollector, ["serve", "--port", "0", "--store", "sqlite:" + folder.path("other.sqlite")],
+            environment: ["MARTLET_COLLECTOR_ADMIN_PORT": "\(admin)"]
+        ).finish()
+        #expect(second.status == 2)
+        #expect(second.errors.contains("cannot serve at"))
+        #expect(second.errors.contains(":\(admin): "))
+        #expect(!second.errors.contains("cutting off") && !second.output.contains("cutting off"))
+        #expect(await process.stop(with: SIGTERM) == 0)
+        let same = try await ChildProcess(
+            .martletCollector, ["serve", "--port", "4320", "--admin-port", "4320"]
+        ).finish()
+        #expect(same.status == 64)
+        #expect(same.errors.contains("--admin-port must be another port than --port"))
+    }
+
     @Test func theAdminPortHasHealthAndMetricsAlone() async throws {
         let (process, main, admin) = try await startWithAdminPort()
         for path in ["/healthz", "/readyz", "/metrics"] {
