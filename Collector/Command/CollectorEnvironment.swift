@@ -4,10 +4,26 @@ import Foundation
 /// The variables `MARTLET_COLLECTOR_…`; empty means unset.
 struct CollectorEnvironment {
     private static let prefix = "MARTLET_COLLECTOR_"
+    /// The names of all variables, without the prefix.
+    private static let names: Set<String> = [
+        "ADMIN_PORT", "ALLOWED_HOST", "CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY", "DETAILS", "HOST",
+        "INGEST_TOKEN", "INGEST_TOKEN_FILE", "INSECURE", "LOG_FORMAT", "LOG_LEVEL", "MAX_CONNECTIONS",
+        "MAX_CUMULATIVE_STREAMS", "MAX_DETAILS", "MAX_DETAILS_BYTES", "MAX_STORE", "PORT", "READ_TOKEN", "RETENTION",
+        "STORE", "TLS_CERTIFICATE", "TLS_KEY",
+    ]
+
     private let variables: [String: String]
 
     init(_ variables: [String: String]) {
         self.variables = variables
+    }
+
+    /// The variables with the prefix that nothing reads, such as misspelt ones.
+    var unknown: [String] {
+        variables.keys.filter {
+            $0.hasPrefix(Self.prefix) && !Self.names.contains(String($0.dropFirst(Self.prefix.count)))
+        }
+        .sorted()
     }
 
     subscript(_ name: String) -> String? {

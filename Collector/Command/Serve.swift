@@ -102,6 +102,9 @@ struct Serve: AsyncParsableCommand {
         let activity = CollectorActivity()
         settings.log.bootstrap()
         let logger = Logger(label: "martlet-collector")
+        for name in CollectorEnvironment(ProcessInfo.processInfo.environment).unknown {
+            logger.warning("\(name) is not a variable of the collector; check its spelling")
+        }
         let storage = try await reportingFailure { try await open(settings, activity, logger) }
         let server = CollectorServer(
             storage: storage, activity: activity, tokens: settings.tokens,

@@ -2,6 +2,8 @@ import Fixtures
 import Foundation
 import Testing
 
+@testable import martlet_collector
+
 /// `serve` as a process: its limits, its ports, its log, its signals and its service manager.
 @Suite(.timeLimit(.minutes(2))) struct ServeProcessTests {
     private let folder: TemporaryFolder
@@ -126,6 +128,19 @@ import Testing
         let main = try port(try #require(lines.first { $0.contains("listening on") }))
         let admin = try port(try #require(lines.first { $0.contains("health and metrics on") }))
         return (process, main, admin)
+    }
+
+    @Test func aMisspeltVariableIsToldAtTheStart() throws {
+        let environment = CollectorEnvironment([
+            "MARTLET_COLLECTOR_MAX_DETIALS": "5", "MARTLET_COLLECTOR_PORT": "1", "PATH": "",
+        ])
+        #expect(environment.unknown == ["MARTLET_COLLECTOR_MAX_DETIALS"])
+        let guide = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../../docs/collector.md")
+        let text = try String(contentsOf: guide, encoding: .utf8)
+        let named = text.matches(of: #/MARTLET_COLLECTOR_[A-Z_]+[A-Z]/#).map { (String($0.output), "") }
+        #expect(named.count > 10)
+        #expect(CollectorEnvironment(Dictionary(named) { first, _ in first }).unknown == [])
     }
 
     @Test func aTakenAdminPortIsNamedAndNothingIsCutOff() async throws {
