@@ -10,7 +10,8 @@ enum RequestOutcomeMark {
     static func html(_ text: String, isFailure: Bool, atMost bytes: Int) -> HTML {
         element("span", .class(isFailure ? "st bad" : "st")) {
             if isFailure { Icon.failed.html }
-            LongText.html(text, atMost: bytes)
+            // One box, in which codes of unseen characters stand within the text.
+            element("span") { LongText.html(text, atMost: bytes) }
         }
     }
 }
