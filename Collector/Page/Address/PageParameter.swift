@@ -18,6 +18,10 @@ package enum PageParameter: String, WindowParameterName {
     /// `off` keeps the page from asking again by itself.
     case refresh
 
+    /// The name of the parameters by which a form tells its fields that select everything if they are empty. In an address an empty
+    /// value selects requests without one.
+    static let emptyFields = "any"
+
     /// The parameters that a view hands on to the next: the window, and the senders that a person looks at.
     static let scope: [PageParameter] = [.since, .until, .environment, .service, .refresh]
 }

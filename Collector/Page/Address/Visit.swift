@@ -45,16 +45,16 @@ package struct Visit: Sendable {
     /// - Parameters:
     ///   - base: the view's address without parameters.
     ///   - pairs: the parameters of the query. A filter without a value selects requests without one, unless a form says that the field
-    ///     was left empty (``Form/emptyFields``). Other parameters without a value are left out.
+    ///     was left empty (``PageParameter/emptyFields``). Other parameters without a value are left out.
     package init(
         _ base: PageAddress, _ pairs: [(String, String)], now: UnixNanoseconds
     ) throws(ParameterError) {
         self.base = base
         self.now = now
-        let left = Set(pairs.filter { $0.0 == Form.emptyFields }.map(\.1))
+        let left = Set(pairs.filter { $0.0 == PageParameter.emptyFields }.map(\.1))
         let given = try PageParameters(
             pairs.filter { name, value in
-                name != Form.emptyFields
+                name != PageParameter.emptyFields
                     && (!value.isEmpty || (Dimension(rawValue: name) != nil && !left.contains(name)))
             })
         parameters = try PageParameters(given.query.filter { $0.0 != PageParameter.cleared.rawValue })

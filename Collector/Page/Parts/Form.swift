@@ -3,10 +3,6 @@ import MartletStorage
 
 /// Forms. All but ``post(_:content:)`` ask for an address and change nothing.
 enum Form {
-    /// The name of the parameters by which a form tells its fields that select everything if they are empty. In an address an empty
-    /// value selects requests without one.
-    static let emptyFields = "any"
-
     /// A form that changes something. Its parameters are those of the address.
     static func post(_ address: PageAddress, @HTMLBuilder content: () -> HTML) -> HTML {
         element("form", Attribute("method", "post"), Attribute("action", address.text), content: content)
@@ -62,7 +58,7 @@ enum Form {
 
     /// Says that the field of a dimension selects everything if it is empty.
     private static func mayBeEmpty(_ name: PageParameter) -> HTML {
-        Dimension(rawValue: name.rawValue) == nil ? .none : hidden(emptyFields, name.rawValue)
+        Dimension(rawValue: name.rawValue) == nil ? .none : hidden(PageParameter.emptyFields, name.rawValue)
     }
 
     /// - Parameter options: values and their names.
