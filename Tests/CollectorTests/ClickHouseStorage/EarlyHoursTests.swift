@@ -54,6 +54,14 @@ struct EarlyHoursTests {
         }
     }
 
+    /// Maintains the store until the hours that are over hold. On a busy machine a pass ends before it has made one.
+    private func makeHours(_ storage: ClickHouseStorage) async throws {
+        for _ in 0..<50 {
+            try await storage.maintain()
+            if try await !EarlyHours.holding(in: Samples.everything, storage.client).isEmpty { return }
+        }
+    }
+
     private func deletePoints(_ storage: ClickHouseStorage) async throws {
         try await storage.client.run("TRUNCATE TABLE \(storage.client.layout.everywhere(Schema.point))")
     }
@@ -62,7 +70,7 @@ struct EarlyHoursTests {
         let storage = try await collector()
         for sequence in 1...30 { _ = try await store(UInt64(sequence), at: UInt64(sequence) * 120, in: storage) }
         let before = try await groups(Self.window(), in: storage)
-        try await storage.maintain()
+        try await makeHours(storage)
         try await deletePoints(storage)
         #expect(try await groups(Self.window(), in: storage) == before)
         #expect(before.map(\.count).reduce(0, +) == 30 * 18)
