@@ -63,11 +63,9 @@ package final class SQLiteStorage: Storage {
             try StoreFile.inspect(path, forReading: false)
             let lock = try StoreLock(of: path)
             return (lock, try openPool(path))
-        } catch {
-            // The reserve shows that the file is a store of Martlet's, and the lock that no other collector has a use for it.
-            guard StoreSize.isDiskFull(beside: path), reserve.isThere, let lock = try? StoreLock(of: path),
-                reserve.release()
-            else { throw error }
+        } catch let error as StorageFailure where error.isOfFullDisk {
+            // The lock shows that no other collector has a use for the reserve.
+            guard let lock = try? StoreLock(of: path), reserve.release() else { throw error }
             try StoreFile.inspect(path, forReading: false)
             return (lock, try openPool(path))
         }

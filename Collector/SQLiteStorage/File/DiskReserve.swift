@@ -16,9 +16,6 @@ final class DiskReserve: Sendable {
     /// Whether the reserve is in use. New batches have to wait, or they would take it.
     var isReleased: Bool { released.load(ordering: .relaxed) }
 
-    /// Whether there is a file to give up.
-    var isThere: Bool { StoreSize.bytes(ofFile: path) > 0 }
-
     /// Gives up the file; returns `false` if there is none.
     func release() -> Bool {
         guard unlink(path) == 0 else { return false }

@@ -67,6 +67,29 @@ import Testing
         #expect(!error.isOfFullDisk(at: storage.pool.path))
     }
 
+    /// The index of SQLite's log grows by 32 KiB after 4,062 pages of the log.
+    @Test(.enabled(if: SmallDisk.isPossible, "a file system of a given size can only be mounted by root"))
+    func theReserveIsGivenUpForTheIndexOfTheLog() async throws {
+        let disk = try SmallDisk(bytes: 80 << 20)
+        clock.time = Samples.time(0)
+        let storage = try open(on: disk)
+        try await storage.maintain()
+        func writeOnePage() async throws {
+            try await storage.write { try $0.execute(sql: "PRAGMA application_id = \(Schema.applicationID)") }
+        }
+        while StoreSize.bytes(ofFile: storage.pool.path + "-wal") < 32 + 4060 * 4120 { try await writeOnePage() }
+        try disk.fill()
+        let filler = try FileHandle(forWritingTo: disk.url.appendingPathComponent("filler"))
+        try filler.truncate(atOffset: filler.seekToEnd() - 24 * 1024)
+        try filler.close()
+        let error = await #expect(throws: DatabaseError.self) { while true { try await writeOnePage() } }
+        #expect(error?.resultCode == .SQLITE_IOERR)
+        clock.time = Samples.time(1800)
+        try await storage.maintain()
+        try await store(1, in: storage)
+        #expect(storage.fault == nil)
+    }
+
     /// Deleting needs room as well, for the log.
     @Test(.enabled(if: SmallDisk.isPossible, "a file system of a given size can only be mounted by root"))
     func batchesAreStoredAgainOnceOldDetailsExpire() async throws {
