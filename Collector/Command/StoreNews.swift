@@ -11,14 +11,9 @@ struct StoreNews {
     /// The passes of maintenance for which a line about shedding is not repeated: about an hour.
     private static let sheddingPasses = 360
 
-    /// The passes after which a store above its limit counts as one that cannot shrink: points are rolled up before they are deleted.
-    private static let limitPasses = 3
-
     private var known = StorageState()
     private var knownFault: String?
     private var passesSinceShedding: Int?
-    /// The passes in a row that found the store above its limit and deleted nothing.
-    private var passesAboveLimit = 0
 
     /// Returns the line about a change of the store's fault; `nil` if it is as before.
     ///
@@ -63,10 +58,8 @@ struct StoreNews {
                 """)
     }
 
-    private mutating func limit(_ state: StorageState) -> Line? {
-        let isShed = (state.shedDetails, state.shedChunks) != (known.shedDetails, known.shedChunks)
-        passesAboveLimit = state.bytesInUse > state.maxBytes && !isShed ? passesAboveLimit + 1 : 0
-        guard passesAboveLimit == Self.limitPasses else { return nil }
+    private func limit(_ state: StorageState) -> Line? {
+        guard !state.mayShrink, known.mayShrink else { return nil }
         return Line(
             level: .error,
             text: """

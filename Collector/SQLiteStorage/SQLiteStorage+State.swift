@@ -5,6 +5,7 @@ extension SQLiteStorage {
         var state = StorageState()
         state.bytesInUse = try await pool.read(StoreSize.bytesInUse)
         state.maxBytes = limits.maxStoreBytes
+        state.mayShrink = try await pool.read(Shedding(limit: limits.maxStoreBytes).maySucceed)
         state.logBytes = StoreSize.bytes(ofFile: pool.path + "-wal")
         state.clockJump = Double(retention.jumped) / 1e9
         state.crowdedDetails = early.crowdedDetails

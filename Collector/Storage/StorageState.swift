@@ -4,6 +4,8 @@ package struct StorageState: Sendable, Equatable {
     package var bytesInUse: UInt64 = 0
     /// The limit of these bytes.
     package var maxBytes: UInt64 = .max
+    /// Whether all that may still be deleted before its age, some of it once it is rolled up, makes up the bytes past the limit.
+    package var mayShrink = true
     /// Bytes of the log.
     package var logBytes: UInt64 = 0
     /// The seconds by which the collector's clock jumped and is not believed yet, so that nothing expires; negative if it

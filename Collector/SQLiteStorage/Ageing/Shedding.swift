@@ -23,6 +23,24 @@ struct Shedding {
         return shed > 0 ? Outcome(chunks: shed) : nil
     }
 
+    /// Returns whether all that may go, some of it once it is rolled up, makes up what the store has past its limit. Takes it
+    /// for larger than it is rather than for smaller.
+    func maySucceed(in db: Database) throws -> Bool {
+        let bytes = try StoreSize.bytesInUse(in: db)
+        guard bytes > limit else { return true }
+        var excess = Int64(clamping: bytes - limit)
+        let sizes = try Int64.fetchCursor(db.cachedStatement(sql: Self.sizesOfRows))
+        while excess > 0, let size = try sizes.next() { excess -= size }
+        return excess <= 0
+    }
+
+    /// The room of each row that may go: its bytes, as many once more or the rest of a page, and its places in the indices.
+    private static let sizesOfRows = """
+        SELECT bytes FROM detail_share
+        UNION ALL SELECT length(points) + min(length(points), 4096) + 300 FROM chunk WHERE tier < \(Tier.hour.rawValue)
+        UNION ALL SELECT 2 * length(figures) + 300 FROM process_slot WHERE tier < \(Tier.hour.rawValue)
+        """
+
     /// Deletes the oldest rolled-up chunks of a tier, and has readers stop counting them first.
     private func shed(_ tier: Tier, in db: Database) throws -> Int {
         guard let target = tier.next else { return 0 }

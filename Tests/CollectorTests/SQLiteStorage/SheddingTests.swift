@@ -79,6 +79,29 @@ import Testing
         #expect(answer.groups.map(\.count) == [900])
     }
 
+    /// Points of 10 s go once they are rolled up; hours alone stay.
+    @Test func aStoreMayShrinkUntilOnlyHoursAreLeft() async throws {
+        let before = try open()
+        for end in stride(from: UInt64(10), through: 7200, by: 10) {
+            clock.time = Samples.time(end)
+            _ = try await before.store([Samples.metrics(end: end)], of: nil)
+        }
+        let used = try await before.state().bytesInUse
+        try before.close()
+        let storage = try open(maxBytes: used - 8192)
+        #expect(try await storage.state().mayShrink)
+        for _ in 0..<2 { try await storage.maintain() }
+        #expect(try await storage.state().bytesInUse <= used - 8192)
+        #expect(try await storage.state().mayShrink)
+        try storage.close()
+        clock.time = Samples.time(11_500)
+        let tooSmall = try open(maxBytes: 8192)
+        for _ in 0..<2 { try await tooSmall.maintain() }
+        #expect(try await count("chunk WHERE tier < 2", in: tooSmall) == 0)
+        #expect(try await count("chunk", in: tooSmall) > 0)
+        #expect(try await !tooSmall.state().mayShrink)
+    }
+
     /// Points are rolled up into new pages, for which a full disk has no room.
     @Test func whatIsPastItsAgeGoesThoughNothingCanBeRolledUp() async throws {
         let storage = try open()
