@@ -117,17 +117,19 @@ struct Serve: AsyncParsableCommand {
             listens.yield()
         }
         let admin = try settings.adminAddress.map { address in
-            try server.adminService(at: address) { port in
+            let service = try server.adminService(at: address) { port in
                 Output.line("martlet-collector: health and metrics on \(settings.url(port: port))")
                 listens.yield()
             }
+            return Serving(service: service, url: settings.url(port: address.port))
         }
         let manager = ServiceManager(ProcessInfo.processInfo.environment, logger: logger)
         // The group stops its services in reverse order.
         let services: [(any Service)?] = [
             manager.watchdog.map { Watchdog(manager: manager, period: $0) },
             Reloading(tokens: settings.tokenSource, tls: settings.tls, logger: logger),
-            StoreMaintenance(storage: server.storage, logger: logger), admin, application,
+            StoreMaintenance(storage: server.storage, logger: logger), admin,
+            Serving(service: application, url: settings.url(port: settings.address.port)),
             Draining(requests: server.requests, logger: logger),
             ServiceNews(manager: manager, listening: listening, addresses: admin == nil ? 1 : 2),
         ]
@@ -135,9 +137,7 @@ struct Serve: AsyncParsableCommand {
             services: services.compactMap(\.self), gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)
         configuration.maximumGracefulShutdownDuration = Draining.maxDuration
         let group = ServiceGroup(configuration: configuration)
-        try await reportingFailure("cannot serve at \(settings.urls.joined(separator: " and ")): ") {
-            try await group.run()
-        }
+        try await reportingFailure { try await group.run() }
         // The log has all that the file has not, and the next start reads it.
         do { try (storage as? SQLiteStorage)?.close() } catch {
             logger.warning("the store's log could not be folded into its file", metadata: ["error": "\(error)"])
@@ -173,7 +173,13 @@ struct Serve: AsyncParsableCommand {
 
     private func settings() throws -> ServeSettings {
         let environment = CollectorEnvironment(ProcessInfo.processInfo.environment)
-        return try ServeSettings(
+        do { return try settings(environment) } catch let error as ValidationError {
+            throw ValidationError(environment.sentence(error.message))
+        }
+    }
+
+    private func settings(_ environment: CollectorEnvironment) throws -> ServeSettings {
+        try ServeSettings(
             host: environment.value(host, "HOST"),
             port: try port ?? environment.integer("PORT"),
             adminPort: try adminPort ?? environment.integer("ADMIN_PORT"),

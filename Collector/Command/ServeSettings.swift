@@ -77,9 +77,6 @@ struct ServeSettings {
         address.url(port: port, isTLS: tls != nil)
     }
 
-    /// The addresses that are to be served.
-    var urls: [String] { ([address] + [adminAddress].compactMap(\.self)).map { url(port: $0.port) } }
-
     private static func tls(certificate: String?, key: String?) throws -> ServerTLS? {
         switch (certificate, key) {
         case (nil, nil): return nil
