@@ -45,6 +45,16 @@ struct CollectorEnvironment {
         return value
     }
 
+    /// Returns a sentence that begins with a flag, with the variable's name for the flag's if the value is the variable's.
+    func sentence(_ text: String, arguments: [String] = CommandLine.arguments) -> String {
+        let flag = String(text.prefix { $0 != " " })
+        let name = flag.dropFirst(2).uppercased().replacing("-", with: "_")
+        guard flag.hasPrefix("--"), self[name] != nil,
+            !arguments.contains(where: { $0 == flag || $0.hasPrefix(flag + "=") })
+        else { return text }
+        return Self.prefix + name + text.dropFirst(flag.count)
+    }
+
     /// Returns the parts between commas.
     func list(_ name: String) -> [String] {
         (self[name] ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }

@@ -49,6 +49,12 @@ struct ServeSettings {
                 ("--max-store", maxStore != nil), ("--max-cumulative-streams", maxCumulativeStreams != nil),
             ])
         }
+        for (flag, token) in [("--ingest-token", ingestToken), ("--read-token", readToken)] {
+            if let token, !ServerTokens.isPossible(token) {
+                throw ValidationError(
+                    "\(flag) must be of ASCII characters without spaces, to fit into a header field")
+            }
+        }
         tokenSource = try reportingFailure { try IngestTokenSource(flag: ingestToken, file: ingestTokenFile) }
         tokens = ServerTokens(ingest: tokenSource?.tokens, read: readToken)
         if let objection = tokens.objection(toListeningAt: address, insecure: insecure) {

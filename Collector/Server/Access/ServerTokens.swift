@@ -12,6 +12,9 @@ package struct ServerTokens: Sendable, CustomStringConvertible {
 
     package var description: String { "ServerTokens" }
 
+    /// Whether a request can have the token in its header field.
+    package static func isPossible(_ token: String) -> Bool { token.utf8.allSatisfy { (0x21...0x7e).contains($0) } }
+
     /// Returns the reason why the collector must not listen at `address`; `nil` if it may.
     package func objection(toListeningAt address: ListenAddress, insecure: Bool) -> String? {
         guard !address.isLoopback, !insecure, ingest == nil || read == nil else { return nil }

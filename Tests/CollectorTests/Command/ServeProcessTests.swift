@@ -106,7 +106,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ["report", "--collector", "http://127.0.0.1:99999"], ["health"],
+        ["report", "--collector", "http://127.0.0.1:99999"], ["report", "--collector", "http://127.0.0.1:0"],
+        ["health"], ["serve"], ["migrate", "--store", "clickhouse:http://127.0.0.1:0/martlet"],
         ["report", "--store", "clickhouse:http://127.0.0.1:99999/martlet"],
         ["migrate", "--store", "clickhouse:http://127.0.0.1:99999/martlet"],
     ])
@@ -114,7 +115,7 @@ import Testing
         let result = try await ChildProcess(
             .martletCollector, command, environment: ["MARTLET_COLLECTOR_PORT": "99999"]
         ).finish()
-        #expect([64, 2, 1].contains(result.status), "\(result)")
+        #expect(result.status == 64, "\(result)")
         #expect(result.errors.contains("must be"), "\(result.errors)")
     }
 
@@ -150,8 +151,7 @@ import Testing
             environment: ["MARTLET_COLLECTOR_ADMIN_PORT": "\(admin)"]
         ).finish()
         #expect(second.status == 2)
-        #expect(second.errors.contains("cannot serve at"))
-        #expect(second.errors.contains(":\(admin): "))
+        #expect(second.errors.contains("cannot serve at http://127.0.0.1:\(admin): "))
         #expect(!second.errors.contains("cutting off") && !second.output.contains("cutting off"))
         #expect(await process.stop(with: SIGTERM) == 0)
         let same = try await ChildProcess(
@@ -206,6 +206,32 @@ import Testing
         let result = try await ChildProcess(.martletCollector, serve + ["--max-store", "10"]).finish()
         #expect(result.status == 64)
         #expect(result.errors.contains("--max-store must be 1MiB or more"))
+    }
+
+    @Test(arguments: [
+        ("MARTLET_COLLECTOR_PORT", "-1"), ("MARTLET_COLLECTOR_MAX_STORE", "10"),
+        ("MARTLET_COLLECTOR_RETENTION", "ten"), ("MARTLET_COLLECTOR_LOG_LEVEL", "loud"),
+        ("MARTLET_COLLECTOR_INGEST_TOKEN", "a b"), ("MARTLET_COLLECTOR_READ_TOKEN", "ü"),
+    ])
+    func aBadVariableIsNamedInsteadOfItsFlag(name: String, value: String) async throws {
+        let result = try await ChildProcess(
+            .martletCollector, ["serve", "--store", "sqlite:" + folder.path("collector.sqlite")],
+            environment: [name: value]
+        ).finish()
+        #expect(result.status == 64)
+        #expect(result.errors.contains("Error: \(name) must "), "\(result.errors)")
+    }
+
+    @Test(arguments: ["--ingest-token", "--read-token"])
+    func aTokenThatNoHeaderFieldCanHaveIsRefused(flag: String) async throws {
+        let file = folder.url.appendingPathComponent("tokens")
+        try Data("good\na b\n".utf8).write(to: file)
+        let flagged = try await ChildProcess(.martletCollector, serve + [flag, "a b"]).finish()
+        #expect(flagged.status == 64)
+        #expect(flagged.errors.contains("\(flag) must be of ASCII characters without spaces"))
+        let filed = try await ChildProcess(.martletCollector, serve + ["--ingest-token-file", file.path]).finish()
+        #expect(filed.status == 2)
+        #expect(filed.errors.contains("holds a token that is not ASCII without spaces"))
     }
 
     @Test func tokensAreReadAgainAtSIGHUPAndAFaultKeepsThem() async throws {
