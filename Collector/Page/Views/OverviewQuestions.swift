@@ -31,7 +31,7 @@ struct OverviewQuestions {
         report = ReportQuestion(query, comparedWith: try parameters.comparison(of: query))
     }
 
-    /// Those of the report come first.
+    /// All questions, the report's first.
     var all: [StatisticsQuery] { report.queries + [senders, hosts] }
 
     struct Rows: Sendable {

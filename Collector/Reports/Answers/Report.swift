@@ -11,7 +11,7 @@ package struct Report: Sendable, Equatable, Codable {
     package var step: Double?
     /// The share of captured requests that arrived, times the share of time in which capture was on, 0...1; `nil` if no agent
     /// reported on this time.
-    package var completeness: Double?
+    @NullIfUnknown package var completeness: Double?
     /// `nil`, and left out, if capture was on all the time.
     package var unwatched: UnwatchedTime?
     /// Senders of which points of cumulative counters were not counted; `nil`, and left out, if there is none.
@@ -35,24 +35,6 @@ package struct Report: Sendable, Equatable, Codable {
         case damagedPoints = "damaged_points"
         case rowCount = "row_count"
         case totalsByKind = "totals_by_kind"
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(from, forKey: .from)
-        try container.encode(to, forKey: .to)
-        try container.encode(by, forKey: .by)
-        try container.encodeIfPresent(step, forKey: .step)
-        // The key is always present, with `null` for an unknown completeness.
-        try container.encode(completeness, forKey: .completeness)
-        try container.encodeIfPresent(unwatched, forKey: .unwatched)
-        try container.encodeIfPresent(uncountedSenders, forKey: .uncountedSenders)
-        try container.encodeIfPresent(damagedPoints, forKey: .damagedPoints)
-        try container.encode(rowCount, forKey: .rowCount)
-        try container.encode(rows, forKey: .rows)
-        try container.encode(totals, forKey: .totals)
-        try container.encode(totalsByKind, forKey: .totalsByKind)
-        try container.encodeIfPresent(compare, forKey: .compare)
     }
 }
 

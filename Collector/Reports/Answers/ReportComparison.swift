@@ -6,7 +6,7 @@ package struct ReportComparison: Sendable, Equatable, Codable {
     package var from: String
     package var to: String
     /// See ``Report/completeness``.
-    package var completeness: Double?
+    @NullIfUnknown package var completeness: Double?
     package var blocks: Blocks
     /// The number of rows with each verdict, including compared ones that `top` cut off.
     package var worse = 0
@@ -28,21 +28,5 @@ package struct ReportComparison: Sendable, Equatable, Codable {
         case base, from, to, completeness, blocks, worse, better, same, gone
         case tooLittleData = "too_little_data"
         case goneCount = "gone_count"
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(base, forKey: .base)
-        try container.encode(from, forKey: .from)
-        try container.encode(to, forKey: .to)
-        // The key is always present, with `null` for an unknown completeness.
-        try container.encode(completeness, forKey: .completeness)
-        try container.encode(blocks, forKey: .blocks)
-        try container.encode(worse, forKey: .worse)
-        try container.encode(better, forKey: .better)
-        try container.encode(same, forKey: .same)
-        try container.encode(tooLittleData, forKey: .tooLittleData)
-        try container.encode(goneCount, forKey: .goneCount)
-        try container.encode(gone, forKey: .gone)
     }
 }

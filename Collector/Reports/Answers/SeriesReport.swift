@@ -9,7 +9,7 @@ package struct SeriesReport: Sendable, Equatable, Codable {
     package var by: [Dimension]
     /// The length of a slot, in seconds. The window cuts the first and the last one.
     package var step: Double
-    package var completeness: Double?
+    @NullIfUnknown package var completeness: Double?
     /// The end of each slot, RFC 3339, UTC.
     package var ends: [String]
     /// The number of rows, including those that `top` cut off.
@@ -47,19 +47,6 @@ package struct SeriesReport: Sendable, Equatable, Codable {
         case from, to, by, completeness, ends, rows
         case step = "step_seconds"
         case rowCount = "row_count"
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(from, forKey: .from)
-        try container.encode(to, forKey: .to)
-        try container.encode(by, forKey: .by)
-        try container.encode(step, forKey: .step)
-        // The key is always present, with `null` for an unknown completeness.
-        try container.encode(completeness, forKey: .completeness)
-        try container.encode(ends, forKey: .ends)
-        try container.encode(rowCount, forKey: .rowCount)
-        try container.encode(rows, forKey: .rows)
     }
 
     /// Returns `nil` if the answer has no slots.

@@ -6,6 +6,7 @@ package struct StatisticsQuery: Sendable, Equatable {
     package var filter: RequestFilter
     /// The dimensions that groups are told apart by.
     package var by: [Dimension]
+    /// The groups that are wanted.
     package var groups = WantedGroups.all
     package var order: GroupOrder
     /// Groups of the answer at most; `nil` for all.
