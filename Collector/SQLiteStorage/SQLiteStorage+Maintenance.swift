@@ -49,7 +49,7 @@ extension SQLiteStorage {
     /// Writes again what the file has, after a write failed: while no batch comes, nothing else would tell that there is room
     /// again. The log of a full disk has room for a write as small as this one, so the disk has to have more.
     private func lookForRoom() async throws {
-        guard health.refusesWrites, await freeBytes() ?? .max >= limits.minFreeBytes else { return }
+        guard health.refusesWrites, !StoreSize.isDiskFull(beside: pool.path) else { return }
         try await write { try $0.execute(sql: "PRAGMA application_id = \(Schema.applicationID)") }
         health.noteRoom()
     }

@@ -23,8 +23,8 @@ struct Shedding {
         return shed > 0 ? Outcome(chunks: shed) : nil
     }
 
-    /// Returns whether all that may go, some of it once it is rolled up, makes up what the store has past its limit. Takes it
-    /// for larger than it is rather than for smaller.
+    /// Returns whether the rows that may be deleted, some of them once they are rolled up, take as much room as the store has past
+    /// its limit. The estimate of their room is high rather than low.
     func maySucceed(in db: Database) throws -> Bool {
         let bytes = try StoreSize.bytesInUse(in: db)
         guard bytes > limit else { return true }

@@ -18,8 +18,6 @@ package struct SQLiteLimits: Sendable, Equatable {
     /// Bytes that are kept free on the disk for deletions. SQLite tries to fold the log at 16 MiB, and on a disk with less
     /// room than that the log grows by this room.
     package var reserveBytes = 32 << 20
-    /// Bytes of free room on the disk from which on a store that was full counts as ready for batches.
-    package var minFreeBytes: UInt64 = 1 << 20
     /// The age up to which details are kept, counted from their arrival, in nanoseconds.
     package var detailAge: UnixNanoseconds = 24 * 3600 * 1_000_000_000
     /// The time for which the id of a batch is remembered at least, in nanoseconds. An agent keeps a batch without an answer

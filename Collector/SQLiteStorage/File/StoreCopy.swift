@@ -99,7 +99,7 @@ package enum StoreCopy {
     private static func give(_ file: String, toOwnerOf other: String) throws {
         var info = stat()
         guard geteuid() == 0, stat(other, &info) == 0 else { return }
-        // Of a link that was put in the file's place, only the link is given away.
+        // If somebody put a link in the file's place, the link is given away and its target is not.
         guard lchown(file, info.st_uid, info.st_gid) == 0 else {
             throw StorageFailure("\(file) cannot be given to the store's owner: \(String(cString: strerror(errno)))")
         }

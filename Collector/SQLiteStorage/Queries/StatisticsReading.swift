@@ -37,7 +37,7 @@ struct StatisticsReading {
         for index in queries.indices where queries[index].groups.isOfAnswers {
             add(index, to: &selected, of: sums, of: first)
         }
-        // What they have selected holds a copy of what was looked up.
+        // The selected groups have copies of the lookups, so the memory of the other groups is free.
         sums = []
         try selected.complete(&known, &accounts, after: passes, in: db)
         return queries.indices.compactMap { known[$0] }

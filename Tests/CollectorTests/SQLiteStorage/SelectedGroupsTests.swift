@@ -6,8 +6,9 @@ import MartletStorage
 import MartletTelemetry
 import Testing
 
-/// Answers with a limit: most groups are only ordered, and their buckets are left out.
-@Suite struct LimitedGroupsTests {
+/// Answers whose groups are known after a first pass: those that a limit has left, and those of other answers. Most groups are only
+/// ordered, and their buckets are left out.
+@Suite struct SelectedGroupsTests {
     private let folder: TemporaryFolder
     private let storage: SQLiteStorage
     private let clock = Clock()
