@@ -31,7 +31,8 @@ struct Check: AsyncParsableCommand {
         help: """
             No endpoint may be worse than in another window: previous, day, week, a length of time such as 2h, or \
             version:A..B.
-            """)
+            """,
+        completion: .list(ComparisonBase.words))
     var compare: String?
 
     @OptionGroup var color: ColorOption

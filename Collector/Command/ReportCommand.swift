@@ -24,7 +24,8 @@ struct ReportCommand: AsyncParsableCommand {
         help: """
             Tell which rows are worse than before: previous (the window of equal length before), day, week, a length of time \
             earlier such as 2h, or version:A..B.
-            """)
+            """,
+        completion: .list(ComparisonBase.words))
     var compare: String?
 
     @Flag(help: "The means of the requests' phases, such as dns, connect and first byte.")

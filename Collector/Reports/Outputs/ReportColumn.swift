@@ -59,7 +59,7 @@ struct ReportColumn: Sendable {
     private static let cancelled = figure("cancelled") { FigureText.grouped($0.failures.cancelled) }
     private static let latency = [
         figure("p50 ms", .p50) { FigureText.figure($0.ofRequests($0.latency.p50)) },
-        figure("p95 ms") { FigureText.figure($0.ofRequests($0.latency.p95)) },
+        figure("p95 ms", .p95) { FigureText.figure($0.ofRequests($0.latency.p95)) },
         figure("p99 ms", .p99) { FigureText.figure($0.ofRequests($0.latency.p99)) },
         figure("max ms", .max) { FigureText.figure($0.ofRequests($0.latency.max)) },
     ]
@@ -95,7 +95,7 @@ struct ReportColumn: Sendable {
     }
 
     private static func failureBar(full: Double) -> ReportColumn {
-        ReportColumn(column: TextTable.Column(title: "", gap: 1)) {
+        ReportColumn(column: TextTable.Column(title: "", rank: Rank.bar.rawValue, gap: 1)) {
             TextTable.Cell(ShareBar.text($0.measures.failures.rate, full: full), .red)
         }
     }
@@ -108,10 +108,12 @@ struct ReportColumn: Sendable {
         }
     }
 
-    /// The order in which a narrow terminal loses columns, the first one first; those below 0 make room for long names.
+    /// The order in which a narrow terminal loses columns, the first one first (``TextTable/Column/rank``).
     private enum Rank: Int {
         case received = -4
         case apdex, impact, max, notes, seen, p50, p99, trend, perSecond, phase
+        case bar = 100
+        case p95
     }
 }
 

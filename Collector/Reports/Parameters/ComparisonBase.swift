@@ -12,6 +12,9 @@ package enum ComparisonBase: Sendable, Equatable {
 
     private static let day: UInt64 = 86_400_000_000_000
 
+    /// The values of the parameter `compare` that are words, for a shell to complete.
+    package static let words = ["previous", "day", "week"]
+
     /// Reads the parameter `compare`.
     package init(_ text: String) throws(ParameterError) {
         let versions = text.hasPrefix("version:") ? text.dropFirst("version:".count).firstRange(of: "..") : nil

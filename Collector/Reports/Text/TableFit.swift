@@ -1,7 +1,7 @@
 /// The columns that a table shows on a terminal, and the widths of its names.
 ///
 /// Columns go first, by their rank, as long as names have not the room that they are worth. Then names are cut, the widest
-/// first. A file has every column, as wide as its widest cell.
+/// first, and once more on a terminal that is narrower still. A file has every column, as wide as its widest cell.
 struct TableFit {
     /// Characters of a name that less important columns make room for.
     static let longName = 32
@@ -9,8 +9,10 @@ struct TableFit {
     static let shortName = 16
     /// Characters of a name in a line of text, which is not fitted.
     static let longestTitle = 40
+    /// Characters of a name that are shown beside every column that stays.
+    static let narrowName = 8
     /// Characters of a name that are always shown.
-    static let narrowestName = 8
+    static let narrowestName = 4
 
     let columns: [TextTable.Column]
     /// The width of the widest cell of each column.
@@ -44,7 +46,11 @@ struct TableFit {
 
     /// Returns the characters of a name that are more worth than a column.
     private func nameRoom(_ column: Int) -> Int {
-        (columns[column].rank ?? 0) < 0 ? Self.longName : Self.shortName
+        switch columns[column].rank ?? 0 {
+        case ..<0: Self.longName
+        case ..<TextTable.Column.lastRank: Self.shortName
+        default: Self.narrowName
+        }
     }
 
     private func total(_ widths: [Int?], namesUpTo limit: Int = .max) -> Int {

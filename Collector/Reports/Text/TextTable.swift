@@ -11,9 +11,10 @@ struct TextTable {
         var alignment = Alignment.left
         /// Whether its cells are names, which a narrow terminal cuts.
         var isName = false
-        /// A narrow terminal loses the column with the lowest rank first, and one below 0 before a long name is cut; `nil`
-        /// stays.
+        /// A narrow terminal loses the column with the lowest rank first: one below 0 before a long name is cut, and one from
+        /// ``lastRank`` on only after all names are. `nil` stays.
         var rank: Int?
+        static let lastRank = 100
         /// Spaces before the column.
         var gap = 2
     }
