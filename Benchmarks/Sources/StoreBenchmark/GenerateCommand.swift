@@ -29,8 +29,11 @@ struct GenerateCommand: AsyncParsableCommand {
         try await store(traffic, in: storage, from: first, to: firstMinutes, step: hour / 2)
         try await store(traffic, in: storage, from: firstMinutes, to: now - 6 * hour, step: 30)
         try await store(traffic, in: storage, from: now - 6 * hour, to: now, step: 10)
-        try await storage.maintain()
         try storage.close()
+        // A pass after the start makes the summaries of all hours, as far as they are kept.
+        let restarted = try SQLiteStorage(path: path)
+        try await restarted.maintain()
+        try restarted.close()
         print("\(services * series) series, \(days) days, peak \(ProcessCost.peakMebibytes) MiB")
     }
 
