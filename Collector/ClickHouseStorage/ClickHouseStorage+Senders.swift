@@ -3,8 +3,11 @@ import MartletStorage
 import MartletTelemetry
 
 extension ClickHouseStorage {
-    package func agents(seenSince time: UnixNanoseconds, limit: Int) async throws -> AgentsAnswer {
+    package func agents(
+        seenSince time: UnixNanoseconds, _ filter: RequestFilter, limit: Int
+    ) async throws -> AgentsAnswer {
         let time = Int64(clamping: time)
+        let selected = "FROM sender FINAL WHERE \(filter.senderCondition) GROUP BY id"
         var found = try await client.rows(
             """
             SELECT id, any(service), argMax(version, last_seen), argMax(environment, last_seen), any(instance), argMax(host, last_seen), \
@@ -14,12 +17,12 @@ extension ClickHouseStorage {
             argMax(time, (captured, time)), max(captured), argMax(delivered, (captured, time)), \
             argMax(waiting, (captured, time)), argMax(dropped, (captured, time)), argMax(requests, (captured, time)), \
             argMax(age, (captured, time)), argMax(unwatched, (captured, time)), argMax(cpu, (captured, time)) \
-            FROM sender FINAL GROUP BY id HAVING seen >= \(time) ORDER BY seen DESC, id LIMIT \(min(limit, 1_000_000))
+            \(selected) HAVING seen >= \(time) ORDER BY seen DESC, id LIMIT \(min(limit, 1_000_000))
             """
         ) { try SenderRow(&$0) }
         let count =
             try await client.rows(
-                "SELECT count() FROM (SELECT id FROM sender FINAL GROUP BY id HAVING max(last_seen) >= \(time))"
+                "SELECT count() FROM (SELECT id \(selected) HAVING max(last_seen) >= \(time))"
             ) { Int(clamping: try $0.number(UInt64.self)) }.first ?? 0
         let waiting = found.filter { ($0.record.ledger?.waiting ?? 0) > 0 }.map(\.id)
         let arrived = try await arrivedRequests(of: waiting)

@@ -5,15 +5,16 @@ import MartletTelemetry
 extension SQLiteStorage {
     /// Reads the rows of all senders, and the ledgers of those in the answer. 400,000 rows take 0.1 s; an index would have to
     /// be written with every batch.
-    package func agents(seenSince time: UnixNanoseconds, limit: Int) async throws -> AgentsAnswer {
-        let time = Int64(clamping: time)
+    package func agents(
+        seenSince time: UnixNanoseconds, _ filter: RequestFilter, limit: Int
+    ) async throws -> AgentsAnswer {
+        let selected: SQL = "FROM resource WHERE last_seen >= \(Int64(clamping: time)) AND \(filter.senderCondition)"
         return try await pool.read { db in
-            let rows = try Row.fetchAll(
-                db, sql: "SELECT * FROM resource WHERE last_seen >= ? ORDER BY last_seen DESC, id DESC LIMIT ?",
-                arguments: [time, limit])
+            let rows = try SQLRequest<Row>(
+                literal: "SELECT * \(selected) ORDER BY last_seen DESC, id DESC LIMIT \(limit)"
+            ).fetchAll(db)
             let count =
-                try rows.count < limit
-                ? nil : Int.fetchOne(db, sql: "SELECT count(*) FROM resource WHERE last_seen >= ?", arguments: [time])
+                try rows.count < limit ? nil : SQLRequest<Int>(literal: "SELECT count(*) \(selected)").fetchOne(db)
             return AgentsAnswer(
                 agents: try rows.map { try Self.agent(of: $0, in: db) }, more: (count ?? rows.count) - rows.count)
         }

@@ -52,9 +52,9 @@ package protocol Storage: Sendable {
     /// Deletes all spans that are kept at the moment of the call, and returns their number. The counted requests stay.
     func removeDetails() async throws -> Int
 
-    /// Returns the senders that were seen at `time` or later, by the collector's clock: the most recently seen first, and at
-    /// most `limit`.
-    func agents(seenSince time: UnixNanoseconds, limit: Int) async throws -> AgentsAnswer
+    /// Returns the senders that were seen at `time` or later, by the collector's clock, and that a filter selects: the most
+    /// recently seen first, and at most `limit`.
+    func agents(seenSince time: UnixNanoseconds, _ filter: RequestFilter, limit: Int) async throws -> AgentsAnswer
 
     /// The reason why nothing can be stored at the moment, in a sentence; `nil` if batches are taken. It is known from the
     /// latest work of the store, so it costs nothing and waits for nothing.
@@ -80,6 +80,11 @@ extension Storage {
     package func statistics(_ query: StatisticsQuery) async throws -> StatisticsAnswer {
         guard let answer = try await statistics([query]).first else { throw StorageFailure("the store gave no answer") }
         return try answer.get()
+    }
+
+    /// Returns the senders that were seen at `time` or later, whatever they are.
+    package func agents(seenSince time: UnixNanoseconds, limit: Int) async throws -> AgentsAnswer {
+        try await agents(seenSince: time, RequestFilter(), limit: limit)
     }
 
     /// Does nothing, for a store that maintains itself.

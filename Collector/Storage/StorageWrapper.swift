@@ -49,8 +49,10 @@ extension StorageWrapper {
 
     package func removeDetails() async throws -> Int { try await storage.removeDetails() }
 
-    package func agents(seenSince time: UnixNanoseconds, limit: Int) async throws -> AgentsAnswer {
-        try await storage.agents(seenSince: time, limit: limit)
+    package func agents(
+        seenSince time: UnixNanoseconds, _ filter: RequestFilter, limit: Int
+    ) async throws -> AgentsAnswer {
+        try await storage.agents(seenSince: time, filter, limit: limit)
     }
 
     package var fault: String? { storage.fault }

@@ -29,10 +29,9 @@ package struct EmptyState: Sendable {
     }
 
     private static func reason(of visit: Visit, in storage: some Storage) async throws -> Reason {
-        let senders = try await storage.agents(seenSince: 0, limit: AgentsReport.maxAgents).agents
-        if senders.isEmpty { return .nobodyEverSent }
+        if try await storage.agents(seenSince: 0, limit: 1).agents.isEmpty { return .nobodyEverSent }
         if let names = try await unknown(visit, in: storage) { return .unknownName(names) }
-        if let latest = senders.first(where: { visit.filter.matches($0.resource) }),
+        if let latest = try await storage.agents(seenSince: 0, visit.filter, limit: 1).agents.first,
             latest.lastSeen <= visit.window.from
         {
             return .earlier(latest.lastSeen, sender: latest.resource.service)

@@ -26,8 +26,7 @@ package struct AgentList: Sendable {
         let yesterday = visit.now - min(visit.now, Self.day)
         since = visit.window.from < yesterday ? visit.parameters[.since] : nil
         let start = min(visit.window.from, yesterday)
-        var answer = try await storage.agents(seenSince: start, limit: AgentsReport.maxAgents)
-        answer.agents.removeAll { !visit.filter.matches($0.resource) }
+        let answer = try await storage.agents(seenSince: start, visit.filter, limit: AgentsReport.maxAgents)
         silent = answer.agents.count { visit.now > $0.lastSeen && visit.now - $0.lastSeen > Self.silence }
         report = AgentsReport(
             answer, since: start, busyWaits: try await storage.recentBusyWaits(now: visit.now, visit.filter))

@@ -132,8 +132,7 @@ extension Storage {
     package func agentsReport(
         since: UnixNanoseconds, _ filter: RequestFilter, now: UnixNanoseconds
     ) async throws -> AgentsReport {
-        var answer = try await agents(seenSince: since, limit: AgentsReport.maxAgents)
-        answer.agents.removeAll { !filter.matches($0.resource) }
+        let answer = try await agents(seenSince: since, filter, limit: AgentsReport.maxAgents)
         return AgentsReport(answer, since: since, busyWaits: try await recentBusyWaits(now: now, filter))
     }
 }

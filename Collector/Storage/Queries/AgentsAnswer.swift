@@ -1,7 +1,7 @@
 /// Senders, the most recently seen first.
 package struct AgentsAnswer: Sendable, Equatable {
     package var agents: [AgentRecord]
-    /// The number of senders that were left out.
+    /// The number of senders past the limit.
     package var more: Int
 
     package init(agents: [AgentRecord], more: Int) {

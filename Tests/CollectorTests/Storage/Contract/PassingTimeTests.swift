@@ -85,5 +85,24 @@ extension StorageContractTests {
                 #expect(answer.more == more)
             }
         }
+
+        @Test func theLatestInstancesOfAServiceAreFoundPastMoreOfAnother() async throws {
+            for second in 0..<6 as Range<UInt64> {
+                clock.time = Samples.time(second)
+                var resource = Samples.resource(
+                    second < 2 ? "rare" : "checkout", instance: "i-\(second)")
+                resource.version = second == 0 ? nil : "1"
+                _ = try await storage.store([Samples.metrics(end: 10, resource: resource)], of: nil)
+            }
+            func instances(_ filter: RequestFilter, limit: Int) async throws -> (names: [String], more: Int) {
+                let answer = try await storage.agents(seenSince: 0, filter, limit: limit)
+                return (answer.agents.map(\.resource.instance), answer.more)
+            }
+            #expect(try await instances(RequestFilter([.service: ["rare"]]), limit: 2) == (["i-1", "i-0"], 0))
+            #expect(try await instances(RequestFilter([.service: ["rare"]]), limit: 1) == (["i-1"], 1))
+            #expect(try await instances(RequestFilter([.version: [""]]), limit: 1) == (["i-0"], 0))
+            // The dimensions of requests select no senders.
+            #expect(try await instances(RequestFilter([.endpoint: ["/none"]]), limit: 1) == (["i-5"], 5))
+        }
     }
 }
