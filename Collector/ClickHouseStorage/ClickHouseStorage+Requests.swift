@@ -58,9 +58,14 @@ extension ClickHouseStorage {
                 Int(clamping: try $0.number(UInt64.self))
             }.first ?? 0
         let limit = min(limit, 1_000_000)
+        let failed = "(is_error OR error != '') AND error != '\(RequestOutcome.cancelledError)'"
+        let order = "start_ns, stored, identity"
+        let taken = """
+            SELECT \(Schema.detail.columnList) FROM detail FINAL WHERE \(condition) \
+            ORDER BY \(failed) DESC, \(order) LIMIT \(limit)
+            """
         return TraceAnswer(
-            spans: try await spans(where: "\(condition) ORDER BY start_ns, stored, identity LIMIT \(limit)"),
-            more: max(0, count - limit))
+            spans: try await spans(from: "(\(taken)) AS taken ORDER BY \(order)"), more: max(0, count - limit))
     }
 
     package func calls(
@@ -100,7 +105,11 @@ extension ClickHouseStorage {
     }
 
     private func spans(where condition: String) async throws -> [StoredSpan] {
-        try await client.rows("SELECT \(Schema.detail.columnList) FROM detail FINAL WHERE \(condition)") {
+        try await spans(from: "detail FINAL WHERE \(condition)")
+    }
+
+    private func spans(from source: String) async throws -> [StoredSpan] {
+        try await client.rows("SELECT \(Schema.detail.columnList) FROM \(source)") {
             try $0.storedSpan()
         }.compactMap(\.self)
     }

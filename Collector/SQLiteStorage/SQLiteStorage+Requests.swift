@@ -42,9 +42,16 @@ extension SQLiteStorage {
     package func spans(ofTrace trace: TraceID, limit: Int) async throws -> TraceAnswer {
         try await health.watching {
             try await pool.read { db in
-                let rows = try Row.fetchAll(
-                    db, sql: "SELECT * FROM detail WHERE trace_id = ? ORDER BY start_time, id LIMIT ?",
-                    arguments: [trace.blob, limit])
+                let failed: SQL =
+                    "(is_error OR error != '') AND error != \(RequestOutcome.cancelledError)"
+                let rows = try SQLRequest<Row>(
+                    literal: """
+                        SELECT * FROM detail WHERE id IN (
+                            SELECT id FROM detail WHERE trace_id = \(trace.blob)
+                            ORDER BY \(failed) DESC, start_time, id LIMIT \(limit))
+                        ORDER BY start_time, id
+                        """
+                ).fetchAll(db)
                 let count = try Int.fetchOne(
                     db, sql: "SELECT count(*) FROM detail WHERE trace_id = ?", arguments: [trace.blob])
                 return TraceAnswer(

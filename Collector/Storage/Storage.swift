@@ -42,7 +42,8 @@ package protocol Storage: Sendable {
     /// Returns the kept request or span with this id; `nil` if there is none.
     func request(_ id: String) async throws -> StoredSpan?
 
-    /// Returns the first kept spans of a trace, at most `limit`; none for an unknown trace.
+    /// Returns the kept spans of a trace, at most `limit`; none for an unknown trace. If there are more, those that failed are
+    /// taken first, and then those that began first.
     func spans(ofTrace trace: TraceID, limit: Int) async throws -> TraceAnswer
 
     /// Returns the calls between services that kept spans show at both ends, among the latest `limit` of the window's server

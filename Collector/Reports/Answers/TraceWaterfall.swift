@@ -30,6 +30,9 @@ package struct TraceWaterfall: Sendable, Equatable {
     /// The end of the last span.
     package let scale: Double
 
+    /// Whether no failed span was left out: the store takes failed spans before the others.
+    package var hasAllFailed: Bool { rows.contains { !$0.span.failed } }
+
     /// A difference of clocks that is worth a word.
     private static let smallestSkew = 1.0
 

@@ -62,7 +62,13 @@ struct TraceText {
     }
 
     private func notes(on device: OutputDevice) -> [String] {
-        var notes = report.moreSpans.map { ["and \(FigureText.counted($0, "more span"))"] } ?? []
+        var notes =
+            report.moreSpans.map { more in
+                [
+                    "and \(FigureText.counted(more, "more span"))"
+                        + (waterfall.hasAllFailed ? "; all that failed are shown" : "")
+                ]
+            } ?? []
         if let first = waterfall.rows.first(where: \.failedFirst)?.span {
             let name = TerminalText.plain("\(first.service) \(first.verb) \(first.name), \(Self.outcome(of: first))")
             notes.append(device.paint("✗ first to fail", .red) + ": \(name)")

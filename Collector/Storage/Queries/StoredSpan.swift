@@ -14,7 +14,7 @@ package struct StoredSpan: Sendable, Equatable {
     }
 }
 
-/// The kept spans of a trace in the order of their starts.
+/// Kept spans of a trace in the order of their starts.
 package struct TraceAnswer: Sendable, Equatable {
     package var spans: [StoredSpan]
     /// The number of spans that were left out.

@@ -82,18 +82,43 @@ import Testing
         }
     }
 
+    /// Sends a trace of 1,003 spans that begin one after another.
+    private func send(failing: Set<UInt64>, to client: any TestClientProtocol) async throws {
+        let spans = (1...1003 as ClosedRange<UInt64>).map { number in
+            var span = span(1, under: nil, after: number, .internal)
+            (span.name, span.isError) = ("step \(number)", failing.contains(number))
+            span.spanID = SpanID(number) ?? span.spanID
+            return span
+        }
+        try await KeptRequests.send(spans, to: client)
+    }
+
     @Test func spansThatAreLeftOutAreCounted() async throws {
         try await withServer { client in
-            let spans = (1...1003 as ClosedRange<UInt64>).map { number in
-                var span = span(1, under: nil, after: number, .internal)
-                span.spanID = SpanID(number) ?? span.spanID
-                return span
-            }
-            try await KeptRequests.send(spans, to: client)
+            try await send(failing: [], to: client)
             let text = try await client.read(address).text
-            #expect(text.contains("Spans 1,003 the first 1,000 are shown"))
-            #expect(text.contains("3 more spans of this trace are kept."))
-            #expect(text.contains("Errors none found in the first 1,000 of 1,003 spans"))
+            #expect(text.contains("Spans 1,003 1,000 are shown"))
+            #expect(text.contains("3 more spans of this trace are kept. All failed spans are shown"))
+            #expect(text.contains("Errors none of 1,003 spans"))
+        }
+    }
+
+    @Test func failedSpansOfALongTraceAreAllShown() async throws {
+        try await withServer { client in
+            try await send(failing: [7, 1002], to: client)
+            let text = try await client.read(address).text
+            #expect(text.contains("Errors 2 of 1,003 spans"))
+            #expect(text.contains("does step 1002"))
+            #expect(!text.contains("does step 1003") && !text.contains("does step 1000 "))
+        }
+    }
+
+    @Test func moreFailedSpansThanAreShownAreSaidToBeMore() async throws {
+        try await withServer { client in
+            try await send(failing: Set(1...1003), to: client)
+            let text = try await client.read(address).text
+            #expect(text.contains("Errors 1,000 or more of 1,003 spans"))
+            #expect(text.contains("3 more spans of this trace are kept. Only failed spans are shown"))
         }
     }
 

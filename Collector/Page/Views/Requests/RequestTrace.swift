@@ -8,7 +8,7 @@ struct RequestTrace {
     let page: RequestPage
 
     var html: HTML {
-        let rows = page.trace.rows.count
+        let rows = page.trace.rows.count + (page.report.moreSpans ?? 0)
         return element("section", .class("panel flush"), Attribute("aria-labelledby", "h-trace")) {
             element("div", .class("bar-head")) {
                 element("h2", .id("h-trace")) {

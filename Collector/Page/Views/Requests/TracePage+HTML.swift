@@ -57,15 +57,14 @@ extension TracePage {
         var facts = [
             FactStrip.Fact(
                 title: "Errors", value: HTML(errorsInWords),
-                note: more > 0
-                    ? "in the first \(shown) of \(all) spans" : "of \(shown) \(count == 1 ? "span" : "spans")",
+                note: "of \(all) \(count + more == 1 ? "span" : "spans")",
                 isBad: errors > 0),
             FactStrip.Fact(title: "Duration", value: HTML(Figure.duration(waterfall.scale))),
             FactStrip.Fact(
                 title: "Services", value: HTML(FigureText.grouped(UInt64(waterfall.services.count))),
                 note: waterfall.services.joined(separator: ", ").cut(toBytes: Self.nameBytes)),
             FactStrip.Fact(
-                title: "Spans", value: HTML(all), note: more > 0 ? "the first \(shown) are shown" : "all are shown"),
+                title: "Spans", value: HTML(all), note: more > 0 ? "\(shown) are shown" : "all are shown"),
         ]
         if let first = waterfall.rows.firstIndex(where: \.failedFirst) {
             facts.append(FactStrip.Fact(title: "Failed first", value: jumpToFirst(first), isWide: true))
@@ -73,11 +72,14 @@ extension TracePage {
         return facts
     }
 
-    /// The number of failed spans. Those that are not shown may have failed as well.
+    /// The number of failed spans.
     private var errorsInWords: String {
-        let number = FigureText.grouped(UInt64(errors))
-        return more > 0 ? (errors == 0 ? "none found" : number + " or more") : (errors == 0 ? "none" : number)
+        guard errors > 0 else { return "none" }
+        return FigureText.grouped(UInt64(errors)) + (isRestKnown ? "" : " or more")
     }
+
+    /// Whether the spans that are not shown are known to have succeeded.
+    private var isRestKnown: Bool { more == 0 || waterfall.hasAllFailed }
 
     private func jumpToFirst(_ row: Int) -> HTML {
         jump(to: TraceTable.id(ofRow: row)) {
@@ -114,7 +116,10 @@ extension TracePage {
             TraceTable(waterfall: waterfall, visit: visit, heading: "h-spans", hasJumps: true).html
             if more > 0 {
                 element("p", .class("hint")) {
-                    "\(FigureText.grouped(UInt64(more))) more spans of this trace are kept. They began later."
+                    "\(FigureText.counted(more, "more span")) of this trace \(more == 1 ? "is" : "are") kept. "
+                    isRestKnown
+                        ? "All failed spans are shown, and of the others those that began first."
+                        : "Only failed spans are shown, and there may be more of them."
                 }
             }
         }

@@ -40,6 +40,25 @@ extension StorageContractTests {
             #expect(cut.more == 1)
         }
 
+        @Test func failedSpansOfATraceAreTakenFirst() async throws {
+            let trace = Samples.span(1).traceID
+            func span(_ number: UInt8, isError: Bool = false, error: String? = nil) -> SpanRecord {
+                var span = Samples.span(number)
+                (span.traceID, span.start, span.isError) = (trace, Samples.time(UInt64(number)), isError)
+                span.request = error.map { Samples.dimensions(error: $0) }
+                return span
+            }
+            let spans = [
+                span(1), span(2), span(3, isError: true, error: "cancelled"), span(4, error: "timeout"),
+                span(5, isError: true),
+            ]
+            _ = try await storage.store([DetailsBatch(resource: Samples.resource(), details: spans)], of: nil)
+            let cut = try await storage.spans(ofTrace: trace, limit: 3)
+            #expect(cut.spans.map(\.span) == [spans[0], spans[3], spans[4]])
+            #expect(cut.more == 2)
+            #expect(try await storage.spans(ofTrace: trace, limit: 1).spans.map(\.span) == [spans[3]])
+        }
+
         @Test func anUnknownTraceHasNoSpans() async throws {
             #expect(
                 try await storage.spans(ofTrace: Samples.span(1).traceID, limit: 10) == TraceAnswer(spans: [], more: 0))
