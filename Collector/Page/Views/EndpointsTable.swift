@@ -31,6 +31,7 @@ struct EndpointsTable {
                 DataTable.foot { total }
             }
             more
+            GoneEndpoints(overview)?.html ?? .none
             CommandLine(report: overview.parameters).html
         }
     }
@@ -214,21 +215,12 @@ struct EndpointsTable {
         selecting(row, kind, at: visit.selected(.endpoint)).with(.compare, visit.parameters[.compare])
     }
 
-    /// Returns the address of the view of an endpoint that has no requests any more, where it had some.
-    static func address(
-        ofGone row: ReportRow, in comparison: ReportComparison, _ visit: Visit, _ kind: RequestKind
-    ) -> PageAddress {
-        let address = selecting(row, kind, at: visit.selected(.endpoint)).with([
-            (.since, comparison.from), (.until, comparison.to), (.compare, nil),
-        ])
-        return ComparisonBase.versions(in: comparison.base).map { address.with(.version, $0.before) } ?? address
-    }
-
     private static func requests(of row: ReportRow, _ visit: Visit, _ kind: RequestKind) -> PageAddress {
         selecting(row, kind, at: visit.countedRequests)
     }
 
-    private static func selecting(_ row: ReportRow, _ kind: RequestKind, at address: PageAddress) -> PageAddress {
+    /// Returns an address with the filters that select the requests of a row.
+    static func selecting(_ row: ReportRow, _ kind: RequestKind, at address: PageAddress) -> PageAddress {
         address.with([
             (.service, row.text(of: .service)), (.kind, kind.rawValue), (.method, row.text(of: .method)),
             (.host, row.text(of: .host)), (.endpoint, row.text(of: .endpoint)),

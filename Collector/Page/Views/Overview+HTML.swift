@@ -43,7 +43,12 @@ extension Overview {
                     changes
                 }
             }
-            if let comparison = endpoints.compare, comparison.goneCount > 0 { element("p") { gone(comparison) } }
+            if let gone = GoneEndpoints(self) {
+                element("p") {
+                    jump(to: GoneEndpoints.id) { gone.sentence }
+                    "."
+                }
+            }
             if !isJudged, let answer = comparison?.answer { element("p") { answer } }
             for note in comparison?.notes ?? [] { element("p", .class("hint")) { note + "." } }
         }
@@ -65,25 +70,6 @@ extension Overview {
 
     /// Endpoints that a sentence names at most.
     private static let maxNamed = 4
-
-    /// The endpoints that had requests before and have none now, each with the requests that it had.
-    private func gone(_ comparison: ReportComparison) -> HTML {
-        let shown = comparison.gone.prefix(Self.maxNamed)
-        let more = comparison.goneCount - shown.count
-        let links = shown.enumerated().map { index, row in
-            HTML.joined([
-                HTML(index > 0 ? ", " : ""),
-                link(EndpointsTable.address(ofGone: row, in: comparison, visit, kind)) {
-                    row.text(of: .method) + " " + row.text(of: .endpoint)
-                },
-                HTML(" (\(FigureText.grouped(row.measures.count)) before)"),
-            ])
-        }
-        return HTML.joined(
-            [HTML("No requests any more: ")] + links + [
-                HTML(more > 0 ? " and \(FigureText.grouped(UInt64(more))) more." : ".")
-            ])
-    }
 
     private var changes: HTML {
         let shown = changed.prefix(Self.maxNamed)

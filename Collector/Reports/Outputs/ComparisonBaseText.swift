@@ -1,7 +1,7 @@
 /// The other side of a comparison in words.
 package enum ComparisonBaseText {
     /// Returns the words after "than" or "compared with": `in the hour before`, `a day earlier`, `in version 1.8`.
-    static func text(_ comparison: ReportComparison) -> String {
+    package static func text(_ comparison: ReportComparison) -> String {
         switch try? ComparisonBase(comparison.base) {
         case .previous: "in the \(previous(comparison)) before"
         case .earlier: earlier(comparison.base)

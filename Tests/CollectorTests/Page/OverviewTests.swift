@@ -39,13 +39,23 @@ import Testing
         #expect(page.text.contains("--compare previous --by service --by method --by host --by endpoint"))
     }
 
-    @Test func anEndpointWithoutRequestsAnyMoreIsNamedAndOpensTheTimeBefore() async throws {
+    @Test func endpointsWithoutRequestsAnyMoreHaveATableAndOpenTheTimeBefore() async throws {
         let page = try await compared()
-        #expect(page.text.contains("No requests any more: GET /old (720 before)."))
-        let before = "since=2026-09-21T15:00:00Z&until=2026-09-21T16:00:00Z".replacing(":", with: "%3A")
+        let sentence = "1 endpoint had requests in the hour before and has none now"
+        #expect(page.text.contains("\(sentence) ."))
         #expect(
-            page.links.contains { $0.hasPrefix("/endpoint?") && $0.contains("endpoint=%2Fold") && $0.contains(before) })
-        #expect(!(try await compared([("kind", "server")])).text.contains("No requests any more"))
+            page.text.contains(
+                "\(sentence) Endpoint Service Requests before Failed before % GET /old at catalog.internal:443 storefront 720"
+            ))
+        let before = "since=2026-09-21T15:00:00Z&until=2026-09-21T16:00:00Z".replacing(":", with: "%3A")
+        for view in ["/endpoint?", "/requests?"] {
+            #expect(
+                page.links.contains {
+                    $0.hasPrefix(view) && $0.contains("endpoint=%2Fold") && $0.contains(before)
+                })
+        }
+        #expect(!(try await compared([("kind", "server")])).text.contains("none now"))
+        #expect(!(try await compared([("compare", "off")])).text.contains("none now"))
     }
 
     @Test func nothingIsComparedIfTheAddressSaysSo() async throws {
