@@ -21,6 +21,8 @@ package enum PageParameter: String, WindowParameterName {
     /// The name of the parameters by which a form tells its fields that select everything if they are empty. In an address an empty
     /// value selects requests without one.
     static let emptyFields = "any"
+    /// The value by which such a field selects requests without one.
+    static let noValue = "(none)"
 
     /// The parameters that a view hands on to the next: the window, and the senders that a person looks at.
     static let scope: [PageParameter] = [.since, .until, .environment, .service, .refresh]

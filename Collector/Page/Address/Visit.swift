@@ -51,11 +51,13 @@ package struct Visit: Sendable {
     ) throws(ParameterError) {
         self.base = base
         self.now = now
-        let left = Set(pairs.filter { $0.0 == PageParameter.emptyFields }.map(\.1))
+        let fields = Set(pairs.filter { $0.0 == PageParameter.emptyFields }.map(\.1))
         let given = try PageParameters(
-            pairs.filter { name, value in
-                name != PageParameter.emptyFields
-                    && (!value.isEmpty || (Dimension(rawValue: name) != nil && !left.contains(name)))
+            pairs.compactMap { name, value in
+                guard name != PageParameter.emptyFields else { return nil }
+                if fields.contains(name), value == PageParameter.noValue { return (name, "") }
+                let selectsNone = Dimension(rawValue: name) != nil && !fields.contains(name)
+                return value.isEmpty && !selectsNone ? nil : (name, value)
             })
         parameters = try PageParameters(given.query.filter { $0.0 != PageParameter.cleared.rawValue })
         cleared = try given.cleared()

@@ -10,7 +10,8 @@ enum MapPlace: Sendable, Hashable {
     var name: String {
         switch self {
         case .outside: "Callers outside"
-        case .service(let name), .host(let name): name
+        case .service(let name): name
+        case .host(let name): HostName.text(name)
         }
     }
 

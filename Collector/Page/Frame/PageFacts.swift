@@ -1,3 +1,4 @@
+import MartletReports
 import MartletStorage
 import MartletTelemetry
 
@@ -14,6 +15,8 @@ struct PageFacts: Sendable {
     var latest: UnixNanoseconds?
     var environments: [String]
     var services: [String]
+    /// The chosen environment and service, if nobody has these names.
+    var unseen: [PageParameter: EmptyAnswer.Names] = [:]
 
     init(_ visit: Visit, in storage: some Storage) async throws {
         let day: UInt64 = 86_400_000_000_000
@@ -25,6 +28,9 @@ struct PageFacts: Sendable {
             ValuesQuery(.environment, window: choices, limit: Self.maxChoices)
         ).values
         services = try await storage.values(ValuesQuery(.service, window: choices, limit: Self.maxChoices)).values
+        for (name, seen) in [(PageParameter.environment, environments), (.service, services)] {
+            unseen[name] = try await EmptyState.unknown(name, notIn: seen, visit, in: storage)
+        }
     }
 
     func isOld(at now: UnixNanoseconds) -> Bool {

@@ -14,6 +14,7 @@ struct ScopeBar {
             windows
             custom
             filters
+            EmptyState.note([PageParameter.environment, .service].compactMap { facts.unseen[$0] }, visit)
             period
         }
     }
@@ -54,10 +55,14 @@ struct ScopeBar {
         Form.get(
             visit.base, .class("filters"), keeping: visit.parameters, leavingOut: [.environment, .service, .before]
         ) {
-            Form.choice("Environment", .environment, facts.environments, visit.parameters.all(.environment))
-            Form.choice("Service", .service, facts.services, visit.parameters.all(.service))
+            choice("Environment", .environment, facts.environments)
+            choice("Service", .service, facts.services)
             element("button") { "Apply" }
         }
+    }
+
+    private func choice(_ title: String, _ name: PageParameter, _ known: [String]) -> HTML {
+        Form.choice(title, name, known, visit.parameters.all(name), unseen: facts.unseen[name])
     }
 
     private var period: HTML {

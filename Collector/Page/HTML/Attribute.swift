@@ -3,10 +3,17 @@ struct Attribute: Sendable {
     let name: StaticString
     /// `nil` for an attribute that is there or not, such as `hidden`.
     let value: String?
+    /// Whether a browser gets all characters as they are. In any other attribute those that are not seen are written as codes.
+    let isExact: Bool
 
-    init(_ name: StaticString, _ value: String? = nil) {
-        (self.name, self.value) = (name, value)
+    init(_ name: StaticString, _ value: String? = nil) { self.init(name, value, isExact: false) }
+
+    private init(_ name: StaticString, _ value: String?, isExact: Bool) {
+        (self.name, self.value, self.isExact) = (name, value, isExact)
     }
+
+    /// The value that a form sends.
+    static func value(_ value: String) -> Attribute { Attribute("value", value, isExact: true) }
 
     static func `class`(_ names: String) -> Attribute { Attribute("class", names) }
 

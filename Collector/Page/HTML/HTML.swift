@@ -56,7 +56,7 @@ package struct HTML: Sendable, Equatable {
         append(" ", attribute.name)
         guard let value = attribute.value else { return }
         append("=", "\"")
-        HTMLEscape.append(TerminalText.plain(value), to: &bytes)
+        HTMLEscape.append(attribute.isExact ? value : TerminalText.plain(value), to: &bytes)
         bytes.append(UInt8(ascii: "\""))
     }
 
@@ -82,6 +82,8 @@ private enum HTMLEscape {
             case UInt8(ascii: ">"): bytes += "&gt;".utf8
             case UInt8(ascii: "\""): bytes += "&quot;".utf8
             case UInt8(ascii: "'"): bytes += "&#39;".utf8
+            // A browser takes the character itself for the end of a line.
+            case UInt8(ascii: "\r"): bytes += "&#13;".utf8
             default: bytes.append(byte)
             }
         }

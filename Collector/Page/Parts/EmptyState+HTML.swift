@@ -48,10 +48,31 @@ extension EmptyState {
     /// The names that the store has, and a link to the nearest one.
     @HTMLBuilder static func nearest(_ names: EmptyAnswer.Names, _ visit: Visit) -> HTML {
         (names.list ?? "None is known") + ". "
-        if let nearest = names.nearest, let name = PageParameter(rawValue: names.flag) {
+        if names.nearest != nil {
             "The nearest is "
-            link(visit.here.with([(name, nearest), (.before, nil)])) { nearest }
+            nearestLink(names, visit)
             "."
+        }
+    }
+
+    /// A link to the name that a person may have meant in the place of the one that nobody has.
+    @HTMLBuilder static func nearestLink(_ names: EmptyAnswer.Names, _ visit: Visit) -> HTML {
+        if let nearest = names.nearest, let name = PageParameter(rawValue: names.flag) {
+            link(visit.here.with([(name, nearest), (.before, nil)])) { nearest }
+        }
+    }
+
+    /// The note beside a list of choices that the chosen name is none of them.
+    @HTMLBuilder static func note(_ unseen: [EmptyAnswer.Names], _ visit: Visit) -> HTML {
+        for names in unseen {
+            element("p", .class("unseen")) {
+                "No \(names.flag) \(names.wanted) was ever seen"
+                if names.nearest != nil {
+                    "; the nearest is "
+                    nearestLink(names, visit)
+                }
+                "."
+            }
         }
     }
 }

@@ -41,15 +41,32 @@ package struct EmptyState: Sendable {
 
     /// Returns the first filter with a name that the store does not have.
     static func unknown(_ visit: Visit, in storage: some Storage) async throws -> EmptyAnswer.Names? {
-        let window = TimeWindow(from: visit.now - min(visit.now, memory), to: visit.now)
         for (name, wanted) in visit.filters {
-            guard let dimension = Dimension(rawValue: name.rawValue), EmptyAnswer.Names.dimensions.contains(dimension)
-            else { continue }
-            let answer = try await storage.values(ValuesQuery(dimension, window: window, limit: 1000))
-            let names = EmptyAnswer.Names(dimension, wanted: wanted, values: answer.values)
-            if !names.isKnown, !answer.isThereMore { return names }
+            if let names = try await unknown(name, wanted, at: visit.now, in: storage) { return names }
         }
         return nil
+    }
+
+    /// Returns the one chosen value of a filter if the store does not have it.
+    ///
+    /// - Parameter seen: values that it has.
+    static func unknown(
+        _ name: PageParameter, notIn seen: [String], _ visit: Visit, in storage: some Storage
+    ) async throws -> EmptyAnswer.Names? {
+        let chosen = visit.parameters.all(name)
+        guard let wanted = chosen.first, chosen.count == 1, !wanted.isEmpty, !seen.contains(wanted) else { return nil }
+        return try await unknown(name, wanted, at: visit.now, in: storage)
+    }
+
+    private static func unknown(
+        _ name: PageParameter, _ wanted: String, at now: UnixNanoseconds, in storage: some Storage
+    ) async throws -> EmptyAnswer.Names? {
+        guard let dimension = Dimension(rawValue: name.rawValue), EmptyAnswer.Names.dimensions.contains(dimension)
+        else { return nil }
+        let window = TimeWindow(from: now - min(now, memory), to: now)
+        let answer = try await storage.values(ValuesQuery(dimension, window: window, limit: 1000))
+        let names = EmptyAnswer.Names(dimension, wanted: wanted, values: answer.values)
+        return names.isKnown || answer.isThereMore ? nil : names
     }
 
     /// Whether there is anything to choose from.

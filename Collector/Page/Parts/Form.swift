@@ -35,25 +35,37 @@ enum Form {
                     HTML(
                         "input",
                         [
-                            Attribute("type", type), Attribute("name", name.rawValue), Attribute("value", value ?? ""),
+                            Attribute("type", type), Attribute("name", name.rawValue), .value(value ?? ""),
                         ] + (placeholder.map { [Attribute("placeholder", $0)] } ?? [])
                             + (characters.map { [Attribute("size", String($0))] } ?? []), content: nil),
                 ])), mayBeEmpty(name),
         ])
     }
 
-    /// A choice of one value, or of all. Values that are chosen and not known, more than one, or an empty one stay as they are.
-    static func choice(_ title: String, _ name: PageParameter, _ known: [String], _ chosen: [String]) -> HTML {
-        guard !isKept(chosen) else { return HTML.joined(chosen.map { hidden(name.rawValue, $0) }) }
+    /// A choice of one value, or of all. Several values stay as they are.
+    ///
+    /// - Parameters:
+    ///   - none: the title of the choice of requests without a value; `nil` if it cannot be chosen.
+    ///   - unseen: the chosen value, if nobody has it.
+    static func choice(
+        _ title: String, _ name: PageParameter, _ known: [String], _ chosen: [String], none: String? = nil,
+        unseen: EmptyAnswer.Names? = nil
+    ) -> HTML {
+        guard !isKept(chosen) || (none != nil && chosen == [""]) else {
+            return HTML.joined(chosen.map { hidden(name.rawValue, $0) })
+        }
         let names = (known + chosen.filter { !known.contains($0) }).filter { !$0.isEmpty }
-        return select(title, name, [("", "all")] + names.map { ($0, $0) }, chosen.first ?? "")
+        let options =
+            [("", "all")] + [none].compactMap { $0.map { (PageParameter.noValue, $0) } }
+            + names.map { ($0, $0 == unseen?.wanted ? "\($0) (never seen)" : $0) }
+        return select(title, name, options, chosen == [""] ? PageParameter.noValue : chosen.first ?? "")
     }
 
-    /// Whether a field cannot show the chosen values, and so hands them on.
+    /// Whether a field that has no choice of requests without a value cannot show the chosen values, and so hands them on.
     static func isKept(_ chosen: [String]) -> Bool { chosen.count > 1 || chosen == [""] }
 
     static func hidden(_ name: String, _ value: String) -> HTML {
-        emptyElement("input", Attribute("type", "hidden"), Attribute("name", name), Attribute("value", value))
+        emptyElement("input", Attribute("type", "hidden"), Attribute("name", name), .value(value))
     }
 
     /// Says that the field of a dimension selects everything if it is empty.
@@ -72,7 +84,7 @@ enum Form {
                     for option in options {
                         HTML(
                             "option",
-                            [Attribute("value", option.value)]
+                            [.value(option.value)]
                                 + (option.value == chosen ? [Attribute("selected")] : []),
                             content: HTML(TerminalText.plain(option.title)))
                     }

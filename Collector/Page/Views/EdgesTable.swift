@@ -57,7 +57,7 @@ struct EdgesTable {
     }
 
     private func path(_ edge: CallEdge) -> String {
-        let host = edge.host.isEmpty ? "host not told" : edge.host
+        let host = HostName.text(edge.host)
         guard edge.isOfSpans else { return host }
         return edge.servedHost.isEmpty || edge.servedHost == edge.host
             ? "\(host), as kept spans show" : "\(host), served as \(edge.servedHost), as kept spans show"
@@ -128,7 +128,7 @@ struct EdgeAddresses {
 
     private func requests(of place: MapPlace, _ kind: RequestKind, _ host: String) -> PageAddress {
         visit.scoped(PageAddress("/requests")).with([
-            (.service, place.service), (.kind, kind.rawValue), (.host, host.isEmpty ? nil : host),
+            (.service, place.service), (.kind, kind.rawValue), (.host, host),
         ])
     }
 }

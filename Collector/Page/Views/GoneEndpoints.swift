@@ -22,12 +22,13 @@ struct GoneEndpoints {
 
     var sentence: String {
         let (count, base) = (comparison.goneCount, ComparisonBaseText.text(comparison))
-        return "\(FigureText.counted(count, "endpoint")) had requests \(base) and \(count == 1 ? "has" : "have") none now"
+        return
+            "\(FigureText.counted(count, "endpoint")) had requests \(base) and \(count == 1 ? "has" : "have") none now"
     }
 
     var html: HTML {
-        element("section", Attribute("aria-labelledby", Self.id)) {
-            element("h3", .id(Self.id)) { sentence }
+        element("section", .class("below"), Attribute("aria-labelledby", Self.id)) {
+            element("div", .class("bar-head")) { element("h3", .id(Self.id)) { sentence } }
             DataTable.html("grid cards gone", heading: Self.id) {
                 DataTable.head {
                     DataTable.title("first", "Endpoint")
@@ -51,8 +52,7 @@ struct GoneEndpoints {
                     element("span", .class("method")) { row.text(of: .method) }
                     element("span", .class("tpl")) { row.text(of: .endpoint) }
                 }
-                let host = row.text(of: .host)
-                if !host.isEmpty { element("span", .class("sub")) { "at \(host)" } }
+                element("span", .class("sub")) { HostName.text(row.text(of: .host)) }
             }
             DataTable.cell("service", "host") { row.text(of: .service) }
             DataTable.cell("requests before", "num") { link(requests) { FigureText.grouped(row.measures.count) } }

@@ -38,7 +38,7 @@ struct HostsTable {
         return DataTable.row {
             DataTable.name {
                 link(visit.here.with([(.host, host.name), (.kind, RequestKind.client.rawValue)]), .class("name")) {
-                    element("span", .class("tpl")) { host.name }
+                    element("span", .class("tpl")) { HostName.text(host.name) }
                 }
             }
             DataTable.cell("called by", "host") { services(host.services) }

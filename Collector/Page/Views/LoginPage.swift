@@ -19,7 +19,7 @@ package enum LoginPage {
                             Attribute("autocomplete", "current-password"), Attribute("autofocus"))
                     }
                     emptyElement(
-                        "input", Attribute("type", "hidden"), Attribute("name", "next"), Attribute("value", next))
+                        "input", Attribute("type", "hidden"), Attribute("name", "next"), .value(next))
                     element("button", .class("primary")) { "Sign in" }
                     element("p", .class("hint")) {
                         "The collector was started with "

@@ -60,7 +60,7 @@ struct MapTexts {
         }
         let rate = all.count > 0 ? Double(all.failed.duration.count) / Double(all.count) : 0
         return MapPicture.Label(
-            name: name,
+            name: HostName.text(name),
             lines: [
                 served ? "served by several services" : "no agent there",
                 "p95 \(all.milliseconds(0.95).map(Figure.duration) ?? "–"), \(FigureText.percent(rate)) % failed",

@@ -57,6 +57,33 @@ import Testing
         }
     }
 
+    @Test(arguments: ["/requests", "/", "/agents", "/map"])
+    func aListOfChoicesSaysThatNobodyHasTheChosenName(view: String) async throws {
+        try await withRequests { client in
+            let page = try await client.read("\(view)?since=5m&service=chekout")
+            #expect(page.markup.contains(#"<option value="chekout" selected>chekout (never seen)</option>"#))
+            #expect(page.text.contains("No service chekout was ever seen; the nearest is checkout ."))
+            #expect(page.links.contains("\(view)?since=5m&service=checkout"))
+            let known = try await client.read("\(view)?since=5m&service=checkout")
+            #expect(!known.text.contains("ever seen"))
+        }
+    }
+
+    @Test func aHostThatNobodyCalledIsSaidToBeSo() async throws {
+        try await withRequests { client in
+            let page = try await client.read("/requests?since=5m&host=api.exampel.com")
+            #expect(page.text.contains("api.exampel.com (never seen)"))
+            #expect(page.text.contains("No host api.exampel.com was ever seen; the nearest is api.example.com ."))
+        }
+    }
+
+    @Test func aServiceThatWasSeenLongAgoIsNoUnknownName() async throws {
+        try await withRequests(at: Samples.time(11)) { client in
+            let page = try await client.read("/?since=20s&service=checkout")
+            #expect(!page.text.contains("ever seen"))
+        }
+    }
+
     @Test func aServiceThatFellSilentIsToldFromFiltersThatMatchNothing() async throws {
         try await withRequests { client in
             let silent = try await client.read("/?since=20s&service=checkout")

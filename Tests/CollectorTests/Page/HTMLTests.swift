@@ -35,6 +35,16 @@ import Testing
         #expect(markup(element("p", .label("a\u{202e}")) {}) == #"<p aria-label="a\u{202e}"></p>"#)
     }
 
+    @Test func aFormSendsCharactersThatAreNotSeenAsTheyAre() {
+        let name = "a\u{200b}\u{202e}\r\"<"
+        let sent = "value=\"a\u{200b}\u{202e}&#13;&quot;&lt;\""
+        for field in [
+            Form.hidden("service", name), Form.field("Error", .error, name),
+            Form.select("Service", .service, [(name, name)], ""),
+        ] { #expect(markup(field).utf8.contains(sent.utf8)) }
+        #expect(markup(Form.select("Service", .service, [(name, name)], "")).contains(#">a\u{200b}\u{202e}\u{d}"#))
+    }
+
     @Test func anAddressIsPercentEncoded() {
         let address = PageAddress("/endpoint").adding("endpoint", "/a b?c=\"<&'é").adding("host", "[::1]:80")
         #expect(address.text == "/endpoint?endpoint=%2Fa%20b%3Fc%3D%22%3C%26%27%C3%A9&host=%5B%3A%3A1%5D%3A80")

@@ -16,6 +16,9 @@ struct ReadPage {
         return text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 
+    /// The markup without the values that forms send, which have all characters as they are.
+    var shown: String { markup.replacing(#/ value="[^"]*"/#, with: "") }
+
     /// The addresses of all links, unescaped.
     var links: [String] {
         markup.matches(of: #/href="([^"]*)"/#).map { String($0.1).replacing("&amp;", with: "&") }

@@ -86,7 +86,7 @@ import Testing
             }
             let page = try await page(span, from: client)
             #expect(page.status == 200)
-            #expect(!page.markup.contains("<mark") && !page.markup.contains("\u{202e}"))
+            #expect(!page.markup.contains("<mark") && !page.shown.contains("\u{202e}"))
         }
     }
 

@@ -54,6 +54,29 @@ import Testing
         }
     }
 
+    @Test func aHostThatIsNotToldHasANameAndLeadsToItsRequests() async throws {
+        try await withServer(clock: { Samples.time(58) }) { client in
+            var dimensions = Samples.dimensions()
+            (dimensions.host, dimensions.port) = ("", 0)
+            let batch = MetricsBatch(
+                resource: Samples.resource("shop"), start: Samples.time(40), end: Samples.time(50),
+                series: [dimensions: Samples.statistics([0.1, 0.1])], ledger: Ledger(captured: 2, waiting: 2))
+            _ = try await client.post(try batch.otlp())
+            _ = try await client.post(try Self.batch("shop", [(.client, "pay", 3, nil)]))
+            let page = try await client.read("/map?since=1m")
+            #expect(page.text.contains("shop → host not told host not told 2"))
+            #expect(page.markup.contains(">host not told</text>"))
+            let requests = "/requests?since=1m&service=shop&kind=client&host="
+            #expect(page.links.contains(requests))
+            #expect(try await client.read(requests).text.contains("2 requests"))
+            let overview = try await client.read("/?since=1m")
+            #expect(overview.text.contains("host not told shop 2"))
+            #expect(overview.text.contains("shop → host not told"))
+            let ofHost = try #require(overview.links.first { $0.hasSuffix("&host=&kind=client") })
+            #expect(try await client.read(ofHost).text.contains("None of 2 requests failed"))
+        }
+    }
+
     @Test func twoHundredServicesAreListedAndTheLargestAreDrawn() async throws {
         try await withServer(clock: { Samples.time(58) }) { client in
             for number in 0..<200 {

@@ -43,7 +43,7 @@ extension Endpoint {
         element("nav", .class("crumbs"), .label("Path")) {
             link(visit.address(of: .overview)) { "Overview" }
             for host in visit.parameters.all(.host).prefix(1) {
-                link(visit.address(of: .overview).with(.host, host)) { host }
+                link(visit.address(of: .overview).with(.host, host)) { HostName.text(host) }
             }
         }
     }
@@ -58,9 +58,9 @@ extension Endpoint {
         let own = namesEndpoint ? Set(versions.filter { $0.kind == kind }.map(\.service)).sorted() : []
         let host = text(of: .host)
         services(kind == .client ? "called by" : "served by", own, kind)
-        if !host.isEmpty {
+        if visit.parameters[.host] != nil {
             " at "
-            element("span", .class("mono")) { host }
+            element("span", .class("mono")) { HostName.text(host) }
         }
         if !others.isEmpty {
             ", "

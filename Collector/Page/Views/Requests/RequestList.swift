@@ -23,6 +23,8 @@ package struct RequestList: Sendable {
     let filters: [RequestListFilter]
     let methods: [String]
     let hosts: [String]
+    /// The chosen method and host, if no request has them.
+    private(set) var unseen: [PageParameter: EmptyAnswer.Names] = [:]
     /// Whether new requests appear at the top by themselves.
     let isLive: Bool
     /// The conditions of an empty list; none of a list with requests.
@@ -42,6 +44,9 @@ package struct RequestList: Sendable {
         counted = try await CountedRequests.load(visit, in: storage)
         methods = try await Self.choices(.method, visit, in: storage)
         hosts = try await Self.choices(.host, visit, in: storage)
+        for (name, seen) in [(PageParameter.method, methods), (.host, hosts)] {
+            unseen[name] = try await EmptyState.unknown(name, notIn: seen, visit, in: storage)
+        }
         if report.count == 0 { trials = try await RequestListTrial.all(filters, visit, in: storage) }
     }
 

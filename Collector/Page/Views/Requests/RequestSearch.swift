@@ -21,14 +21,18 @@ struct RequestSearch {
                 "Search in address, error, headers and bodies", .search, visit.parameters[.search], type: "search",
                 class: "grow")
             kind
-            Form.choice("Method", .method, list.methods, visit.parameters.all(.method))
-            Form.choice("Host", .host, list.hosts, visit.parameters.all(.host))
+            Form.choice(
+                "Method", .method, list.methods, visit.parameters.all(.method), unseen: list.unseen[.method])
+            Form.choice(
+                "Host", .host, list.hosts, visit.parameters.all(.host), none: "without a host",
+                unseen: list.unseen[.host])
             text("Status", .status, "5xx, 404", characters: 7)
             text("Error", .error, "timeout", characters: 11)
             text("Slower than", .slowerThan, "500ms", characters: 6)
             text("Faster than", .fasterThan, "2s", characters: 6)
             Form.check("Failed only", .failed, isOn: list.filters.contains { $0.name == .failed })
             element("button", .class("primary")) { "Search" }
+            EmptyState.note([PageParameter.method, .host].compactMap { list.unseen[$0] }, visit)
         }
     }
 
