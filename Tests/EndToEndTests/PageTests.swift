@@ -81,6 +81,33 @@ import Testing
         #expect(isExact ? answer == command.output : rounded(answer) == rounded(command.output))
     }
 
+    /// The overview compares with the time before, and so do its commands.
+    @Test func theCommandsOfTheOverviewsTablesGiveTheirFigures() async throws {
+        let (collector, _) = try await shop()
+        let now = UInt64(Date().timeIntervalSince1970) * 1_000_000_000
+        let query = "since=\(TimeText.format(now - 3600 * 1_000_000_000))&until=\(TimeText.format(now))"
+        let page = try await text(at: collector.address + "/?" + query)
+        for (heading, rows) in [("h-services", 4), ("h-hosts", 3)] {
+            let section = try #require(page.split(separator: "id=\"\(heading)\"").last)
+            let table = try #require(section.split(separator: "</section>").first)
+            let command = try #require(table.firstMatch(of: #/<code>martlet-collector ([^<]*)<\/code>/#)?.1)
+            let arguments = command.split(separator: " ").map(String.init)
+            let output = try await ChildProcess(
+                .martletCollector, arguments + ["--collector", collector.address, "--format", "json"]
+            ).finish().output
+            let report = try ReportJSON.value(of: Report.self, in: Data(output.utf8))
+            #expect(report.rows.count == rows)
+            for measures in report.rows.map(\.measures) {
+                for figure in [
+                    FigureText.grouped(measures.count), FigureText.percent(measures.failures.rate),
+                    FigureText.figure(measures.latency.p95),
+                ] {
+                    #expect(table.contains(">\(figure)<"), "\(command): \(figure)")
+                }
+            }
+        }
+    }
+
     /// Returns the text with nine digits of each number.
     private func rounded(_ text: String) -> String {
         text.replacing(#/[0-9]+\.[0-9]+/#) { String(format: "%.9g", Double($0.output) ?? 0) }

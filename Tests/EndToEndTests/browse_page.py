@@ -31,6 +31,17 @@ def browser():
     return webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
 
 
+# The commands that are cut off, or stand beside another one.
+CUT_COMMANDS = """
+    const boxes = [...document.querySelectorAll('.cmd code, pre')].map(e => [e.textContent, e.getBoundingClientRect(), e])
+    return boxes.filter(([, box, e], i) =>
+        box.left < 0 || box.right > innerWidth
+        || (e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0 && getComputedStyle(e).overflowX == 'visible')
+        || e.tagName == 'CODE' && boxes.some(([, other], j) => j > i && other.top < box.bottom - 1 && other.bottom > box.top + 1)
+    ).map(([text]) => text)
+"""
+
+
 class Page:
     def __init__(self):
         self.driver = browser()
@@ -192,6 +203,8 @@ def picture_every_view(page):
         for width_name, width in WIDTHS.items():
             for mode in ("light", "dark"):
                 picture(page, f"{name}-{width_name}-{mode}", width, mode)
+            cut = page.driver.execute_script(CUT_COMMANDS)
+            assert not cut, f"{name}, {width} px: {cut}"
         # Nothing may reach past the narrowest window that the Web Content Accessibility Guidelines know.
         size(page, 320, 800)
         assert page.driver.execute_script("return document.documentElement.scrollWidth") <= 320, f"{name} is wider than 320 px"

@@ -103,10 +103,24 @@ struct EdgesTable {
     private var unknown: HTML { element("span", .class("zero")) { "not known" } }
     private var dash: HTML { element("span", .class("zero")) { "–" } }
 
+    /// The counts of the chosen services, and those of all, among which the other ends of their edges are.
     private var commandLine: HTML {
-        var parameters = map.visit.parameters(for: ReportParameter.self, leavingOut: [.service])
+        let own = parameters(leavingOut: [])
+        guard map.visit.filter.wanted[.service] != nil else { return CommandLine(report: own).html }
+        let all = parameters(leavingOut: [.service])
+        return CommandLine(
+            commands: [own, all].map { CommandText.text("report", $0.commandFlags) },
+            formats: [
+                ("JSON", PageAddress("/api/v1/report", own.query)),
+                ("JSON of all services", PageAddress("/api/v1/report", all.query)),
+            ]
+        ).html
+    }
+
+    private func parameters(leavingOut names: Set<PageParameter>) -> ReportParameters {
+        var parameters = map.visit.parameters(for: ReportParameter.self, leavingOut: names)
         for dimension in [.service, .kind, .host] as [Dimension] { parameters.add(.by, dimension.rawValue) }
-        return CommandLine(report: parameters).html
+        return parameters
     }
 }
 

@@ -29,8 +29,15 @@ struct HostsTable {
                     }
                     DataTable.body { for host in called.hosts { row(host) } }
                 }
+                CommandLine(report: parameters).html
             }
         }
+    }
+
+    private var parameters: ReportParameters {
+        var parameters = visit.report(of: .client, by: [.host])
+        if called.hosts.count < called.count { parameters.add(.top, String(called.hosts.count)) }
+        return parameters
     }
 
     private func row(_ host: CalledHosts.Host) -> HTML {

@@ -23,7 +23,7 @@ struct OverviewQuestions {
         self.kind = kind
         senders = try Self.query(visit, nil, [.service, .kind], isInSlots: true)
         hosts = try Self.query(visit, .client, [.host, .service], isInSlots: false)
-        parameters = Self.parameters(visit, kind)
+        parameters = visit.report(of: kind, by: [.service, .method, .host, .endpoint], leavingOut: [])
         var query = try parameters.query(now: visit.now)
         query.limit = query.limit ?? Self.maxEndpoints
         query.step = TrendStep.fitting(visit.window, slots: Self.slots)
@@ -66,14 +66,22 @@ struct OverviewQuestions {
         query.slotScale = TrendStep.scale
         return try visit.comparison.map { try ComparisonBase($0).query(after: query) } ?? query
     }
+}
 
-    private static func parameters(_ visit: Visit, _ kind: RequestKind) -> ReportParameters {
-        var parameters = visit.parameters(for: ReportParameter.self, leavingOut: [.kind, .compare])
-        parameters.add(.kind, kind.rawValue)
-        parameters.add(.compare, visit.comparison)
-        for dimension in [.service, .method, .host, .endpoint] as [Dimension] {
-            parameters.add(.by, dimension.rawValue)
-        }
+extension Visit {
+    /// Returns the parameters of a report about the overview's requests, in the window that its comparison asks for.
+    ///
+    /// - Parameters:
+    ///   - kind: the side of the requests; `nil` for both.
+    ///   - names: the parameters that the report does not take over.
+    func report(
+        of kind: RequestKind?, by dimensions: [Dimension],
+        leavingOut names: Set<PageParameter> = [.sort, .ascending, .top]
+    ) -> ReportParameters {
+        var parameters = parameters(for: ReportParameter.self, leavingOut: names.union([.kind, .compare]))
+        parameters.add(.kind, kind?.rawValue)
+        parameters.add(.compare, comparison)
+        for dimension in dimensions { parameters.add(.by, dimension.rawValue) }
         return parameters
     }
 }

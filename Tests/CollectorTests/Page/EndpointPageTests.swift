@@ -72,6 +72,28 @@ import Testing
         }
     }
 
+    @Test func theReportsOfBothWindowsHaveTheFiguresOfTheTableThatSetsThemSideBySide() async throws {
+        try await withServer { client in
+            try await storeTwoMinutes(to: client)
+            let page = try await client.read(Self.address)
+            let section = try #require(page.markup.split(separator: "id=\"h-before\"").last)
+            let links = ReadPage(status: 200, markup: String(section)).links.filter {
+                $0.hasPrefix("/api/v1/report?") && $0.hasSuffix("&by=kind")
+            }
+            var counts: [UInt64] = []
+            for link in links {
+                let report = try ReportJSON.value(of: Report.self, in: Data(buffer: try await client.get(link).body))
+                counts.append(report.totals.measures.count)
+            }
+            #expect(counts.prefix(2) == [50, 100])
+            #expect(page.text.contains("Requests 50 100"))
+            let flags =
+                "--service checkout --method GET --host api.example.com:443 --endpoint '/users/{id}' --kind client"
+            #expect(page.commands.contains { $0.contains(" --until ") && $0.hasSuffix("--by kind") })
+            #expect(page.text.contains("martlet-collector report --since 1m \(flags) --by kind"))
+        }
+    }
+
     @Test func anErrorThatNoRequestBeforeHadIsNew() async throws {
         try await withServer { client in
             try await storeTwoMinutes(to: client)

@@ -45,7 +45,7 @@ import Testing
         #expect(page.text.contains("\(sentence) ."))
         #expect(
             page.text.contains(
-                "\(sentence) Endpoint Service Requests before Failed before % GET /old at catalog.internal:443 storefront 720"
+                "\(sentence) Endpoint Service Requests before Failed before % GET /old catalog.internal:443 storefront 720"
             ))
         let before = "since=2026-09-21T15:00:00Z&until=2026-09-21T16:00:00Z".replacing(":", with: "%3A")
         for view in ["/endpoint?", "/requests?"] {
@@ -56,6 +56,18 @@ import Testing
         }
         #expect(!(try await compared([("kind", "server")])).text.contains("none now"))
         #expect(!(try await compared([("compare", "off")])).text.contains("none now"))
+    }
+
+    @Test func eachTableEndsWithTheCommandThatGivesItsFigures() async throws {
+        let commands = try await compared([("method", "GET"), ("sort", "count")]).commands
+        let window = "martlet-collector report --since 2026-09-21T16:00:00Z --until 2026-09-21T17:00:00Z"
+        #expect(
+            commands == [
+                "\(window) --method GET --compare previous --by service --by kind",
+                "\(window) --method GET --kind client --compare previous --by host",
+                "\(window) --method GET --sort count --kind client --compare previous --by service --by method "
+                    + "--by host --by endpoint",
+            ])
     }
 
     @Test func nothingIsComparedIfTheAddressSaysSo() async throws {

@@ -19,6 +19,11 @@ struct ReadPage {
     /// The markup without the values that forms send, which have all characters as they are.
     var shown: String { markup.replacing(#/ value="[^"]*"/#, with: "") }
 
+    /// The commands that give the same.
+    var commands: [String] {
+        markup.matches(of: #/<code>(martlet-collector [^<]*)<\/code>/#).map { String($0.1) }
+    }
+
     /// The addresses of all links, unescaped.
     var links: [String] {
         markup.matches(of: #/href="([^"]*)"/#).map { String($0.1).replacing("&amp;", with: "&") }

@@ -51,6 +51,11 @@ import Testing
             let page = try await client.read("/map?since=1m&service=pay")
             #expect(page.text.contains("shop → pay"))
             #expect(!page.text.contains("mail"))
+            #expect(
+                page.commands == [
+                    "martlet-collector report --since 1m --service pay --by service --by kind --by host",
+                    "martlet-collector report --since 1m --by service --by kind --by host",
+                ])
         }
     }
 

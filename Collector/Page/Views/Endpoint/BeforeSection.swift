@@ -13,6 +13,7 @@ struct BeforeSection {
             }
             if let before = endpoint.measuresBefore {
                 table(before)
+                command
             } else {
                 element("p", .class("hint")) { nothing }
             }
@@ -46,6 +47,25 @@ struct BeforeSection {
                 quantile("p99", before.latency.p99, measures.latency.p99)
             }
         }
+    }
+
+    /// The report of either window.
+    private var command: HTML {
+        guard let window = endpoint.timeBefore?.inWholeSeconds else { return .none }
+        var before = ReportParameters()
+        before.add(.since, TimeText.format(window.from))
+        before.add(.until, TimeText.format(window.to))
+        for (name, value) in endpoint.selection(leavingOut: [.since, .until]).values { before.add(name, value) }
+        before.add(.by, Dimension.kind.rawValue)
+        var now = endpoint.selection()
+        now.add(.by, Dimension.kind.rawValue)
+        return CommandLine(
+            commands: [before, now].map { CommandText.text("report", $0.commandFlags) },
+            formats: [
+                ("JSON of the \(endpoint.windowBefore.text)", PageAddress("/api/v1/report", before.query)),
+                ("JSON of this window", PageAddress("/api/v1/report", now.query)),
+            ]
+        ).html
     }
 
     private func quantile(_ name: String, _ before: Double, _ now: Double) -> HTML {

@@ -55,6 +55,14 @@ extension Endpoint {
         ExamplesSection(endpoint: self).html
     }
 
+    /// Returns the parameters of a report about the requests of the view.
+    func selection(leavingOut names: Set<PageParameter> = []) -> ReportParameters {
+        var parameters = visit.parameters(
+            for: ReportParameter.self, leavingOut: names.union([.kind, .sort, .ascending, .top, .compare]))
+        parameters.add(.kind, kind.rawValue)
+        return parameters
+    }
+
     /// The figures of the window before; `nil` if it has no requests.
     var measuresBefore: RequestMeasures? {
         before.flatMap { $0.isEmpty ? nil : $0.measures(seconds: window.seconds) }
@@ -72,9 +80,7 @@ extension Visit {
 extension CommandLine {
     /// The failures and versions of an endpoint as a command and as answers of the API, and its comparison likewise.
     init(endpoint: Endpoint) {
-        var parameters = endpoint.visit.parameters(
-            for: ReportParameter.self, leavingOut: [.kind, .sort, .ascending, .top, .compare])
-        parameters.add(.kind, endpoint.kind.rawValue)
+        var parameters = endpoint.selection()
         let selection = parameters.query
         for dimension in [.version, .status, .error] as [Dimension] { parameters.add(.by, dimension.rawValue) }
         commands = [CommandText.text("report", parameters.commandFlags)]

@@ -23,6 +23,8 @@ package struct Endpoint: Sendable {
     let windowBefore: WindowName
     /// All requests of the window before, which is as long; `nil` if the store has it too coarsely.
     let before: RequestGroup?
+    /// The window that ``before`` is of.
+    let timeBefore: TimeWindow?
     let failures: FailureList
     let versions: [EndpointVersion]
     let rules: RulesNotice
@@ -64,6 +66,7 @@ package struct Endpoint: Sendable {
         let earlier = questions.comparable(try answers[0].get())
         windowBefore = questions.windowBefore
         before = earlier.map { $0.totals[kind] ?? RequestGroup(values: []) }
+        timeBefore = earlier?.window
         failures = FailureList(try answers[1].get(), before: earlier)
         let senders = try answers[2].get()
         traits = FailureTrait.all(of: requests, senders: senders)
