@@ -121,7 +121,9 @@ extension Endpoint {
                 }
                 if let change, judgement.map({ VerdictText.changes($0.verdict).isEmpty }) ?? true {
                     element("span", .class("why")) { change }
-                    element("span", .class("why")) { "against the \(windowBefore.text)" }
+                    if judgement?.base != "the \(windowBefore.text)" {
+                        element("span", .class("why")) { "against the \(windowBefore.text)" }
+                    }
                 }
             }
         }
