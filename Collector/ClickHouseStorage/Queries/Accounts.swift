@@ -29,7 +29,23 @@ enum Accounts {
             guard let one = found[id], one.first.time > 0, one.began(before: window) else { continue }
             account.add(one, of: senders[id]?.service ?? "")
         }
+        account.clocksAhead = try await clocksAhead(since: Int64(clamping: window.from), filter, client)
         return account
+    }
+
+    /// Returns the clocks of the senders that were heard of since a time and that the filter selects.
+    private static func clocksAhead(
+        since time: Int64, _ filter: RequestFilter, _ client: ClickHouseClient
+    ) async throws -> WindowAccount.ClocksAhead {
+        try await client.rows(
+            """
+            SELECT count(), max(ahead) FROM (SELECT max(last_seen) AS seen, max(last_end) - seen AS ahead FROM sender FINAL \
+            WHERE \(filter.senderCondition) GROUP BY id) WHERE seen >= \(time) AND ahead > \(WindowAccount.ClocksAhead.tolerance)
+            """
+        ) { row in
+            let senders = Int(clamping: try row.number(UInt64.self))
+            return WindowAccount.ClocksAhead(senders: senders, longest: UInt64(clamping: try row.number(Int64.self)))
+        }.first ?? WindowAccount.ClocksAhead()
     }
 
     private typealias Sender = (service: String, first: Int64, last: Int64)

@@ -58,8 +58,7 @@ struct PageFrame {
             element("span") {
                 if let share = facts.completeness {
                     element("b") { share < 1 ? FigureText.completeness(share) : "100 %" }
-                    element("span", .class("wide")) { " of what agents captured has arrived" }
-                    element("span", .class("slim")) { " arrived" }
+                    " complete"
                 } else {
                     "completeness unknown"
                 }

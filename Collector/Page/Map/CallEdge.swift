@@ -26,4 +26,14 @@ struct CallEdge: Sendable {
     var isFailing: Bool { (sent?.lost ?? 0) > 0 || failureRate >= Self.failing }
 
     static let failing = 0.05
+
+    /// Requests that the caller had an answer to and the callee did not count; 0 if they are few enough to lie at the window's ends.
+    /// Some of the host's processes may have no agent.
+    var uncounted: UInt64 {
+        guard let sent, let arrived, callers == 1 else { return 0 }
+        let rest = [arrived.count, sent.lost, sent.unanswered].reduce(sent.count) { $0 - min($0, $1) }
+        return Double(rest) > Self.smallestGap * Double(sent.count) ? rest : 0
+    }
+
+    private static let smallestGap = 0.005
 }

@@ -10,15 +10,17 @@ struct CalledHosts: Sendable {
         var measures: RequestMeasures
     }
 
-    /// Rows at most; the endpoints below have the others.
-    static let maxHosts = 20
+    /// Rows, unless the address asks for more.
+    private static let maxHosts = 20
 
     /// The hosts on which the most time was spent.
     let hosts: [Host]
     let count: Int
 
-    /// - Parameter answer: groups by host and service.
-    init(_ answer: StatisticsAnswer) {
+    /// - Parameters:
+    ///   - answer: groups by host and service.
+    ///   - wanted: the rows that the address asks for; `nil` if it asks for no number.
+    init(_ answer: StatisticsAnswer, wanted: Int?) {
         var (groups, services) = ([String: RequestGroup](), [String: Set<String>]())
         for group in answer.groups {
             let host = (group.values.first ?? nil) ?? ""
@@ -26,7 +28,7 @@ struct CalledHosts: Sendable {
             services[host, default: []].insert((group.values.last ?? nil) ?? "")
         }
         count = groups.count
-        hosts = GroupOrder().first(Self.maxHosts, of: Array(groups.values)).map { group in
+        hosts = GroupOrder().first(max(Self.maxHosts, wanted ?? 0), of: Array(groups.values)).map { group in
             let name = (group.values.first ?? nil) ?? ""
             return Host(
                 name: name, services: (services[name] ?? []).sorted(),

@@ -85,8 +85,13 @@ struct EdgesTable {
                         ? "and up to \(FigureText.grouped(sent.unanswered)) without an answer"
                         : "not known of \(FigureText.grouped(sent.unanswered))"
                 }
-            } else if sent.lost == 0 {
+            } else if sent.lost == 0, edge.uncounted == 0 {
                 Figure.fault(0)
+            }
+            if edge.uncounted > 0 {
+                element("span", .class("sub num")) {
+                    "\(FigureText.grouped(edge.uncounted)) more were sent than arrived"
+                }
             }
         } else {
             unknown

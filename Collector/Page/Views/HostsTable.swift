@@ -18,7 +18,10 @@ struct HostsTable {
                         element("span", .class("count")) { FigureText.grouped(UInt64(called.count)) }
                     }
                     if called.hosts.count < called.count {
-                        element("p", .class("aside")) { "The \(called.hosts.count) that took the most time." }
+                        element("p", .class("aside")) {
+                            "The \(called.hosts.count) that took the most time. "
+                            link(visit.here.with(.top, String(called.count))) { "Show all" }
+                        }
                     }
                 }
                 DataTable.html("grid cards hosts", heading: "h-hosts") {

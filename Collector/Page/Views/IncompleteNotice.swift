@@ -6,7 +6,6 @@ struct IncompleteNotice {
     private static let maxNamed = 5
 
     let visit: Visit
-    let completeness: Double?
     let incompleteness: Incompleteness
 
     @HTMLBuilder var html: HTML {
@@ -24,10 +23,9 @@ struct IncompleteNotice {
     }
 
     private var title: String {
-        let share = completeness.map(FigureText.completeness) ?? "An unknown share"
-        guard incompleteness.missing > 0 else { return "These figures are not complete" }
-        let word = incompleteness.missing == 1 ? "request has" : "requests have"
-        return "\(share) has arrived; \(FigureText.grouped(incompleteness.missing)) \(word) not"
+        let missing = incompleteness.missing
+        guard missing > 0 else { return "These figures are not complete" }
+        return "\(FigureText.counted(missing, "captured request")) \(missing == 1 ? "has" : "have") not arrived"
     }
 
     private let bounds = """

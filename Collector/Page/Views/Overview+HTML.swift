@@ -12,7 +12,7 @@ extension Overview {
         return frame.document(title, view: .overview) {
             leadIn
             FilterChips(beside: visit).html
-            IncompleteNotice(visit: visit, completeness: facts.completeness, incompleteness: incompleteness).html
+            IncompleteNotice(visit: visit, incompleteness: incompleteness).html
             rules.html
             element("section", Attribute("aria-labelledby", "h-totals")) {
                 element("h2", .id("h-totals"), .class("vh")) {

@@ -39,7 +39,7 @@ package struct Overview: Sendable {
         incompleteness = Incompleteness(visit, senders, agents)
         rules = RulesNotice(visit, senders.totals.values, agents.agents)
         totals = Totals(of: kind, in: senders)
-        hosts = CalledHosts(try answers[ofReport.endIndex + 1].get())
+        hosts = CalledHosts(try answers[ofReport.endIndex + 1].get(), wanted: visit.parameters[.top].flatMap(Int.init))
         if kind == questions.kind {
             (parameters, rows) = (
                 questions.parameters, try await questions.rows(of: Array(ofReport), in: storage)

@@ -1,3 +1,5 @@
+import MartletStorage
+
 /// The judgement of a sender's clock. A point arrives after it ended, so an end in the future is a clock that is ahead. An end in
 /// the past may also be a batch that came late.
 package enum AgentClock: Sendable, Equatable {
@@ -9,7 +11,7 @@ package enum AgentClock: Sendable, Equatable {
     case late(Double)
 
     /// Seconds that a clock may be ahead and still fit.
-    private static let tolerance = 1.0
+    private static let tolerance = Double(WindowAccount.ClocksAhead.tolerance) / 1e9
     /// Seconds after which agents have delivered an interval unless they could not.
     private static let usual = 60.0
 }

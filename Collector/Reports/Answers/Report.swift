@@ -16,6 +16,8 @@ package struct Report: Sendable, Equatable, Codable {
     package var unwatched: UnwatchedTime?
     /// Senders of which points of cumulative counters were not counted; `nil`, and left out, if there is none.
     package var uncountedSenders: Int?
+    /// `nil`, and left out, if the clock of no sender is ahead.
+    package var clocksAhead: ClocksAhead?
     /// Points that are missing from the figures because the disk returned them damaged; `nil`, and left out, if none is.
     package var damagedPoints: Int?
     /// The number of rows, including those that `top` cut off.
@@ -32,6 +34,7 @@ package struct Report: Sendable, Equatable, Codable {
         case from, to, by, completeness, unwatched, rows, totals, compare
         case step = "step_seconds"
         case uncountedSenders = "uncounted_senders"
+        case clocksAhead = "clocks_ahead"
         case damagedPoints = "damaged_points"
         case rowCount = "row_count"
         case totalsByKind = "totals_by_kind"

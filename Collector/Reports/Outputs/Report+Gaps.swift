@@ -1,5 +1,5 @@
 extension Report {
-    /// Sentences about what is missing from the figures, beside requests that did not arrive.
+    /// Sentences about what is missing from the figures or dated wrongly, beside requests that did not arrive.
     package var gaps: [String] {
         var gaps: [String] = []
         if let unwatched { gaps.append(unwatched.sentence) }
@@ -8,6 +8,7 @@ extension Report {
             gaps.append(
                 "cumulative counters of \(senders) found no room (--max-cumulative-streams); some requests are missing")
         }
+        if let clocksAhead { gaps.append(clocksAhead.sentence) }
         if let damagedPoints {
             let points = FigureText.counted(damagedPoints, "point")
             gaps.append("\(points) damaged on disk, missing from these figures")

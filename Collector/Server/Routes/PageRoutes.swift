@@ -63,7 +63,7 @@ struct PageRoutes: Sendable {
                     status: .forbidden)
             })
         guarded.post("/requests/clear") { request, _ in
-            try await answer {
+            try await answer(to: request) {
                 let visit = try visit(ClearPage.address, request)
                 let address = ClearPage.address(after: try await storage.removeDetails(), visit)
                 return Response(status: .seeOther, headers: [.location: address.text])
@@ -75,7 +75,7 @@ struct PageRoutes: Sendable {
 
     private func view(_ path: RouterPath, of group: RouterGroup<CollectorRequestContext>, _ view: @escaping View) {
         group.get(path) { request, context in
-            try await answer {
+            try await answer(to: request) {
                 Response(page: try await context.whileClientIsThere { try await view(request, context) })
             }
         }
@@ -91,12 +91,11 @@ struct PageRoutes: Sendable {
         return visit
     }
 
-    private func answer(_ work: () async throws -> Response) async throws -> Response {
+    private func answer(to request: Request, _ work: () async throws -> Response) async throws -> Response {
         do {
             return try await work()
         } catch let error as ParameterError {
-            return Response(
-                page: RefusalPage.html("The address cannot be read", error.description), status: .badRequest)
+            return Response(page: RefusalPage.html(error, in: request.queryPairs), status: .badRequest)
         } catch let error as TooManyGroups {
             return Response(page: RefusalPage.html("There is too much to show", error.description), status: .badRequest)
         } catch let error as UnknownRequest {

@@ -12,10 +12,26 @@ package struct WindowAccount: Sendable, Equatable {
     /// Senders of which points of cumulative streams were not counted, because the collector remembers a limited number of
     /// streams.
     package var uncountedSenders = 0
+    /// Senders of the window whose clocks are ahead of the store's, so that their requests are dated too late.
+    package var clocksAhead = ClocksAhead()
     /// The accounts of the senders of each service with one.
     package private(set) var services: [String: WindowAccount] = [:]
     private var (arrived, captured) = (0.0, 0.0)
     private var total = Time(lived: 0, unwatched: 0)
+
+    package struct ClocksAhead: Sendable, Equatable {
+        /// Nanoseconds that a clock may be ahead and still fit.
+        package static let tolerance: Int64 = 1_000_000_000
+
+        package var senders: Int
+        /// The largest difference, in nanoseconds: from a sender's latest arrival to the end of its latest interval. Its clock is ahead
+        /// by as much at least.
+        package var longest: UInt64
+
+        package init(senders: Int = 0, longest: UInt64 = 0) {
+            (self.senders, self.longest) = (senders, longest)
+        }
+    }
 
     /// The time that an instance lived in the window, and the part of it in which capture was off, in nanoseconds.
     package struct Time: Sendable, Equatable {

@@ -35,6 +35,18 @@ import Testing
         }
     }
 
+    @Test func manyHostsAreAllShownIfTheAddressAsksForThem() async throws {
+        try await withServer(clock: { Samples.time(58) }) { client in
+            let hosts = Dictionary(uniqueKeysWithValues: (1...25).map { ("host\($0)", $0) })
+            _ = try await client.post(try Self.batch("shop", calls: hosts))
+            let page = try await client.read("/?since=1m")
+            #expect(page.text.contains("host6:443 shop 6") && !page.text.contains("host5:443 shop 5"))
+            #expect(page.links.contains("/?since=1m&top=25"))
+            let all = try await client.read("/?since=1m&top=25")
+            #expect(all.text.contains("host1:443 shop 1"))
+        }
+    }
+
     @Test func oneHostNeedsNoTable() async throws {
         try await withServer(clock: { Samples.time(58) }) { client in
             _ = try await client.post(try Self.batch("shop", calls: ["pay": 5]))

@@ -229,4 +229,15 @@ import Testing
             #expect(page.text.contains("The address cannot be read"))
         }
     }
+
+    @Test func aBadParameterCanBeLeftOutOfTheOthers() async throws {
+        try await withServer { client in
+            let page = try await client.read("/requests?search=pay&slower-than=fast&host=a%3A80&any=status&status=")
+            #expect(page.text.contains("The same without slower-than"))
+            #expect(page.links.contains("?search=pay&host=a%3A80&any=status&status="))
+            #expect(try await client.read("/requests?slower-than=fast").links.contains("?"))
+            // A parameter that is missing, or one too many, has no such link.
+            #expect(try await !client.read("/requests?colour=red").text.contains("The same without"))
+        }
+    }
 }

@@ -42,6 +42,16 @@ import Testing
         }
     }
 
+    @Test func itCanBeSavedAsAnArchive() async throws {
+        try await withServer { client in
+            let page = try await page(detail, from: client)
+            let archive = try #require(page.links.first { $0.hasSuffix("?format=har") })
+            let saved = try await client.read(archive)
+            #expect(saved.status == 200)
+            #expect(saved.markup.contains("https://api.example.com/users/7"))
+        }
+    }
+
     @Test func theAddressIsNoLink() async throws {
         try await withServer { client in
             let page = try await page(detail, from: client)

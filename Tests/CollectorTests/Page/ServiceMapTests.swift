@@ -44,6 +44,16 @@ import Testing
         }
     }
 
+    @Test(arguments: [(997, false), (980, true)])
+    func requestsThatTheOtherSideDidNotCountAreTold(arrived: Int, isTold: Bool) async throws {
+        try await withServer(clock: { Samples.time(58) }) { client in
+            _ = try await client.post(try Self.batch("shop", [(.client, "pay", 1000, nil)]))
+            _ = try await client.post(try Self.batch("pay", [(.server, "pay", arrived, nil)]))
+            let page = try await client.read("/map?since=1m")
+            #expect(page.text.contains("\(1000 - arrived) more were sent than arrived") == isTold)
+        }
+    }
+
     @Test func aServiceChoosesItsEdgesAndKeepsTheirOtherEnds() async throws {
         try await withServer(clock: { Samples.time(58) }) { client in
             _ = try await client.post(try Self.batch("shop", [(.client, "pay", 3, nil), (.client, "mail", 2, nil)]))

@@ -72,6 +72,16 @@ import Testing
         #expect(heading(account)[1] == "capture was off for \(text) on 1 of 1 instance")
     }
 
+    @Test(arguments: [
+        (1, "the clock of 1 sender is at least 2.0 min ahead: its requests are dated too late"),
+        (3, "the clocks of 3 senders are ahead, one by at least 2.0 min: their requests are dated too late"),
+    ])
+    func clocksThatAreAheadAreTold(senders: Int, text: String) {
+        var account = WindowAccount(window)
+        account.clocksAhead = .init(senders: senders, longest: 120_000_000_000)
+        #expect(heading(account)[1] == text)
+    }
+
     @Test func completenessIsUnknownWhereNobodySent() {
         #expect(heading(WindowAccount(window))[0].hasSuffix("completeness unknown"))
     }

@@ -28,7 +28,7 @@ extension RequestPage {
             CurlPanel(report: report).html
             CommandLine(
                 command: CommandText.text("requests show", []) + " " + request.id,
-                formats: [("JSON", PageAddress("/api/v1/requests/", id: request.id))]
+                formats: [("JSON", answer), ("HAR", archive)]
             ).html
         }
     }
@@ -68,10 +68,17 @@ extension RequestPage {
                     "Trace"
                     Icon.next.html
                 }
-                link(PageAddress("/api/v1/requests/", id: request.id), .class("button")) { "JSON" }
+                link(answer, .class("button")) { "JSON" }
+                link(archive, .class("button")) { "HAR" }
             }
         }
     }
+
+    /// The same in the API.
+    private var answer: PageAddress { PageAddress("/api/v1/requests/", id: request.id) }
+
+    /// The same as an HTTP archive, which browsers and other tools open.
+    private var archive: PageAddress { answer.adding(RequestParameter.format.rawValue, "har") }
 
     private var sender: HTML {
         HTML.joined([

@@ -86,6 +86,24 @@ extension StorageContractTests {
             }
         }
 
+        @Test func sendersWhoseClocksAreAheadArePartOfTheAccount() async throws {
+            for (service, ahead) in [("checkout", 0), ("prices", 120), ("search", 30)] as [(String, UInt64)] {
+                clock.time = Samples.time(100)
+                let metrics = Samples.metrics(end: 100 + ahead, resource: Samples.resource(service))
+                _ = try await storage.store([metrics], of: nil)
+            }
+            func clocks(_ filter: RequestFilter, from: UInt64) async throws -> WindowAccount.ClocksAhead {
+                let window = TimeWindow(from: Samples.time(from), to: Samples.time(200))
+                return try await storage.account(in: window, filter).clocksAhead
+            }
+            let all = try await clocks(RequestFilter(), from: 0)
+            #expect(all == .init(senders: 2, longest: 120_000_000_000))
+            let one = try await clocks(RequestFilter([.service: ["search"]]), from: 0)
+            #expect(one == .init(senders: 1, longest: 30_000_000_000))
+            #expect(try await clocks(RequestFilter([.service: ["checkout"]]), from: 0) == .init())
+            #expect(try await clocks(RequestFilter(), from: 101) == .init())
+        }
+
         @Test func theLatestInstancesOfAServiceAreFoundPastMoreOfAnother() async throws {
             for second in 0..<6 as Range<UInt64> {
                 clock.time = Samples.time(second)
