@@ -20,7 +20,10 @@ extension RequestsQuery {
     private static func condition(_ text: String) -> String {
         // Attributes, with headers and bodies among them, and events are stored as JSON.
         let trace = "lower(concat(hex(trace_high), hex(trace_low)))"
-        let plain = ["url", "concat(method, concat(' ', endpoint))", "error", "message", trace].map { ($0, text) }
+        let plain = [
+            "url", "concat(method, concat(' ', endpoint))", "host", "error", "message", trace, "service", "version",
+            "environment", "instance",
+        ].map { ($0, text) }
         let json = ["attributes", "events"].map { ($0, jsonText(text)) }
         let conditions = (plain + json).map { column, text in
             text.isEmpty ? "1" : "positionCaseInsensitive(\(column), \(SQLText.quoted(text))) > 0"

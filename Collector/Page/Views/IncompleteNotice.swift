@@ -24,7 +24,7 @@ struct IncompleteNotice {
 
     private var title: String {
         let missing = incompleteness.missing
-        guard missing > 0 else { return "These figures are not complete" }
+        guard missing > 0 else { return "Read these figures with care" }
         return "\(FigureText.counted(missing, "captured request")) \(missing == 1 ? "has" : "have") not arrived"
     }
 

@@ -7,7 +7,10 @@ extension Overview {
         let title = "Overview: \(visit.titleOfScope)"
         let frame = PageFrame(visit: visit, facts: facts)
         if let empty {
-            return frame.document(title, view: .overview, hasScope: empty.hasScope) { empty.html }
+            return frame.document(title, view: .overview, hasScope: empty.hasScope) {
+                empty.html
+                IncompleteNotice(visit: visit, incompleteness: incompleteness).html
+            }
         }
         return frame.document(title, view: .overview) {
             leadIn

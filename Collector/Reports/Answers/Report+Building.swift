@@ -11,7 +11,8 @@ extension Report {
             step: answer.slots.map { Double($0.grid.step) / 1e9 },
             completeness: answer.account.completeness, unwatched: UnwatchedTime(answer.account),
             uncountedSenders: answer.account.uncountedSenders > 0 ? answer.account.uncountedSenders : nil,
-            clocksAhead: ClocksAhead(answer.account), damagedPoints: answer.damagedPoints > 0 ? answer.damagedPoints : nil,
+            clocksAhead: ClocksAhead(answer.account),
+            damagedPoints: answer.damagedPoints > 0 ? answer.damagedPoints : nil,
             rowCount: answer.groupCount,
             rows: answer.groups.indices.map { index in
                 ReportRow(

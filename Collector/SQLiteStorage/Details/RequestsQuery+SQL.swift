@@ -46,10 +46,16 @@ extension RequestsQuery {
     private static func condition(_ text: String) -> SQL {
         // Attributes, with headers and bodies among them, and events are stored as JSON.
         let (plain, inJSON) = (pattern(text), pattern(jsonText(text)))
-        let columns: [SQL] = ["url", "method || ' ' || endpoint", "error", "message", "lower(hex(trace_id))"]
-        let ofPlain = columns.map { "\($0) LIKE \(plain) ESCAPE '\\'" as SQL }
-        let ofJSON = (["attributes", "events"] as [SQL]).map { "\($0) LIKE \(inJSON) ESCAPE '\\'" as SQL }
-        return "\((ofPlain + ofJSON).joined(operator: .or))"
+        let ofPlain = contains(
+            plain, in: ["url", "method || ' ' || endpoint", "host", "error", "message", "lower(hex(trace_id))"])
+        let ofJSON = contains(inJSON, in: ["attributes", "events"])
+        let ofSender = contains(plain, in: ["service", "version", "environment", "instance"])
+        return "\(ofPlain) OR \(ofJSON) OR resource_id IN (SELECT id FROM resource WHERE \(ofSender))"
+    }
+
+    /// The condition that one of the columns contains a text.
+    private static func contains(_ pattern: String, in columns: [SQL]) -> SQL {
+        "\(columns.map { "\($0) LIKE \(pattern) ESCAPE '\\'" as SQL }.joined(operator: .or))"
     }
 
     private static func pattern(_ text: String) -> String {
