@@ -18,7 +18,8 @@ struct RequestSearch {
     private var form: HTML {
         Form.get(visit.base, .class("search"), keeping: visit.parameters, leavingOut: Self.fields) {
             Form.field(
-                "Search in address, error, headers, bodies and sender", .search, visit.parameters[.search], type: "search",
+                "Search in address, error, headers, bodies and sender", .search, visit.parameters[.search],
+                type: "search",
                 class: "grow")
             kind
             Form.choice(
