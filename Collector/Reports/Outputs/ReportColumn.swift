@@ -59,7 +59,7 @@ struct ReportColumn: Sendable {
     private static let cancelled = figure("cancelled") { FigureText.grouped($0.failures.cancelled) }
     private static let latency = [
         figure("p50 ms", .p50) { FigureText.figure($0.ofRequests($0.latency.p50)) },
-        figure("p95 ms", .p95) { FigureText.figure($0.ofRequests($0.latency.p95)) },
+        figure("p95 ms") { FigureText.figure($0.ofRequests($0.latency.p95)) },
         figure("p99 ms", .p99) { FigureText.figure($0.ofRequests($0.latency.p99)) },
         figure("max ms", .max) { FigureText.figure($0.ofRequests($0.latency.max)) },
     ]
@@ -113,7 +113,6 @@ struct ReportColumn: Sendable {
         case received = -4
         case apdex, impact, max, notes, seen, p50, p99, trend, perSecond, phase
         case bar = 100
-        case p95
     }
 }
 
