@@ -16,10 +16,10 @@ struct ListRequests: AsyncParsableCommand {
     @Flag(help: "Only requests that failed.")
     var failed = false
 
-    @Option(help: "Only requests that took longer than this, such as 500ms.")
+    @Option(help: "Only requests that took longer than this, such as 500ms or 1.5s.")
     var slowerThan: String?
 
-    @Option(help: "Only requests that took less time than this, such as 500ms.")
+    @Option(help: "Only requests that took less time than this, such as 500ms or 1.5s.")
     var fasterThan: String?
 
     @Option(help: "Only requests with this text in their address, error, headers, bodies or another kept field.")

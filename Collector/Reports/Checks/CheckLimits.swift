@@ -24,7 +24,7 @@ package struct CheckLimits: Sendable {
         }
         if let maxP99 {
             guard let length = TimeText.nanoseconds(maxP99) else {
-                throw ParameterError("max-p99 must be a length of time, such as 800ms or 2s")
+                throw ParameterError("max-p99 must be a length of time with its unit, such as 800ms or 1.5s")
             }
             rows.append(LatencyCheck(limit: length))
         }

@@ -107,7 +107,7 @@ package struct Parameters<Name: ParameterName>: Sendable {
     package func length(_ name: Name) throws(ParameterError) -> UInt64? {
         guard let text = self[name] else { return nil }
         guard let length = TimeText.nanoseconds(text) else {
-            throw ParameterError("\(name.rawValue) must be a length of time, such as 500ms, 90s or 1h")
+            throw ParameterError("\(name.rawValue) must be a length of time with its unit, such as 500ms, 1.5s or 1h")
         }
         return length
     }

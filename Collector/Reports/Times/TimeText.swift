@@ -40,12 +40,30 @@ package enum TimeText {
         return "\(nanoseconds / length)\(unit)"
     }
 
-    /// Reads a length of time: `15625ns`, `500ms`, `90s`, `30m`, `1h`, `7d`. Returns `nil` if the text is none.
+    /// Decimal places of a length of time at most.
+    private static let maxPlaces = 9
+
+    /// Reads a length of time: `15625ns`, `500ms`, `1.5s`, `30m`, `1h`, `7d`. Returns `nil` if the text is none, or no whole number
+    /// of nanoseconds.
     package static func nanoseconds(_ text: String) -> UInt64? {
-        guard let (unit, length) = units.first(where: { text.hasSuffix($0.0) }),
-            let count = UInt64(text.dropLast(unit.count))
+        guard let (unit, length) = units.first(where: { text.hasSuffix($0.0) }) else { return nil }
+        let parts = text.dropLast(unit.count).split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let whole = parts.first.flatMap({ UInt64($0) }) else { return nil }
+        let (product, isTooLong) = whole.multipliedReportingOverflow(by: length)
+        guard !isTooLong, parts.count > 1 else { return isTooLong ? nil : product }
+        guard let fraction = nanoseconds(places: parts[1], of: length) else { return nil }
+        let (sum, overflow) = product.addingReportingOverflow(fraction)
+        return overflow ? nil : sum
+    }
+
+    /// Returns a part of a unit, of which the digits behind the decimal point are given.
+    private static func nanoseconds(places: Substring, of length: UInt64) -> UInt64? {
+        guard (1...maxPlaces).contains(places.utf8.count), places.utf8.allSatisfy({ "0123456789".utf8.contains($0) }),
+            let numerator = UInt64(places)
         else { return nil }
-        let (result, overflow) = count.multipliedReportingOverflow(by: length)
-        return overflow ? nil : result
+        let denominator = places.utf8.reduce(1 as UInt64) { product, _ in product * 10 }
+        // The numerator is the smaller one, so the quotient is less than the unit.
+        let (quotient, remainder) = denominator.dividingFullWidth(numerator.multipliedFullWidth(by: length))
+        return remainder == 0 ? quotient : nil
     }
 }
