@@ -1,6 +1,8 @@
+import ArgumentParser
 import AsyncHTTPClient
 import Foundation
 import MartletReports
+import MartletStorage
 import NIOCore
 import NIOHTTP1
 import NIOSSL
@@ -18,6 +20,7 @@ struct CollectorClient {
 
     struct Failure: Error, CustomStringConvertible {
         var description: String
+        var code = ExitCode.unavailable
     }
 
     func get<Answer: Decodable>(_ path: String, _ query: [(String, String)] = []) async throws -> Answer {
@@ -79,6 +82,10 @@ struct CollectorClient {
 
     private static func failure(status: Int, body: Data) -> any Error {
         let sentence = (try? ReportJSON.value(of: [String: String].self, in: body))?["error"]
+        // Another sentence is that of an address without a collector's API.
+        if status == 404, sentence == UnknownRequest.sentence {
+            return Failure(description: UnknownRequest.sentence, code: .failure)
+        }
         if [400, 404].contains(status), let sentence { return ParameterError(sentence) }
         return Failure(description: "the collector answers \(status)\(sentence.map { ": " + $0 } ?? "")")
     }

@@ -9,7 +9,7 @@ extension ExitCode {
 }
 
 /// Runs `body`. An error in the flags becomes a `ValidationError`. Any other error is printed as a sentence, which begins
-/// with `context`, and becomes an exit code.
+/// with `context`, and becomes an exit code: 1 for a request that is not kept, and 2 otherwise.
 func reportingFailure<Value>(_ context: String = "", _ body: () throws -> Value) throws -> Value {
     do {
         return try body()
@@ -29,11 +29,11 @@ func reportingFailure<Value>(_ context: String = "", _ body: () async throws -> 
 private func exit(for error: any Error, _ context: String) -> any Error {
     switch error {
     case let error as ParameterError: return ValidationError(error.description)
-    case let error as UnknownRequest: return ValidationError(error.description)
     case let error as TooManyGroups: return ValidationError(error.description)
     case is ValidationError, is ExitCode: return error
     default:
         Output.error("\(context)\(error)")
-        return ExitCode.unavailable
+        if error is UnknownRequest { return ExitCode.failure }
+        return (error as? CollectorClient.Failure)?.code ?? ExitCode.unavailable
     }
 }

@@ -74,5 +74,8 @@ package struct UnknownRequest: Error, Equatable, CustomStringConvertible {
         self.id = id
     }
 
-    package var description: String { "no request with this id is kept" }
+    /// The error as a person reads it.
+    package static let sentence = "no request with this id is kept"
+
+    package var description: String { Self.sentence }
 }

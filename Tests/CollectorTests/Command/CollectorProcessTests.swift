@@ -203,6 +203,20 @@ import Testing
         }
     }
 
+    @Test func aRequestThatIsNotKeptIsOneSentenceAndStatus1() async throws {
+        let collector = try await CollectorProcess(store: store)
+        let sources = [["--store", "sqlite:" + store], ["--collector", collector.address]]
+        for source in sources {
+            for command in [["requests", "show", "zzz"], ["requests", "--before", "zzz"]] {
+                let result = try await run(command + source)
+                #expect(result.status == 1)
+                #expect(result.output.isEmpty)
+                #expect(result.errors == "martlet-collector: no request with this id is kept\n")
+            }
+        }
+        #expect(await collector.terminate() == 0)
+    }
+
     @Test func theCollectorDoesNotListenBeyondLoopbackWithoutTokens() async throws {
         let result = try await run(["serve", "--host", "0.0.0.0", "--store", "sqlite:" + store])
         #expect(result.status == 64)
