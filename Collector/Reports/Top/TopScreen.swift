@@ -29,10 +29,8 @@ package struct TopScreen {
     private func report(height: Int) -> [String] {
         guard let report = state.report else { return ["Asking …"] }
         guard !report.rows.isEmpty else { return wrapped(ReportTable.text(of: report, context, on: inner)) }
-        // The row that the heading names is one of those on the screen.
-        var shown = report
-        (shown.rows, shown.rowCount) = (state.rows, report.rowCount - report.rows.count + state.rows.count)
-        let heading = Array(wrapped(ReportTable(shown, context, inner).heading).prefix(height / 2)) + [""]
+        // The heading is about all rows, and so is the worst one that it names.
+        let heading = Array(wrapped(ReportTable(report, context, inner).heading).prefix(height / 2)) + [""]
         guard !state.rows.isEmpty else {
             return heading + ["No row is left. f shows those without failures, / all names."]
         }

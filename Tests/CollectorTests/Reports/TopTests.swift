@@ -177,10 +177,10 @@ import Testing
         #expect(figures.contains("Made:19,635requests"))
     }
 
-    @Test func theHeadingNamesARowThatIsOnTheScreen() {
-        let (all, filtered) = (lines(state()), lines(state("//payments\r")))
-        #expect(all[0].contains("of them in POST /checkout"))
-        #expect(filtered[0].contains("POST /payments"))
+    @Test(arguments: ["f", "//payments\r", "/nothing\r"])
+    func theHeadingNamesTheWorstOfAllRowsWhateverIsOnTheScreen(keys: String) {
+        #expect(lines(state())[0].contains("failed, 353 of them in POST /checkout."))
+        #expect(lines(state(keys))[0] == lines(state())[0])
     }
 
     @Test(arguments: [
