@@ -16,29 +16,18 @@ struct TimeSlot: Sendable {
 
     /// Returns the slots of an answer, with the requests of some of its groups in each.
     ///
-    /// The window cuts the first and the last slot. One that is shorter than half the others is joined to its neighbour: a
-    /// rate over a few seconds says nothing, because senders report every ten seconds or less often.
+    /// One that the window cuts to less than half is joined to its neighbour (``SlotGrid/blocks``): a rate over a few seconds says
+    /// nothing, because senders report every ten seconds or less often.
     ///
     /// - Parameter rows: the indexes of the groups.
     static func all(of rows: some Collection<Int>, in slots: GroupSlots) -> [TimeSlot] {
-        var parts = (0..<slots.grid.count).map { slot in
-            (
-                window: slots.grid.window(ofSlot: slot),
-                group: rows.reduce(into: RequestGroup(values: [])) { $0.merge(slots.groups[$1][slot]) }
-            )
+        slots.grid.blocks.map { block in
+            TimeSlot(
+                slots.grid.window(ofSlots: block),
+                rows.reduce(into: RequestGroup(values: [])) { sum, row in
+                    for slot in block { sum.merge(slots.groups[row][slot]) }
+                })
         }
-        let least = Double(slots.grid.step) / 2e9
-        if parts.count > 1, parts[0].window.seconds < least {
-            let first = parts.removeFirst()
-            parts[0].window.from = first.window.from
-            parts[0].group.merge(first.group)
-        }
-        if parts.count > 1, parts[parts.count - 1].window.seconds < least {
-            let last = parts.removeLast()
-            parts[parts.count - 1].window.to = last.window.to
-            parts[parts.count - 1].group.merge(last.group)
-        }
-        return parts.map { TimeSlot($0.window, $0.group) }
     }
 
     /// Returns the slot with the highest rate; `nil` if a slot is without requests. Its sender may report less often than slots begin,

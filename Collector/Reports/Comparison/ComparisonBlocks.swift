@@ -54,22 +54,26 @@ package struct ComparisonBlocks: Sendable, Equatable {
 extension SlotGrid {
     /// The slots of each block, in order. A slot that the window cuts to less than half is a part of the block beside it, so no
     /// request is left out.
-    package var blocks: [Range<Int>] {
+    package var blocks: [Range<Int>] { blocks(ofAtLeast: step - step / 2) }
+
+    /// Returns the slots of each block, in order. A slot that the window cuts to less than `length` nanoseconds is a part of the
+    /// block beside it.
+    func blocks(ofAtLeast length: UInt64) -> [Range<Int>] {
         guard count > 0 else { return [] }
         var blocks = (0..<count).map { $0..<$0 + 1 }
-        if isShort(slot: count - 1), blocks.count > 1 {
+        if isCut(slot: count - 1, below: length), blocks.count > 1 {
             blocks.removeLast()
             blocks[blocks.count - 1] = count - 2..<count
         }
-        if isShort(slot: 0), blocks.count > 1 {
+        if isCut(slot: 0, below: length), blocks.count > 1 {
             blocks.removeFirst()
             blocks[0] = 0..<blocks[0].upperBound
         }
         return blocks
     }
 
-    private func isShort(slot index: Int) -> Bool {
+    private func isCut(slot index: Int, below length: UInt64) -> Bool {
         let window = window(ofSlot: index)
-        return window.to - window.from < step - step / 2
+        return window.to - window.from < min(step, length)
     }
 }

@@ -4,7 +4,7 @@ import MartletTelemetry
 /// The facts of a line that its figures are made of.
 struct ReportLine {
     var measures: RequestMeasures
-    /// The requests in each slot of the window; `nil` if they were not asked for.
+    /// The requests over time (``TrendSlots``); `nil` if they were not asked for.
     var trend: [Double]?
     /// The seconds since its latest request.
     var age: UInt64?

@@ -7,6 +7,7 @@ package struct ReportTable {
     let context: ReportContext
     let device: OutputDevice
     let totals: [KindTotal]
+    private let trend: TrendSlots
     /// The dimensions with the same value in all rows, which the heading tells on a terminal.
     private let common: [Dimension]
 
@@ -30,6 +31,7 @@ package struct ReportTable {
     init(_ report: Report, _ context: ReportContext, _ device: OutputDevice) {
         (self.report, self.context, self.device) = (report, context, device)
         totals = KindTotal.all(of: report, only: context.flag("kind").flatMap(RequestKind.init))
+        trend = TrendSlots(of: report)
         common = device.isTerminal ? Self.common(of: report) : []
     }
 
@@ -158,7 +160,7 @@ package struct ReportTable {
     private func line(_ row: Int) -> ReportLine {
         let row = report.rows[row]
         var line = ReportLine(measures: row.measures, verdict: row.verdict)
-        line.trend = row.trend.map { $0.count.map { Double($0) } }
+        line.trend = row.trend.map { trend.rates(of: $0.count) }
         if let seen = row.lastSeen.flatMap({ TimeText.parse($0, now: 0) }), let now = context.now {
             line.age = (max(now, seen) - seen) / 1_000_000_000
         }

@@ -45,6 +45,11 @@ package struct SlotGrid: Sendable, Equatable {
         return TimeWindow(from: max(start > shift ? start - shift : 0, window.from), to: min(end &- shift, window.to))
     }
 
+    /// Returns the part of the window that neighbouring slots cover.
+    package func window(ofSlots slots: Range<Int>) -> TimeWindow {
+        TimeWindow(from: window(ofSlot: slots.lowerBound).from, to: window(ofSlot: slots.upperBound - 1).to)
+    }
+
     /// The length that every slot's end is a multiple of, in nanoseconds.
     package var granularity: UInt64 {
         var (one, other) = (step, shift)
