@@ -64,7 +64,7 @@ struct ReportColumn: Sendable {
         figure("max ms", .max) { FigureText.figure($0.ofRequests($0.latency.max)) },
     ]
     private static let phases = RequestPhase.allCases.map { phase in
-        figure(phase.rawValue.replacing("_", with: " ") + " ms", .phase) {
+        figure(phase.rawValue.replacing("_", with: " ") + " ms", Rank(phase)) {
             FigureText.figure($0.phases[phase.rawValue] ?? .nan)
         }
     }
@@ -111,8 +111,23 @@ struct ReportColumn: Sendable {
     /// The order in which a narrow terminal loses columns, the first one first (``TextTable/Column/rank``).
     private enum Rank: Int {
         case received = -4
-        case apdex, impact, max, notes, seen, p50, p99, trend, perSecond, phase
+        case apdex, impact, max, notes, seen, p50, p99, trend, perSecond
+        // A person asked for the phases. Most of the time is usually that to the first byte.
+        case queue, transfer, dns, tls, connect
         case bar = 100
+        case firstByte
+
+        init(_ phase: RequestPhase) {
+            self =
+                switch phase {
+                case .queue: .queue
+                case .dns: .dns
+                case .connect: .connect
+                case .tls: .tls
+                case .firstByte: .firstByte
+                case .transfer: .transfer
+                }
+        }
     }
 }
 

@@ -31,7 +31,8 @@ struct ReportHeading {
         if let comparison = ComparisonText(report) { return comparison.answer }
         guard report.totals.measures.count > 0 else { return nil }
         let shares = totals.map(share).joined(separator: " and ")
-        return shares.prefix(1).uppercased() + shares.dropFirst() + " failed" + worst + "."
+        let answer = shares.prefix(1).uppercased() + shares.dropFirst() + " failed"
+        return answer + worst(after: answer) + "."
     }
 
     /// The failed requests of a kind: `418 of 4,200 requests`, or `10 of 400 made` and `5 of 50 served requests` beside another.
@@ -44,16 +45,18 @@ struct ReportHeading {
             + (isLast ? " requests" : "")
     }
 
-    /// The row with the most failures, where all rows are known and it is not the only one.
-    private var worst: String {
-        guard !report.isCut, report.rows.count > 1, let row = report.worstRow else { return "" }
-        let count = FigureText.grouped(row.measures.failures.count)
-        return ", \(count) of them in \(shown(RowName(of: report.rows, by: report.by).of(row)))"
-    }
+    /// Characters of the name at least; a sentence with less room for it ends before.
+    private static let shortestName = 12
 
-    private func shown(_ name: String) -> String {
-        let plain = TerminalText.plain(name)
-        return device.isTerminal ? TextWidth.cut(plain, to: TableFit.longestTitle) : plain
+    /// Returns the row with the most failures, where all rows are known and it is not the only one. Its name is cut to the room
+    /// that is left on a line of the terminal.
+    private func worst(after answer: String) -> String {
+        guard !report.isCut, report.rows.count > 1, let row = report.worstRow else { return "" }
+        let start = ", \(FigureText.grouped(row.measures.failures.count)) of them in "
+        let name = TerminalText.plain(RowName(of: report.rows, by: report.by).of(row))
+        guard let columns = device.columns else { return start + name }
+        let room = min(columns - TextWidth.of(answer + start) - 1, TableFit.longestTitle)
+        return room < min(Self.shortestName, TextWidth.of(name)) ? "" : start + TextWidth.cut(name, to: room)
     }
 
     // MARK: The circumstances

@@ -121,6 +121,48 @@ import Testing
         #expect(lost == all)
     }
 
+    @Test func phasesThatWereAskedForAreLostAfterOtherFiguresAndTheFirstByteLast() {
+        let phases = ["queue ms", "transfer ms", "dns ms", "tls ms", "connect ms", "first byte ms"]
+        let others = ["received KiB", "apdex", "impact %", "max ms", "p50 ms", "p99 ms", "per s"]
+        var report = report([.service, .endpoint], [(["shop", "/a"], 1000, 10), (["b", "/b"], 10, 0)])
+        for row in report.rows.indices {
+            report.rows[row].measures.phases = Dictionary(
+                uniqueKeysWithValues: RequestPhase.allCases.map { ($0.rawValue, 1.5) })
+        }
+        var context = ReportContext()
+        context.showsPhases = true
+        var before: Set<String> = []
+        var lost: [String] = []
+        for columns in stride(from: 250, through: 30, by: -1) {
+            let titles = lines(report, context, columns: columns).first { $0.hasPrefix("service") } ?? ""
+            let shown = (others + phases).filter { titles.contains($0) }
+            lost += before.subtracting(shown).sorted()
+            before = Set(shown)
+        }
+        #expect(lost == others + phases)
+    }
+
+    @Test(arguments: [60, 70, 80, 100, 120, 200])
+    func theFirstLineFitsTheTerminalAndNamesTheWorstRowWhereThereIsRoom(columns: Int) {
+        let name = "/payments/of/the/last/month/by/people/who/bought/it"
+        let kinds = report(
+            [.service, .kind, .endpoint],
+            [(["shop", "client", name], 9560, 270), (["shop", "server", "/b"], 5000, 201)])
+        let one = report([.endpoint], [([name], 9560, 270), (["/b"], 100, 201)])
+        for (report, start) in [
+            (kinds, "270 of 9,560 made and 201 of 5,000 served requests failed"), (one, "471 of 9,660 requests failed"),
+        ] {
+            let first = lines(report, columns: columns)[0]
+            let end = first.range(of: ".  ")?.lowerBound ?? first.index(before: first.endIndex)
+            let sentence = first[..<end]
+            #expect(first.hasPrefix(start))
+            #expect(TextWidth.of(first) <= columns)
+            let named = sentence.dropFirst(start.count)
+            #expect(named.isEmpty || (named.hasPrefix(", 270 of them in /") && named.count >= 18 + 11))
+            #expect(named.isEmpty == (columns < start.count + 18 + 12))
+        }
+    }
+
     @Test func noLineOfATableIsLongerThanANarrowTerminal() {
         let by: [Dimension] = [.service, .method, .host, .endpoint]
         let name = String(repeating: "n", count: 30)
