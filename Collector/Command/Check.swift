@@ -17,7 +17,7 @@ struct Check: AsyncParsableCommand {
     @Option(help: "The greatest share of failed requests of an endpoint, such as 1%.")
     var maxFailureRate: String?
 
-    @Option(help: "The greatest 99th percentile of an endpoint's durations, such as 800ms.")
+    @Option(help: "The greatest 99th percentile of an endpoint's durations, such as 800ms or 1.5s.")
     var maxP99: String?
 
     @Option(
