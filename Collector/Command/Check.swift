@@ -52,8 +52,12 @@ struct Check: AsyncParsableCommand {
         let report = try await source.report(parameters)
         guard !report.rows.isEmpty else { return (try await explanation(of: report), .unknown) }
         let results = try await limits.results(for: report) + burnRates(limits.burnRate, until: report.to)
-        let device = color.device
-        return (results.map { $0.line(on: device) }.joined(), CheckResult.outcome(of: results))
+        let (device, outcome) = (color.device, CheckResult.outcome(of: results))
+        var text = results.map { $0.line(on: device) }.joined()
+        if report.compare != nil, outcome != .holds {
+            text += NextCommand.again(report, parameters.flags + source.flags, on: device)
+        }
+        return (text, outcome)
     }
 
     /// Returns why there are no rows, as a report does.

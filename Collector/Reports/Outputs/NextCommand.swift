@@ -1,5 +1,5 @@
 /// The command that shows the requests behind a report.
-enum NextCommand {
+package enum NextCommand {
     /// The flags that arrange a report and select no request.
     private static let arranging: Set = ["by", "sort", "ascending", "top", "compare", "phases", "format", "color"]
 
@@ -21,10 +21,13 @@ enum NextCommand {
         return CommandText.text("requests", flags)
     }
 
-    /// Returns the command that gives the same report later, as long as its points are kept as finely.
-    static func again(_ report: Report, _ context: ReportContext) -> String {
+    /// Returns a line with the command that gives the same report later, as long as its points are kept as finely.
+    ///
+    /// - Parameter flags: those that asked for the report and for its source.
+    package static func again(_ report: Report, _ flags: [CommandFlag], on device: OutputDevice) -> String {
         let window = [CommandFlag("since", report.from), CommandFlag("until", report.to)]
-        return CommandText.text("report", window + context.flags.filter { !["since", "until"].contains($0.name) })
+        let command = CommandText.text("report", window + flags.filter { !["since", "until"].contains($0.name) })
+        return device.paint("Again:", .dim) + "     " + command + "\n"
     }
 
     /// Returns the flags that tell where the requests are kept.

@@ -22,9 +22,7 @@ package struct ReportTable {
         let changes = table.changes.isEmpty ? "" : table.changes + "\n"
         guard !report.rows.isEmpty else { return heading + EmptyAnswer.sentence(of: report, context) + changes }
         var next = device.paint("See them:", .dim) + "  " + NextCommand.text(for: report, context) + "\n"
-        if report.compare != nil {
-            next += device.paint("Again:", .dim) + "     " + NextCommand.again(report, context) + "\n"
-        }
+        if report.compare != nil { next += NextCommand.again(report, context.flags, on: device) }
         return heading + "\n" + (device.isTerminal ? table.sections : table.file) + "\n" + changes + next
     }
 

@@ -87,6 +87,35 @@ import Testing
         #expect(result.output.isEmpty && !result.errors.isEmpty)
     }
 
+    @Test func aComparisonThatDoesNotHoldNamesTheCommandThatShowsItsVerdicts() async throws {
+        let flags = ["--compare", "previous", "--service", "storefront"] + source
+        let failed = try await check(flags + hour)
+        #expect(failed.status == 1)
+        let line = try #require(failed.output.split(separator: "\n").last { $0.hasPrefix("Again:") })
+        let words = line.split(separator: " ").dropFirst(2).map(String.init)
+        let shown = try await ChildProcess(.martletCollector, words).finish()
+        #expect(shown.status == 0)
+        let answer = try #require(shown.output.split(separator: "\n").first)
+        #expect(answer.hasSuffix("worse than in the hour before."))
+        #expect(failed.output.hasPrefix("✗ " + answer))
+        let held = try await check(flags + ["--endpoint", "/products"] + hour)
+        #expect(held.status == 0)
+        #expect(!held.output.contains("Again:"))
+        let unknown = try await check(
+            flags + ["--since", "2026-09-21T16:58:00Z", "--until", "2026-09-21T17:00:00Z"])
+        #expect(unknown.status == 2)
+        #expect(unknown.output.contains("Again:     martlet-collector report --since 2026-09-21T16:58:00Z"))
+    }
+
+    @Test func aPartOfASecondIsALimit() async throws {
+        let payments = ["--service", "storefront", "--endpoint", "/payments"] + hour + source
+        #expect(try await check(["--max-p99", "1.4s"] + payments).status == 1)
+        #expect(try await check(["--max-p99", "1.5s"] + payments).status == 0)
+        let bare = try await check(["--max-p99", "1500"] + payments)
+        #expect(bare.status == 64)
+        #expect(bare.errors.contains("with its unit, such as 800ms or 1.5s"))
+    }
+
     @Test func theCommandThatATablePrintsGivesItsVerdictsAgain() async throws {
         let flags = ["report", "--compare", "previous", "--top", "2"] + hour
         let first = try await ChildProcess(.martletCollector, flags + source).finish().output
