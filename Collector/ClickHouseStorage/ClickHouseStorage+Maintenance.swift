@@ -10,6 +10,7 @@ extension ClickHouseStorage {
             queue.noteInsert()
         }
         try await countCumulative()
+        try await rememberCalls()
         let clock = try await clock().advance(to: now())
         guard try await client.hasAllReplicas() else { return }
         let (rolled, current) = (Int64(try await client.rolledHours()), clock.time / StoredHour.length)
@@ -17,7 +18,7 @@ extension ClickHouseStorage {
         try await rollUp(before: (clock.time - limits.rawAge) / StoredHour.length)
         let oldest = (clock.time - limits.retention.age(.hour)) / StoredHour.length
         for table in Schema.keptAsHours { try await drop(table, past: oldest, of: 672) }
-        try await drop(Schema.series, past: oldest / 24, of: 28)
+        for table in [Schema.series, Schema.observedCall] { try await drop(table, past: oldest / 24, of: 28) }
         let oldestCumulative = (clock.time - Int64(clamping: limits.cumulativeAge)) / StoredHour.length
         for table in [Schema.cumulative, Schema.processTotal, Schema.arrival] {
             try await drop(table, past: oldestCumulative, of: 24)

@@ -68,37 +68,12 @@ extension ClickHouseStorage {
             spans: try await spans(from: "(\(taken)) AS taken ORDER BY \(order)"), more: max(0, count - limit))
     }
 
-    package func calls(
-        in window: TimeWindow, _ filter: RequestFilter, limit: Int
-    ) async throws -> Set<ObservedCall> {
-        let host = Dimension.host.expression
-        let (from, to) = (Int64(clamping: window.from), Int64(clamping: window.to))
-        let served = """
-            FROM detail FINAL WHERE kind = 'server' AND parent > 0 AND start_ns > \(from) AND start_ns <= \(to) \
-            AND day BETWEEN \(StoredDay.of(from)) AND \(StoredDay.of(to)) AND \(filter.senderCondition) \
-            ORDER BY start_ns DESC, stored DESC, identity DESC LIMIT \(limit)
-            """
-        // The calls of these spans are found by the table's key, because a JOIN alone would read all that is kept.
-        let rows = try await client.rows(
-            """
-            SELECT DISTINCT caller, called, callee, served FROM ( \
-            SELECT trace_low, trace_high, parent AS call, service AS callee, \(host) AS served \(served)) AS served_spans \
-            ALL INNER JOIN (SELECT trace_low, trace_high, span AS call, service AS caller, \(host) AS called FROM detail FINAL \
-            WHERE kind = 'client' AND (trace_low, trace_high, span) IN (SELECT trace_low, trace_high, parent \(served))) \
-            AS client_spans USING (trace_low, trace_high, call) WHERE caller != callee
-            """
-        ) { row in
-            ObservedCall(
-                caller: try row.text(), calledHost: try row.text(), callee: try row.text(), servedHost: try row.text())
-        }
-        return Set(rows)
-    }
-
     /// Spans that come while they are deleted go too.
     package func removeDetails() async throws -> Int {
         guard try await client.hasAllReplicas() else {
             throw StorageFailure("a replica of ClickHouse is away; details are deleted when all are there")
         }
+        try await rememberCalls()
         let count = try await client.rows("SELECT count() FROM detail FINAL") { try $0.number(UInt64.self) }.first
         try await client.run("TRUNCATE TABLE \(client.layout.everywhere(Schema.detail))")
         return Int(clamping: count ?? 0)

@@ -25,6 +25,8 @@ package final class ClickHouseStorage: Storage {
     let retention = Mutex<StoreClock?>(nil)
     /// The hour up to which the latest pass counted all cumulative points; 0 before the first one.
     let countedHour = Atomic<UInt32>(0)
+    /// The time up to which this collector has remembered the calls of spans; 0 before the first time.
+    let rememberedTime = Atomic<UInt64>(0)
     /// The end of the hours that are read from `hour` alone, and the time at which this collector saw it first.
     let seenRolled = Mutex<(hour: Int64, since: ContinuousClock.Instant)?>(nil)
 

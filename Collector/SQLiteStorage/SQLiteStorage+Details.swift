@@ -48,6 +48,7 @@ extension SQLiteStorage {
         // Rows that are stored meanwhile have larger ids.
         let last = try await pool.read { try Int64.fetchOne($0, sql: "SELECT max(id) FROM detail") }
         guard let last else { return 0 }
+        try await rememberCalls()
         var removed = 0
         while true {
             let step = try await write { try DetailPruning.remove(upTo: last, atMost: Expiry.maxRows, in: $0) }

@@ -19,9 +19,9 @@ extension SQLiteStorage {
         try await health.noting { try await lookForRoom() }
     }
 
-    /// Expiry and shedding go first, because they make the room that the other steps need.
+    /// Calls are remembered before spans go. Then come expiry and shedding, because they make the room that the other steps need.
     private func runSteps() async throws {
-        try await runAll([expire, shed, rollUp, summarize, expire, thinLedgers, saveClock, foldLog])
+        try await runAll([rememberCalls, expire, shed, rollUp, summarize, expire, thinLedgers, saveClock, foldLog])
     }
 
     /// Runs each step, even if one before it failed: on a full disk, some can and some cannot. Throws the first error.

@@ -59,16 +59,6 @@ extension SQLiteStorage {
             }
         }
     }
-
-    package func calls(
-        in window: TimeWindow, _ filter: RequestFilter, limit: Int
-    ) async throws -> Set<ObservedCall> {
-        try await health.watching {
-            try await pool.read { db in
-                try ObservedCalls.find(in: window, filter, limit: limit, in: db)
-            }
-        }
-    }
 }
 
 /// Rows of `detail` with their senders.

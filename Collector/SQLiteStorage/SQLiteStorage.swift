@@ -31,6 +31,8 @@ package final class SQLiteStorage: Storage {
     let thinnedLedgers = Atomic<Int64>(0)
     /// The end of the slots whose summaries were made.
     let summarized = Atomic<Int64>(0)
+    /// The number of the last span whose calls are remembered; 0 after a start, because a second look changes nothing.
+    let rememberedSpan = Atomic<Int64>(0)
     /// `nil` for a store that is only read.
     private let lock: StoreLock?
     private let identity: StoreIdentity?

@@ -47,10 +47,12 @@ package protocol Storage: Sendable {
     func spans(ofTrace trace: TraceID, limit: Int) async throws -> TraceAnswer
 
     /// Returns the calls between services that kept spans show at both ends, among the latest `limit` of the window's server
-    /// spans whose senders a filter selects.
+    /// spans whose senders a filter selects; and as many that are remembered of spans that have gone (``maintain()``), by the
+    /// callee's service and environment. A filter that selects a version or an instance selects none of these.
     func calls(in window: TimeWindow, _ filter: RequestFilter, limit: Int) async throws -> Set<ObservedCall>
 
-    /// Deletes all spans that are kept at the moment of the call, and returns their number. The counted requests stay.
+    /// Deletes all spans that are kept at the moment of the call, and returns their number. The counted requests stay, and so do the
+    /// calls that the spans showed.
     func removeDetails() async throws -> Int
 
     /// Returns the senders that were seen at `time` or later, by the collector's clock, and that a filter selects: the most
@@ -67,7 +69,8 @@ package protocol Storage: Sendable {
     /// Returns the facts that an operator watches.
     func state() async throws -> StorageState
 
-    /// Makes older points coarser and deletes those past their retention. One task at a time calls it, every few seconds. It
+    /// Remembers the calls that new spans show, for as long as points of hours are kept; makes older points coarser, and deletes what
+    /// is past its retention. One task at a time calls it, every few seconds. It
     /// works in short steps, so that no caller waits long to store or to read. The figures of a window whose fine points are
     /// still kept stay the same.
     func maintain() async throws

@@ -7,6 +7,13 @@ package struct ClickHouseLimits: Sendable, Equatable {
     package var retention = Retention()
     /// The age up to which details are kept, counted from the day that they started on, in nanoseconds.
     package var detailAge: UnixNanoseconds = 24 * 3600 * 1_000_000_000
+    /// Spans that came last, of whose traces a pass remembers the calls.
+    package var maxCallSpans = 20_000
+    /// The time for which a pass looks back further than to the pass before: spans of one trace come through several collectors, and
+    /// a caller's after that of its callee. In nanoseconds.
+    package var callSettling: UnixNanoseconds = 60 * 1_000_000_000
+    /// Calls of a day that are remembered. A hundred services make some hundreds.
+    package var maxObservedCalls = 10_000
     /// The time after which cumulative points are counted: by then those that came before them through other collectors are
     /// stored too. In nanoseconds.
     package var cumulativeSettling: UnixNanoseconds = 30 * 1_000_000_000

@@ -9,7 +9,7 @@ enum Schema {
 
     static let all = [
         migration, store, rolled, sender, series, point, difference, hour, process, processHour, cumulative,
-        processTotal, arrival, ledger, batch, detail, countedSpans, copied, changedHour, madeHour, wholeHour,
+        processTotal, arrival, ledger, batch, detail, countedSpans, observedCall, copied, changedHour, madeHour, wholeHour,
     ]
 
     /// The tables whose parts of four weeks are kept as long as hours.
@@ -271,6 +271,19 @@ enum Schema {
         """
         day UInt32
         name FixedString(16)
+        """)
+
+    /// Calls between services that spans showed, by the day on which the span of the callee started. They stay when the spans go.
+    /// `service` and `environment` are the callee's.
+    static let observedCall = Table(
+        "observed_call", key: "day, service, environment, served_host, caller, called_host", partition: "intDiv(day, 28)",
+        """
+        day UInt32
+        service String
+        environment String
+        served_host String
+        caller String
+        called_host String
         """)
 
     /// How far the copy of a file has got: the number of the last row of each of its tables, and what must not change until its end.

@@ -38,6 +38,7 @@ struct Expiry {
             ProcessRows.delete(.fine, until: expired.fine, atMost: Self.maxRows, in: db),
             ProcessRows.delete(.minute, until: expired.minutes, atMost: Self.maxRows, in: db),
             ProcessRows.delete(.hour, until: before(limits.retention.age(.hour)), atMost: Self.maxRows, in: db),
+            ObservedCallRows.delete(until: before(limits.retention.age(.hour)), atMost: Self.maxRows, in: db),
             UncountedRows.delete(until: before(limits.retention.age(.hour)), atMost: Self.maxRows, in: db),
         ]
         // Senders come last, because each call searches all of them, and a sender with anything left stays.

@@ -29,12 +29,14 @@ enum ObservedCalls {
                 WHERE client.kind IN \(clients) AND client.service != server.service
                 """
         ).fetchAll(db)
-        return Set(
-            rows.map { row in
-                ObservedCall(
-                    caller: row["caller"], calledHost: authority(row["called"], row["called_port"]),
-                    callee: row["callee"], servedHost: authority(row["served"], row["served_port"]))
-            })
+        return Set(rows.map(decode))
+    }
+
+    /// Reads the columns of both ends by their names.
+    static func decode(_ row: Row) -> ObservedCall {
+        ObservedCall(
+            caller: row["caller"], calledHost: authority(row["called"], row["called_port"]),
+            callee: row["callee"], servedHost: authority(row["served"], row["served_port"]))
     }
 
     private static func authority(_ host: String, _ port: Int) -> String {

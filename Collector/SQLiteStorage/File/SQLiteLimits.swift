@@ -20,6 +20,9 @@ package struct SQLiteLimits: Sendable, Equatable {
     package var reserveBytes = 32 << 20
     /// The age up to which details are kept, counted from their arrival, in nanoseconds.
     package var detailAge: UnixNanoseconds = 24 * 3600 * 1_000_000_000
+    /// Calls between services that are remembered; past it those that were not observed for the longest time are deleted. A call
+    /// takes some 300 bytes, and a hundred services make some hundreds of calls.
+    package var maxObservedCalls = 10_000
     /// The time for which the id of a batch is remembered at least, in nanoseconds. An agent keeps a batch without an answer
     /// for a shorter time (21 days).
     package var batchAge: UnixNanoseconds = 30 * 24 * 3600 * 1_000_000_000

@@ -14,9 +14,10 @@ enum Schema {
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("tables of 2026-11-25") { db in
+        migrator.registerMigration("tables of 2026-11-26") { db in
             try db.execute(
-                sql: StoreID.table + senders + processes + series + chunks + batches + cumulativeSeries + details)
+                sql: StoreID.table + senders + processes + series + chunks + batches + cumulativeSeries + details
+                    + observedCalls)
         }
         return migrator
     }
@@ -270,6 +271,21 @@ enum Schema {
             UPDATE detail_share SET count = count - 1, bytes = bytes - OLD.bytes WHERE service = OLD.service;
             DELETE FROM detail_share WHERE service = OLD.service AND count = 0;
         END;
+
+        """
+
+    /// Calls between services that spans showed. They stay when the spans go.
+    private static let observedCalls = """
+        CREATE TABLE observed_call (
+            id INTEGER PRIMARY KEY,
+            -- The callee, and the host that it was reached as.
+            service TEXT NOT NULL, environment TEXT NOT NULL, served_host TEXT NOT NULL,
+            caller TEXT NOT NULL, called_host TEXT NOT NULL,
+            -- The first and the latest start of a span of the callee, by its clock, but not after the span's arrival.
+            first_time INTEGER NOT NULL, last_time INTEGER NOT NULL,
+            UNIQUE (service, environment, served_host, caller, called_host)
+        ) STRICT;
+        CREATE INDEX observed_call_by_time ON observed_call (last_time);
 
         """
 }

@@ -1,4 +1,4 @@
-/// A call that kept spans show at both ends: the span of a client, and below it the span of the server that was reached.
+/// A call that spans showed at both ends: the span of a client, and below it the span of the server that was reached.
 package struct ObservedCall: Sendable, Hashable {
     /// The service that called, and the host that it called (``Dimension/host``).
     package var caller: String

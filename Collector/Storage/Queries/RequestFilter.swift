@@ -24,6 +24,9 @@ package struct RequestFilter: Sendable, Equatable {
         wanted[dimension] = nil
     }
 
+    /// Whether versions or instances of a service are wanted.
+    package var selectsProcesses: Bool { wanted[.version] != nil || wanted[.instance] != nil }
+
     /// Whether the sender's own dimensions are wanted. The requests of another sender are all left out.
     package func matches(_ resource: TelemetryResource) -> Bool {
         wanted.allSatisfy { dimension, values in

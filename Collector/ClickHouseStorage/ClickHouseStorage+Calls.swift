@@ -1,0 +1,62 @@
+import MartletStorage
+import MartletTelemetry
+
+/// The calls between services: those that kept spans show, and those that are remembered of spans that have gone.
+extension ClickHouseStorage {
+    package func calls(
+        in window: TimeWindow, _ filter: RequestFilter, limit: Int
+    ) async throws -> Set<ObservedCall> {
+        try await keptCalls(in: window, filter, limit: limit)
+            .union(rememberedCalls(in: window, filter, limit: limit))
+    }
+
+    /// Returns the calls that kept spans show.
+    private func keptCalls(
+        in window: TimeWindow, _ filter: RequestFilter, limit: Int
+    ) async throws -> Set<ObservedCall> {
+        let host = Dimension.host.expression
+        let (from, to) = (Int64(clamping: window.from), Int64(clamping: window.to))
+        let served = """
+            FROM detail FINAL WHERE kind = 'server' AND parent > 0 AND start_ns > \(from) AND start_ns <= \(to) \
+            AND day BETWEEN \(StoredDay.of(from)) AND \(StoredDay.of(to)) AND \(filter.senderCondition) \
+            ORDER BY start_ns DESC, stored DESC, identity DESC LIMIT \(limit)
+            """
+        // The calls of these spans are found by the table's key, because a JOIN alone would read all that is kept.
+        let rows = try await client.rows(
+            """
+            SELECT DISTINCT caller, called, callee, served FROM ( \
+            SELECT trace_low, trace_high, parent AS call, service AS callee, \(host) AS served \(served)) AS served_spans \
+            ALL INNER JOIN (SELECT trace_low, trace_high, span AS call, service AS caller, \(host) AS called FROM detail FINAL \
+            WHERE kind = 'client' AND (trace_low, trace_high, span) IN (SELECT trace_low, trace_high, parent \(served))) \
+            AS client_spans USING (trace_low, trace_high, call) WHERE caller != callee
+            """
+        ) { try $0.observedCall() }
+        return Set(rows)
+    }
+
+    /// Returns the calls that were observed on the days of a window; those of the latest days, if there are more than a limit.
+    private func rememberedCalls(
+        in window: TimeWindow, _ filter: RequestFilter, limit: Int
+    ) async throws -> [ObservedCall] {
+        guard !filter.selectsProcesses else { return [] }
+        let days = (StoredDay.of(Int64(clamping: window.from)), StoredDay.of(Int64(clamping: window.to)))
+        return try await client.rows(
+            """
+            SELECT caller, called_host, service, served_host FROM observed_call \
+            WHERE day BETWEEN \(days.0) AND \(days.1) AND \(filter.senderCondition) \
+            GROUP BY caller, called_host, service, served_host ORDER BY max(day) DESC LIMIT \(limit)
+            """
+        ) { try $0.observedCall() }
+    }
+
+    /// Remembers the calls of the traces of which spans came since the last time.
+    func rememberCalls() async throws {
+        let time = now()
+        let before = rememberedTime.load(ordering: .relaxed)
+        let found = try await CallSighting.find(
+            since: before - min(before, limits.callSettling),
+            oldestDay: StoredDay.of(Int64(clamping: time) - Int64(clamping: limits.detailAge)), limits, client)
+        try await client.insert(CallSighting.rows(of: found, atMost: limits.maxObservedCalls, client))
+        rememberedTime.store(time, ordering: .relaxed)
+    }
+}
