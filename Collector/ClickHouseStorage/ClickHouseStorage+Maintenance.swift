@@ -10,7 +10,6 @@ extension ClickHouseStorage {
             queue.noteInsert()
         }
         try await countCumulative()
-        try await rememberCalls()
         let clock = try await clock().advance(to: now())
         guard try await client.hasAllReplicas() else { return }
         let (rolled, current) = (Int64(try await client.rolledHours()), clock.time / StoredHour.length)
@@ -25,6 +24,8 @@ extension ClickHouseStorage {
         }
         let oldestDetail = (clock.time - Int64(clamping: limits.detailAge)) / StoredDay.length
         for table in [Schema.detail, Schema.countedSpans] { try await drop(table, past: oldestDetail, of: 1) }
+        // The days of spans whose calls are remembered are not dropped yet.
+        try await rememberCalls()
     }
 
     /// Counts the cumulative figures that came in time. What a collector that ended left uncounted is found after the start; later

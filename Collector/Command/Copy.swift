@@ -75,6 +75,7 @@ extension CopiedTable {
         case .senders: "senders"
         case .points: "points"
         case .details: "kept requests and spans"
+        case .calls: "calls between services"
         }
     }
 }
@@ -86,6 +87,7 @@ extension CopiedPart {
         case .senders(let rows): rows.count
         case .points(let rows): rows.reduce(0) { $0 + $1.points.count }
         case .details(let rows): rows.count
+        case .calls(let rows): rows.count
         }
     }
 }

@@ -19,9 +19,9 @@ extension SQLiteStorage {
         while true {
             let before = rememberedSpan.load(ordering: .relaxed)
             guard let found = try await pool.read({ try CallSightings(after: before, in: $0) }) else { return }
-            if !found.sightings.isEmpty {
+            if !found.calls.isEmpty {
                 try await write { [limit = limits.maxObservedCalls] db in
-                    try ObservedCallRows.add(found.sightings, atMost: limit, in: db)
+                    try ObservedCallRows.add(found.calls, atMost: limit, in: db)
                 }
             }
             rememberedSpan.store(found.last, ordering: .relaxed)

@@ -63,6 +63,9 @@ package struct ClickHouseCopy: Sendable {
         case .points(let points):
             for one in points { rows.add(one) }
         case .details(let details): for one in details { try rows.add(one) }
+        case .calls(let calls):
+            let oldest = Int64(clamping: now()) - limits.retention.age(.hour)
+            for one in calls { rows.add(one, since: oldest) }
         }
         try await client.insert(changedHours.rows(of: rows.changes))
         for table in rows.tables { try await client.insert(table) }

@@ -19,6 +19,7 @@ struct CopiedRows {
     private var hours = TableRows(Schema.hour)
     private var series = TableRows(Schema.series)
     private var details = TableRows(Schema.detail)
+    private var calls = TableRows(Schema.observedCall)
     private var knownSeries: Set<SeriesDay> = []
     /// The hours that points and figures of processes end in.
     private(set) var changes = HourChanges()
@@ -35,7 +36,7 @@ struct CopiedRows {
     var tables: [TableRows] {
         [
             batches, ledgers, processes, processHours, cumulative, totals, arrivals, senders, points, hours, series,
-            details,
+            details, calls,
         ]
     }
 
@@ -122,6 +123,17 @@ struct CopiedRows {
         try details.append(
             copied.span, of: copied.resource, sender: sender,
             identity: RowIdentity.span(copied.span, of: sender, in: nil), stored: stored)
+    }
+
+    /// Adds a call to each day from the first on which it was observed to the last.
+    ///
+    /// - Parameter oldest: the time before which nothing is kept.
+    mutating func add(_ copied: RememberedCall, since oldest: Int64) {
+        let (first, last) = (StoredDay.of(max(oldest, copied.first)), StoredDay.of(copied.last))
+        guard first <= last else { return }
+        for day in first...last {
+            calls.append(CallSighting(day: day, environment: copied.environment, call: copied.call))
+        }
     }
 }
 

@@ -16,6 +16,7 @@ struct CallSighting: Hashable {
             (trace_low, trace_high) IN (SELECT trace_low, trace_high FROM detail WHERE kind != '' AND day >= \(oldestDay) \
             AND stored > \(Int64(clamping: time)) ORDER BY stored DESC LIMIT \(limits.maxCallSpans))
             """
+        // Of the spans with one id one is taken, because senders may give the same id to many.
         return try await client.rows(
             """
             SELECT DISTINCT start_day, environment, caller, called, callee, served FROM ( \
@@ -23,7 +24,7 @@ struct CallSighting: Hashable {
             toUInt32(intDiv(greatest(least(start_ns, stored), 0), \(StoredDay.length))) AS start_day FROM detail FINAL \
             WHERE kind = 'server' AND parent > 0 AND day >= \(oldestDay) AND \(traces)) AS served_spans \
             ALL INNER JOIN (SELECT trace_low, trace_high, span AS call, service AS caller, \(host) AS called FROM detail FINAL \
-            WHERE kind = 'client' AND \(traces)) \
+            WHERE kind = 'client' AND \(traces) LIMIT 1 BY trace_low, trace_high, call) \
             AS client_spans USING (trace_low, trace_high, call) WHERE caller != callee LIMIT \(limits.maxObservedCalls)
             """
         ) { try $0.callSighting() }
@@ -46,14 +47,21 @@ struct CallSighting: Hashable {
         var counts = Dictionary(grouping: known, by: \.day).mapValues(\.count)
         for one in found where !known.contains(one) && counts[one.day, default: 0] < limit {
             counts[one.day, default: 0] += 1
-            rows.append { row in
-                row.number(one.day)
-                for text in [one.call.callee, one.environment, one.call.servedHost, one.call.caller, one.call.calledHost] {
-                    row.text(text)
-                }
-            }
+            rows.append(one)
         }
         return rows
+    }
+}
+
+extension TableRows {
+    mutating func append(_ sighting: CallSighting) {
+        let call = sighting.call
+        append { row in
+            row.number(sighting.day)
+            for text in [call.callee, sighting.environment, call.servedHost, call.caller, call.calledHost] {
+                row.text(text)
+            }
+        }
     }
 }
 

@@ -9,7 +9,8 @@ enum Schema {
 
     static let all = [
         migration, store, rolled, sender, series, point, difference, hour, process, processHour, cumulative,
-        processTotal, arrival, ledger, batch, detail, countedSpans, observedCall, copied, changedHour, madeHour, wholeHour,
+        processTotal, arrival, ledger, batch, detail, countedSpans, observedCall, copied, changedHour, madeHour,
+        wholeHour,
     ]
 
     /// The tables whose parts of four weeks are kept as long as hours.
@@ -276,7 +277,8 @@ enum Schema {
     /// Calls between services that spans showed, by the day on which the span of the callee started. They stay when the spans go.
     /// `service` and `environment` are the callee's.
     static let observedCall = Table(
-        "observed_call", key: "day, service, environment, served_host, caller, called_host", partition: "intDiv(day, 28)",
+        "observed_call", key: "day, service, environment, served_host, caller, called_host",
+        partition: "intDiv(day, 28)",
         """
         day UInt32
         service String

@@ -14,7 +14,7 @@ struct CallEdge: Sendable {
     var callers = 1
     /// The requests that all watched callers of the host sent together.
     var sentByAll: UInt64 = 0
-    /// Whether only kept spans tell the callee: its host is another.
+    /// Whether only observed calls tell the callee: its host is another.
     var isOfSpans = false
 
     /// By the caller's count, or by the callee's if the caller is not known, as is the rate.

@@ -3,8 +3,8 @@ import MartletTelemetry
 
 /// The edges between services, made from each side's own counts.
 ///
-/// A caller's host leads to the one service that served as this host. If none did, because a proxy stands between, kept spans
-/// tell the service. If several did, the host is a place of its own: no count tells how its requests were shared out.
+/// A caller's host leads to the one service that served as this host. If none did, because a proxy stands between, observed
+/// calls tell the service. If several did, the host is a place of its own: no count tells how its requests were shared out.
 struct CallGraph: Sendable {
     private struct Side: Hashable {
         var service: String
@@ -17,7 +17,7 @@ struct CallGraph: Sendable {
     private var servers: [Side: CallFigures] = [:]
     private let clientsOfHost: [String: [Side]]
     private let serversOfHost: [String: [Side]]
-    /// Kept spans' calls by each of their ends.
+    /// The observed calls by each of their ends.
     private let callsFrom: [Side: [ObservedCall]]
     private let callsTo: [Side: [ObservedCall]]
     /// Served sides that have an edge.
@@ -25,7 +25,7 @@ struct CallGraph: Sendable {
 
     /// - Parameters:
     ///   - groups: requests by service, kind, host and error.
-    ///   - calls: the calls that kept spans show.
+    ///   - calls: the calls that spans showed.
     init(_ groups: [RequestGroup], _ calls: Set<ObservedCall>) {
         for group in groups where group.values.count == 4 {
             let side = Side(service: group.values[0] ?? "", host: group.values[2] ?? "")
@@ -74,7 +74,7 @@ struct CallGraph: Sendable {
         used.insert(callee)
     }
 
-    /// Takes the callee of kept spans, if they agree on one.
+    /// Takes the callee of observed calls, if they agree on one.
     private mutating func follow(_ calls: [ObservedCall], _ edge: inout CallEdge) {
         guard let first = calls.first, calls.allSatisfy({ $0.callee == first.callee }) else { return }
         edge.to = .service(first.callee)

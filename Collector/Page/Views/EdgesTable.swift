@@ -60,7 +60,7 @@ struct EdgesTable {
         let host = HostName.text(edge.host)
         guard edge.isOfSpans else { return host }
         return edge.servedHost.isEmpty || edge.servedHost == edge.host
-            ? "\(host), as kept spans show" : "\(host), served as \(edge.servedHost), as kept spans show"
+            ? "\(host), as spans showed" : "\(host), served as \(edge.servedHost), as spans showed"
     }
 
     @HTMLBuilder private func arrived(_ edge: CallEdge, _ addresses: EdgeAddresses) -> HTML {

@@ -29,7 +29,7 @@ struct MapTexts {
         switch place {
         case .outside:
             MapPicture.Label(
-                name: place.name, lines: ["no agent there", "their counts are not known"], isBad: false,
+                name: place.name, lines: ["no agent known there", "their counts are not known"], isBad: false,
                 isWatched: false)
         case .service(let name): service(name)
         case .host(let name): host(name)
@@ -62,7 +62,7 @@ struct MapTexts {
         return MapPicture.Label(
             name: HostName.text(name),
             lines: [
-                served ? "served by several services" : "no agent there",
+                served ? "served by several services" : "no agent known there",
                 "p95 \(all.milliseconds(0.95).map(Figure.duration) ?? "–"), \(FigureText.percent(rate)) % failed",
             ],
             isBad: rate >= CallEdge.failing, isWatched: served,

@@ -50,7 +50,7 @@ extension ServiceMap {
                 element("p", .class("legend")) {
                     """
                     A number where an edge begins: sent, as the caller counted. Where it ends: arrived, as the server counted. \
-                    Red: lost requests, or \(Int(CallEdge.failing * 100)) % failed or more. Dashed box: no agent there.
+                    Red: lost requests, or \(Int(CallEdge.failing * 100)) % failed or more. Dashed box: no agent known there.
                     """
                 }
             }

@@ -6,7 +6,7 @@ import MartletTelemetry
 package struct ServiceMap: Sendable {
     /// Edges that are drawn, and edges of the table, at most.
     static let (maxDrawn, maxListed) = (40, 1000)
-    /// Kept server spans that are looked at for calls through proxies.
+    /// Kept server spans that are looked at for calls through proxies, and remembered calls.
     private static let maxSpans = 5000
 
     let visit: Visit

@@ -39,6 +39,7 @@ package final class SQLiteContents: Sendable {
             case .senders: try CopiedSender.part(after: number, try Self.times(hoursUntil: hours, in: db), in: db)
             case .points: try CopiedPoints.part(after: number, try Self.times(hoursUntil: hours, in: db), in: db)
             case .details: try CopiedDetail.part(after: number, in: db)
+            case .calls: try ObservedCallRows.part(after: number, in: db)
             }
         }
     }

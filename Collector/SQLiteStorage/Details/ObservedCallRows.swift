@@ -4,7 +4,7 @@ import MartletStorage
 /// The remembered calls.
 enum ObservedCallRows {
     /// Adds calls, or the times of known ones, and deletes those past the limit that were not observed for the longest time.
-    static func add(_ sightings: [CallSightings.Sighting], atMost limit: Int, in db: Database) throws {
+    static func add(_ calls: [RememberedCall], atMost limit: Int, in db: Database) throws {
         let statement = try db.cachedStatement(
             sql: """
                 INSERT INTO observed_call (service, environment, served_host, caller, called_host, first_time, last_time)
@@ -12,7 +12,7 @@ enum ObservedCallRows {
                 ON CONFLICT (service, environment, served_host, caller, called_host) DO UPDATE SET
                     first_time = min(first_time, excluded.first_time), last_time = max(last_time, excluded.last_time)
                 """)
-        for one in sightings {
+        for one in calls {
             try statement.execute(
                 arguments: [
                     one.call.callee, one.environment, one.call.servedHost, one.call.caller, one.call.calledHost,
@@ -41,12 +41,28 @@ enum ObservedCallRows {
                 ORDER BY last_time DESC LIMIT \(limit)
                 """
         ).fetchAll(db)
-        return Set(
-            rows.map { row in
-                ObservedCall(
-                    caller: row["caller"], calledHost: row["called_host"], callee: row["service"],
-                    servedHost: row["served_host"])
-            })
+        return Set(rows.map(call(of:)))
+    }
+
+    /// Returns the next calls after one; `nil` if there are none.
+    static func part(after number: Int64, in db: Database) throws -> CopiedPart? {
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT * FROM observed_call WHERE id > ? ORDER BY id LIMIT \(maxCopied)", arguments: [number])
+        guard let last = rows.last else { return nil }
+        let calls = rows.map { row in
+            RememberedCall(
+                call(of: row), environment: row["environment"], first: row["first_time"], last: row["last_time"])
+        }
+        return CopiedPart(.calls(calls), last: last["id"])
+    }
+
+    /// Calls of a part of a copy.
+    private static let maxCopied = 200
+
+    private static func call(of row: Row) -> ObservedCall {
+        ObservedCall(
+            caller: row["caller"], calledHost: row["called_host"], callee: row["service"],
+            servedHost: row["served_host"])
     }
 
     /// Deletes calls that were not observed after a time, at most `rows`, and returns the number deleted.

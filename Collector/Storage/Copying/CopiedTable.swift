@@ -5,6 +5,7 @@ package enum CopiedTable: String, Sendable, CaseIterable {
     case senders
     case points
     case details
+    case calls
 }
 
 /// Some rows of a table, in the order of their numbers.
@@ -14,6 +15,7 @@ package struct CopiedPart: Sendable {
         case senders([CopiedSender])
         case points([CopiedPoints])
         case details([CopiedDetail])
+        case calls([RememberedCall])
     }
 
     package let rows: Rows

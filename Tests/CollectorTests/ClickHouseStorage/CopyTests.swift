@@ -320,4 +320,18 @@ struct CopyTests {
         #expect(failure?.description.contains("in use by another collector") == true)
         try file.close()
     }
+
+    @Test func callsBetweenServicesAreCopied() async throws {
+        let file = try file()
+        try await CallSpans.call(1, at: 10, in: file)
+        try await CallSpans.call(2, at: 3 * Self.hour, in: file)
+        _ = try await file.removeDetails()
+        try file.close()
+        try await copyFile()
+        let other = try await collector()
+        #expect(try await other.calls() == [CallSpans.observed])
+        let before = TimeWindow(
+            from: Samples.time(0) - 48 * Self.hour * Self.second, to: Samples.time(0) - 24 * Self.hour * Self.second)
+        #expect(try await other.calls(in: before) == [])
+    }
 }

@@ -15,9 +15,11 @@ struct ClickHouseDatabase {
 
     /// Opens the store as a collector does that waits for no other batches and points, and believes a test's clock when it jumps.
     ///
-    /// - Parameter hourSettling: see ``ClickHouseLimits``.
+    /// - Parameters:
+    ///   - hourSettling: see ``ClickHouseLimits``.
+    ///   - maxObservedCalls: likewise.
     func open(
-        hourSettling: Double = 0,
+        hourSettling: Double = 0, maxObservedCalls: Int = 10_000,
         now: @escaping @Sendable () -> UnixNanoseconds = SQLiteStorage.systemClock
     ) async throws -> ClickHouseStorage {
         var limits = ClickHouseLimits()
@@ -25,6 +27,7 @@ struct ClickHouseDatabase {
         limits.cumulativeSettling = 0
         limits.hourSettling = hourSettling
         limits.maxHourPoints = 40
+        limits.maxObservedCalls = maxObservedCalls
         limits.clockPatience = 40 * 24 * 3600 * 1_000_000_000
         return try await ClickHouseStorage(at: location, credentials, limits: limits, now: now)
     }

@@ -35,7 +35,7 @@ import Testing
             #expect(page.text.contains("shop → pay pay:443 1,007 1,000 7 0.70 0.00"))
             #expect(page.text.contains("pay → bank:443 bank:443 5 not known 0 0.00 – "))
             #expect(page.markup.contains(">7 lost</text>"))
-            #expect(page.markup.contains(">no agent there</text>"))
+            #expect(page.markup.contains(">no agent known there</text>"))
             #expect(
                 page.links.contains(
                     "/requests?since=1m&service=shop&kind=client&host=pay%3A443&error=connection_refused"))
@@ -51,6 +51,30 @@ import Testing
             _ = try await client.post(try Self.batch("pay", [(.server, "pay", arrived, nil)]))
             let page = try await client.read("/map?since=1m")
             #expect(page.text.contains("\(1000 - arrived) more were sent than arrived") == isTold)
+        }
+    }
+
+    /// Behind a proxy only spans tell who serves.
+    @Test func theMapIsTheSameAfterDetailsAreCleared() async throws {
+        try await withServer(clock: { Samples.time(58) }) { client in
+            _ = try await client.post(try Self.batch("shop", [(.client, "proxy", 9, nil)]))
+            _ = try await client.post(try Self.batch("pay", [(.server, "pay", 8, nil)]))
+            let call = CallSpans.span(1, .client, host: "proxy", at: 45)
+            let served = CallSpans.span(2, .server, host: "pay", parent: call, at: 45)
+            for (service, var span) in [("shop", call), ("pay", served)] {
+                span.request?.port = 443
+                try await KeptRequests.send(
+                    [span], of: Samples.resource(service, instance: "\(service)-1"), to: client)
+            }
+            let before = try await client.read("/map?since=1m")
+            #expect(before.text.contains("shop → pay proxy:443, served as pay:443, as spans showed 9 8"))
+            #expect(!before.markup.contains(">no agent known there</text>"))
+            let cleared = try await client.executeRequest(
+                uri: "/requests/clear?since=1m", method: .post, headers: [:], body: nil)
+            #expect(cleared.status == .seeOther)
+            #expect(try await client.read("/requests?since=1m").text.contains("none of them is kept"))
+            let after = try await client.read("/map?since=1m")
+            #expect(after.text == before.text)
         }
     }
 

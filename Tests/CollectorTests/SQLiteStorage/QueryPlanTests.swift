@@ -37,6 +37,8 @@ import Testing
 
     private static let allowed = [
         AllowedScan("server", "SELECT DISTINCT client.service", because: "it is a subquery with a limit"),
+        AllowedScan("trace", "SELECT caller, called,", because: "it is a subquery with a limit"),
+        AllowedScan("observed_call", "DELETE FROM observed_call", because: "a limit bounds its rows"),
         AllowedScan("resource", "SELECT * FROM resource WHERE", because: "a report selects senders"),
         AllowedScan("resource", "SELECT count(*) FROM resource WHERE last_seen", because: "a reader counts senders"),
         AllowedScan("resource", "SELECT resource.*, resource.id AS sender", because: "a report selects senders"),
@@ -98,6 +100,7 @@ import Testing
             let resource = TelemetryResource(service: "prices", instance: "p-1", agent: "opentelemetry 1.38")
             _ = try await storage.store([DetailsBatch(resource: resource, details: details)], of: nil)
             _ = try await storage.store([DetailsBatch(resource: Samples.resource(), details: details)], of: nil)
+            try await CallSpans.call(UInt8(step + 1), at: end, in: storage)
             try await OtherMetrics.send(
                 [OtherMetrics.histogram([OtherMetrics.point([0.2], start: end - 10, end: end)])],
                 instance: "process-\(step)", to: storage)
