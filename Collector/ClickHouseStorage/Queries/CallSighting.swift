@@ -16,7 +16,7 @@ struct CallSighting: Hashable {
             (trace_low, trace_high) IN (SELECT trace_low, trace_high FROM detail WHERE kind != '' AND day >= \(oldestDay) \
             AND stored > \(Int64(clamping: time)) ORDER BY stored DESC LIMIT \(limits.maxCallSpans))
             """
-        // Of the spans with one id one is taken, because senders may give the same id to many.
+        // One span of each id is taken, because senders may give the same id to many.
         return try await client.rows(
             """
             SELECT DISTINCT start_day, environment, caller, called, callee, served FROM ( \

@@ -32,7 +32,7 @@ struct CallSightings {
                         AND client.span_id = server.parent_span_id
                     CROSS JOIN resource sender ON sender.id = server.resource_id
                     WHERE server.kind IN \(servers) AND length(server.parent_span_id) > 0 LIMIT \(Self.maxPairs)
-                )
+                ) pair
                 WHERE kind IN \(clients) AND caller != callee
                 GROUP BY caller, called, called_port, callee, served, served_port, environment
                 """

@@ -34,6 +34,7 @@ struct ClickHouseCallTests {
             #expect(try await store.calls() == [CallSpans.observed])
             clock.time += 26 * Self.day * 1_000_000_000
         }
+        try await store.maintain()
         clock.time += 39 * Self.day * 1_000_000_000
         try await store.maintain()
         #expect(try await store.calls() == [])

@@ -38,6 +38,7 @@ import Testing
     private static let allowed = [
         AllowedScan("server", "SELECT DISTINCT client.service", because: "it is a subquery with a limit"),
         AllowedScan("trace", "SELECT caller, called,", because: "it is a subquery with a limit"),
+        AllowedScan("pair", "SELECT caller, called,", because: "it is a subquery with a limit"),
         AllowedScan("observed_call", "DELETE FROM observed_call", because: "a limit bounds its rows"),
         AllowedScan("resource", "SELECT * FROM resource WHERE", because: "a report selects senders"),
         AllowedScan("resource", "SELECT count(*) FROM resource WHERE last_seen", because: "a reader counts senders"),
