@@ -42,6 +42,9 @@ import Testing
         AllowedScan("observed_call", "DELETE FROM observed_call", because: "a limit bounds its rows"),
         AllowedScan("resource", "SELECT * FROM resource WHERE", because: "a report selects senders"),
         AllowedScan("resource", "SELECT count(*) FROM resource WHERE last_seen", because: "a reader counts senders"),
+        AllowedScan("resource", "SELECT count(*) AS senders, max", because: "a report has the clocks of all senders"),
+        AllowedScan("resource", "SELECT * FROM detail WHERE", because: "a search looks at all senders"),
+        AllowedScan("resource", "SELECT count(*) FROM detail WHERE", because: "a search looks at all senders"),
         AllowedScan("resource", "SELECT resource.*, resource.id AS sender", because: "a report selects senders"),
         AllowedScan(
             "resource", "SELECT resource.service AS service, total(l.requests)",
