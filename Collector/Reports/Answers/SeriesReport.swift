@@ -15,6 +15,9 @@ package struct SeriesReport: Sendable, Equatable, Codable {
     /// The number of rows, including those that `top` cut off.
     package var rowCount: Int
     package var rows: [Row]
+    /// The totals of clients and of servers in the window, those of rows that `top` cut off included. A kind without requests is
+    /// missing.
+    package var totalsByKind: [RequestKind: RequestMeasures]
 
     /// The figures of one group.
     package struct Row: Sendable, Equatable, Codable {
@@ -47,6 +50,7 @@ package struct SeriesReport: Sendable, Equatable, Codable {
         case from, to, by, completeness, ends, rows
         case step = "step_seconds"
         case rowCount = "row_count"
+        case totalsByKind = "totals_by_kind"
     }
 
     /// Returns `nil` if the answer has no slots.
@@ -60,6 +64,12 @@ package struct SeriesReport: Sendable, Equatable, Codable {
         completeness = answer.account.completeness
         ends = windows.map { TimeText.format($0.to) }
         rowCount = answer.groupCount
+        let total = answer.total
+        totalsByKind = answer.totals.mapValues { group in
+            var measures = group.measures(seconds: answer.window.seconds)
+            measures.impact = group.impact(among: total)
+            return measures
+        }
         rows = zip(answer.groups, slots.groups).map { group, slots in
             Row(
                 dimensions: Dictionary(zip(query.by, group.values)) { first, _ in first },

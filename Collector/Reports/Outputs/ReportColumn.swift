@@ -6,6 +6,8 @@ struct ReportLine {
     var measures: RequestMeasures
     /// The requests over time (``TrendSlots``); `nil` if they were not asked for.
     var trend: [Double]?
+    /// The failed requests over time; `nil` if none failed.
+    var failedTrend: [Double]?
     /// The seconds since its latest request.
     var age: UInt64?
     /// `nil` if the line is compared with nothing.
@@ -27,7 +29,7 @@ struct ReportColumn: Sendable {
     ///
     /// - Parameter fullBar: the failure rate with a full bar.
     static func terminal(phases: Bool, fullBar: Double) -> [ReportColumn] {
-        [.count, .perSecond, .trend, .failureRate, .failureBar(full: fullBar)] + latency
+        [.count, .perSecond, .trend, .failureRate, .failureBar(full: fullBar), .failedTrend] + latency
             + (phases ? self.phases : []) + [.received, .apdex, .impact, .seen, .notes]
     }
 
@@ -80,6 +82,11 @@ struct ReportColumn: Sendable {
     private static let trend = ReportColumn(column: TextTable.Column(title: "trend", rank: Rank.trend.rawValue)) {
         TextTable.Cell($0.trend.map { Sparkline.text($0) } ?? "")
     }
+    private static let failedTrend = ReportColumn(
+        column: TextTable.Column(title: "failures", rank: Rank.failedTrend.rawValue)
+    ) {
+        TextTable.Cell($0.failedTrend.map { Sparkline.text($0) } ?? "", .red)
+    }
     private static let seen = ReportColumn(
         column: TextTable.Column(title: "seen", alignment: .figure, rank: Rank.seen.rawValue)
     ) {
@@ -110,8 +117,8 @@ struct ReportColumn: Sendable {
 
     /// The order in which a narrow terminal loses columns, the first one first (``TextTable/Column/rank``).
     private enum Rank: Int {
-        case received = -4
-        case apdex, impact, max, notes, seen, p50, p99, trend, perSecond
+        case received = -5
+        case apdex, impact, failedTrend, max, notes, seen, p50, p99, trend, perSecond
         // A person asked for the phases. Most of the time is usually that to the first byte.
         case queue, transfer, dns, tls, connect
         case bar = 100

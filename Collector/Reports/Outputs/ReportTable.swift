@@ -159,6 +159,7 @@ package struct ReportTable {
         let row = report.rows[row]
         var line = ReportLine(measures: row.measures, verdict: row.verdict)
         line.trend = row.trend.map { trend.rates(of: $0.count) }
+        if row.measures.failures.count > 0 { line.failedTrend = row.trend.map { trend.rates(of: $0.failed) } }
         if let seen = row.lastSeen.flatMap({ TimeText.parse($0, now: 0) }), let now = context.now {
             line.age = (max(now, seen) - seen) / 1_000_000_000
         }

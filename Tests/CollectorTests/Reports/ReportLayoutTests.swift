@@ -107,7 +107,7 @@ import Testing
         var context = ReportContext()
         context.now = 5_000_000_000
         let all = [
-            "received KiB", "apdex", "impact %", "max ms", "seen", "p50 ms", "p99 ms", "trend", "per s",
+            "received KiB", "apdex", "impact %", "failures", "max ms", "seen", "p50 ms", "p99 ms", "trend", "per s",
         ]
         var before: Set<String> = []
         var lost: [String] = []

@@ -150,6 +150,7 @@ import Testing
             #expect(report.ends == ["2026-09-21T14:13:40Z", "2026-09-21T14:14:00Z", "2026-09-21T14:14:20Z"])
             #expect(report.rows.map { $0.slots.map { $0?.count } } == [[5, nil, nil]])
             #expect(report.rows.map(\.dimensions) == [[.endpoint: "/users/{id}"]])
+            #expect(report.totalsByKind.mapValues(\.count) == [.client: 5])
             #expect(String(buffer: response.body).contains(#""endpoint" : "/users/{id}""#))
             #expect(try ReportJSON.text(of: report) == String(buffer: response.body))
             let chosen = try await client.get("/api/v1/series?since=1h")
