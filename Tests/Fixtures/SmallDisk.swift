@@ -36,6 +36,16 @@ package final class SmallDisk: Sendable {
         while (try? filler.write(contentsOf: Data(repeating: 0, count: 512))) != nil {}
     }
 
+    /// Removes what fills the disk. It is cut to no bytes first, because a process that another test is starting may still have it
+    /// open.
+    package func makeRoom() throws {
+        let filler = folder.url.appendingPathComponent("filler")
+        let handle = try FileHandle(forWritingTo: filler)
+        try handle.truncate(atOffset: 0)
+        try handle.close()
+        try FileManager.default.removeItem(at: filler)
+    }
+
     private static func run(_ command: String...) throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

@@ -63,7 +63,7 @@ import Testing
         await #expect(throws: DatabaseError.self) { try await storage.health.noting { throw error } }
         #expect(storage.fault == "the disk is full; nothing is stored until there is room")
         #expect(error.isOfFullDisk(at: storage.pool.path))
-        try FileManager.default.removeItem(at: disk.url.appendingPathComponent("filler"))
+        try disk.makeRoom()
         #expect(!error.isOfFullDisk(at: storage.pool.path))
     }
 

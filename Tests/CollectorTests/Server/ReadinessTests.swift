@@ -40,7 +40,7 @@ import Testing
             let storage = try #require(await stores.first { _ in true })
             try? await storage.maintain()
             #expect(try await client.get("/readyz").status == .serviceUnavailable)
-            try FileManager.default.removeItem(at: disk.url.appendingPathComponent("filler"))
+            try disk.makeRoom()
             try await storage.maintain()
             #expect(try await client.get("/readyz").status == .ok)
             #expect(try await client.post(try Samples.body()).status == .ok)
