@@ -21,9 +21,11 @@ extension CommandLine {
     init(command: String, formats: [(String, PageAddress)]) { self.init(commands: [command], formats: formats) }
 
     /// The same report as a command and as an answer of the API.
-    init(report parameters: ReportParameters) {
-        let flags = parameters.commandFlags
-        commands = [CommandText.text("report", flags)]
-        formats = [("JSON", PageAddress("/api/v1/report", parameters.query))]
+    init(report parameters: ReportParameters) { self.init(reports: [("JSON", parameters)]) }
+
+    /// The same reports as commands and as answers of the API, each answer with a title.
+    init(reports: [(title: String, parameters: ReportParameters)]) {
+        commands = reports.map { CommandText.text("report", $0.parameters.commandFlags) }
+        formats = reports.map { ($0.title, PageAddress("/api/v1/report", $0.parameters.query)) }
     }
 }

@@ -113,13 +113,7 @@ struct EdgesTable {
         let own = parameters(leavingOut: [])
         guard map.visit.filter.wanted[.service] != nil else { return CommandLine(report: own).html }
         let all = parameters(leavingOut: [.service])
-        return CommandLine(
-            commands: [own, all].map { CommandText.text("report", $0.commandFlags) },
-            formats: [
-                ("JSON", PageAddress("/api/v1/report", own.query)),
-                ("JSON of all services", PageAddress("/api/v1/report", all.query)),
-            ]
-        ).html
+        return CommandLine(reports: [("JSON", own), ("JSON of all services", all)]).html
     }
 
     private func parameters(leavingOut names: Set<PageParameter>) -> ReportParameters {

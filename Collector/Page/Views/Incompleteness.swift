@@ -15,7 +15,7 @@ struct Incompleteness: Sendable {
 
     /// - Parameters:
     ///   - answer: the figures of all services.
-    ///   - agents: the senders of the window.
+    ///   - agents: the senders of the window that the filter selects.
     init(_ visit: Visit, _ answer: StatisticsAnswer, _ agents: AgentsAnswer) {
         missing = answer.account.missing
         byService = answer.account.services.mapValues(\.missing).filter { $0.value > 0 }
@@ -27,7 +27,7 @@ struct Incompleteness: Sendable {
         self.agents =
             isWhole
             ? []
-            : agents.agents.filter { visit.filter.matches($0.resource) }.compactMap { record in
+            : agents.agents.compactMap { record in
                 record.shortfall(at: visit.now).map { (record.resource.instance, $0) }
             }
     }

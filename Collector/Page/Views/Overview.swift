@@ -34,7 +34,8 @@ package struct Overview: Sendable {
         let ofReport = answers.dropLast(2)
         let senders = try await storage.withoutSlots(ifTooMany: answers[ofReport.endIndex], questions.senders)
         kind = wanted ?? (senders.totals[.client] != nil ? .client : .server)
-        let agents = try await storage.agents(seenSince: visit.window.from, limit: AgentsReport.maxAgents)
+        let agents = try await storage.agents(
+            seenSince: visit.window.from, visit.filter, limit: AgentsReport.maxAgents)
         services = OverviewService.all(of: senders, agents)
         incompleteness = Incompleteness(visit, senders, agents)
         rules = RulesNotice(visit, senders.totals.values, agents.agents)

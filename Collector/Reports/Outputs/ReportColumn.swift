@@ -121,6 +121,7 @@ struct ReportColumn: Sendable {
         case apdex, impact, failedTrend, max, notes, seen, p50, p99, trend, perSecond
         // A person asked for the phases. Most of the time is usually that to the first byte.
         case queue, transfer, dns, tls, connect
+        // From ``TextTable/Column/lastRank`` on: lost after all names are cut.
         case bar = 100
         case firstByte
 

@@ -60,11 +60,7 @@ struct BeforeSection {
         var now = endpoint.selection()
         now.add(.by, Dimension.kind.rawValue)
         return CommandLine(
-            commands: [before, now].map { CommandText.text("report", $0.commandFlags) },
-            formats: [
-                ("JSON of the \(endpoint.windowBefore.text)", PageAddress("/api/v1/report", before.query)),
-                ("JSON of this window", PageAddress("/api/v1/report", now.query)),
-            ]
+            reports: [("JSON of the \(endpoint.windowBefore.text)", before), ("JSON of this window", now)]
         ).html
     }
 
