@@ -64,7 +64,7 @@ struct Check: AsyncParsableCommand {
     private func explanation(of report: Report) async throws -> String {
         var context = ReportContext()
         context.flags = selected.values.map { CommandFlag($0.name.rawValue, $0.value) } + source.flags
-        context.history = try await source.history(of: selection)
+        context.history = try await source.history(of: selection.senders)
         context.names = try await source.names(wanted: selection.given(comparedWith: compare))
         let sentence = EmptyAnswer.sentence(of: report, context).dropLast()
         return CheckResult(.unknown, String(sentence)).line(on: color.device)

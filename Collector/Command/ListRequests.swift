@@ -62,7 +62,7 @@ struct ListRequests: AsyncParsableCommand {
         context.flags = parameters.commandFlags + source.flags
         if output.device.isTerminal { context.now = SQLiteStorage.systemClock() }
         if counted.rows.isEmpty {
-            context.history = try await source.history(of: selection)
+            context.history = try await source.history(of: selection.senders)
             context.names = try await source.names(wanted: selection.given())
         }
         let query = try parameters.query(now: SQLiteStorage.systemClock())

@@ -48,7 +48,7 @@ struct ReportCommand: AsyncParsableCommand {
         // A file has the same text whenever it is written.
         if output.device.isTerminal { context.now = SQLiteStorage.systemClock() }
         if report.rows.isEmpty, [.table, .markdown].contains(output.format) {
-            context.history = try await source.history(of: selection)
+            context.history = try await source.history(of: selection.senders)
             context.names = try await source.names(wanted: selection.given(comparedWith: compare))
         }
         return context

@@ -1,16 +1,11 @@
 import ArgumentParser
-import Foundation
 import MartletReports
 import MartletSQLiteStorage
 import MartletStorage
 
 /// The window and the filters of a command. A filter that is given twice selects either.
 struct SelectionOptions: ParsableArguments {
-    @Option(help: "TIME at which the window begins. (default: \(ReportParameter.defaultSince))")
-    var since: String?
-
-    @Option(help: "TIME at which the window ends. (default: now)")
-    var until: String?
+    @OptionGroup var window: WindowOptions
 
     @Option(help: "Only requests of this service.")
     var service: [String] = []
@@ -47,18 +42,13 @@ struct SelectionOptions: ParsableArguments {
     @Option(help: "Only requests of this instance of a service.")
     var instance: [String] = []
 
-    /// Adds the flags that were given. A day or a time of day is one of the zone of this process, and becomes RFC 3339 for the
-    /// collector.
+    /// Adds the flags that were given.
     ///
     /// - Parameter others: dimensions whose flags are left out.
     func add<Name: WindowParameterName>(
         to parameters: inout Parameters<Name>, without others: Set<MartletStorage.Dimension> = []
     ) {
-        let (now, zone) = (SQLiteStorage.systemClock(), UTCOffset.environment(ProcessInfo.processInfo.environment))
-        let since = since.map { TimeExpression.absolute($0, now: now, in: zone) }
-        let from = since.flatMap { TimeText.parse($0, now: now) }
-        parameters.add(.since, since)
-        parameters.add(.until, until.map { TimeExpression.absolute($0, now: now, after: from, in: zone) })
+        window.add(to: &parameters)
         for dimension in MartletStorage.Dimension.allCases where !others.contains(dimension) {
             guard let name = Name(rawValue: dimension.rawValue) else { continue }
             for value in wanted(dimension) { parameters.add(name, value) }

@@ -20,6 +20,14 @@ extension SourceOptions {
         return RequestsReport(try await store.requests(query), for: query)
     }
 
+    func map(_ parameters: MapParameters) async throws -> MapReport {
+        let query = try parameters.query(now: SQLiteStorage.systemClock())
+        guard let store = try await openStore() else {
+            return try await client().get("api/v1/map", parameters.query)
+        }
+        return try await ServiceCalls(query, in: store).report
+    }
+
     func agents(_ parameters: AgentsParameters) async throws -> AgentsReport {
         let now = SQLiteStorage.systemClock()
         let since = try parameters.since(now: now)

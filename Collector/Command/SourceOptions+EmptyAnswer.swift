@@ -3,15 +3,14 @@ import MartletSQLiteStorage
 import MartletStorage
 import MartletTelemetry
 
-/// The facts that explain a report without rows.
+/// The facts that explain an answer without rows.
 extension SourceOptions {
     /// The window in which senders and names are looked for: as long as points are kept by default.
     private static let since = "400d"
 
-    /// Returns the latest data that the collector or the store has from the senders that are selected.
-    func history(of selection: SelectionOptions) async throws -> EmptyAnswer.History {
+    /// Returns the latest data that the collector or the store has from senders.
+    func history(of senders: AgentsParameters) async throws -> EmptyAnswer.History {
         guard var latest = try await latestSender(AgentsParameters()) else { return .nobodyEverSent }
-        let senders = selection.senders
         if !senders.values.isEmpty {
             guard let selected = try await latestSender(senders) else { return .unknown }
             latest = selected

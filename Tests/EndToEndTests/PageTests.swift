@@ -108,6 +108,36 @@ import Testing
         }
     }
 
+    @Test func pageCommandAndAPIHaveTheSameMap() async throws {
+        let (collector, _) = try await shop()
+        let now = UInt64(Date().timeIntervalSince1970) * 1_000_000_000
+        let query = "since=\(TimeText.format(now - 3 * 3600 * 1_000_000_000))&until=\(TimeText.format(now))"
+        let page = try await text(at: collector.address + "/map?" + query)
+        let command = try #require(page.firstMatch(of: #/<code>martlet-collector (map [^<]*)<\/code>/#)?.1)
+        let output = try await ChildProcess(
+            .martletCollector,
+            command.split(separator: " ").map(String.init)
+                + ["--collector", collector.address, "--format", "json"]
+        ).finish().output
+        let answer = try await text(at: collector.address + "/api/v1/map?" + query)
+        #expect(TestedStore.isClickHouse ? rounded(answer) == rounded(output) : answer == output)
+        let report = try ReportJSON.value(of: MapReport.self, in: Data(output.utf8))
+        #expect(report.edges.contains { $0.callee.service != nil && $0.caller.service != nil })
+        #expect(page.contains(">\(report.sentence)<"))
+        let table = try #require(page.split(separator: "id=\"h-edges\"").last)
+        for edge in report.edges {
+            let figures = [edge.sent, edge.arrived].compactMap(\.self).flatMap {
+                [
+                    FigureText.grouped($0.count), FigureText.percent($0.failures.rate),
+                    FigureText.figure($0.latency.p95),
+                ]
+            }
+            for figure in figures + [edge.lost, edge.uncounted].compactMap({ $0.map(FigureText.grouped) }) {
+                #expect(table.contains(">\(figure)<") || figure == "0", "\(edge.callee.name): \(figure)")
+            }
+        }
+    }
+
     /// Returns the text with nine digits of each number.
     private func rounded(_ text: String) -> String {
         text.replacing(#/[0-9]+\.[0-9]+/#) { String(format: "%.9g", Double($0.output) ?? 0) }

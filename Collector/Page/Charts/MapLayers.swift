@@ -1,3 +1,5 @@
+import MartletReports
+
 /// The places of a map in columns: each stands to the right of all that call it, except where calls go round in a circle.
 struct MapLayers {
     /// Passes that bring callers and callees to like heights.

@@ -1,3 +1,5 @@
+import MartletReports
+
 /// The places of a map in layers from left to right, callers before those that they call. The same edges have the same layout.
 struct MapLayout: Sendable {
     struct Box: Sendable, Equatable {

@@ -6,12 +6,14 @@ import MartletTelemetry
 struct EdgesTable {
     let map: ServiceMap
 
+    private var report: MapReport { map.report }
+
     var html: HTML {
         element("section", Attribute("aria-labelledby", "h-edges")) {
             element("div", .class("bar-head")) {
                 element("h2", .id("h-edges")) {
                     "Edges "
-                    element("span", .class("count")) { FigureText.grouped(UInt64(map.edgeCount)) }
+                    element("span", .class("count")) { FigureText.grouped(UInt64(report.edgeCount)) }
                 }
             }
             DataTable.html("grid cards edges-t", heading: "h-edges") {
@@ -22,11 +24,11 @@ struct EdgesTable {
                         "p95, server ms",
                     ] { DataTable.title("num", title) }
                 }
-                DataTable.body { for edge in map.edges { row(edge) } }
+                DataTable.body { for edge in report.edges { row(edge) } }
             }
-            if map.edges.count < map.edgeCount {
+            if report.edges.count < report.edgeCount {
                 element("p", .class("hint")) {
-                    "The \(FigureText.grouped(UInt64(map.edges.count))) with the most requests."
+                    "The \(FigureText.grouped(UInt64(report.edges.count))) with the most requests."
                 }
             }
             commandLine
@@ -38,7 +40,7 @@ struct EdgesTable {
         return DataTable.row {
             DataTable.name {
                 link(addresses.overview, .class("name")) {
-                    element("span", .class("tpl")) { "\(edge.from.name) → \(edge.to.name)" }
+                    element("span", .class("tpl")) { "\(edge.caller.name) → \(edge.callee.name)" }
                 }
                 element("span", .class("sub")) { path(edge) }
             }
@@ -66,10 +68,8 @@ struct EdgesTable {
     @HTMLBuilder private func arrived(_ edge: CallEdge, _ addresses: EdgeAddresses) -> HTML {
         if let arrived = edge.arrived {
             link(addresses.arrived) { FigureText.grouped(arrived.count) }
-            if edge.callers > 1 {
-                element("span", .class("sub num")) {
-                    "of \(FigureText.grouped(edge.sentByAll)) by \(edge.callers) callers"
-                }
+            if let callers = edge.sharedCallers, let sent = edge.sentByAll {
+                element("span", .class("sub num")) { "of \(FigureText.grouped(sent)) by \(callers) callers" }
             }
         } else {
             unknown
@@ -77,21 +77,19 @@ struct EdgesTable {
     }
 
     @HTMLBuilder private func lost(_ edge: CallEdge, _ addresses: EdgeAddresses) -> HTML {
-        if let sent = edge.sent {
-            if sent.lost > 0 { link(addresses.lost) { Figure.fault(sent.lost) } }
-            if sent.unanswered > 0 {
-                element("span", .class(sent.lost > 0 ? "sub num" : "zero")) {
-                    sent.lost > 0
-                        ? "and up to \(FigureText.grouped(sent.unanswered)) without an answer"
-                        : "not known of \(FigureText.grouped(sent.unanswered))"
+        if let lost = edge.lost, let unanswered = edge.unanswered {
+            if lost > 0 { link(addresses.lost) { Figure.fault(lost) } }
+            if unanswered > 0 {
+                element("span", .class(lost > 0 ? "sub num" : "zero")) {
+                    lost > 0
+                        ? "and up to \(FigureText.grouped(unanswered)) without an answer"
+                        : "not known of \(FigureText.grouped(unanswered))"
                 }
-            } else if sent.lost == 0, edge.uncounted == 0 {
+            } else if lost == 0, (edge.uncounted ?? 0) == 0 {
                 Figure.fault(0)
             }
-            if edge.uncounted > 0 {
-                element("span", .class("sub num")) {
-                    "\(FigureText.grouped(edge.uncounted)) more were sent than arrived"
-                }
+            if let uncounted = edge.uncounted, uncounted > 0 {
+                element("span", .class("sub num")) { "\(FigureText.grouped(uncounted)) more were sent than arrived" }
             }
         } else {
             unknown
@@ -100,26 +98,20 @@ struct EdgesTable {
 
     private func rate(_ figures: CallFigures?, _ address: PageAddress) -> HTML {
         guard let figures else { return dash }
-        return link(address.with(.failed, "true")) { FigureText.percent(figures.failureRate) }
+        return link(address.with(.failed, "true")) { FigureText.percent(figures.failures.rate) }
     }
 
-    private func p95(_ figures: CallFigures?) -> HTML { figures?.p95.map(Figure.milliseconds) ?? dash }
+    private func p95(_ figures: CallFigures?) -> HTML { (figures?.latency.p95).map(Figure.milliseconds) ?? dash }
 
     private var unknown: HTML { element("span", .class("zero")) { "not known" } }
     private var dash: HTML { element("span", .class("zero")) { "–" } }
 
-    /// The counts of the chosen services, and those of all, among which the other ends of their edges are.
     private var commandLine: HTML {
-        let own = parameters(leavingOut: [])
-        guard map.visit.filter.wanted[.service] != nil else { return CommandLine(report: own).html }
-        let all = parameters(leavingOut: [.service])
-        return CommandLine(reports: [("JSON", own), ("JSON of all services", all)]).html
-    }
-
-    private func parameters(leavingOut names: Set<PageParameter>) -> ReportParameters {
-        var parameters = map.visit.parameters(for: ReportParameter.self, leavingOut: names)
-        for dimension in [.service, .kind, .host] as [Dimension] { parameters.add(.by, dimension.rawValue) }
-        return parameters
+        let parameters = map.visit.parameters(for: MapParameter.self)
+        return CommandLine(
+            command: CommandText.text("map", parameters.commandFlags),
+            formats: [("JSON", PageAddress("/api/v1/map", parameters.query))]
+        ).html
     }
 }
 
@@ -130,14 +122,14 @@ struct EdgeAddresses {
 
     var overview: PageAddress {
         let address = visit.address(of: .overview)
-        guard let service = edge.from.service else { return address.with(.service, edge.to.service) }
+        guard let service = edge.caller.service else { return address.with(.service, edge.callee.service) }
         return address.with([(.service, service), (.host, edge.host)])
     }
 
-    var sent: PageAddress { requests(of: edge.from, .client, edge.host) }
-    var arrived: PageAddress { requests(of: edge.to, .server, edge.servedHost) }
+    var sent: PageAddress { requests(of: edge.caller, .client, edge.host) }
+    var arrived: PageAddress { requests(of: edge.callee, .server, edge.servedHost) }
 
-    var lost: PageAddress { (edge.sent?.errors ?? []).sorted().reduce(sent) { $0.adding(.error, $1) } }
+    var lost: PageAddress { (edge.lostErrors ?? []).reduce(sent) { $0.adding(.error, $1) } }
 
     private func requests(of place: MapPlace, _ kind: RequestKind, _ host: String) -> PageAddress {
         visit.scoped(PageAddress("/requests")).with([

@@ -1,24 +1,23 @@
 import MartletReports
 import MartletStorage
-import MartletTelemetry
 
 /// The map's largest edges with their texts.
 struct MapTexts {
     let map: ServiceMap
 
     var html: HTML {
-        let edges = map.edges.prefix(ServiceMap.maxDrawn)
-        let layout = MapLayout(edges.map { ($0.from, $0.to) })
+        let edges = map.report.edges.prefix(ServiceMap.maxDrawn)
+        let layout = MapLayout(edges.map { ($0.caller, $0.callee) })
         return MapPicture(
             layout: layout, labels: layout.boxes.map { label($0.place) }, numbers: edges.map(numbers)
         ).html
     }
 
     private func numbers(_ edge: CallEdge) -> MapPicture.Numbers {
-        let lost = edge.sent?.lost ?? 0
+        let lost = edge.lost ?? 0
         return MapPicture.Numbers(
             count: edge.count, sent: edge.sent.map { FigureText.grouped($0.count) },
-            arrived: edge.callers == 1 ? edge.arrived.map { FigureText.grouped($0.count) } : nil,
+            arrived: edge.sharedCallers == nil ? edge.arrived.map { FigureText.grouped($0.count) } : nil,
             fault: lost > 0
                 ? "\(FigureText.grouped(lost)) lost"
                 : edge.isFailing ? "\(FigureText.percent(edge.failureRate)) % failed" : nil,
@@ -41,7 +40,7 @@ struct MapTexts {
         let instances = Set(agents.map(\.resource.instance)).count
         let latest = agents.max { $0.firstSeen < $1.firstSeen }?.resource.version
         let senders = "\(instances) \(instances == 1 ? "instance" : "instances")"
-        let figures = map.services[name]
+        let figures = map.calls.services[name]
         return MapPicture.Label(
             name: name,
             lines: [[latest, senders].compactMap { $0 }.joined(separator: ", ")]
@@ -53,19 +52,15 @@ struct MapTexts {
     }
 
     private func host(_ name: String) -> MapPicture.Label {
-        let into = map.edges.filter { $0.to == .host(name) }
-        let served = map.edges.contains { $0.from == .host(name) }
-        let all = into.reduce(into: RequestGroup(values: [])) { sum, edge in
-            if let sent = edge.sent { sum.merge(sent.group) }
-        }
-        let rate = all.count > 0 ? Double(all.failed.duration.count) / Double(all.count) : 0
+        let served = map.report.edges.contains { $0.caller == .host(name) }
+        let figures = map.calls.measures(into: name)
         return MapPicture.Label(
             name: HostName.text(name),
             lines: [
                 served ? "served by several services" : "no agent known there",
-                "p95 \(all.milliseconds(0.95).map(Figure.duration) ?? "–"), \(FigureText.percent(rate)) % failed",
+                "p95 \(Figure.duration(figures.latency.p95)), \(FigureText.percent(figures.failures.rate)) % failed",
             ],
-            isBad: rate >= CallEdge.failing, isWatched: served,
+            isBad: figures.failures.rate >= CallEdge.failing, isWatched: served,
             address: map.visit.address(of: .overview).with(.host, name))
     }
 }

@@ -16,25 +16,18 @@ extension ServiceMap {
 
     private var leadIn: HTML {
         element("section", .class("lead-in"), .label("The answer")) {
-            element("h1") { sentence }
+            element("h1") { report.sentence }
             element("p") { explanation }
         }
     }
 
-    private var sentence: String {
-        guard let worst, let sent = worst.sent else { return "No request is known to be lost on its way" }
-        let did = sent.count == 1 ? "request" : "requests"
-        return "\(FigureText.grouped(sent.lost)) of \(FigureText.grouped(sent.count)) \(did) did not reach "
-            + worst.to.name
-    }
-
     @HTMLBuilder private var explanation: HTML {
-        if let worst, let sent = worst.sent {
+        if let worst = report.worst, let sent = worst.sent {
             "No connection was made for them: "
-            link(EdgeAddresses(visit: visit, edge: worst).lost) { sent.errors.sorted().joined(separator: ", ") }
-            ". \(worst.from.name) sent \(FigureText.grouped(sent.count))"
-            if let arrived = worst.arrived, worst.callers == 1 {
-                ", \(worst.to.name) received \(FigureText.grouped(arrived.count))"
+            link(EdgeAddresses(visit: visit, edge: worst).lost) { (worst.lostErrors ?? []).joined(separator: ", ") }
+            ". \(worst.caller.name) sent \(FigureText.grouped(sent.count))"
+            if let arrived = worst.arrived, worst.sharedCallers == nil {
+                ", \(worst.callee.name) received \(FigureText.grouped(arrived.count))"
             }
             "; each side counts by itself. "
         } else {
@@ -58,9 +51,9 @@ extension ServiceMap {
                 "div", .class("scroll"), Attribute("tabindex", "0"), .role("region"),
                 Attribute("aria-labelledby", "h-map")
             ) { MapTexts(map: self).html }
-            if edgeCount > Self.maxDrawn {
+            if report.edgeCount > Self.maxDrawn {
                 element("p", .class("hint")) {
-                    "The \(Self.maxDrawn) edges with the most requests, of \(FigureText.grouped(UInt64(edgeCount)))."
+                    "The \(Self.maxDrawn) edges with the most requests, of \(FigureText.grouped(UInt64(report.edgeCount)))."
                 }
             }
         }

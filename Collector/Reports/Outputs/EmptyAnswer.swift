@@ -1,7 +1,7 @@
 import MartletStorage
 import MartletTelemetry
 
-/// The explanation of a report without rows, and the command that helps next.
+/// The explanation of an answer without rows, and the command that helps next.
 package struct EmptyAnswer {
     /// The latest data that the collector has.
     package enum History: Sendable, Equatable {
@@ -15,7 +15,7 @@ package struct EmptyAnswer {
     /// The window that is tried next, long enough for most data that is kept.
     private static let wide = "7d"
 
-    private let report: Report
+    private let report: any WindowReport
     private let context: ReportContext
     /// The command that was given.
     private let asked: String
@@ -24,7 +24,7 @@ package struct EmptyAnswer {
     ///
     /// - Parameter command: the command that was given.
     package static func sentence(
-        of report: Report, _ context: ReportContext, for command: String = "report"
+        of report: any WindowReport, _ context: ReportContext, for command: String = "report"
     ) -> String {
         let answer = EmptyAnswer(report: report, context: context, asked: command)
         if context.history == .nobodyEverSent { return answer.nobody }

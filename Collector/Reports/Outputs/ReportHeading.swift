@@ -12,17 +12,8 @@ struct ReportHeading {
         (report, context, device, totals) = (table.report, table.context, table.device, table.totals)
     }
 
-    var lines: [String] { first + notes }
-
-    /// The answer, and its circumstances at the right of a terminal that has the room for both.
-    private var first: [String] {
-        let parts = circumstances
-        let painted = parts.map { device.paint($0.text, $0.tone) }.joined(separator: ", ")
-        guard let answer else { return [painted] }
-        let taken = TextWidth.of(answer) + TextWidth.of(parts.map(\.text).joined(separator: ", "))
-        let room = (device.columns ?? 0) - taken
-        let shown = device.paint(answer, .bold)
-        return room < 4 ? [shown, painted] : [shown + String(repeating: " ", count: room) + painted]
+    var lines: [String] {
+        HeadingLine(report: report, context: context, device: device).lines(answer) + notes
     }
 
     // MARK: The answer
@@ -57,28 +48,6 @@ struct ReportHeading {
         guard let columns = device.columns else { return start + name }
         let room = min(columns - TextWidth.of(answer + start) - 1, TableFit.longestTitle)
         return room < min(Self.shortestName, TextWidth.of(name)) ? "" : start + TextWidth.cut(name, to: room)
-    }
-
-    // MARK: The circumstances
-
-    private var circumstances: [(text: String, tone: Tone?)] {
-        var parts: [(text: String, tone: Tone?)] = []
-        if let environment = context.flag("environment") {
-            parts.append((environment.isEmpty ? "no environment" : TerminalText.plain(environment), .dim))
-        }
-        parts.append((WindowText.sentence(of: report, now: context.now), .dim))
-        parts.append(completeness)
-        if let latest = report.totals.lastSeen.flatMap({ TimeText.parse($0, now: 0) }) {
-            let isOff = context.now.map { WindowText.isOff(latest: latest, now: $0) } ?? false
-            parts.append((WindowText.freshness(latest: latest, now: context.now), isOff ? .yellow : .dim))
-        }
-        return parts
-    }
-
-    private var completeness: (text: String, tone: Tone?) {
-        guard let share = report.completeness else { return ("completeness unknown", .yellow) }
-        guard share < 1 else { return ("complete (100 %)", .green) }
-        return ("incomplete (\(FigureText.completeness(share)))", .yellow)
     }
 
     // MARK: Gaps

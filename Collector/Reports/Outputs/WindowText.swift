@@ -6,7 +6,7 @@ enum WindowText {
     private static let day = 86_400 * second
 
     /// Returns `09:00 to 10:00 UTC`, with the dates unless both are of today.
-    static func sentence(of report: Report, now: UnixNanoseconds?) -> String {
+    static func sentence(of report: any WindowReport, now: UnixNanoseconds?) -> String {
         guard let now, let from = TimeText.parse(report.from, now: now), let to = TimeText.parse(report.to, now: now)
         else { return "\(report.from) to \(report.to)" }
         let isToday = from / day == now / day && to / day == now / day

@@ -19,7 +19,7 @@ struct APIRoutes: Sendable {
         group.add(middleware: ReadLimiterMiddleware(limiter: limiter))
         let reads: [(RouterPath, Read)] = [
             ("report", report), ("series", series), ("requests", requests), ("requests/:id", request),
-            ("values/:dimension", values), ("agents", agents), ("process", process),
+            ("values/:dimension", values), ("map", map), ("agents", agents), ("process", process),
         ]
         for (path, read) in reads {
             group.get(path) { request, context in
@@ -100,6 +100,11 @@ struct APIRoutes: Sendable {
             throw ParameterError("all kept requests are deleted together; there are no parameters")
         }
         return try Response.json(RemovalReport(removed: try await storage.removeDetails()))
+    }
+
+    private func map(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
+        let query = try MapParameters(request.queryPairs).query(now: now())
+        return try Response.json(try await ServiceCalls(query, in: storage).report)
     }
 
     private func agents(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {

@@ -106,7 +106,7 @@ import Testing
         }
         let collector = try await CollectorProcess(store: store)
         for source in [["--collector", collector.address], ["--store", "sqlite:" + store]] {
-            for command in ["report", "requests"] {
+            for command in ["report", "requests", "map"] {
                 let silent = try await run([command, "--service", "payments", "--since", "5m"] + source)
                 #expect(
                     silent.output.contains("Nothing came from --service payments in the last 5 min. The latest came at")
@@ -117,6 +117,11 @@ import Testing
             #expect(
                 misspelt.output.hasPrefix(
                     "No service is called payment. There are catalog and payments; nearest: payments"))
+            let map = try await run(["map", "--service", "payment"] + source)
+            let corrected = "martlet-collector map --service payments " + source.joined(separator: " ")
+            #expect(map.output.hasSuffix("nearest: payments\n  \(corrected)\n"))
+            let edges = try await run(["map", "--service", "catalog"] + source)
+            #expect(edges.output.contains("No request is known to be lost on its way."))
             let counted = try await run(["requests", "--service", "catalog"] + source)
             #expect(counted.output.hasPrefix("1 request was counted between "))
             let agents = try await run(["agents", "--service", "payment"] + source)

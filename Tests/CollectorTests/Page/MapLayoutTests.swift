@@ -1,3 +1,4 @@
+import MartletReports
 import Testing
 
 @testable import MartletPage

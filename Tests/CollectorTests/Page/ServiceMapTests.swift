@@ -40,7 +40,8 @@ import Testing
                 page.links.contains(
                     "/requests?since=1m&service=shop&kind=client&host=pay%3A443&error=connection_refused"))
             #expect(page.links.contains("/?since=1m&service=shop&host=pay%3A443"))
-            #expect(page.text.contains("martlet-collector report --since 1m --by service --by kind --by host"))
+            #expect(page.commands == ["martlet-collector map --since 1m"])
+            #expect(page.links.contains("/api/v1/map?since=1m"))
         }
     }
 
@@ -85,11 +86,7 @@ import Testing
             let page = try await client.read("/map?since=1m&service=pay")
             #expect(page.text.contains("shop → pay"))
             #expect(!page.text.contains("mail"))
-            #expect(
-                page.commands == [
-                    "martlet-collector report --since 1m --service pay --by service --by kind --by host",
-                    "martlet-collector report --since 1m --by service --by kind --by host",
-                ])
+            #expect(page.commands == ["martlet-collector map --since 1m --service pay"])
         }
     }
 

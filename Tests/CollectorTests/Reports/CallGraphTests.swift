@@ -2,7 +2,7 @@ import MartletStorage
 import MartletTelemetry
 import Testing
 
-@testable import MartletPage
+@testable import MartletReports
 
 @Suite struct CallGraphTests {
     private static func requests(
@@ -14,26 +14,30 @@ import Testing
             [(dimensions, Samples.statistics(Array(repeating: 0.1, count: count)))])
     }
 
+    private static func graph(_ groups: [RequestGroup], _ calls: Set<ObservedCall> = []) -> CallGraph {
+        CallGraph(groups, calls, seconds: 60)
+    }
+
     private static func texts(_ graph: CallGraph) -> [String] {
         graph.edges.map { edge in
             let (sent, arrived) = (
                 edge.sent.map { String($0.count) } ?? "?", edge.arrived.map { String($0.count) } ?? "?"
             )
-            return "\(edge.from.name) > \(edge.to.name): \(sent) \(arrived)"
+            return "\(edge.caller.name) > \(edge.callee.name): \(sent) \(arrived)"
         }
     }
 
     @Test func aCallersHostLeadsToTheServiceThatServedAsIt() {
-        let graph = CallGraph(
+        let graph = Self.graph(
             [
                 Self.requests("shop", .client, "pay:8443", 10), Self.requests("pay", .server, "pay:8443", 9),
                 Self.requests("shop", .server, "shop:443", 5), Self.requests("pay", .client, "bank:443", 4),
-            ], [])
+            ])
         #expect(Self.texts(graph) == ["shop > pay: 10 9", "Callers outside > shop: ? 5", "pay > bank:443: 4 ?"])
     }
 
     @Test func onlyRequestsWithoutAConnectionAreCertainlyLost() throws {
-        let graph = CallGraph(
+        let graph = Self.graph(
             [
                 Self.requests("shop", .client, "pay:8443", 10),
                 Self.requests("shop", .client, "pay:8443", 3, status: nil, error: "connection_refused"),
@@ -41,21 +45,21 @@ import Testing
                 Self.requests("shop", .client, "pay:8443", 1, status: nil, error: "cancelled"),
                 Self.requests("shop", .client, "pay:8443", 4, status: 503, error: "503"),
                 Self.requests("pay", .server, "pay:8443", 15),
-            ], [])
-        let sent = try #require(graph.edges.first?.sent)
+            ])
+        let edge = try #require(graph.edges.first)
         #expect(graph.edges.count == 1)
-        #expect(sent.count == 20)
-        #expect(sent.lost == 3)
-        #expect(sent.unanswered == 3)
-        #expect(sent.errors == ["connection_refused"])
+        #expect(edge.sent?.count == 20)
+        #expect(edge.lost == 3)
+        #expect(edge.unanswered == 3)
+        #expect(edge.lostErrors == ["connection_refused"])
     }
 
     @Test func callersOfOneHostAreComparedTogether() {
-        let graph = CallGraph(
+        let graph = Self.graph(
             [
                 Self.requests("shop", .client, "pay:8443", 10), Self.requests("desk", .client, "pay:8443", 7),
                 Self.requests("pay", .server, "pay:8443", 16),
-            ], [])
+            ])
         #expect(Self.texts(graph) == ["shop > pay: 10 16", "desk > pay: 7 16"])
         #expect(graph.edges.map(\.callers) == [2, 2])
         #expect(graph.edges.map(\.sentByAll) == [17, 17])
@@ -63,7 +67,7 @@ import Testing
 
     @Test func behindAProxyKeptSpansTellTheService() {
         let call = ObservedCall(caller: "shop", calledHost: "proxy:80", callee: "pay", servedHost: "10.0.0.1:8443")
-        let graph = CallGraph(
+        let graph = Self.graph(
             [
                 Self.requests("shop", .client, "proxy:80", 10), Self.requests("pay", .server, "10.0.0.1:8443", 9),
             ], [call])
@@ -76,31 +80,31 @@ import Testing
         let calls = ["pay", "stock"].map {
             ObservedCall(caller: "shop", calledHost: "proxy:80", callee: $0, servedHost: "\($0):1")
         }
-        let graph = CallGraph([Self.requests("shop", .client, "proxy:80", 10)], Set(calls))
+        let graph = Self.graph([Self.requests("shop", .client, "proxy:80", 10)], Set(calls))
         #expect(Self.texts(graph) == ["shop > proxy:80: 10 ?"])
     }
 
     @Test func aHostOfSeveralServicesStandsBetweenThem() {
-        let graph = CallGraph(
+        let graph = Self.graph(
             [
                 Self.requests("shop", .client, "gate:443", 10), Self.requests("pay", .server, "gate:443", 6),
                 Self.requests("stock", .server, "gate:443", 4),
-            ], [])
+            ])
         #expect(Self.texts(graph) == ["shop > gate:443: 10 ?", "gate:443 > pay: ? 6", "gate:443 > stock: ? 4"])
     }
 
     @Test func aServiceThatCallsItselfHasAnEdgeToItself() {
-        let graph = CallGraph(
-            [Self.requests("shop", .client, "shop:80", 3), Self.requests("shop", .server, "shop:80", 3)], [])
+        let graph = Self.graph(
+            [Self.requests("shop", .client, "shop:80", 3), Self.requests("shop", .server, "shop:80", 3)])
         #expect(Self.texts(graph) == ["shop > shop: 3 3"])
     }
 
     @Test func hostsWithoutANameAndHostsPastTheBudgetLeadNowhere() {
-        let graph = CallGraph(
+        let graph = Self.graph(
             [
                 Self.requests("shop", .client, "{other}", 3), Self.requests("pay", .server, "{other}", 3),
                 Self.requests("stock", .server, "", 2),
-            ], [])
+            ])
         #expect(
             Self.texts(graph) == ["Callers outside > pay: ? 3", "shop > {other}: 3 ?", "Callers outside > stock: ? 2"])
     }

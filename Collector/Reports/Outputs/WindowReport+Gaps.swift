@@ -1,4 +1,4 @@
-extension Report {
+extension WindowReport {
     /// Sentences about what is missing from the figures or dated wrongly, beside requests that did not arrive.
     package var gaps: [String] {
         var gaps: [String] = []
@@ -13,8 +13,8 @@ extension Report {
             let points = FigureText.counted(damagedPoints, "point")
             gaps.append("\(points) damaged on disk, missing from these figures")
         }
-        if let spans = totals.measures.fromSpans {
-            let requests = FigureText.counted(spans, "request")
+        if let fromSpans {
+            let requests = FigureText.counted(fromSpans, "request")
             gaps.append("\(requests) counted from spans only; requests that were not sampled are missing")
         }
         return gaps

@@ -1,0 +1,72 @@
+import ArgumentParser
+import MartletReports
+import MartletSQLiteStorage
+import MartletStorage
+
+struct MapCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "map",
+        abstract: "Reports who calls whom, as both ends counted, and the requests that were lost between them.",
+        discussion: TimeExpression.help)
+
+    @OptionGroup var source: SourceOptions
+
+    @OptionGroup var window: WindowOptions
+
+    @Option(help: "Only edges that begin or end at this service.")
+    var service: [String] = []
+
+    @Option(help: "Only requests of services in this environment, such as production.")
+    var environment: [String] = []
+
+    @Option(help: "The greatest number of edges to show, those with the most requests. (default: all)")
+    var top: String?
+
+    @OptionGroup var output: OutputOptions<ReportFormat>
+
+    func run() async throws {
+        let answer = try await reportingFailure {
+            let report = try await source.map(parameters)
+            return try text(of: report, try await context(of: report))
+        }
+        try Output.answer(answer)
+    }
+
+    private func context(of report: MapReport) async throws -> ReportContext {
+        var context = ReportContext()
+        context.flags = parameters.commandFlags + source.flags
+        // A file has the same text whenever it is written.
+        if output.device.isTerminal { context.now = SQLiteStorage.systemClock() }
+        if report.edges.isEmpty, [.table, .markdown].contains(output.format) {
+            context.history = try await source.history(of: senders)
+            context.names = try await source.names(
+                wanted: service.map { (.service, $0) } + environment.map { (.environment, $0) })
+        }
+        return context
+    }
+
+    private func text(of report: MapReport, _ context: ReportContext) throws -> String {
+        switch output.format {
+        case .table: MapTable.text(of: report, context, on: output.device)
+        case .json: try ReportJSON.text(of: report)
+        case .csv: MapCSV.text(of: report)
+        case .markdown: MapMarkdown.text(of: report, context)
+        }
+    }
+
+    private var parameters: MapParameters {
+        var parameters = MapParameters()
+        window.add(to: &parameters)
+        for value in service { parameters.add(.service, value) }
+        for value in environment { parameters.add(.environment, value) }
+        parameters.add(.top, top)
+        return parameters
+    }
+
+    private var senders: AgentsParameters {
+        var senders = AgentsParameters()
+        for value in service { senders.add(.service, value) }
+        for value in environment { senders.add(.environment, value) }
+        return senders
+    }
+}

@@ -1,0 +1,62 @@
+import MartletStorage
+import MartletTelemetry
+
+/// Who calls whom, as each side counted. Its JSON is a fixed format.
+package struct MapReport: Sendable, Equatable, Codable, WindowReport {
+    package var from: String
+    package var to: String
+    @NullIfUnknown package var completeness: Double?
+    package var unwatched: UnwatchedTime?
+    package var uncountedSenders: Int?
+    package var clocksAhead: ClocksAhead?
+    package var damagedPoints: Int?
+    package var fromSpans: UInt64?
+    package var lastSeen: String?
+    /// The number of edges, including those that a limit cut off.
+    package var edgeCount: Int
+    /// The edges with the most requests first.
+    package var edges: [CallEdge]
+
+    private enum CodingKeys: String, CodingKey {
+        case from, to, completeness, unwatched, edges
+        case uncountedSenders = "uncounted_senders"
+        case clocksAhead = "clocks_ahead"
+        case damagedPoints = "damaged_points"
+        case fromSpans = "from_spans"
+        case lastSeen = "last_seen"
+        case edgeCount = "edge_count"
+    }
+
+    /// The edge with the most requests that are known to be lost; `nil` if none is.
+    package var worst: CallEdge? {
+        let worst = edges.max { ($0.lost ?? 0) < ($1.lost ?? 0) }
+        return worst.flatMap { ($0.lost ?? 0) > 0 ? $0 : nil }
+    }
+
+    /// The answer in a sentence, without its full stop.
+    package var sentence: String {
+        guard let worst, let lost = worst.lost, let sent = worst.sent else {
+            return "No request is known to be lost on its way"
+        }
+        return "\(FigureText.grouped(lost)) of \(FigureText.counted(sent.count, "request")) did not reach "
+            + worst.callee.name
+    }
+}
+
+extension MapReport {
+    /// - Parameters:
+    ///   - answer: requests by service, kind, host and error.
+    ///   - account: that of the services that were asked for.
+    init(_ answer: StatisticsAnswer, _ account: WindowAccount, _ edges: [CallEdge], limit: Int?) {
+        let total = answer.total
+        self.init(
+            from: TimeText.format(answer.window.from), to: TimeText.format(answer.window.to),
+            completeness: account.completeness, unwatched: UnwatchedTime(account),
+            uncountedSenders: account.uncountedSenders > 0 ? account.uncountedSenders : nil,
+            clocksAhead: ClocksAhead(account),
+            damagedPoints: answer.damagedPoints > 0 ? answer.damagedPoints : nil,
+            fromSpans: total.fromSpans > 0 ? total.fromSpans : nil,
+            lastSeen: total.latestEnd > 0 ? TimeText.format(min(total.latestEnd, answer.window.to)) : nil,
+            edgeCount: edges.count, edges: Array(edges.prefix(limit ?? edges.count)))
+    }
+}

@@ -1,0 +1,146 @@
+/// The edges of the map as text for a person.
+package struct MapTable {
+    private let report: MapReport
+    private let context: ReportContext
+    private let device: OutputDevice
+
+    /// Returns a text with a line's end at its end.
+    package static func text(
+        of report: MapReport, _ context: ReportContext = ReportContext(), on device: OutputDevice = .file
+    ) -> String {
+        let table = MapTable(report, context, device)
+        let heading = table.heading.map { $0 + "\n" }.joined()
+        guard !report.edges.isEmpty else { return heading + EmptyAnswer.sentence(of: report, context, for: "map") }
+        let notes = table.notes.map { $0 + "\n" }.joined()
+        return heading + "\n" + table.rows + "\n" + (notes.isEmpty ? "" : notes + "\n") + table.next
+    }
+
+    init(_ report: MapReport, _ context: ReportContext, _ device: OutputDevice) {
+        (self.report, self.context, self.device) = (report, context, device)
+    }
+
+    /// The lines above the table.
+    var heading: [String] {
+        let answer = report.edges.isEmpty ? nil : TerminalText.plain(report.sentence) + "."
+        var lines = HeadingLine(report: report, context: context, device: device).lines(answer) + report.gaps
+        if report.edges.count < report.edgeCount {
+            let (shown, all) = (
+                FigureText.grouped(UInt64(report.edges.count)), FigureText.grouped(UInt64(report.edgeCount))
+            )
+            lines.append("the \(shown) edges with the most requests, of \(all)")
+        }
+        return lines
+    }
+
+    // MARK: The edges
+
+    private var rows: String {
+        var table = TextTable(Self.columns)
+        table.addTitles()
+        for edge in report.edges { table.add(Self.cells(of: edge).map { TextTable.Cell($0.text, $0.tone) }) }
+        return table.text(on: device)
+    }
+
+    /// The figures of a side stand beside its count.
+    static let columns = [
+        TextTable.Column(title: "caller", isName: true), TextTable.Column(title: "callee", isName: true),
+        TextTable.Column(title: "host", isName: true, rank: Rank.host.rawValue), figure("sent"), figure("failed %"),
+        figure("p95 ms", .sentP95), figure("lost"), figure("unanswered", .unanswered), figure("arrived"),
+        figure("failed %", .arrivedFailed), figure("p95 ms", .arrivedP95), figure("uncounted", .uncounted),
+    ]
+
+    private static func figure(_ title: String, _ rank: Rank? = nil) -> TextTable.Column {
+        TextTable.Column(title: title, alignment: .figure, rank: rank?.rawValue)
+    }
+
+    /// The order in which a narrow terminal loses columns, the first one first (``TextTable/Column/rank``).
+    private enum Rank: Int {
+        case unanswered = -3
+        case uncounted, host, arrivedP95, sentP95, arrivedFailed
+    }
+
+    /// Returns a cell for each column. A figure that nobody counted is a dash.
+    static func cells(of edge: CallEdge) -> [(text: String, tone: Tone?)] {
+        let names = [edge.caller.name, edge.callee.name, HostName.text(edge.host)]
+        return names.map { ($0, nil) } + side(edge.sent) + [count(edge.lost, .red), count(edge.unanswered)]
+            + side(edge.arrived) + [count(edge.uncounted, .yellow)]
+    }
+
+    private static func side(_ figures: CallFigures?) -> [(text: String, tone: Tone?)] {
+        guard let figures else { return Array(repeating: ("–", nil), count: 3) }
+        let rate = figures.failures.rate
+        return [
+            count(figures.count), (FigureText.percent(rate), rate >= CallEdge.failing ? .red : nil),
+            (FigureText.figure(figures.latency.p95), nil),
+        ]
+    }
+
+    /// - Parameter tone: that of a count above 0.
+    private static func count(_ count: UInt64?, _ tone: Tone? = nil) -> (text: String, tone: Tone?) {
+        guard let count else { return ("–", nil) }
+        return (FigureText.grouped(count), count > 0 ? tone : nil)
+    }
+
+    // MARK: Notes
+
+    /// Facts about edges that are rare and too long for a column.
+    var notes: [String] {
+        var (notes, told) = ([String](), Set<String>())
+        for note in report.edges.flatMap(Self.notes) where told.insert(note).inserted {
+            notes.append(TerminalText.plain(note))
+        }
+        return notes
+    }
+
+    private static func notes(on edge: CallEdge) -> [String] {
+        var notes: [String] = []
+        let host = HostName.text(edge.host)
+        if let errors = edge.lostErrors {
+            notes.append("\(edge.caller.name) made no connection to \(host): \(errors.joined(separator: ", "))")
+        }
+        if edge.isOfSpans {
+            let served = edge.servedHost == edge.host ? "" : " as \(HostName.text(edge.servedHost))"
+            notes.append("\(edge.callee.name) serves requests to \(host)\(served), as spans showed")
+        }
+        if let callers = edge.sharedCallers, let sent = edge.sentByAll {
+            notes.append(
+                "\(edge.callee.name) counts \(callers) callers of \(HostName.text(edge.servedHost)) together; they sent "
+                    + FigureText.grouped(sent))
+        }
+        if let uncounted = edge.uncounted, uncounted > 0 {
+            notes.append(
+                "\(edge.callee.name) did not count \(FigureText.counted(uncounted, "request")) that \(edge.caller.name) "
+                    + "had an answer to; a process behind \(host) may have no agent")
+        }
+        return notes
+    }
+
+    // MARK: The next step
+
+    /// The command that shows the requests that were lost or, if none was, those of the edge with the most failures.
+    private var next: String {
+        guard let edge = report.worst ?? mostFailed else { return "" }
+        let source = NextCommand.ofSource(context.flags)
+        var flags = context.flags.filter { !["service", "top"].contains($0.name) && !source.contains($0) }
+        flags += edge.requests.map { CommandFlag($0.name.rawValue, $0.value) }
+        if edge.lostErrors == nil { flags.append(CommandFlag("failed")) }
+        return device.paint("See them:", .dim) + "  " + CommandText.text("requests", flags + source) + "\n"
+    }
+
+    private var mostFailed: CallEdge? {
+        let most = report.edges.max { $0.failureCount < $1.failureCount }
+        return most.flatMap { $0.failureCount > 0 ? $0 : nil }
+    }
+}
+
+extension CallEdge {
+    fileprivate var failureCount: UInt64 { (sent ?? arrived)?.failures.count ?? 0 }
+
+    /// The filters that select its lost requests or, if none was lost, all that the caller sent or else the callee served.
+    fileprivate var requests: [(name: RequestsParameter, value: String)] {
+        let isSent = sent != nil
+        let service = (isSent ? caller : callee).service.map { [(RequestsParameter.service, $0)] } ?? []
+        return service + [(.kind, isSent ? "client" : "server"), (.host, isSent ? host : servedHost)]
+            + (lostErrors ?? []).map { (.error, $0) }
+    }
+}

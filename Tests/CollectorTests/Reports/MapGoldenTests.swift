@@ -1,0 +1,60 @@
+import Foundation
+import Testing
+
+@testable import MartletReports
+
+/// Every output of one map, compared with a file.
+@Suite struct MapGoldenTests {
+    @Test(arguments: [80, 120, 200])
+    func aTerminalShowsTheMapInItsWidth(columns: Int) throws {
+        for isColored in [false, true] {
+            let device = OutputDevice(columns: columns, isColored: isColored)
+            let text = MapTable.text(of: SampleMap.report, SampleMap.context, on: device)
+            try expect(text, in: "map-\(columns)\(isColored ? "-color" : "").txt")
+        }
+    }
+
+    @Test(arguments: [60, 70, 80, 100, 120, 160, 200])
+    func noLineOfTheTableIsLongerThanTheTerminal(columns: Int) {
+        let text = MapTable.text(of: SampleMap.report, SampleMap.context, on: OutputDevice(columns: columns))
+        let table = text.split(separator: "\n", omittingEmptySubsequences: false).drop { !$0.isEmpty }.dropFirst()
+            .prefix { !$0.isEmpty }
+        #expect(table.count == SampleMap.report.edges.count + 1)
+        for line in table { #expect(TextWidth.of(String(line)) <= columns, "\(line)") }
+    }
+
+    @Test func aFileHasEveryColumnUncut() throws {
+        var context = SampleMap.context
+        context.now = nil
+        let text = MapTable.text(of: SampleMap.report, context)
+        try expect(text, in: "map-file.txt")
+        #expect(!text.contains("…"))
+    }
+
+    @Test func programsGetTheMapInAFixedForm() throws {
+        var context = SampleMap.context
+        context.now = nil
+        try expect(try ReportJSON.text(of: SampleMap.report), in: "map.json")
+        try expect(MapCSV.text(of: SampleMap.report), in: "map.csv")
+        try expect(MapMarkdown.text(of: SampleMap.report, context), in: "map.md")
+    }
+
+    @Test func theJSONCanBeReadAgain() throws {
+        let text = try ReportJSON.text(of: SampleMap.report)
+        #expect(try ReportJSON.value(of: MapReport.self, in: Data(text.utf8)) == SampleMap.report)
+    }
+
+    @Test func withoutLostRequestsTheCommandShowsTheFailedOnesOfTheWorstEdge() {
+        var report = SampleMap.report
+        report.edges.removeAll { ($0.lost ?? 0) > 0 }
+        let text = MapTable.text(of: report, SampleMap.context)
+        #expect(text.hasPrefix("No request is known to be lost on its way."))
+        #expect(
+            text.hasSuffix(
+                """
+                See them:  martlet-collector requests --since 1h --environment production --service payments --kind client \
+                --host acquirer.example:443 --failed --collector http://127.0.0.1:4318
+
+                """))
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import HummingbirdTesting
+import MartletReports
+import MartletTelemetry
+import Testing
+
+/// The map on the API.
+@Suite struct MapAPITests {
+    private static func body(_ service: String, _ calls: [(RequestKind, String, Int)]) throws -> [UInt8] {
+        var series: [RequestDimensions: RequestStatistics] = [:]
+        for (kind, host, count) in calls {
+            var dimensions = Samples.dimensions(kind)
+            (dimensions.host, dimensions.port) = (host, 443)
+            series[dimensions] = Samples.statistics(Array(repeating: 0.1, count: count))
+        }
+        let count = UInt64(calls.reduce(0) { $0 + $1.2 })
+        return try MetricsBatch(
+            resource: Samples.resource(service, instance: "\(service)-1"), start: Samples.time(40),
+            end: Samples.time(50), series: series, ledger: Ledger(captured: count, waiting: count)
+        ).otlp()
+    }
+
+    private func withMap(_ body: @Sendable (any TestClientProtocol) async throws -> Void) async throws {
+        try await withServer(clock: { Samples.time(58) }) { client in
+            for (service, calls) in [
+                ("shop", [(.client, "pay", 10), (.client, "mail", 3), (.server, "shop", 5)]),
+                ("pay", [(.server, "pay", 8), (.client, "bank", 4)]),
+            ] as [(String, [(RequestKind, String, Int)])] {
+                _ = try await client.post(try Self.body(service, calls))
+            }
+            try await body(client)
+        }
+    }
+
+    private func report(_ query: String, _ client: any TestClientProtocol) async throws -> MapReport {
+        let response = try await client.get("/api/v1/map?since=1m" + query)
+        #expect(response.status == .ok)
+        return try ReportJSON.value(of: MapReport.self, in: Data(buffer: response.body))
+    }
+
+    private func texts(_ report: MapReport) -> [String] { report.edges.map { "\($0.caller.name) > \($0.callee.name)" } }
+
+    @Test func eachEdgeHasTheCountsOfBothEnds() async throws {
+        try await withMap { client in
+            let map = try await report("", client)
+            #expect(texts(map) == ["shop > pay", "Callers outside > shop", "pay > bank:443", "shop > mail:443"])
+            #expect(map.edgeCount == 4)
+            #expect(map.completeness == 1)
+            let edge = try #require(map.edges.first)
+            #expect(edge.sent?.count == 10 && edge.arrived?.count == 8)
+            #expect(edge.lost == 0 && edge.uncounted == 2)
+            #expect(map.edges[1].sent == nil && map.edges[1].lost == nil && map.edges[1].callers == nil)
+            #expect(map.edges[2].arrived == nil && map.edges[2].uncounted == nil)
+        }
+    }
+
+    /// Callers without an agent have no name.
+    @Test func theEndsOfAnEdgeAreToldApart() async throws {
+        try await withMap { client in
+            let response = try await client.get("/api/v1/map?since=1m&service=shop")
+            let text = String(buffer: response.body)
+            #expect(text.contains("\"caller\" : null"))
+            #expect(text.contains("\"host\" : \"mail:443\""))
+            #expect(text.contains("\"service\" : \"pay\""))
+        }
+    }
+
+    @Test func aServiceChoosesItsEdgesAndALimitTheLargest() async throws {
+        try await withMap { client in
+            #expect(try await texts(report("&service=pay", client)) == ["shop > pay", "pay > bank:443"])
+            let cut = try await report("&top=1", client)
+            #expect(texts(cut) == ["shop > pay"])
+            #expect(cut.edgeCount == 4)
+            #expect(try await report("&environment=none", client).edges.isEmpty)
+        }
+    }
+
+    @Test(arguments: ["host=pay", "top=0", "since=later", "service=a&service=b&top=1&top=2"])
+    func aParameterThatCannotBeReadIs400(query: String) async throws {
+        try await withServer { client in
+            let response = try await client.get("/api/v1/map?" + query)
+            #expect(response.status == .badRequest)
+        }
+    }
+}
