@@ -13,11 +13,13 @@ enum LetterWidth {
 
     /// Returns the text, or as much of its beginning and its end as there is room for. The end is long enough for a port.
     static func cut(_ text: String, to width: Double, isBold: Bool) -> String {
-        let room = isBold ? width / bold : width
-        return (1...maxColumns).reversed().lazy.map { TextWidth.cut(text, to: $0) }.first { of($0) <= room } ?? "…"
+        (1...maxColumns).reversed().lazy.map { TextWidth.cut(text, to: $0) }.first { of($0, isBold: isBold) <= width }
+            ?? "…"
     }
 
-    private static func of(_ text: String) -> Double { text.reduce(0) { $0 + of($1) } }
+    static func of(_ text: String, isBold: Bool) -> Double {
+        text.reduce(0) { $0 + of($1) } * (isBold ? bold : 1)
+    }
 
     private static func of(_ letter: Character) -> Double {
         guard letter.isASCII else { return letter == "…" ? 1 : 1.3 }

@@ -26,7 +26,9 @@ struct MapPicture {
     /// The place of a box's texts in it, and the room at their end, in pixels.
     private static let (indent, margin) = (14.0, 6.0)
     /// The sizes of the letters in the style sheet, in pixels.
-    private static let (nameSize, lineSize) = (14.0, 12.0)
+    private static let (nameSize, lineSize, countSize) = (14.0, 12.0, 13.0)
+    /// The distances of the counts from the beginning and from the end of their edge, in pixels.
+    private static let (start, end) = (6.0, 14.0)
 
     let layout: MapLayout
     /// The texts of the layout's boxes, in their order.
@@ -84,29 +86,35 @@ struct MapPicture {
     }
 
     private func texts(_ wire: MapLayout.Wire, _ numbers: Numbers) -> HTML {
-        let middle = (
-            x: (wire.x1 + wire.x2) / 2, y: wire.course == .forward ? (wire.y1 + wire.y2) / 2 : wire.crest
-        )
         // Numbers stand above an edge that rises, and below one that falls.
         let beside = wire.y2 > wire.y1 ? 18.0 : -7
         return HTML.joined([
-            numbers.sent.map { text("en halo", wire.x1 + 6, wire.y1 + beside, $0) } ?? .none,
-            numbers.arrived.map { text("en halo", wire.x2 - 14, wire.y2 + beside, $0, anchor: "end") } ?? .none,
-            numbers.fault.map { pill(middle, $0) } ?? .none,
+            numbers.sent.map { text("en halo", wire.x1 + Self.start, wire.y1 + beside, $0) } ?? .none,
+            numbers.arrived.map { text("en halo", wire.x2 - Self.end, wire.y2 + beside, $0, anchor: "end") } ?? .none,
+            numbers.fault.map { fault($0, wire, numbers) } ?? .none,
         ])
     }
 
-    private func pill(_ middle: (x: Double, y: Double), _ words: String) -> HTML {
-        let width = Double(words.count) * 6.6 + 20
+    private func fault(_ words: String, _ wire: MapLayout.Wire, _ numbers: Numbers) -> HTML {
+        let width = Self.width(words, Self.lineSize) + 20
+        let place = FaultPlace(
+            wire, width: width,
+            counts: (
+                numbers.sent.map { Self.start + Self.width($0, Self.countSize) } ?? 0,
+                numbers.arrived.map { Self.end + Self.width($0, Self.countSize) } ?? 0
+            ))
         return HTML.joined([
             element(
-                "rect", .class("lost"), Attribute("x", SVG.number(middle.x - width / 2)),
-                Attribute("y", SVG.number(middle.y - 12)), Attribute("width", SVG.number(width)),
-                Attribute("height", "24"), Attribute("rx", "12")
+                "rect", .class("lost"), Attribute("x", SVG.number(place.x - width / 2)),
+                Attribute("y", SVG.number(place.y - FaultPlace.halfHeight)), Attribute("width", SVG.number(width)),
+                Attribute("height", SVG.number(2 * FaultPlace.halfHeight)),
+                Attribute("rx", SVG.number(FaultPlace.halfHeight))
             ) {},
-            text("lt", middle.x, middle.y + 4, words, anchor: "middle"),
+            text("lt", place.x, place.y + 4, words, anchor: "middle"),
         ])
     }
+
+    private static func width(_ text: String, _ size: Double) -> Double { LetterWidth.of(text, isBold: true) * size }
 
     // MARK: Boxes
 

@@ -47,8 +47,14 @@ extension MapReport {
     /// - Parameters:
     ///   - answer: requests by service, kind, host and error.
     ///   - account: that of the services that were asked for.
-    init(_ answer: StatisticsAnswer, _ account: WindowAccount, _ edges: [CallEdge], limit: Int?) {
-        let total = answer.total
+    ///   - services: those that were asked for; `nil` for all.
+    init(
+        _ answer: StatisticsAnswer, _ account: WindowAccount, of services: Set<String>?, _ edges: [CallEdge],
+        limit: Int?
+    ) {
+        let total = answer.groups.reduce(into: RequestGroup(values: [])) { sum, group in
+            if services?.contains(group.values[0] ?? "") ?? true { sum.merge(group) }
+        }
         self.init(
             from: TimeText.format(answer.window.from), to: TimeText.format(answer.window.to),
             completeness: account.completeness, unwatched: UnwatchedTime(account),

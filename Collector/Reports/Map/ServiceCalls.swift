@@ -24,9 +24,9 @@ package struct ServiceCalls: Sendable {
         let account =
             query.filter == filter ? answer.account : try await storage.account(in: answer.window, query.filter)
         seconds = answer.window.seconds
-        let edges = CallGraph(answer.groups, calls, seconds: seconds).edges
-            .filter { $0.touches(query.filter.wanted[.service]) }
-        report = MapReport(answer, account, edges, limit: query.limit)
+        let wanted = query.filter.wanted[.service]
+        let edges = CallGraph(answer.groups, calls, seconds: seconds).edges.filter { $0.touches(wanted) }
+        report = MapReport(answer, account, of: wanted, edges, limit: query.limit)
         services = Self.figures(of: answer)
         made = Dictionary(
             answer.groups.filter { $0.values[1] == RequestKind.client.rawValue }

@@ -99,7 +99,8 @@ package struct MapTable {
             notes.append("\(edge.caller.name) made no connection to \(host): \(errors.joined(separator: ", "))")
         }
         if edge.isOfSpans {
-            let served = edge.servedHost == edge.host ? "" : " as \(HostName.text(edge.servedHost))"
+            let isOther = !edge.servedHost.isEmpty && edge.servedHost != edge.host
+            let served = isOther ? " as \(edge.servedHost)" : ""
             notes.append("\(edge.callee.name) serves requests to \(host)\(served), as spans showed")
         }
         if let callers = edge.sharedCallers, let sent = edge.sentByAll {

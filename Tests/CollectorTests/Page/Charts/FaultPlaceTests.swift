@@ -1,0 +1,32 @@
+import Testing
+
+@testable import MartletPage
+
+@Suite struct FaultPlaceTests {
+    private func wire(_ x2: Double, _ y2: Double) -> MapLayout.Wire {
+        MapLayout.Wire(x1: 0, y1: 100, x2: x2, y2: y2, course: .forward, crest: 0)
+    }
+
+    @Test func aLongLineHasItsFaultsInTheMiddle() {
+        let place = FaultPlace(wire(400, 100), width: 100, counts: (50, 60))
+        #expect((place.x, place.y) == (200, 100))
+    }
+
+    @Test func aCountAtOneEndMovesThemToTheOther() {
+        let place = FaultPlace(wire(160, 100), width: 100, counts: (0, 54))
+        #expect((place.x, place.y) == (56, 100))
+        #expect(place.x + 50 <= 160 - 54)
+    }
+
+    /// Counts stand above a line that rises, and below one that falls.
+    @Test(arguments: [(100.0, 109.0), (80, 109), (120, 91)])
+    func betweenTwoCountsTheyStandOnTheOtherSideOfTheLine(end: Double, y: Double) {
+        let place = FaultPlace(wire(160, end), width: 100, counts: (50, 60))
+        #expect((place.x, place.y) == (80, y))
+    }
+
+    @Test func aSteepLineLeadsAwayFromTheCounts() {
+        let place = FaultPlace(wire(160, 200), width: 100, counts: (50, 60))
+        #expect((place.x, place.y) == (80, 150))
+    }
+}
