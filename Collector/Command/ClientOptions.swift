@@ -34,11 +34,17 @@ struct ClientOptions: ParsableArguments {
 
     static func url(_ text: String) throws -> URL {
         guard let url = URL(string: text), let scheme = url.scheme, ["http", "https"].contains(scheme),
-            url.host != nil, url.port.map((1...65535).contains) ?? true
+            url.host != nil, hasPort(text)
         else {
             throw ValidationError(
                 "--collector must be a URL, such as http://127.0.0.1:4318, with a port from 1 to 65535")
         }
         return url
+    }
+
+    /// Whether the port, if there is one, exists. Foundation takes a port that has no room in 64 bits for none.
+    private static func hasPort(_ url: String) -> Bool {
+        guard let range = URLComponents(string: url)?.rangeOfPort, !range.isEmpty else { return true }
+        return Int(url[range]).map((1...65535).contains) ?? false
     }
 }

@@ -22,15 +22,17 @@ struct ReportColumn: Sendable {
     /// The columns of a table that is written to a pipe or a file: the same for every report. A comparison adds the last one.
     static func piped(phases: Bool, isCompared: Bool) -> [ReportColumn] {
         [.count, .perSecond, .failed, .failureRate, .hung, .cancelled] + latency
-            + (phases ? self.phases : []) + [.received, .apdex, .impact] + (isCompared ? [.verdict] : [])
+            + (phases ? self.phases.map(\.column) : []) + [.received, .apdex, .impact] + (isCompared ? [.verdict] : [])
     }
 
     /// The columns of a terminal that is wide enough.
     ///
-    /// - Parameter fullBar: the failure rate with a full bar.
-    static func terminal(phases: Bool, fullBar: Double) -> [ReportColumn] {
+    /// - Parameters:
+    ///   - phases: the phases that have a column, by their names.
+    ///   - fullBar: the failure rate with a full bar.
+    static func terminal(phases: Set<String>, fullBar: Double) -> [ReportColumn] {
         [.count, .perSecond, .trend, .failureRate, .failureBar(full: fullBar), .failedTrend] + latency
-            + (phases ? self.phases : []) + [.received, .apdex, .impact, .seen, .notes]
+            + self.phases.filter { phases.contains($0.phase) }.map(\.column) + [.received, .apdex, .impact, .seen, .notes]
     }
 
     /// Returns the column with a mark if the rows are sorted by its figure.
@@ -66,11 +68,12 @@ struct ReportColumn: Sendable {
         figure("max ms", .max) { FigureText.figure($0.ofRequests($0.latency.max)) },
     ]
     private static let phases = RequestPhase.allCases.map { phase in
-        figure(phase.rawValue.replacing("_", with: " ") + " ms", Rank(phase)) {
+        let column = figure(phase.rawValue.replacing("_", with: " ") + " ms", Rank(phase)) {
             FigureText.figure($0.phases[phase.rawValue] ?? .nan)
         }
+        return (phase: phase.rawValue, column: column)
     }
-    static let phaseTitles = phases.map(\.column.title)
+    static let phaseTitles = phases.map(\.column.column.title)
     private static let received = figure("received KiB", .received) {
         FigureText.figure(Double($0.bytes.received) / 1024)
     }

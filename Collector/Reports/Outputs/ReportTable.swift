@@ -101,7 +101,7 @@ package struct ReportTable {
     var heading: String { ReportHeading(self).lines.joined(separator: "\n") }
 
     private var sectioned: (table: TextTable, rows: [Int: Int]) {
-        let figures = ReportColumn.terminal(phases: context.showsPhases, fullBar: fullBar).map {
+        let figures = ReportColumn.terminal(phases: knownPhases, fullBar: fullBar).map {
             $0.marked(context.sortedBy)
         }
         let names = report.by.filter { !common.contains($0) && !($0 == .kind && report.by.count > 1) }
@@ -132,8 +132,16 @@ package struct ReportTable {
         return [TextTable.Cell(verdict.map(VerdictText.sign) ?? "", verdict.flatMap(VerdictText.tone))]
     }
 
-    /// Returns a line about phases that were asked for and have no room.
+    /// The phases that were asked for and that a row has, by their names.
+    private var knownPhases: Set<String> {
+        context.showsPhases ? Set(report.rows.flatMap { $0.measures.phases.keys }) : []
+    }
+
+    /// Returns a line about phases that were asked for and are not known, or have no room.
     private func hint(at leftOut: [String]) -> String {
+        if context.showsPhases, knownPhases.isEmpty {
+            return device.paint("No sender tells the phases of these requests.", .dim) + "\n"
+        }
         let phases = leftOut.filter(ReportColumn.phaseTitles.contains)
         guard !phases.isEmpty else { return "" }
         return device.paint("No room for \(phases.joined(separator: ", ")). A pipe has every column.", .dim) + "\n"

@@ -107,6 +107,7 @@ import Testing
 
     @Test(arguments: [
         ["report", "--collector", "http://127.0.0.1:99999"], ["report", "--collector", "http://127.0.0.1:0"],
+        ["report", "--collector", "http://127.0.0.1:18446744073709551616"],
         ["health"], ["serve"], ["migrate", "--store", "clickhouse:http://127.0.0.1:0/martlet"],
         ["report", "--store", "clickhouse:http://127.0.0.1:99999/martlet"],
         ["migrate", "--store", "clickhouse:http://127.0.0.1:99999/martlet"],

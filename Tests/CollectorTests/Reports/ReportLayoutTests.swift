@@ -297,8 +297,19 @@ import Testing
     @Test func phasesWithoutRoomAreTold() {
         var context = SampleReport.context
         context.showsPhases = true
-        #expect(lines(SampleReport.report, context, columns: 120).contains { $0.hasPrefix("No room for queue ms") })
+        #expect(lines(SampleReport.report, context, columns: 80).contains { $0.hasPrefix("No room for queue ms") })
         #expect(!lines(SampleReport.report, context, columns: 250).contains { $0.hasPrefix("No room") })
+    }
+
+    @Test func aTerminalHasColumnsForThePhasesThatAreKnown() {
+        var (report, context) = (report([.endpoint], [(["/a"], 1, 0), (["/b"], 1, 0)]), ReportContext())
+        context.showsPhases = true
+        for row in report.rows.indices { report.rows[row].measures.phases = [:] }
+        #expect(lines(report, context, columns: 200).contains("No sender tells the phases of these requests."))
+        report.rows[1].measures.phases = ["dns": 4]
+        let titles = lines(report, context, columns: 200).first { $0.hasPrefix("endpoint") } ?? ""
+        #expect(titles.contains("dns ms") && !titles.contains("tls ms"))
+        #expect(lines(report, context, columns: nil).contains { $0.contains("tls ms") })
     }
 
     @Test func aDayBesidesTodayHasItsDate() {
