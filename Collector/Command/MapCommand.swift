@@ -16,10 +16,13 @@ struct MapCommand: AsyncParsableCommand {
     @Option(help: "Only edges that begin or end at this service.")
     var service: [String] = []
 
-    @Option(help: "Only requests of services in this environment, such as production.")
+    @Option(help: "Only services in this environment, such as production. Other ends of their edges are hosts.")
     var environment: [String] = []
 
-    @Option(help: "The greatest number of edges to show, those with the most requests. (default: all)")
+    @Option(
+        help:
+            "The greatest number of edges to show: those with lost requests, then those with the most requests. (default: all)"
+    )
     var top: String?
 
     @OptionGroup var output: OutputOptions<ReportFormat>

@@ -1,14 +1,14 @@
-/// The middle of the text about an edge's faults. It lies on the line, clear of the counts at the ends.
-struct FaultPlace {
+/// The middle of the text about an edge's faults: on the line if it is clear there of counts, boxes and other texts.
+struct FaultPlace: Equatable {
     /// Half the height of the text's frame, in pixels.
     static let halfHeight = 12.0
-    /// The height from a line to the counts beside it, which stand above a line that rises and below one that falls.
+    /// The height from a line to the counts, which stand above its ends.
     private static let clearance = 3.0
     /// A line that rises or falls by more leads away from the counts.
     private static let steep = 60.0
 
-    let x: Double
-    let y: Double
+    var x: Double
+    var y: Double
 
     /// - Parameters:
     ///   - width: that of the text's frame.
@@ -25,9 +25,35 @@ struct FaultPlace {
         } else if least <= most {
             (x, y) = (min(max(middle.x, least), most), middle.y)
         } else {
-            // On the other side of the line than the counts.
-            let side = wire.y2 > wire.y1 ? -1.0 : 1
-            (x, y) = (middle.x, wire.y1 + side * (Self.halfHeight - Self.clearance))
+            (x, y) = (middle.x, max(wire.y1, wire.y2) + Self.halfHeight - Self.clearance)
         }
+    }
+
+    /// Returns this place, one below the line's beginning, or one farther below; the first that is free.
+    func free(of taken: [TextFrame], _ wire: MapLayout.Wire, width: Double) -> FaultPlace {
+        var start = self
+        (start.x, start.y) = (wire.x1 + 6 + width / 2, wire.y1 + Self.halfHeight - Self.clearance)
+        let lower = (1...4).map { step in
+            var place = start
+            place.y += Double(step) * 2 * Self.halfHeight
+            return place
+        }
+        return ([self, start] + lower).first { place in !taken.contains { $0.meets(place.frame(width)) } } ?? self
+    }
+
+    func frame(_ width: Double) -> TextFrame {
+        TextFrame(x: x - width / 2, y: y - Self.halfHeight, width: width, height: 2 * Self.halfHeight)
+    }
+}
+
+/// A part of a picture that is taken, in pixels.
+struct TextFrame: Equatable {
+    var x: Double
+    var y: Double
+    var width: Double
+    var height: Double
+
+    func meets(_ other: TextFrame) -> Bool {
+        x < other.x + other.width && other.x < x + width && y < other.y + other.height && other.y < y + height
     }
 }

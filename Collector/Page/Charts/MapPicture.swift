@@ -29,6 +29,8 @@ struct MapPicture {
     private static let (nameSize, lineSize, countSize) = (14.0, 12.0, 13.0)
     /// The distances of the counts from the beginning and from the end of their edge, in pixels.
     private static let (start, end) = (6.0, 14.0)
+    /// The distance of the counts from their edge, and of an edge that does not lead to the right from the boxes, in pixels.
+    private static let (above, loopReach) = (7.0, 70.0)
 
     let layout: MapLayout
     /// The texts of the layout's boxes, in their order.
@@ -37,16 +39,20 @@ struct MapPicture {
     let numbers: [Numbers]
 
     var html: HTML {
-        let (width, height) = (SVG.number(layout.width + 2), SVG.number(layout.height))
+        // An edge that does not lead to the right reaches past the boxes.
+        let side = layout.wires.allSatisfy { $0.course == .forward } ? 1 : Self.loopReach
+        let (width, height) = (SVG.number(layout.width + 2 * side), SVG.number(layout.height))
         return element(
-            "svg", .class("map"), Attribute("viewBox", "-1 0 \(width) \(height)"), Attribute("width", width),
-            Attribute("height", height), .role("group"), .label("Who calls whom; the same as a table below")
+            "svg", .class("map"), Attribute("viewBox", "\(SVG.number(-side)) 0 \(width) \(height)"),
+            Attribute("width", width), Attribute("height", height), .role("group"),
+            .label("Who calls whom; the same as a table below")
         ) {
             element("g", .class("edges")) {
                 for (wire, numbers) in zip(layout.wires, numbers) { edge(wire, numbers) }
             }
             for (box, label) in zip(layout.boxes, labels) { node(box, label) }
-            for (wire, numbers) in zip(layout.wires, numbers) { texts(wire, numbers) }
+            for (wire, numbers) in zip(layout.wires, numbers) { counts(wire, numbers) }
+            for fault in faults { fault }
         }
     }
 
@@ -71,7 +77,7 @@ struct MapPicture {
     private func course(_ wire: MapLayout.Wire) -> String {
         let end = wire.x2 - 8
         // The ends are flat, so that the numbers beside them are clear of the line.
-        let reach = wire.course == .forward ? 0.8 * (end - wire.x1) : 70
+        let reach = wire.course == .forward ? 0.8 * (end - wire.x1) : Self.loopReach
         let points = [
             (wire.x1, wire.y1), (wire.x1 + reach, bend(wire, wire.y1)), (end - reach, bend(wire, wire.y2)),
             (end, wire.y2),
@@ -85,29 +91,41 @@ struct MapPicture {
         wire.course == .forward ? y : (wire.crest - y / 4) / 0.75
     }
 
-    private func texts(_ wire: MapLayout.Wire, _ numbers: Numbers) -> HTML {
-        // Numbers stand above an edge that rises, and below one that falls.
-        let beside = wire.y2 > wire.y1 ? 18.0 : -7
-        return HTML.joined([
-            numbers.sent.map { text("en halo", wire.x1 + Self.start, wire.y1 + beside, $0) } ?? .none,
-            numbers.arrived.map { text("en halo", wire.x2 - Self.end, wire.y2 + beside, $0, anchor: "end") } ?? .none,
-            numbers.fault.map { fault($0, wire, numbers) } ?? .none,
+    /// The counts stand above the ends of their edge, so that those of edges side by side are apart.
+    private func counts(_ wire: MapLayout.Wire, _ numbers: Numbers) -> HTML {
+        HTML.joined([
+            numbers.sent.map { text("en halo", wire.x1 + Self.start, wire.y1 - Self.above, $0) } ?? .none,
+            numbers.arrived.map { text("en halo", wire.x2 - Self.end, wire.y2 - Self.above, $0, anchor: "end") }
+                ?? .none,
         ])
     }
 
-    private func fault(_ words: String, _ wire: MapLayout.Wire, _ numbers: Numbers) -> HTML {
-        let width = Self.width(words, Self.lineSize) + 20
-        let place = FaultPlace(
-            wire, width: width,
-            counts: (
-                numbers.sent.map { Self.start + Self.width($0, Self.countSize) } ?? 0,
-                numbers.arrived.map { Self.end + Self.width($0, Self.countSize) } ?? 0
-            ))
+    /// The texts about faults, each clear of those before it.
+    private var faults: [HTML] {
+        var taken = layout.boxes.map { TextFrame(x: $0.x, y: $0.y, width: MapLayout.boxWidth, height: $0.height) }
+        var texts: [HTML] = []
+        for (wire, numbers) in zip(layout.wires, numbers) {
+            guard let words = numbers.fault else { continue }
+            let width = Self.width(words, Self.lineSize) + 20
+            let place = FaultPlace(
+                wire, width: width,
+                counts: (
+                    numbers.sent.map { Self.start + Self.width($0, Self.countSize) } ?? 0,
+                    numbers.arrived.map { Self.end + Self.width($0, Self.countSize) } ?? 0
+                )
+            ).free(of: taken, wire, width: width)
+            taken.append(place.frame(width))
+            texts.append(fault(words, place, width: width))
+        }
+        return texts
+    }
+
+    private func fault(_ words: String, _ place: FaultPlace, width: Double) -> HTML {
+        let frame = place.frame(width)
         return HTML.joined([
             element(
-                "rect", .class("lost"), Attribute("x", SVG.number(place.x - width / 2)),
-                Attribute("y", SVG.number(place.y - FaultPlace.halfHeight)), Attribute("width", SVG.number(width)),
-                Attribute("height", SVG.number(2 * FaultPlace.halfHeight)),
+                "rect", .class("lost"), Attribute("x", SVG.number(frame.x)), Attribute("y", SVG.number(frame.y)),
+                Attribute("width", SVG.number(width)), Attribute("height", SVG.number(frame.height)),
                 Attribute("rx", SVG.number(FaultPlace.halfHeight))
             ) {},
             text("lt", place.x, place.y + 4, words, anchor: "middle"),

@@ -28,7 +28,10 @@ struct EdgesTable {
             }
             if report.edges.count < report.edgeCount {
                 element("p", .class("hint")) {
-                    "The \(FigureText.grouped(UInt64(report.edges.count))) with the most requests."
+                    """
+                    The first \(FigureText.grouped(UInt64(report.edges.count))): those with lost requests, then those with the \
+                    most requests.
+                    """
                 }
             }
             commandLine
@@ -61,15 +64,17 @@ struct EdgesTable {
     private func path(_ edge: CallEdge) -> String {
         let host = HostName.text(edge.host)
         guard edge.isOfSpans else { return host }
-        return edge.servedHost.isEmpty || edge.servedHost == edge.host
-            ? "\(host), as spans showed" : "\(host), served as \(edge.servedHost), as spans showed"
+        return host + (edge.otherHosts.map { ", served as \($0)" } ?? "") + ", as spans showed"
     }
 
     @HTMLBuilder private func arrived(_ edge: CallEdge, _ addresses: EdgeAddresses) -> HTML {
         if let arrived = edge.arrived {
             link(addresses.arrived) { FigureText.grouped(arrived.count) }
-            if let callers = edge.sharedCallers, let sent = edge.sentByAll {
-                element("span", .class("sub num")) { "of \(FigureText.grouped(sent)) by \(callers) callers" }
+            if edge.isShared, let sent = edge.sentByAll, let edges = edge.sharedBy {
+                element("span", .class("sub num")) { "of \(FigureText.grouped(sent)) in \(edges) edges" }
+            }
+            if let others = edge.fromOutside, others > 0 {
+                element("span", .class("sub num")) { "\(FigureText.grouped(others)) from callers not known" }
             }
         } else {
             unknown
@@ -107,7 +112,7 @@ struct EdgesTable {
     private var dash: HTML { element("span", .class("zero")) { "–" } }
 
     private var commandLine: HTML {
-        let parameters = map.visit.parameters(for: MapParameter.self)
+        let parameters = map.visit.parameters(for: MapParameter.self, leavingOut: [.top])
         return CommandLine(
             command: CommandText.text("map", parameters.commandFlags),
             formats: [("JSON", PageAddress("/api/v1/map", parameters.query))]
@@ -127,7 +132,11 @@ struct EdgeAddresses {
     }
 
     var sent: PageAddress { requests(of: edge.caller, .client, edge.host) }
-    var arrived: PageAddress { requests(of: edge.callee, .server, edge.servedHost) }
+    var arrived: PageAddress {
+        edge.servedHosts.dropFirst().reduce(
+            requests(of: edge.callee, .server, edge.servedHosts.first ?? edge.host)
+        ) { $0.adding(.host, $1) }
+    }
 
     var lost: PageAddress { (edge.lostErrors ?? []).reduce(sent) { $0.adding(.error, $1) } }
 

@@ -17,7 +17,7 @@ struct MapTexts {
         let lost = edge.lost ?? 0
         return MapPicture.Numbers(
             count: edge.count, sent: edge.sent.map { FigureText.grouped($0.count) },
-            arrived: edge.sharedCallers == nil ? edge.arrived.map { FigureText.grouped($0.count) } : nil,
+            arrived: !edge.isShared ? edge.arrived.map { FigureText.grouped($0.count) } : nil,
             fault: lost > 0
                 ? "\(FigureText.grouped(lost)) lost"
                 : edge.isFailing ? "\(FigureText.percent(edge.failureRate)) % failed" : nil,

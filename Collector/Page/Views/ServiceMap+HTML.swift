@@ -26,7 +26,7 @@ extension ServiceMap {
             "No connection was made for them: "
             link(EdgeAddresses(visit: visit, edge: worst).lost) { (worst.lostErrors ?? []).joined(separator: ", ") }
             ". \(worst.caller.name) sent \(FigureText.grouped(sent.count))"
-            if let arrived = worst.arrived, worst.sharedCallers == nil {
+            if let arrived = worst.arrived, !worst.isShared {
                 ", \(worst.callee.name) received \(FigureText.grouped(arrived.count))"
             }
             "; each side counts by itself. "
@@ -53,7 +53,10 @@ extension ServiceMap {
             ) { MapTexts(map: self).html }
             if report.edgeCount > Self.maxDrawn {
                 element("p", .class("hint")) {
-                    "The \(Self.maxDrawn) edges with the most requests, of \(FigureText.grouped(UInt64(report.edgeCount)))."
+                    """
+                    \(Self.maxDrawn) of \(FigureText.grouped(UInt64(report.edgeCount))) edges: those with lost requests, then \
+                    those with the most requests.
+                    """
                 }
             }
         }

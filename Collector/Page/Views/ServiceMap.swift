@@ -15,14 +15,17 @@ package struct ServiceMap: Sendable {
 
     /// - Throws: ``ParameterError``, ``TooManyGroups``, or the store's error.
     package init(_ visit: Visit, in storage: some Storage) async throws {
-        guard visit.filters.allSatisfy({ PageParameter.scope.contains($0.name) }) else {
-            throw ParameterError("the map can be filtered by service and environment alone")
+        if let other = visit.filters.first(where: { !PageParameter.scope.contains($0.name) }) {
+            throw ParameterError(
+                "\(other.name.rawValue) is no filter of the map, which has service and environment alone")
         }
         self.visit = visit
-        facts = try await PageFacts(visit, in: storage)
+        var facts = try await PageFacts(visit, in: storage)
         calls = try await ServiceCalls(
             MapQuery(window: visit.window, filter: visit.filter, limit: Self.maxListed), in: storage)
-        // The other end of an edge may be of any service.
+        // Both ends count.
+        facts.completeness = calls.report.completeness
+        self.facts = facts
         var filter = visit.filter
         filter.removeAll(.service)
         agents = try await storage.agents(seenSince: visit.window.from, limit: AgentsReport.maxAgents).agents
@@ -30,6 +33,5 @@ package struct ServiceMap: Sendable {
         empty = calls.report.edges.isEmpty ? try await EmptyState(visit, in: storage) : nil
     }
 
-    /// The edges with the most requests first.
     var report: MapReport { calls.report }
 }

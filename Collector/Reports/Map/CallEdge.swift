@@ -4,8 +4,8 @@ package struct CallEdge: Sendable, Equatable, Codable {
     package var callee: MapPlace
     /// The host that was called or, if the callers are not known, the host that was served.
     package var host: String
-    /// The host as which the callee counted the requests. It differs from ``host`` behind a proxy.
-    package var servedHost: String
+    /// The hosts as which the callee counted the requests. They differ from ``host`` behind a proxy.
+    package var servedHosts: [String]
     /// Whether only observed calls tell the callee: its host is another.
     package var isOfSpans = false
     /// The requests as the caller counted them; `nil` if it has no agent.
@@ -16,22 +16,28 @@ package struct CallEdge: Sendable, Equatable, Codable {
     package var lostErrors: [String]?
     /// Sent requests without an answer that may have arrived: they were reset, timed out, hung or were cancelled.
     package var unanswered: UInt64?
-    /// The requests as the callee counted them; `nil` if it has no agent. All callers of the host are among them.
+    /// The requests as the callee counted them; `nil` if it has no agent. It counts all callers of its hosts together.
     package var arrived: CallFigures?
-    /// Watched callers of the host, whose requests ``arrived`` has together; `nil` if one end has no agent.
-    package var callers: Int?
-    /// The requests that all watched callers of the host sent together; `nil` if one end has no agent.
+    /// The edges whose requests ``arrived`` has together; `nil` if one end has no agent.
+    package var sharedBy: Int?
+    /// The requests that the callers of these edges sent; `nil` if one end has no agent.
     package var sentByAll: UInt64?
-    /// Requests that the caller had an answer to and the callee did not count; 0 if they are few enough to lie at the window's ends.
-    /// Some of the host's processes may have no agent. `nil` unless the callee has one caller and both have agents.
+    /// Requests that arrived and that none of these callers sent: their callers have no agent, or their counts are missing. 0 if they
+    /// are few enough to lie at the window's ends; `nil` if one end has no agent.
+    package var fromOutside: UInt64?
+    /// Requests that the caller had an answer to and the callee did not count: a proxy answered, a process has no agent, or its counts
+    /// are missing. 0 if they are few enough to lie at the window's ends. `nil` unless both ends have agents, the callee's sends
+    /// metrics, and no other edge shares ``arrived``.
     package var uncounted: UInt64?
 
     private enum CodingKeys: String, CodingKey {
-        case caller, callee, host, sent, lost, unanswered, arrived, callers, uncounted
-        case servedHost = "served_host"
+        case caller, callee, host, sent, lost, unanswered, arrived, uncounted
+        case servedHosts = "served_hosts"
         case isOfSpans = "is_of_spans"
         case lostErrors = "lost_errors"
+        case sharedBy = "shared_by"
         case sentByAll = "sent_by_all"
+        case fromOutside = "from_outside"
     }
 
     /// The figures of the caller or, if it is not known, of the callee.
@@ -46,6 +52,12 @@ package struct CallEdge: Sendable, Equatable, Codable {
 
     package static let failing = 0.05
 
-    /// The number of callers, if the callee counts several together.
-    package var sharedCallers: Int? { callers.flatMap { $0 > 1 ? $0 : nil } }
+    /// Whether ``arrived`` has the requests of other edges as well.
+    package var isShared: Bool { (sharedBy ?? 1) > 1 }
+
+    /// The served hosts as they are read, if they differ from the called one.
+    package var otherHosts: String? {
+        let others = servedHosts.filter { !$0.isEmpty && $0 != host }
+        return others.isEmpty ? nil : others.joined(separator: ", ")
+    }
 }

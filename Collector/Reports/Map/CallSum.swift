@@ -15,7 +15,7 @@ struct CallSum {
     mutating func add(_ group: RequestGroup, error: String?) {
         self.group.merge(group)
         guard let error, Self.unreached.contains(error) else { return }
-        // A request with a status was answered, whatever its error is called.
+        // A request with a status of failure was answered, whatever its error is called.
         lost &+= min(group.count, group.outcomes[.transportFailure])
         errors.insert(error)
     }

@@ -14,7 +14,7 @@ package struct MapReport: Sendable, Equatable, Codable, WindowReport {
     package var lastSeen: String?
     /// The number of edges, including those that a limit cut off.
     package var edgeCount: Int
-    /// The edges with the most requests first.
+    /// Edges with lost requests first, and then those with the most requests.
     package var edges: [CallEdge]
 
     private enum CodingKeys: String, CodingKey {
@@ -28,10 +28,7 @@ package struct MapReport: Sendable, Equatable, Codable, WindowReport {
     }
 
     /// The edge with the most requests that are known to be lost; `nil` if none is.
-    package var worst: CallEdge? {
-        let worst = edges.max { ($0.lost ?? 0) < ($1.lost ?? 0) }
-        return worst.flatMap { ($0.lost ?? 0) > 0 ? $0 : nil }
-    }
+    package var worst: CallEdge? { edges.first.flatMap { ($0.lost ?? 0) > 0 ? $0 : nil } }
 
     /// The answer in a sentence, without its full stop.
     package var sentence: String {
@@ -46,14 +43,14 @@ package struct MapReport: Sendable, Equatable, Codable, WindowReport {
 extension MapReport {
     /// - Parameters:
     ///   - answer: requests by service, kind, host and error.
-    ///   - account: that of the services that were asked for.
-    ///   - services: those that were asked for; `nil` for all.
+    ///   - account: that of the services at the ends of the edges.
+    ///   - services: these services.
     init(
-        _ answer: StatisticsAnswer, _ account: WindowAccount, of services: Set<String>?, _ edges: [CallEdge],
+        _ answer: StatisticsAnswer, _ account: WindowAccount, of services: Set<String>, _ edges: [CallEdge],
         limit: Int?
     ) {
         let total = answer.groups.reduce(into: RequestGroup(values: [])) { sum, group in
-            if services?.contains(group.values[0] ?? "") ?? true { sum.merge(group) }
+            if services.contains(group.values[0] ?? "") { sum.merge(group) }
         }
         self.init(
             from: TimeText.format(answer.window.from), to: TimeText.format(answer.window.to),

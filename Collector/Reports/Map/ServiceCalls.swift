@@ -13,20 +13,20 @@ package struct ServiceCalls: Sendable {
     private let made: [[String?]: RequestGroup]
     private let seconds: Double
 
-    /// - Throws: ``TooManyGroups``, or the store's error.
+    /// - Throws: ``ParameterError`` if there are too many rows, or the store's error.
     package init(_ query: MapQuery, in storage: some Storage) async throws {
         // The other end of an edge may be of any service.
         var filter = query.filter
         filter.removeAll(.service)
-        let answer = try await storage.statistics(
-            StatisticsQuery(window: query.window, filter: filter, by: [.service, .kind, .host, .error]))
+        let answer = try await Self.answer(in: query.window, filter, storage)
         let calls = try await storage.calls(in: answer.window, filter, limit: Self.maxCalls)
-        let account =
-            query.filter == filter ? answer.account : try await storage.account(in: answer.window, query.filter)
-        seconds = answer.window.seconds
         let wanted = query.filter.wanted[.service]
+        seconds = answer.window.seconds
         let edges = CallGraph(answer.groups, calls, seconds: seconds).edges.filter { $0.touches(wanted) }
-        report = MapReport(answer, account, of: wanted, edges, limit: query.limit)
+        let ends = Set(edges.flatMap { [$0.caller.service, $0.callee.service].compactMap(\.self) })
+        if wanted != nil { for service in ends.union(wanted ?? []) { filter.select(.service, service) } }
+        let account = wanted == nil ? answer.account : try await storage.account(in: answer.window, filter)
+        report = MapReport(answer, account, of: ends, edges, limit: query.limit)
         services = Self.figures(of: answer)
         made = Dictionary(
             answer.groups.filter { $0.values[1] == RequestKind.client.rawValue }
@@ -35,6 +35,18 @@ package struct ServiceCalls: Sendable {
             var sum = sum
             sum.merge(group)
             return sum
+        }
+    }
+
+    private static func answer(
+        in window: TimeWindow, _ filter: RequestFilter, _ storage: some Storage
+    ) async throws -> StatisticsAnswer {
+        do {
+            return try await storage.statistics(
+                StatisticsQuery(window: window, filter: filter, by: [.service, .kind, .host, .error]))
+        } catch let error as TooManyGroups {
+            throw ParameterError(
+                "the map is made of more than \(error.limit) rows; ask for a shorter time or for one environment")
         }
     }
 

@@ -1,3 +1,4 @@
+import MartletStorage
 import MartletTelemetry
 
 /// The first lines above a table: the answer in a sentence, and the window and its data.
@@ -19,8 +20,10 @@ struct HeadingLine {
 
     private var circumstances: [(text: String, tone: Tone?)] {
         var parts: [(text: String, tone: Tone?)] = []
-        if let environment = context.flag("environment") {
-            parts.append((environment.isEmpty ? "no environment" : TerminalText.plain(environment), .dim))
+        let environments = context.flags.filter { $0.name == Dimension.environment.rawValue }.compactMap(\.value)
+        if !environments.isEmpty {
+            let names = environments.map { $0.isEmpty ? "no environment" : TerminalText.plain($0) }
+            parts.append((names.joined(separator: " and "), .dim))
         }
         parts.append((WindowText.sentence(of: report, now: context.now), .dim))
         parts.append(completeness)

@@ -17,7 +17,7 @@ package enum MapCSV {
         ("callee_service", { CSVCell.text($0.callee.service ?? "") }),
         ("callee_host", { CSVCell.text($0.callee.host ?? "") }),
         ("host", { CSVCell.text($0.host) }),
-        ("served_host", { CSVCell.text($0.servedHost) }),
+        ("served_hosts", { CSVCell.text($0.servedHosts.joined(separator: " ")) }),
         ("is_of_spans", { String($0.isOfSpans) }),
     ]
 
@@ -40,8 +40,9 @@ package enum MapCSV {
     ]
 
     private static let callers: [Cell] = [
-        ("callers", { $0.callers.map(String.init) ?? "" }),
+        ("shared_by", { $0.sharedBy.map(String.init) ?? "" }),
         ("sent_by_all", { count($0.sentByAll) }),
+        ("from_outside", { count($0.fromOutside) }),
         ("uncounted", { count($0.uncounted) }),
     ]
 

@@ -24,10 +24,9 @@ package struct MapTable {
         let answer = report.edges.isEmpty ? nil : TerminalText.plain(report.sentence) + "."
         var lines = HeadingLine(report: report, context: context, device: device).lines(answer) + report.gaps
         if report.edges.count < report.edgeCount {
-            let (shown, all) = (
-                FigureText.grouped(UInt64(report.edges.count)), FigureText.grouped(UInt64(report.edgeCount))
-            )
-            lines.append("the \(shown) edges with the most requests, of \(all)")
+            lines.append(
+                "\(FigureText.grouped(UInt64(report.edges.count))) of \(FigureText.counted(report.edgeCount, "edge")): "
+                    + "those with lost requests, then those with the most requests")
         }
         return lines
     }
@@ -99,19 +98,23 @@ package struct MapTable {
             notes.append("\(edge.caller.name) made no connection to \(host): \(errors.joined(separator: ", "))")
         }
         if edge.isOfSpans {
-            let isOther = !edge.servedHost.isEmpty && edge.servedHost != edge.host
-            let served = isOther ? " as \(edge.servedHost)" : ""
+            let served = edge.otherHosts.map { " as \($0)" } ?? ""
             notes.append("\(edge.callee.name) serves requests to \(host)\(served), as spans showed")
         }
-        if let callers = edge.sharedCallers, let sent = edge.sentByAll {
+        if edge.isShared, let edges = edge.sharedBy, let sent = edge.sentByAll, let arrived = edge.arrived {
             notes.append(
-                "\(edge.callee.name) counts \(callers) callers of \(HostName.text(edge.servedHost)) together; they sent "
-                    + FigureText.grouped(sent))
+                "\(edge.callee.name) counts \(edges) edges together: \(FigureText.grouped(sent)) sent, "
+                    + "\(FigureText.grouped(arrived.count)) arrived")
+        }
+        if let others = edge.fromOutside, others > 0 {
+            notes.append(
+                "\(edge.callee.name) got \(FigureText.counted(others, "request")) that none of its known callers counted; "
+                    + "others have no agent, or counts are missing")
         }
         if let uncounted = edge.uncounted, uncounted > 0 {
             notes.append(
                 "\(edge.callee.name) did not count \(FigureText.counted(uncounted, "request")) that \(edge.caller.name) "
-                    + "had an answer to; a process behind \(host) may have no agent")
+                    + "had an answer to; a proxy answered, a process has no agent, or counts are missing")
         }
         return notes
     }
@@ -141,7 +144,7 @@ extension CallEdge {
     fileprivate var requests: [(name: RequestsParameter, value: String)] {
         let isSent = sent != nil
         let service = (isSent ? caller : callee).service.map { [(RequestsParameter.service, $0)] } ?? []
-        return service + [(.kind, isSent ? "client" : "server"), (.host, isSent ? host : servedHost)]
+        return service + [(.kind, isSent ? "client" : "server"), (.host, host)]
             + (lostErrors ?? []).map { (.error, $0) }
     }
 }

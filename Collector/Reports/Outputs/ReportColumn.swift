@@ -32,7 +32,9 @@ struct ReportColumn: Sendable {
     ///   - fullBar: the failure rate with a full bar.
     static func terminal(phases: Set<String>, fullBar: Double) -> [ReportColumn] {
         [.count, .perSecond, .trend, .failureRate, .failureBar(full: fullBar), .failedTrend] + latency
-            + self.phases.filter { phases.contains($0.phase) }.map(\.column) + [.received, .apdex, .impact, .seen, .notes]
+            + self.phases.filter { phases.contains($0.phase) }.map(\.column) + [
+                .received, .apdex, .impact, .seen, .notes,
+            ]
     }
 
     /// Returns the column with a mark if the rows are sorted by its figure.

@@ -124,7 +124,7 @@ import Testing
             let page = try await client.read("/map?since=1m")
             #expect(page.status == 200)
             #expect(page.text.contains("Edges 200"))
-            #expect(page.text.contains("The 40 edges with the most requests, of 200."))
+            #expect(page.text.contains("40 of 200 edges: those with lost requests, then those with the most requests."))
             #expect(page.markup.ranges(of: "class=\"edge").count == 41)
         }
     }
@@ -155,7 +155,7 @@ import Testing
         try await withServer { client in
             let page = try await client.read("/map?method=GET")
             #expect(page.status == 400)
-            #expect(page.text.contains("the map can be filtered by service and environment alone"))
+            #expect(page.text.contains("method is no filter of the map, which has service and environment alone"))
         }
     }
 }

@@ -61,7 +61,7 @@ import Testing
                 Self.requests("pay", .server, "pay:8443", 16),
             ])
         #expect(Self.texts(graph) == ["shop > pay: 10 16", "desk > pay: 7 16"])
-        #expect(graph.edges.map(\.callers) == [2, 2])
+        #expect(graph.edges.map(\.sharedBy) == [2, 2])
         #expect(graph.edges.map(\.sentByAll) == [17, 17])
     }
 
@@ -73,7 +73,7 @@ import Testing
             ], [call])
         #expect(Self.texts(graph) == ["shop > pay: 10 9"])
         #expect(graph.edges.map(\.isOfSpans) == [true])
-        #expect(graph.edges.map(\.servedHost) == ["10.0.0.1:8443"])
+        #expect(graph.edges.map(\.servedHosts) == [["10.0.0.1:8443"]])
     }
 
     @Test func aProxyInFrontOfSeveralServicesIsAPlaceOfItsOwn() {
@@ -107,5 +107,49 @@ import Testing
             ])
         #expect(
             Self.texts(graph) == ["Callers outside > pay: ? 3", "shop > {other}: 3 ?", "Callers outside > stock: ? 2"])
+    }
+
+    @Test func aCallerBehindAProxyAndADirectOneShareTheCount() {
+        let call = ObservedCall(caller: "shop", calledHost: "proxy:80", callee: "pay", servedHost: "pay:8443")
+        let graph = Self.graph(
+            [
+                Self.requests("shop", .client, "proxy:80", 1000), Self.requests("jobs", .client, "pay:8443", 100),
+                Self.requests("pay", .server, "pay:8443", 1100),
+            ], [call])
+        #expect(Self.texts(graph) == ["shop > pay: 1000 1100", "jobs > pay: 100 1100"])
+        #expect(graph.edges.map(\.sharedBy) == [2, 2])
+        #expect(graph.edges.map(\.uncounted) == [nil, nil])
+    }
+
+    @Test func aBalancerBeforeSeveralInstancesIsOneEdge() {
+        let calls = ["10.0.0.1:80", "10.0.0.2:80"].map {
+            ObservedCall(caller: "shop", calledHost: "balancer:443", callee: "pay", servedHost: $0)
+        }
+        let graph = Self.graph(
+            [
+                Self.requests("shop", .client, "balancer:443", 100), Self.requests("pay", .server, "10.0.0.1:80", 60),
+                Self.requests("pay", .server, "10.0.0.2:80", 40),
+            ], Set(calls))
+        #expect(Self.texts(graph) == ["shop > pay: 100 100"])
+        #expect(graph.edges.first?.servedHosts == ["10.0.0.1:80", "10.0.0.2:80"])
+        #expect(graph.edges.first?.uncounted == 0)
+    }
+
+    @Test func requestsThatNoKnownCallerSentAreTold() {
+        let graph = Self.graph([
+            Self.requests("shop", .client, "pay:8443", 120),
+            Self.requests("shop", .client, "pay:8443", 20, status: nil, error: "connection_refused"),
+            Self.requests("pay", .server, "pay:8443", 500),
+        ])
+        #expect(graph.edges.map(\.fromOutside) == [380])
+        #expect(graph.edges.map(\.uncounted) == [0])
+    }
+
+    @Test func edgesWithLostRequestsComeFirst() {
+        let graph = Self.graph([
+            Self.requests("shop", .client, "pay:8443", 900),
+            Self.requests("shop", .client, "mail:25", 2, status: nil, error: "dns"),
+        ])
+        #expect(Self.texts(graph) == ["shop > mail:25: 2 ?", "shop > pay:8443: 900 ?"])
     }
 }

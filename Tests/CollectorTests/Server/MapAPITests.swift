@@ -49,7 +49,7 @@ import Testing
             let edge = try #require(map.edges.first)
             #expect(edge.sent?.count == 10 && edge.arrived?.count == 8)
             #expect(edge.lost == 0 && edge.uncounted == 2)
-            #expect(map.edges[1].sent == nil && map.edges[1].lost == nil && map.edges[1].callers == nil)
+            #expect(map.edges[1].sent == nil && map.edges[1].lost == nil && map.edges[1].sharedBy == nil)
             #expect(map.edges[2].arrived == nil && map.edges[2].uncounted == nil)
         }
     }

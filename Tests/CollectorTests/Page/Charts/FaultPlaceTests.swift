@@ -18,9 +18,8 @@ import Testing
         #expect(place.x + 50 <= 160 - 54)
     }
 
-    /// Counts stand above a line that rises, and below one that falls.
-    @Test(arguments: [(100.0, 109.0), (80, 109), (120, 91)])
-    func betweenTwoCountsTheyStandOnTheOtherSideOfTheLine(end: Double, y: Double) {
+    @Test(arguments: [(100.0, 109.0), (80, 109), (120, 129)])
+    func betweenTwoCountsTheyStandBelowTheLine(end: Double, y: Double) {
         let place = FaultPlace(wire(160, end), width: 100, counts: (50, 60))
         #expect((place.x, place.y) == (80, y))
     }
@@ -28,5 +27,16 @@ import Testing
     @Test func aSteepLineLeadsAwayFromTheCounts() {
         let place = FaultPlace(wire(160, 200), width: 100, counts: (50, 60))
         #expect((place.x, place.y) == (80, 150))
+    }
+
+    @Test func faultsThatWouldMeetOthersStandBelowTheBeginningOfTheirLine() {
+        let line = wire(400, 100)
+        let place = FaultPlace(line, width: 100, counts: (50, 60))
+        let box = TextFrame(x: 180, y: 60, width: 212, height: 76)
+        let start = place.free(of: [box], line, width: 100)
+        #expect((start.x, start.y) == (56, 109))
+        let lower = place.free(of: [box, start.frame(100)], line, width: 100)
+        #expect((lower.x, lower.y) == (56, 133))
+        #expect(place.free(of: [], line, width: 100) == place)
     }
 }
