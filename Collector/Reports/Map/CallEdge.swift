@@ -55,9 +55,14 @@ package struct CallEdge: Sendable, Equatable, Codable {
     /// Whether ``arrived`` has the requests of other edges as well.
     package var isShared: Bool { (sharedBy ?? 1) > 1 }
 
+    /// Served hosts that a sentence names at most.
+    private static let maxNamed = 3
+
     /// The served hosts as they are read, if they differ from the called one.
     package var otherHosts: String? {
         let others = servedHosts.filter { !$0.isEmpty && $0 != host }
-        return others.isEmpty ? nil : others.joined(separator: ", ")
+        guard others.count > Self.maxNamed else { return others.isEmpty ? nil : others.joined(separator: ", ") }
+        let named = others.prefix(Self.maxNamed).joined(separator: ", ")
+        return "\(named) and \(FigureText.grouped(UInt64(others.count - Self.maxNamed))) more"
     }
 }

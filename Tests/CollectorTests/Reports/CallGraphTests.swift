@@ -135,6 +135,17 @@ import Testing
         #expect(graph.edges.first?.uncounted == 0)
     }
 
+    @Test func aSentenceNamesTheFirstServedHosts() {
+        let hosts = (1...5).map { "10.0.0.\($0):80" }
+        let calls = hosts.map {
+            ObservedCall(caller: "shop", calledHost: "balancer:443", callee: "pay", servedHost: $0)
+        }
+        let graph = Self.graph(
+            [Self.requests("shop", .client, "balancer:443", 100)] + hosts.map { Self.requests("pay", .server, $0, 20) },
+            Set(calls))
+        #expect(graph.edges.map(\.otherHosts) == ["10.0.0.1:80, 10.0.0.2:80, 10.0.0.3:80 and 2 more"])
+    }
+
     @Test func requestsThatNoKnownCallerSentAreTold() {
         let graph = Self.graph([
             Self.requests("shop", .client, "pay:8443", 120),
