@@ -42,8 +42,7 @@ struct MapCommand: AsyncParsableCommand {
         if output.device.isTerminal { context.now = SQLiteStorage.systemClock() }
         if report.edges.isEmpty, [.table, .markdown].contains(output.format) {
             context.history = try await source.history(of: senders)
-            context.names = try await source.names(
-                wanted: service.map { (.service, $0) } + environment.map { (.environment, $0) })
+            context.names = try await source.names(wanted: filters)
         }
         return context
     }
@@ -60,16 +59,24 @@ struct MapCommand: AsyncParsableCommand {
     private var parameters: MapParameters {
         var parameters = MapParameters()
         window.add(to: &parameters)
-        for value in service { parameters.add(.service, value) }
-        for value in environment { parameters.add(.environment, value) }
+        add(to: &parameters)
         parameters.add(.top, top)
         return parameters
     }
 
     private var senders: AgentsParameters {
         var senders = AgentsParameters()
-        for value in service { senders.add(.service, value) }
-        for value in environment { senders.add(.environment, value) }
+        add(to: &senders)
         return senders
+    }
+
+    private func add<Name: ParameterName>(to parameters: inout Parameters<Name>) {
+        for (dimension, value) in filters {
+            if let name = Name(rawValue: dimension.rawValue) { parameters.add(name, value) }
+        }
+    }
+
+    private var filters: [(dimension: MartletStorage.Dimension, value: String)] {
+        service.map { (.service, $0) } + environment.map { (.environment, $0) }
     }
 }

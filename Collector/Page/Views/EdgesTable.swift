@@ -71,7 +71,9 @@ struct EdgesTable {
         if let arrived = edge.arrived {
             link(addresses.arrived) { FigureText.grouped(arrived.count) }
             if edge.isShared, let sent = edge.sentByAll, let edges = edge.sharedBy {
-                element("span", .class("sub num")) { "of \(FigureText.grouped(sent)) in \(edges) edges" }
+                element("span", .class("sub num")) {
+                    "of \(FigureText.grouped(sent)) in \(FigureText.counted(edges, "edge"))"
+                }
             }
             if let others = edge.fromOutside, others > 0 {
                 element("span", .class("sub num")) { "\(FigureText.grouped(others)) from callers not known" }

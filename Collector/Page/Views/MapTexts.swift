@@ -40,7 +40,7 @@ struct MapTexts {
         let instances = Set(agents.map(\.resource.instance)).count
         let latest = agents.max { $0.firstSeen < $1.firstSeen }?.resource.version
         let senders = "\(instances) \(instances == 1 ? "instance" : "instances")"
-        let figures = map.calls.services[name]
+        let figures = map.services[name]
         return MapPicture.Label(
             name: name,
             lines: [[latest, senders].compactMap { $0 }.joined(separator: ", ")]
@@ -53,7 +53,7 @@ struct MapTexts {
 
     private func host(_ name: String) -> MapPicture.Label {
         let served = map.report.edges.contains { $0.caller == .host(name) }
-        let figures = map.calls.measures(into: name)
+        let figures = map.calls.requests(to: name)
         return MapPicture.Label(
             name: HostName.text(name),
             lines: [

@@ -1,7 +1,7 @@
 import MartletReports
 import MartletStorage
 
-/// Who calls whom, as each side counted.
+/// The calls between services, as each side counted.
 package struct ServiceMap: Sendable {
     /// Edges that are drawn, and edges of the table, at most.
     static let (maxDrawn, maxListed) = (40, 1000)
@@ -9,6 +9,8 @@ package struct ServiceMap: Sendable {
     let visit: Visit
     let facts: PageFacts
     let calls: ServiceCalls
+    /// The requests that each service served or, if it served none, made.
+    let services: [String: RequestMeasures]
     let agents: [AgentRecord]
     /// `nil` if there is something to show.
     let empty: EmptyState?
@@ -23,6 +25,7 @@ package struct ServiceMap: Sendable {
         var facts = try await PageFacts(visit, in: storage)
         calls = try await ServiceCalls(
             MapQuery(window: visit.window, filter: visit.filter, limit: Self.maxListed), in: storage)
+        services = calls.services()
         // Both ends count.
         facts.completeness = calls.report.completeness
         self.facts = facts

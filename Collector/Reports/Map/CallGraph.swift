@@ -14,6 +14,15 @@ struct CallGraph {
         var isOfSpans: Bool
     }
 
+    /// The requests of served sides that are counted together.
+    private struct Reached {
+        var arrived: CallFigures
+        var areOfSpans: Bool
+        var callers: Int
+        var sentByAll: UInt64
+        var fromOutside: UInt64
+    }
+
     /// The share of requests that may lie at the window's ends.
     private static let smallestGap = 0.005
 
@@ -23,9 +32,12 @@ struct CallGraph {
     private var servers: [CallSide: CallSum] = [:]
     private let seconds: Double
     private let serversOfHost: [String: [CallSide]]
-    /// The observed calls by their caller, and by the host that they called.
-    private let callsFrom: [CallSide: [ObservedCall]]
-    private let callsOfHost: [String: [ObservedCall]]
+    /// The callees of observed calls by their caller, and the served sides by callee and called host.
+    private let calleesOf: [CallSide: Set<String>]
+    private let sidesBehind: [CallSide: Set<CallSide>]
+    private var shares = CallShares([:])
+    /// The requests of each share, by its index.
+    private var reached: [Reached] = []
 
     /// - Parameters:
     ///   - groups: requests by service, kind, host and error.
@@ -42,13 +54,22 @@ struct CallGraph {
             }
         }
         serversOfHost = Dictionary(grouping: servers.keys) { $0.host }
-        callsFrom = Dictionary(grouping: calls) { CallSide(service: $0.caller, host: $0.calledHost) }
-        callsOfHost = Dictionary(grouping: calls) { $0.calledHost }
+        calleesOf = Dictionary(
+            calls.map { (CallSide(service: $0.caller, host: $0.calledHost), [$0.callee]) },
+            uniquingKeysWith: { $0.union($1) })
+        sidesBehind = Dictionary(
+            calls.map {
+                (
+                    CallSide(service: $0.callee, host: $0.calledHost),
+                    [CallSide(service: $0.callee, host: $0.servedHost)]
+                )
+            }, uniquingKeysWith: { $0.union($1) })
         let callees = Dictionary(
             uniqueKeysWithValues: clients.keys.compactMap { side in callee(of: side).map { (side, $0) } })
-        let shares = CallShares(callees.mapValues(\.sides))
-        for (side, sum) in clients { add(side, sum, callees[side], shares) }
-        addServed(besides: shares)
+        shares = CallShares(callees.mapValues(\.sides))
+        reached = shares.all.map(requests)
+        for (side, sum) in clients { add(side, sum, callees[side]) }
+        addServed()
         edges.sort { one, other in
             let (first, second) = (one.lost ?? 0, other.lost ?? 0)
             if first != second { return first > second }
@@ -64,11 +85,9 @@ struct CallGraph {
             return serving.count == 1 ? Callee(service: side.service, sides: [side], isOfSpans: false) : nil
         }
         // Observed calls tell the callee if they agree on one.
-        let services = Set((callsFrom[caller] ?? []).map(\.callee))
-        guard let service = services.first, services.count == 1 else { return nil }
-        let sides = (callsOfHost[caller.host] ?? []).filter { $0.callee == service }
-            .map { CallSide(service: service, host: $0.servedHost) }
-        return Callee(service: service, sides: Set(sides).filter { servers[$0] != nil }, isOfSpans: true)
+        guard let services = calleesOf[caller], let service = services.first, services.count == 1 else { return nil }
+        let sides = sidesBehind[CallSide(service: service, host: caller.host)] ?? []
+        return Callee(service: service, sides: sides.filter { servers[$0] != nil }, isOfSpans: true)
     }
 
     private func servers(of host: String) -> [CallSide] {
@@ -76,7 +95,7 @@ struct CallGraph {
         host.isEmpty || host.hasPrefix(RequestDimensions.other) ? [] : serversOfHost[host] ?? []
     }
 
-    private mutating func add(_ caller: CallSide, _ sum: CallSum, _ callee: Callee?, _ shares: CallShares) {
+    private mutating func add(_ caller: CallSide, _ sum: CallSum, _ callee: Callee?) {
         var edge = CallEdge(
             caller: .service(caller.service), callee: .host(caller.host), host: caller.host,
             servedHosts: [caller.host])
@@ -85,23 +104,31 @@ struct CallGraph {
         edge.lostErrors = sum.errors.isEmpty ? nil : sum.errors.sorted()
         if let callee {
             (edge.callee, edge.isOfSpans) = (.service(callee.service), callee.isOfSpans)
-            if let share = callee.sides.first.flatMap(shares.share) { reach(callee, share, &edge) }
+            if let share = callee.sides.first.flatMap(shares.index) { reach(callee, reached[share], &edge) }
         }
         edges.append(edge)
     }
 
-    private func reach(_ callee: Callee, _ share: CallShares.Share, _ edge: inout CallEdge) {
+    private func requests(of share: CallShares.Share) -> Reached {
         let arrived = share.sides.compactMap { servers[$0]?.group }
             .reduce(into: RequestGroup(values: [])) { $0.merge($1) }
         let sums = share.callers.compactMap { clients[$0] }
         let (sent, lost) = (sums.reduce(0) { $0 &+ $1.group.count }, sums.reduce(0) { $0 &+ $1.lost })
+        return Reached(
+            arrived: CallFigures(arrived, seconds: seconds), areOfSpans: arrived.fromSpans > 0,
+            callers: share.callers.count, sentByAll: sent,
+            fromOutside: Self.gap(arrived.count, without: [sent - min(sent, lost)]))
+    }
+
+    private func reach(_ callee: Callee, _ reached: Reached, _ edge: inout CallEdge) {
         edge.servedHosts = callee.sides.map(\.host).sorted()
-        edge.arrived = CallFigures(arrived, seconds: seconds)
-        (edge.sharedBy, edge.sentByAll) = (share.callers.count, sent)
-        edge.fromOutside = Self.gap(arrived.count, without: [sent - min(sent, lost)])
-        // Of requests that are known from spans alone, many are missing.
-        guard share.callers.count == 1, arrived.fromSpans == 0 else { return }
-        edge.uncounted = Self.gap(edge.count, without: [arrived.count, lost, edge.unanswered ?? 0])
+        edge.arrived = reached.arrived
+        (edge.sharedBy, edge.sentByAll) = (reached.callers, reached.sentByAll)
+        edge.fromOutside = reached.fromOutside
+        // Sampled spans leave out requests.
+        guard reached.callers == 1, !reached.areOfSpans else { return }
+        edge.uncounted = Self.gap(
+            edge.count, without: [reached.arrived.count, edge.lost ?? 0, edge.unanswered ?? 0])
     }
 
     /// Returns a count less others; 0 if so few are left that they may lie at the window's ends.
@@ -111,9 +138,9 @@ struct CallGraph {
     }
 
     /// Adds the requests that services got from callers without an agent, and from hosts that several services serve.
-    private mutating func addServed(besides shares: CallShares) {
+    private mutating func addServed() {
         let called = Set(clients.keys.map(\.host))
-        for (side, sum) in servers where shares.share(of: side) == nil {
+        for (side, sum) in servers where shares.index(of: side) == nil {
             let isShared = called.contains(side.host) && servers(of: side.host).count > 1
             var edge = CallEdge(
                 caller: isShared ? .host(side.host) : .outside, callee: .service(side.service), host: side.host,

@@ -12,7 +12,8 @@ struct CallShares {
         var callers: Set<CallSide> = []
     }
 
-    private var shares: [Share] = []
+    /// Each share once. Those that became a part of another are empty.
+    private(set) var all: [Share] = []
     private var indexOfSide: [CallSide: Int] = [:]
 
     /// - Parameter served: the sides that each caller reaches.
@@ -20,17 +21,28 @@ struct CallShares {
         for (caller, sides) in served where !sides.isEmpty { add(caller, sides) }
     }
 
-    /// Returns `nil` for a side that no caller is known to reach.
-    func share(of side: CallSide) -> Share? { indexOfSide[side].map { shares[$0] } }
+    /// Returns the index of a side's share; `nil` for a side that no caller is known to reach.
+    func index(of side: CallSide) -> Int? { indexOfSide[side] }
 
     private mutating func add(_ caller: CallSide, _ sides: Set<CallSide>) {
         let known = Set(sides.compactMap { indexOfSide[$0] })
-        var share = Share(sides: sides, callers: [caller])
-        for index in known {
-            share.sides.formUnion(shares[index].sides)
-            share.callers.formUnion(shares[index].callers)
+        // The largest one takes in the others, so that thousands of callers of a host are not copied for each.
+        let target = known.max { all[$0].sides.count < all[$1].sides.count } ?? all.count
+        if target == all.count { all.append(Share()) }
+        all[target].callers.insert(caller)
+        insert(sides, into: target)
+        for index in known where index != target {
+            let share = all[index]
+            all[index] = Share()
+            all[target].callers.formUnion(share.callers)
+            insert(share.sides, into: target)
         }
-        for side in share.sides { indexOfSide[side] = shares.count }
-        shares.append(share)
+    }
+
+    private mutating func insert(_ sides: Set<CallSide>, into target: Int) {
+        for side in sides where indexOfSide[side] != target {
+            indexOfSide[side] = target
+            all[target].sides.insert(side)
+        }
     }
 }

@@ -1,7 +1,7 @@
 import MartletStorage
 import MartletTelemetry
 
-/// Who calls whom, as each side counted. Its JSON is a fixed format.
+/// The calls between services, as each side counted. Its JSON is a fixed format.
 package struct MapReport: Sendable, Equatable, Codable, WindowReport {
     package var from: String
     package var to: String

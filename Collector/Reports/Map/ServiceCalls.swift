@@ -7,10 +7,8 @@ package struct ServiceCalls: Sendable {
     private static let maxCalls = 5000
 
     package let report: MapReport
-    /// The requests that each service served or, if it served none, made.
-    package let services: [String: RequestMeasures]
-    /// The requests that were made, by service and host.
-    private let made: [[String?]: RequestGroup]
+    /// The requests by service, kind, host and error.
+    private let groups: [RequestGroup]
     private let seconds: Double
 
     /// - Throws: ``ParameterError`` if there are too many rows, or the store's error.
@@ -27,15 +25,7 @@ package struct ServiceCalls: Sendable {
         if wanted != nil { for service in ends.union(wanted ?? []) { filter.select(.service, service) } }
         let account = wanted == nil ? answer.account : try await storage.account(in: answer.window, filter)
         report = MapReport(answer, account, of: ends, edges, limit: query.limit)
-        services = Self.figures(of: answer)
-        made = Dictionary(
-            answer.groups.filter { $0.values[1] == RequestKind.client.rawValue }
-                .map { ([$0.values[0], $0.values[2]], $0) }
-        ) { sum, group in
-            var sum = sum
-            sum.merge(group)
-            return sum
-        }
+        groups = answer.groups
     }
 
     private static func answer(
@@ -50,9 +40,10 @@ package struct ServiceCalls: Sendable {
         }
     }
 
-    private static func figures(of answer: StatisticsAnswer) -> [String: RequestMeasures] {
+    /// The requests that each service served or, if it served none, made.
+    package func services() -> [String: RequestMeasures] {
         var (served, made) = ([String: RequestGroup](), [String: RequestGroup]())
-        for group in answer.groups {
+        for group in groups {
             let service = (group.values.first ?? nil) ?? ""
             if group.values[1] == RequestKind.server.rawValue {
                 served[service, default: RequestGroup(values: [])].merge(group)
@@ -60,16 +51,17 @@ package struct ServiceCalls: Sendable {
                 made[service, default: RequestGroup(values: [])].merge(group)
             }
         }
-        return made.merging(served) { $1 }.mapValues { $0.measures(seconds: answer.window.seconds) }
+        return made.merging(served) { $1 }.mapValues { $0.measures(seconds: seconds) }
     }
 
-    /// Returns the figures of the edges that end at a host.
-    package func measures(into host: String) -> RequestMeasures {
-        let edges = report.edges.filter { $0.callee == .host(host) }
-        let sum = edges.reduce(into: RequestGroup(values: [])) { sum, edge in
-            if let group = made[[edge.caller.service, host]] { sum.merge(group) }
+    /// Returns the requests of the edges that end at a host.
+    package func requests(to host: String) -> RequestMeasures {
+        let callers = Set(report.edges.filter { $0.callee == .host(host) }.map(\.caller.service))
+        let made = groups.filter {
+            $0.values[1] == RequestKind.client.rawValue && $0.values[2] ?? "" == host
+                && callers.contains($0.values[0] ?? "")
         }
-        return sum.measures(seconds: seconds)
+        return made.reduce(into: RequestGroup(values: [])) { $0.merge($1) }.measures(seconds: seconds)
     }
 }
 

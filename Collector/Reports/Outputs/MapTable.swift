@@ -103,7 +103,7 @@ package struct MapTable {
         }
         if edge.isShared, let edges = edge.sharedBy, let sent = edge.sentByAll, let arrived = edge.arrived {
             notes.append(
-                "\(edge.callee.name) counts \(edges) edges together: \(FigureText.grouped(sent)) sent, "
+                "\(edge.callee.name) counts \(FigureText.counted(edges, "edge")) together: \(FigureText.grouped(sent)) sent, "
                     + "\(FigureText.grouped(arrived.count)) arrived")
         }
         if let others = edge.fromOutside, others > 0 {

@@ -46,9 +46,7 @@ enum SampleMap {
     private static func requests(
         _ service: String, _ kind: RequestKind, _ host: String, _ count: Int, status: Int? = 200, error: String? = nil
     ) -> RequestGroup {
-        let dimensions = Samples.dimensions(kind, status: status, error: error)
         let durations = (0..<count).map { 0.02 + Double($0 % 100) / 500 }
-        return Samples.group(
-            [service, kind.rawValue, host, error], [(dimensions, Samples.statistics(durations))])
+        return CallBatch.group(service, kind, host, durations, status: status, error: error)
     }
 }

@@ -5,29 +5,13 @@ import MartletTelemetry
 import Testing
 
 @Suite struct ServiceMapTests {
-    private static func batch(
-        _ service: String, _ requests: [(kind: RequestKind, host: String, count: Int, error: String?)]
-    ) throws -> [UInt8] {
-        var series: [RequestDimensions: RequestStatistics] = [:]
-        for (kind, host, count, error) in requests {
-            var dimensions = Samples.dimensions(kind, status: error == nil ? 200 : nil, error: error)
-            (dimensions.host, dimensions.port) = (host, 443)
-            series[dimensions] = Samples.statistics(Array(repeating: 0.1, count: count))
-        }
-        let count = UInt64(requests.reduce(0) { $0 + $1.count })
-        return try MetricsBatch(
-            resource: Samples.resource(service, instance: "\(service)-1"), start: Samples.time(40),
-            end: Samples.time(50), series: series, ledger: Ledger(captured: count, waiting: count)
-        ).otlp()
-    }
-
     @Test func theMapTellsWhoCalledWhomAndWhatWasLost() async throws {
         try await withServer(clock: { Samples.time(58) }) { client in
             _ = try await client.post(
-                try Self.batch(
+                try CallBatch.body(
                     "shop", [(.client, "pay", 1000, nil), (.client, "pay", 7, "connection_refused")]))
             _ = try await client.post(
-                try Self.batch("pay", [(.server, "pay", 1000, nil), (.client, "bank", 5, nil)]))
+                try CallBatch.body("pay", [(.server, "pay", 1000, nil), (.client, "bank", 5, nil)]))
             let page = try await client.read("/map?since=1m")
             #expect(page.status == 200)
             #expect(page.text.contains("7 of 1,007 requests did not reach pay"))
@@ -48,8 +32,8 @@ import Testing
     @Test(arguments: [(997, false), (980, true)])
     func requestsThatTheOtherSideDidNotCountAreTold(arrived: Int, isTold: Bool) async throws {
         try await withServer(clock: { Samples.time(58) }) { client in
-            _ = try await client.post(try Self.batch("shop", [(.client, "pay", 1000, nil)]))
-            _ = try await client.post(try Self.batch("pay", [(.server, "pay", arrived, nil)]))
+            _ = try await client.post(try CallBatch.body("shop", [(.client, "pay", 1000, nil)]))
+            _ = try await client.post(try CallBatch.body("pay", [(.server, "pay", arrived, nil)]))
             let page = try await client.read("/map?since=1m")
             #expect(page.text.contains("\(1000 - arrived) more were sent than arrived") == isTold)
         }
@@ -58,8 +42,8 @@ import Testing
     /// Behind a proxy only spans tell who serves.
     @Test func theMapIsTheSameAfterDetailsAreCleared() async throws {
         try await withServer(clock: { Samples.time(58) }) { client in
-            _ = try await client.post(try Self.batch("shop", [(.client, "proxy", 9, nil)]))
-            _ = try await client.post(try Self.batch("pay", [(.server, "pay", 8, nil)]))
+            _ = try await client.post(try CallBatch.body("shop", [(.client, "proxy", 9, nil)]))
+            _ = try await client.post(try CallBatch.body("pay", [(.server, "pay", 8, nil)]))
             let call = CallSpans.span(1, .client, host: "proxy", at: 45)
             let served = CallSpans.span(2, .server, host: "pay", parent: call, at: 45)
             for (service, var span) in [("shop", call), ("pay", served)] {
@@ -81,8 +65,9 @@ import Testing
 
     @Test func aServiceChoosesItsEdgesAndKeepsTheirOtherEnds() async throws {
         try await withServer(clock: { Samples.time(58) }) { client in
-            _ = try await client.post(try Self.batch("shop", [(.client, "pay", 3, nil), (.client, "mail", 2, nil)]))
-            _ = try await client.post(try Self.batch("pay", [(.server, "pay", 3, nil)]))
+            _ = try await client.post(
+                try CallBatch.body("shop", [(.client, "pay", 3, nil), (.client, "mail", 2, nil)]))
+            _ = try await client.post(try CallBatch.body("pay", [(.server, "pay", 3, nil)]))
             let page = try await client.read("/map?since=1m&service=pay")
             #expect(page.text.contains("shop → pay"))
             #expect(!page.text.contains("mail"))
@@ -98,7 +83,7 @@ import Testing
                 resource: Samples.resource("shop"), start: Samples.time(40), end: Samples.time(50),
                 series: [dimensions: Samples.statistics([0.1, 0.1])], ledger: Ledger(captured: 2, waiting: 2))
             _ = try await client.post(try batch.otlp())
-            _ = try await client.post(try Self.batch("shop", [(.client, "pay", 3, nil)]))
+            _ = try await client.post(try CallBatch.body("shop", [(.client, "pay", 3, nil)]))
             let page = try await client.read("/map?since=1m")
             #expect(page.text.contains("shop → host not told host not told 2"))
             #expect(page.markup.contains(">host not told</text>"))
@@ -118,7 +103,7 @@ import Testing
             for number in 0..<200 {
                 let name = "s\(number)"
                 _ = try await client.post(
-                    try Self.batch(
+                    try CallBatch.body(
                         name, [(.client, "s\((number * 7 + 1) % 200)", number + 1, nil), (.server, name, 1, nil)]))
             }
             let page = try await client.read("/map?since=1m")
@@ -139,7 +124,7 @@ import Testing
     @Test func aNameInThePictureIsPlainText() async throws {
         let hostile = "</text><script>\u{202e}<\u{600}b>"
         try await withServer(clock: { Samples.time(58) }) { client in
-            _ = try await client.post(try Self.batch(hostile, [(.client, hostile, 3, nil)]))
+            _ = try await client.post(try CallBatch.body(hostile, [(.client, hostile, 3, nil)]))
             let page = try await client.read("/map?since=1m")
             #expect(page.status == 200)
             #expect(!page.markup.contains("</text><script>"))

@@ -8,10 +8,7 @@ import Testing
     private static func requests(
         _ service: String, _ kind: RequestKind, _ host: String, _ count: Int, status: Int? = 200, error: String? = nil
     ) -> RequestGroup {
-        let dimensions = Samples.dimensions(kind, status: status, error: error)
-        return Samples.group(
-            [service, kind.rawValue, host, error],
-            [(dimensions, Samples.statistics(Array(repeating: 0.1, count: count)))])
+        CallBatch.group(service, kind, host, Array(repeating: 0.1, count: count), status: status, error: error)
     }
 
     private static func graph(_ groups: [RequestGroup], _ calls: Set<ObservedCall> = []) -> CallGraph {
@@ -162,5 +159,20 @@ import Testing
             Self.requests("shop", .client, "mail:25", 2, status: nil, error: "dns"),
         ])
         #expect(Self.texts(graph) == ["shop > mail:25: 2 ?", "shop > pay:8443: 900 ?"])
+    }
+
+    @Test func callersOfOverlappingInstancesShareTheCount() {
+        let calls = [("shop", "balancer:443", "10.0.0.1:80"), ("shop", "balancer:443", "10.0.0.2:80")].map {
+            ObservedCall(caller: $0, calledHost: $1, callee: "pay", servedHost: $2)
+        }
+        let graph = Self.graph(
+            [
+                Self.requests("shop", .client, "balancer:443", 90), Self.requests("desk", .client, "10.0.0.2:80", 10),
+                Self.requests("mail", .client, "10.0.0.1:80", 5), Self.requests("pay", .server, "10.0.0.1:80", 55),
+                Self.requests("pay", .server, "10.0.0.2:80", 50),
+            ], Set(calls))
+        #expect(Self.texts(graph) == ["shop > pay: 90 105", "desk > pay: 10 105", "mail > pay: 5 105"])
+        #expect(graph.edges.map(\.sharedBy) == [3, 3, 3])
+        #expect(graph.edges.map(\.sentByAll) == [105, 105, 105])
     }
 }

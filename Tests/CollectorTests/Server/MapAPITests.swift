@@ -1,33 +1,16 @@
 import Foundation
 import HummingbirdTesting
 import MartletReports
-import MartletTelemetry
 import Testing
 
 /// The map on the API.
 @Suite struct MapAPITests {
-    private static func body(_ service: String, _ calls: [(RequestKind, String, Int)]) throws -> [UInt8] {
-        var series: [RequestDimensions: RequestStatistics] = [:]
-        for (kind, host, count) in calls {
-            var dimensions = Samples.dimensions(kind)
-            (dimensions.host, dimensions.port) = (host, 443)
-            series[dimensions] = Samples.statistics(Array(repeating: 0.1, count: count))
-        }
-        let count = UInt64(calls.reduce(0) { $0 + $1.2 })
-        return try MetricsBatch(
-            resource: Samples.resource(service, instance: "\(service)-1"), start: Samples.time(40),
-            end: Samples.time(50), series: series, ledger: Ledger(captured: count, waiting: count)
-        ).otlp()
-    }
-
     private func withMap(_ body: @Sendable (any TestClientProtocol) async throws -> Void) async throws {
         try await withServer(clock: { Samples.time(58) }) { client in
-            for (service, calls) in [
-                ("shop", [(.client, "pay", 10), (.client, "mail", 3), (.server, "shop", 5)]),
-                ("pay", [(.server, "pay", 8), (.client, "bank", 4)]),
-            ] as [(String, [(RequestKind, String, Int)])] {
-                _ = try await client.post(try Self.body(service, calls))
-            }
+            let shop = try CallBatch.body(
+                "shop", [(.client, "pay", 10, nil), (.client, "mail", 3, nil), (.server, "shop", 5, nil)])
+            let pay = try CallBatch.body("pay", [(.server, "pay", 8, nil), (.client, "bank", 4, nil)])
+            for body in [shop, pay] { _ = try await client.post(body) }
             try await body(client)
         }
     }
