@@ -44,8 +44,8 @@ package struct ExponentialHistogram: Sendable, Equatable {
     package var offset: Int32 { bucketCounts.offset }
     /// The number of values in each bucket, from the lowest to the highest that was needed.
     package var buckets: [UInt64] { bucketCounts.counts }
-    /// The number of buckets that there is memory for.
-    package var bucketCapacity: Int { bucketCounts.counts.capacity }
+    /// The number of ``buckets``.
+    package var bucketCount: Int { bucketCounts.counts.count }
 
     package init(scale: Int32 = ExponentialHistogram.defaultScale) {
         self.scale = scale
@@ -132,18 +132,10 @@ package struct ExponentialHistogram: Sendable, Equatable {
     ///
     /// - Parameter otherCount: the list's ``SparseHistogram/count``, which is worked out once if many histograms add the list up.
     package mutating func merge(_ other: SparseHistogram, count otherCount: UInt64) {
-        mergeFigures(of: other, count: otherCount)
-        if otherCount > 0 { mergeBuckets(of: other) }
-    }
-
-    /// Adds all values of a list of buckets and leaves its buckets out: count, sum and bounds are exact, and no quantile is known
-    /// until ``takeBuckets(of:)``.
-    ///
-    /// - Parameter otherCount: the list's ``SparseHistogram/count``.
-    package mutating func mergeFigures(of other: SparseHistogram, count otherCount: UInt64) {
         guard otherCount > 0 else { return }
         lowerScale(to: other.scale)
         addFigures(count: otherCount, sum: other.sum, min: other.min, max: other.max, zeroCount: other.zeroCount)
+        mergeBuckets(of: other)
     }
 
     private mutating func addFigures(count added: UInt64, sum: Double, min: Double?, max: Double?, zeroCount: UInt64) {
@@ -155,13 +147,8 @@ package struct ExponentialHistogram: Sendable, Equatable {
         self.zeroCount &+= zeroCount
     }
 
-    /// Takes the scale and the buckets of a histogram of the same values.
-    package mutating func takeBuckets(of other: ExponentialHistogram) {
-        (scale, bucketCounts) = (other.scale, other.bucketCounts)
-    }
-
-    /// Drops the buckets: see ``mergeFigures(of:count:)``.
-    package mutating func dropBuckets() { bucketCounts = BucketCounts() }
+    /// Drops the buckets and keeps all other figures. No quantile is known then.
+    mutating func dropBuckets() { bucketCounts = BucketCounts() }
 
     private mutating func mergeBuckets(of other: SparseHistogram) {
         guard let first = other.first, let last = other.last else { return }

@@ -20,8 +20,8 @@ struct PageCommand: AsyncParsableCommand {
     @Option(help: "Times that each view is made.")
     var times = 5
 
-    @Option(help: "The beginning of the names of the views that are made. (default: all)")
-    var view = ""
+    @Option(help: "The name of the view that is made. (default: all)")
+    var view: String?
 
     func run() async throws {
         let now = now.map { $0 * 1_000_000_000 } ?? SQLiteStorage.systemClock()
@@ -54,11 +54,11 @@ struct PageCommand: AsyncParsableCommand {
         }
     }
 
-    private func measure(_ name: String, _ view: () async throws -> HTML) async throws {
-        guard name.hasPrefix(self.view) else { return }
+    private func measure(_ name: String, _ make: () async throws -> HTML) async throws {
+        guard view == nil || view == name else { return }
         for _ in 0..<times {
             let (cpu, start) = (ProcessCost.cpuSeconds, ContinuousClock.now)
-            let bytes = try await view().bytes.count
+            let bytes = try await make().bytes.count
             let wall = (ContinuousClock.now - start) / .milliseconds(1)
             print(
                 String(

@@ -5,7 +5,7 @@ import MartletTelemetry
 /// The questions to the store whose answers make the overview. They are asked together, because all are about the same requests.
 struct OverviewQuestions {
     /// Rows of the table of endpoints, unless the address asks for more.
-    static let maxEndpoints = 100
+    static let maxEndpoints = 50
     /// Slots of each line at most. An hour has as many slots of summaries (``SummarySlot``).
     private static let slots: UInt64 = 20
 

@@ -6,12 +6,12 @@ package struct ReportQuestion: Sendable {
 
     /// Rows that are compared at least, in the report's order, if a limit shows fewer. Rows past the report's limit are compared
     /// too, so that a change among them is told; the bound keeps a report of ten thousands of rows cheap.
-    package static let maxComparedRows = 100
+    package static let maxComparedRows = 50
 
     private var query: StatisticsQuery
     private let base: ComparisonBase?
-    /// Whether the rows that are compared are asked for with their distributions.
-    private var hasDistributions = false
+    /// Whether the rows that are compared are asked for with their figures.
+    private var hasFigures = false
     /// Whether the window is the one that the store has answered.
     private var isWider = false
     /// The blocks after and before; `nil` to cut the window as if the store had all slots.
@@ -50,7 +50,7 @@ package struct ReportQuestion: Sendable {
         var before = try answers[1].get()
         let rows = ComparedRows(after: after.groups, before: before.groups)
         let blocks = try (after: answers[2].get(), before: answers[3].get())
-        guard hasDistributions || after.takeBuckets(of: blocks.after) && before.takeBuckets(of: blocks.before) else {
+        guard hasFigures || after.takeFigures(of: blocks.after) && before.takeFigures(of: blocks.before) else {
             return try await whole.report(of: storage.statistics(whole.queries), in: storage)
         }
         after.groups = Array(after.groups.prefix(query.limit ?? after.groups.count))
@@ -63,19 +63,19 @@ package struct ReportQuestion: Sendable {
         return report
     }
 
-    /// The same question, asked for the distributions of rows at once.
+    /// The same question, asked for the figures of rows at once.
     private var whole: ReportQuestion {
         var question = self
-        question.hasDistributions = true
+        question.hasFigures = true
         return question
     }
 
-    /// Returns the query of the rows that are compared, without slots. The blocks of these rows have their distributions, so they
-    /// are not asked for twice.
+    /// Returns the query of the rows that are compared, without slots. The answer in blocks has their figures, so they are not asked
+    /// for twice.
     private func ranking(_ query: StatisticsQuery) -> StatisticsQuery {
         var ranking = query
         ranking.limit = query.limit.map { max($0, Self.maxComparedRows) }
-        (ranking.step, ranking.hasDistributions) = (nil, hasDistributions)
+        (ranking.step, ranking.hasFigures) = (nil, hasFigures)
         return ranking
     }
 
@@ -107,23 +107,25 @@ extension StatisticsQuery {
         return query
     }
 
-    /// The same query, when the distributions of whole groups are known.
+    /// The same query, when the figures of whole groups are known.
     fileprivate var ofSlotsAlone: StatisticsQuery {
         var query = self
-        query.hasDistributions = false
+        query.hasFigures = false
         return query
     }
 }
 
 extension StatisticsAnswer {
-    /// Takes the distributions of the same groups from another answer about the same window. Returns `false` if that answer is of
-    /// other requests, because a point came between the two, or has coarser buckets.
-    fileprivate mutating func takeBuckets(of other: StatisticsAnswer) -> Bool {
+    /// Takes the figures of the same groups from another answer about the same window. Returns `false` if that answer is of other
+    /// requests, because a point came between the two.
+    fileprivate mutating func takeFigures(of other: StatisticsAnswer) -> Bool {
         guard window == other.window else { return false }
         let known = Dictionary(other.groups.map { ($0.values, $0) }) { first, _ in first }
         for index in groups.indices {
-            guard let group = known[groups[index].values], groups[index].hasBuckets(in: group) else { return false }
-            groups[index].takeBuckets(of: group)
+            guard let group = known[groups[index].values],
+                (group.count, group.failedCount) == (groups[index].count, groups[index].failedCount)
+            else { return false }
+            groups[index] = group
         }
         return true
     }

@@ -1,3 +1,4 @@
+import MartletStorage
 import MartletTelemetry
 
 /// Reads entries and adds them up. All reads use the same memory.
@@ -26,18 +27,14 @@ struct EntryReader {
     /// Adds the entry that was read last.
     func add(to statistics: inout RequestStatistics) {
         statistics.duration.merge(sketch, count: count)
-        addOthers(to: &statistics)
-    }
-
-    /// Adds the entry that was read last, without its buckets.
-    func addFigures(to statistics: inout RequestStatistics) {
-        statistics.duration.mergeFigures(of: sketch, count: count)
-        addOthers(to: &statistics)
-    }
-
-    private func addOthers(to statistics: inout RequestStatistics) {
         statistics.bytesSent &+= sent
         statistics.bytesReceived &+= received
         for index in 0..<phaseCount { statistics.phases.add(phases[index].total, to: phases[index].phase) }
+    }
+
+    /// Adds the entry that was read last.
+    func add(to figures: inout RankFigures, isFailure: Bool) {
+        guard count > 0 || sent > 0 || received > 0 else { return }
+        figures.add(count, time: sketch.sum, isFailure: isFailure)
     }
 }

@@ -11,8 +11,6 @@ struct ChunkPass {
     private var indexes: [Int]
     /// The place of each sum's target among those of a series.
     private var columns: [Int]
-    /// Whether it is the second pass, for selected groups.
-    private var isSecond = false
     private var entryReader = EntryReader()
     /// The targets of each class of senders: senders that none of the sums tells apart.
     private var targets: [SeriesTargets] = []
@@ -52,7 +50,6 @@ struct ChunkPass {
         for pass in passes {
             guard let chunks = pass.read.chunks else { continue }
             var second = pass
-            second.isSecond = true
             second.indexes = sums.indices.filter {
                 sums[$0].ranges == pass.ranges && sources[$0].map(pass.indexes.contains) ?? false
             }
@@ -61,19 +58,11 @@ struct ChunkPass {
             }
             rest.subtract(second.indexes)
             if second.indexes.isEmpty { continue }
-            try second.add(chunks, to: &sums, in: db)
+            for chunk in chunks { try second.add(chunk, to: &sums, in: db) }
         }
         var unread = rest.sorted().map { sums[$0] }
         _ = try add(to: &unread, in: db)
         for (index, sum) in zip(rest.sorted(), unread) { sums[index] = sum }
-    }
-
-    private mutating func add(_ chunks: [StoredChunk], to sums: inout [GroupSums], in db: Database) throws {
-        do {
-            for chunk in chunks { try add(chunk, to: &sums, in: db) }
-        } catch is TooManyGroups {
-            // As below.
-        }
     }
 
     private mutating func add(to sums: inout [GroupSums], in db: Database) throws {
@@ -82,7 +71,6 @@ struct ChunkPass {
                 let slices = try ChunkSlices(of: range, in: db)
                 while let chunks = try slices.next(sender: { try sender($0, of: &sums, in: db) }) {
                     try StoredChunk.forEach(chunks, isOfSummaries: range.contents == .summaries, in: db) {
-                        read.add($0)
                         try add($0, to: &sums, in: db)
                     }
                 }
@@ -105,36 +93,64 @@ struct ChunkPass {
     private mutating func add(_ chunk: StoredChunk, to sums: inout [GroupSums], in db: Database) throws {
         let counting = try indexes.indices.filter { try sums[indexes[$0]].begin(chunk, in: db) }
         if counting.isEmpty { return try check(sums) }
-        guard let bytes = chunk.bytes else {
-            for sum in counting { sums[indexes[sum]].addDamaged(chunk.count) }
-            return
-        }
-        let senders = try classOfSenders(ofResource: chunk.resource, &sums, in: db)
-        var (entries, reader, missing) = (ChunkEntries(bytes), ByteReader(bytes), chunk.count)
-        while let entry = entries.entry {
-            let series = entries.series
-            let found = try targets[senders].find(series) ?? meet(series, senders, &sums, in: db)
-            var isRead: Bool?
-            for sum in counting {
-                let index = indexes[sum]
-                guard var target = targets[senders][found, columns[sum]] else { continue }
-                if isSecond {
-                    guard let selected = sums[index].selected(target) else { continue }
-                    target = selected
+        var kept = ReadChunks.Chunk(
+            stored: chunk, senders: try classOfSenders(ofResource: chunk.resource, &sums, in: db), missing: chunk.count)
+        if let bytes = chunk.bytes {
+            var (entries, reader) = (ChunkEntries(bytes), ByteReader(bytes))
+            while let entry = entries.entry {
+                let series = entries.series
+                let found =
+                    try targets[kept.senders].find(series) ?? meet(series, kept.senders, &sums, in: db)
+                if try add(entry, of: &reader, found, kept.senders, counting, to: &sums, in: db),
+                    read.chunks != nil, let point = ReadChunks.Point(found, entry)
+                {
+                    kept.points.append(point)
                 }
-                guard try sums[index].counts(target.requests, in: db) else { continue }
-                let isEntry = isRead ?? entryReader.read(entry, of: &reader)
-                isRead = isEntry
-                if isEntry {
-                    sums[index].add(entryReader, to: target)
-                } else {
-                    sums[index].addDamaged(1)
-                }
+                entries.next()
+                kept.missing -= 1
             }
-            entries.next()
-            missing -= 1
         }
-        for sum in counting where missing > 0 { sums[indexes[sum]].addDamaged(missing) }
+        for sum in counting where kept.missing > 0 { sums[indexes[sum]].addDamaged(kept.missing) }
+        read.add(kept)
+    }
+
+    /// Adds a point to the sums of whose groups it is. Returns `false` if it is of none.
+    ///
+    /// - Parameters:
+    ///   - found: the place of its series' targets.
+    ///   - counting: the sums that count points of the chunk.
+    private mutating func add(
+        _ entry: Range<Int>, of reader: inout ByteReader, _ found: Int, _ senders: Int, _ counting: [Int],
+        to sums: inout [GroupSums], in db: Database
+    ) throws -> Bool {
+        var isRead: Bool?
+        for sum in counting {
+            let index = indexes[sum]
+            guard let target = targets[senders][found, columns[sum]].flatMap(sums[index].counted),
+                try sums[index].counts(target.requests, in: db)
+            else { continue }
+            let isEntry = isRead ?? entryReader.read(entry, of: &reader)
+            isRead = isEntry
+            if isEntry {
+                sums[index].add(entryReader, to: target)
+            } else {
+                sums[index].addDamaged(1)
+            }
+        }
+        return isRead != nil
+    }
+
+    /// Adds a chunk that the first pass has read.
+    private mutating func add(_ chunk: ReadChunks.Chunk, to sums: inout [GroupSums], in db: Database) throws {
+        let counting = try indexes.indices.filter { try sums[indexes[$0]].begin(chunk.stored, in: db) }
+        if let bytes = chunk.stored.bytes, !counting.isEmpty {
+            var reader = ByteReader(bytes)
+            for point in chunk.points {
+                _ = try add(
+                    point.entry, of: &reader, Int(point.found), chunk.senders, counting, to: &sums, in: db)
+            }
+        }
+        for sum in counting where chunk.missing > 0 { sums[indexes[sum]].addDamaged(chunk.missing) }
     }
 
     /// Looks up a series in all sums and returns the place of its targets.

@@ -15,7 +15,7 @@ struct GroupSums {
     private(set) var damagedPoints = 0
     /// The groups that were met, including empty ones; with a grid, each group's slots in the order of time.
     private(set) var sums: [RequestGroup] = []
-    /// The groups without slots, if those of the slots are coarse.
+    /// The groups without slots, if they are wanted beside their slots.
     private(set) var wholes: [RequestGroup]?
     /// The reason why there is no answer.
     private(set) var failure: TooManyGroups?
@@ -25,12 +25,12 @@ struct GroupSums {
     private var chunk: (sender: TargetLookup.SenderClass, resource: Int64, end: Int64, slot: Int)?
     /// The cover of each sender's spans, read when the first series of spans is met.
     private var covers: [Int64: MetricsCover]?
-    /// The groups past which their buckets are left out, because the query's limit cuts off most of them.
+    /// The groups past which they have a rank alone, because the query's limit cuts off most of them.
     private let maxWholeGroups: Int
     /// The place of the kind among a group's values.
     private let kind: Int
-    /// The buckets of all requests, while the groups have none; `nil` for groups with buckets.
-    private var buckets: TotalBuckets?
+    /// The ranks of the groups, which are in place of their sums; `nil` for groups that have sums.
+    private var ranking: GroupRanking?
     /// The first element of ``sums`` for each group of ``index``, -1 for a group that is left out; `nil` if all are summed up.
     private var positions: [Int]?
     private let maxSketchBytes: Int
@@ -56,12 +56,12 @@ struct GroupSums {
         kind = query.grouping.firstIndex(of: .kind) ?? 0
         maxWholeGroups = isInSlots ? .max : query.maxWholeGroups
         maxSketchBytes = limits.maxSketchBytes
-        guard grid != nil, let coarse = query.slotScale else { return }
-        (slotScale, wholes) = (coarse, query.hasDistributions ? [] : nil)
+        guard grid != nil else { return }
+        (slotScale, wholes) = (query.slotScale ?? slotScale, query.hasFigures ? [] : nil)
     }
 
-    /// All requests of each kind if the groups have no buckets; `nil` if they have.
-    var totalBuckets: [RequestKind: RequestGroup]? { buckets?.totals }
+    /// Whether the groups have ranks alone.
+    var isRanking: Bool { ranking != nil }
 
     /// Whether the groups of a query can be selected from these sums.
     ///
@@ -77,12 +77,14 @@ struct GroupSums {
     ///   - wanted: the values of these groups.
     ///   - query: the query that they are for, about the same requests as the sums' own.
     ///   - isInSlots: whether the groups are summed up in the query's slots.
+    ///   - hasWholes: whether they are summed up as a whole beside their slots.
     func selecting(
-        _ wanted: [[String?]], _ query: StatisticsQuery, isInSlots: Bool, _ expired: ExpiredTimes,
-        _ limits: SQLiteLimits
+        _ wanted: [[String?]], _ query: StatisticsQuery, isInSlots: Bool, hasWholes: Bool = false,
+        _ expired: ExpiredTimes, _ limits: SQLiteLimits
     ) -> GroupSums {
         var selected = self
-        (selected.buckets, selected.sums, selected.wholes, selected.damagedPoints) = (nil, [], nil, 0)
+        (selected.ranking, selected.sums, selected.damagedPoints) = (nil, [], 0)
+        selected.wholes = isInSlots && hasWholes ? [] : nil
         (selected.sketchBytes, selected.scale) = (0, ExponentialHistogram.defaultScale)
         selected.slotScale = isInSlots ? query.slotScale ?? selected.scale : selected.scale
         if isInSlots, let grid = query.grid(in: window, expired) {
@@ -102,7 +104,8 @@ struct GroupSums {
                 failure = TooManyGroups(limit: maxGroups)
                 return -1
             }
-            sums.append(contentsOf: repeatElement(empty(values), count: slots))
+            sums.append(contentsOf: repeatElement(Self.empty(values, slotScale), count: slots))
+            wholes?.append(Self.empty(values, scale))
             return sums.count - slots
         }
     }
@@ -113,6 +116,12 @@ struct GroupSums {
     ) throws -> Result<StatisticsAnswer, TooManyGroups> {
         if let failure { return .failure(failure) }
         let account = try accounts.account(in: window, query.filter, in: db)
+        if let ranking {
+            return .success(
+                StatisticsAnswer(
+                    query, window: window, ranking: index.values, ranking.figures, totals: ranking.totals,
+                    account: account, damagedPoints: damagedPoints))
+        }
         guard let grid else {
             return .success(
                 StatisticsAnswer(query, window: window, sums: sums, account: account, damagedPoints: damagedPoints))
@@ -147,20 +156,18 @@ struct GroupSums {
 
     mutating func addDamaged(_ points: Int) { damagedPoints += points }
 
-    /// Returns the sum of a series of the chunk's sender; `nil` for a series that does not count.
+    /// Returns the target of a series of the chunk's sender; `nil` for a series that does not count.
     mutating func target(ofSeries series: Int64, in db: Database) throws -> SeriesTarget? {
         guard let chunk, var target = try target(ofSeries: series, sender: chunk.sender, in: db) else { return nil }
-        if positions != nil { return selected(target) }
-        target.group *= max(1, grid?.count ?? 1)
+        if positions == nil { target.group *= max(1, grid?.count ?? 1) }
         return target
     }
 
-    /// Returns the target among the selected groups.
-    ///
-    /// - Parameter target: that of the sums from which the groups were selected.
-    func selected(_ target: SeriesTarget) -> SeriesTarget? {
+    /// Returns the target of a point: that of its series, or if groups are selected, the one among these.
+    func counted(_ target: SeriesTarget) -> SeriesTarget? {
+        guard let positions else { return target }
         // A series that is met in the second pass alone is of a group that the answer has not.
-        guard let positions, target.group < positions.count, positions[target.group] >= 0 else { return nil }
+        guard target.group < positions.count, positions[target.group] >= 0 else { return nil }
         return SeriesTarget(group: positions[target.group], requests: target.requests)
     }
 
@@ -181,9 +188,8 @@ struct GroupSums {
     mutating func add(_ point: EntryReader, to target: SeriesTarget) {
         guard let chunk else { return }
         let (end, sum) = (UnixNanoseconds(clamping: chunk.end), target.group + chunk.slot)
-        guard buckets == nil else {
-            sums[sum].add(target.requests, until: end) { point.addFigures(to: &$0) }
-            buckets?.add(point, target.requests)
+        guard ranking == nil else {
+            ranking?.add(point, to: target, until: end)
             return
         }
         if wholes != nil, let slots = grid?.count {
@@ -220,38 +226,31 @@ struct GroupSums {
 
     private mutating func addNewGroups() {
         guard positions == nil else { return }
+        guard ranking == nil else {
+            ranking?.grow(to: index.values.count)
+            return
+        }
         let slots = max(1, grid?.count ?? 1)
         for values in index.values[(sums.count / slots)...] {
-            sums.append(contentsOf: repeatElement(empty(values), count: slots))
-            if wholes != nil {
-                var group = RequestGroup(values: values)
-                group.lowerScale(to: scale)
-                wholes?.append(group)
-            }
+            sums.append(contentsOf: repeatElement(Self.empty(values, slotScale), count: slots))
+            wholes?.append(Self.empty(values, scale))
         }
-        if sums.count > maxWholeGroups, buckets == nil { dropBuckets() }
+        guard sums.count > maxWholeGroups else { return }
+        ranking = GroupRanking(of: sums) { $0.values[kind].flatMap(RequestKind.init) }
+        (sums, sketchBytes) = ([], 0)
     }
 
-    /// Returns an empty sum for ``sums``.
-    private func empty(_ values: [String?]) -> RequestGroup {
+    /// Returns a group without requests.
+    private static func empty(_ values: [String?], _ scale: Int32) -> RequestGroup {
         var group = RequestGroup(values: values)
-        group.lowerScale(to: slotScale)
+        group.lowerScale(to: scale)
         return group
-    }
-
-    private mutating func dropBuckets() {
-        var totals = TotalBuckets()
-        for group in sums.indices {
-            if let kind = sums[group].values[kind].flatMap(RequestKind.init) { totals.add(sums[group], kind) }
-            sums[group].dropBuckets()
-        }
-        (buckets, sketchBytes) = (totals, 0)
     }
 }
 
 extension StatisticsQuery {
-    /// Groups that have buckets from the start, for each group of the answer. A second pass over the points of the answer's groups
-    /// costs less than the buckets of more groups.
+    /// Groups that are added up from the start, for each group of the answer. A second pass over the points of the answer's groups
+    /// costs less than the sums of more groups.
     private static let wholeGroups = 2
 
     /// Returns the ranges of the chunks that make up the slots of the query.
@@ -266,7 +265,7 @@ extension StatisticsQuery {
 
     fileprivate var maxWholeGroups: Int {
         guard let limit, !order.measure.isOfBuckets else { return .max }
-        guard hasDistributions else { return 0 }
+        guard hasFigures else { return 0 }
         let groups = limit.multipliedReportingOverflow(by: Self.wholeGroups)
         return groups.overflow ? .max : groups.partialValue
     }

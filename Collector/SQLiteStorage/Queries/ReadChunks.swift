@@ -1,12 +1,40 @@
 import MartletStorage
 
-/// The chunks that the first pass over a transaction's points has read, for the second one.
+/// The chunks that the first pass over a transaction's points has read, for the second one, which looks up no series and finds each
+/// point by its place.
 struct ReadChunks {
-    /// Bytes of points that are kept at most: those of some hours. More are read twice.
+    /// Bytes that are kept at most: those of some hours. More are read twice.
     static let maxBytes = 32 << 20
 
+    /// A point that counts for one of the sums.
+    struct Point {
+        /// The place of its series' targets in ``SeriesTargets``.
+        let found: Int32
+        private let start: UInt32
+        private let end: UInt32
+
+        /// - Parameter entry: its place in the chunk's bytes; `nil` is returned for one that no chunk has.
+        init?(_ found: Int, _ entry: Range<Int>) {
+            guard let found = Int32(exactly: found), let start = UInt32(exactly: entry.lowerBound),
+                let end = UInt32(exactly: entry.upperBound)
+            else { return nil }
+            (self.found, self.start, self.end) = (found, start, end)
+        }
+
+        var entry: Range<Int> { Int(start)..<Int(max(start, end)) }
+    }
+
+    struct Chunk {
+        let stored: StoredChunk
+        /// The class of its senders, by which targets are found.
+        let senders: Int
+        var points: [Point] = []
+        /// Points that could not be found.
+        var missing = 0
+    }
+
     /// The chunks in the order in which they were read; `nil` if they are not kept.
-    private(set) var chunks: [StoredChunk]?
+    private(set) var chunks: [Chunk]?
     private var bytes = 0
 
     init(isKeeping: Bool) {
@@ -14,8 +42,8 @@ struct ReadChunks {
     }
 
     /// Adds a chunk. Past the limit all are given up.
-    mutating func add(_ chunk: StoredChunk) {
-        bytes += chunk.bytes?.count ?? 0
+    mutating func add(_ chunk: Chunk) {
+        bytes += (chunk.stored.bytes?.count ?? 0) + chunk.points.count * MemoryLayout<Point>.stride
         if bytes <= Self.maxBytes { chunks?.append(chunk) } else { chunks = nil }
     }
 }

@@ -26,8 +26,8 @@ struct SelectedGroups {
     }
 
     private enum Contents {
-        /// The distributions of the groups of an answer.
-        case distributions
+        /// The figures of the groups of an answer.
+        case figures
         /// The slots of the groups of an answer.
         case slots
         /// An answer of its own.
@@ -50,9 +50,9 @@ struct SelectedGroups {
         _ expired: ExpiredTimes, _ limits: SQLiteLimits
     ) {
         let values = answer.groups.map(\.values)
-        if source.sums.totalBuckets != nil, query.hasDistributions {
+        if source.sums.isRanking, query.hasFigures {
             let groups = source.sums.selecting(values, query, isInSlots: false, expired, limits)
-            add(groups, Part(query: query, index: index, contents: .distributions), source.index)
+            add(groups, Part(query: query, index: index, contents: .figures), source.index)
         }
         if query.step != nil {
             let groups = source.sums.selecting(values, query, isInSlots: true, expired, limits)
@@ -87,7 +87,7 @@ struct SelectedGroups {
         for (part, sums) in zip(parts, sums) {
             switch part.contents {
             case .answer: answers[part.index] = try sums.answer(to: part.query, &accounts, in: db)
-            case .distributions, .slots:
+            case .figures, .slots:
                 answers[part.index] = answers[part.index]?.flatMap { part.completed($0, by: sums) }
             }
         }

@@ -23,11 +23,7 @@ struct StatisticsReading {
         let isKeeping = first.count < queries.count || queries.contains(where: \.needsSecondPass)
         let passes = try ChunkPass.add(to: &sums, isKeeping: isKeeping, in: db)
         for (index, sums) in zip(first, sums) {
-            known[index] = try sums.answer(to: queries[index], &accounts, in: db).map { answer in
-                var answer = answer
-                if queries[index].limit != nil, let totals = sums.totalBuckets { answer.takeTotals(totals) }
-                return answer
-            }
+            known[index] = try sums.answer(to: queries[index], &accounts, in: db)
         }
         var selected = SelectedGroups()
         for (source, index) in first.enumerated() where queries[index].limit != nil {
@@ -55,7 +51,8 @@ struct StatisticsReading {
             let query = try queries[index].naming(groupsOf: known)
             let source = sums.indices.first { sums[$0].canSelect(query, of: queries[first[$0]]) }
             if let source, case .named(let values) = query.groups {
-                let groups = sums[source].selecting(values, query, isInSlots: query.step != nil, expired, limits)
+                let groups = sums[source].selecting(
+                    values, query, isInSlots: query.step != nil, hasWholes: query.hasFigures, expired, limits)
                 selected.add(groups, to: query, at: index, source: source)
             } else {
                 let groups = GroupSums(query, isInSlots: true, expired, limits, series)
@@ -69,5 +66,5 @@ struct StatisticsReading {
 
 extension StatisticsQuery {
     /// Whether the points of the groups that the limit leaves may be read once more.
-    fileprivate var needsSecondPass: Bool { limit != nil && (hasDistributions || step != nil) }
+    fileprivate var needsSecondPass: Bool { limit != nil && (hasFigures || step != nil) }
 }

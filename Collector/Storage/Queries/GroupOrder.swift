@@ -35,15 +35,23 @@ package struct GroupOrder: Sendable, Equatable {
 
     /// Returns the first groups in this order, at most `limit`; all of them if it is `nil`.
     package func first(_ limit: Int?, of groups: [RequestGroup]) -> [RequestGroup] {
-        let ranks = groups.map { $0.rank(by: measure) }
+        first(limit, of: groups.map { $0.rank(by: measure) }) { groups[$0].values }.map { groups[$0] }
+    }
+
+    /// Returns the indexes of the first groups in this order.
+    ///
+    /// - Parameters:
+    ///   - ranks: the value of the measure for each group.
+    ///   - values: returns the values of the group at an index.
+    func first(_ limit: Int?, of ranks: [Double], values: (Int) -> [String?]) -> ArraySlice<Int> {
         // The sort moves indexes, which is cheaper than moving groups.
-        let sorted = groups.indices.sorted { one, other in
+        let sorted = ranks.indices.sorted { one, other in
             guard ranks[one] == ranks[other] else {
                 return ascending ? ranks[one] < ranks[other] : ranks[one] > ranks[other]
             }
-            return groups[one].texts.lexicographicallyPrecedes(groups[other].texts)
+            return values(one).map { $0 ?? "" }.lexicographicallyPrecedes(values(other).map { $0 ?? "" })
         }
-        return sorted.prefix(limit ?? sorted.count).map { groups[$0] }
+        return sorted.prefix(limit ?? sorted.count)
     }
 }
 
@@ -51,14 +59,9 @@ extension RequestGroup {
     /// The time that the requests took, in seconds.
     package var time: Double { unfailed.duration.sum + failed.duration.sum }
 
-    fileprivate var texts: [String] { values.map { $0 ?? "" } }
-
     fileprivate func rank(by measure: GroupOrder.Measure) -> Double {
         switch measure {
-        case .impact: time
-        case .count: Double(count)
-        case .failures: Double(failedCount)
-        case .failureRate: count > 0 ? Double(failedCount) / Double(count) : 0
+        case .impact, .count, .failures, .failureRate: RankFigures(of: self).value(of: measure)
         case .p50: quantile(0.5)
         case .p95: quantile(0.95)
         case .p99: quantile(0.99)

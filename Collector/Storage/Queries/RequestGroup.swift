@@ -36,6 +36,13 @@ package struct RequestGroup: Sendable, Equatable {
         self.values = values
     }
 
+    /// Creates a group of which only counts and times are known.
+    init(values: [String?], _ rank: RankFigures) {
+        self.init(values: values)
+        makeFigures()
+        (figures[0].unfailed.duration, figures[0].failed.duration) = (rank.unfailed, rank.failed)
+    }
+
     package static func == (one: RequestGroup, other: RequestGroup) -> Bool {
         one.values == other.values && one.figures.first ?? Figures() == other.figures.first ?? Figures()
     }
@@ -104,19 +111,19 @@ package struct RequestGroup: Sendable, Equatable {
         return growth * MemoryLayout<UInt64>.stride
     }
 
-    /// Returns the requests that `body` adds, and the room for buckets.
+    /// Returns the requests and the buckets that `body` adds.
     private static func change(
         _ statistics: inout RequestStatistics, _ body: (inout RequestStatistics) -> Void
     ) -> (added: UInt64, growth: Int) {
-        let (count, room) = (statistics.duration.count, statistics.duration.bucketCapacity)
+        let (count, buckets) = (statistics.duration.count, statistics.duration.bucketCount)
         body(&statistics)
-        return (statistics.duration.count &- count, statistics.duration.bucketCapacity - room)
+        return (statistics.duration.count &- count, statistics.duration.bucketCount - buckets)
     }
 
     /// The memory of the sketches, in bytes.
     package var sketchBytes: Int {
         guard !figures.isEmpty else { return 0 }
-        let buckets = figures[0].unfailed.duration.bucketCapacity + figures[0].failed.duration.bucketCapacity
+        let buckets = figures[0].unfailed.duration.bucketCount + figures[0].failed.duration.bucketCount
         return buckets * MemoryLayout<UInt64>.stride
     }
 
@@ -126,36 +133,6 @@ package struct RequestGroup: Sendable, Equatable {
         makeFigures()
         figures[0].unfailed.duration.lowerScale(to: scale)
         figures[0].failed.duration.lowerScale(to: scale)
-    }
-
-    /// Takes the buckets of a group of the same requests: see ``dropBuckets()``.
-    package mutating func takeBuckets(of other: RequestGroup) {
-        guard !figures.isEmpty, !other.figures.isEmpty else { return }
-        figures[0].unfailed.duration.takeBuckets(of: other.figures[0].unfailed.duration)
-        figures[0].failed.duration.takeBuckets(of: other.figures[0].failed.duration)
-    }
-
-    /// Whether another group is of the same requests and its buckets are no coarser than the senders' own, as far as the figures
-    /// tell. Sums of seconds depend on the order in which they were added up, and the latest end on the tier that was read.
-    package func hasBuckets(in other: RequestGroup) -> Bool {
-        guard let one = figures.first, let two = other.figures.first else { return isEmpty && other.isEmpty }
-        return one.outcomes == two.outcomes && one.fromSpans == two.fromSpans
-            && one.changed == two.changed && Self.hasBuckets(one.unfailed, two.unfailed)
-            && Self.hasBuckets(one.failed, two.failed)
-    }
-
-    private static func hasBuckets(_ one: RequestStatistics, _ other: RequestStatistics) -> Bool {
-        (one.duration.count, one.duration.zeroCount, one.bytesSent, one.bytesReceived)
-            == (other.duration.count, other.duration.zeroCount, other.bytesSent, other.bytesReceived)
-            && one.duration.min == other.duration.min && one.duration.max == other.duration.max
-            && other.duration.scale >= one.duration.scale
-    }
-
-    /// Drops the buckets of durations and keeps all other figures. No quantile is known then.
-    package mutating func dropBuckets() {
-        guard !figures.isEmpty else { return }
-        figures[0].unfailed.duration.dropBuckets()
-        figures[0].failed.duration.dropBuckets()
     }
 
     /// Adds the requests of another group.

@@ -39,19 +39,32 @@ package struct StatisticsAnswer: Sendable, Equatable {
         self.damagedPoints = damagedPoints
     }
 
-    /// Takes groups with all figures in place of those that were ordered without buckets.
+    /// Creates the answer with groups of which only counts and times are known: see ``takeGroups(_:_:)``.
+    ///
+    /// - Parameters:
+    ///   - values: those of the groups by ``StatisticsQuery/grouping``, no two the same.
+    ///   - figures: those of these groups; empty groups are left out.
+    ///   - totals: all requests of each kind.
+    package init(
+        _ query: StatisticsQuery, window: TimeWindow, ranking values: [[String?]], _ figures: [RankFigures],
+        totals: [RequestKind: RequestGroup], account: WindowAccount, damagedPoints: Int = 0
+    ) {
+        let (values, figures) = Self.groups(values, figures, query)
+        self.window = window
+        groups = query.order.first(query.limit, of: figures.map { $0.value(of: query.order.measure) }) { values[$0] }
+            .map { RequestGroup(values: values[$0], figures[$0]) }
+        groupCount = figures.count
+        self.totals = totals.filter { !$0.value.isEmpty }
+        self.account = account
+        self.damagedPoints = damagedPoints
+    }
+
+    /// Takes groups with all figures in place of those that were ordered without them.
     ///
     /// - Parameter sums: the answer's groups by ``StatisticsQuery/grouping``.
     package mutating func takeGroups(_ sums: [RequestGroup], _ query: StatisticsQuery) {
         let whole = Dictionary(Self.groups(sums, query).map { ($0.values, $0) }) { first, _ in first }
         groups = groups.map { whole[$0.values] ?? $0 }
-    }
-
-    /// Takes the buckets of the totals, which were added up from groups without buckets.
-    ///
-    /// - Parameter all: all requests of each kind.
-    package mutating func takeTotals(_ all: [RequestKind: RequestGroup]) {
-        for (kind, group) in all { totals[kind]?.takeBuckets(of: group) }
     }
 
     /// Returns the groups by the query's own dimensions.
@@ -64,6 +77,25 @@ package struct StatisticsAnswer: Sendable, Equatable {
             } else {
                 indexes[group.values] = groups.count
                 groups.append(group)
+            }
+        }
+        return groups
+    }
+
+    /// Returns the groups that have requests by the query's own dimensions, as values and figures.
+    private static func groups(
+        _ values: [[String?]], _ figures: [RankFigures], _ query: StatisticsQuery
+    ) -> (values: [[String?]], figures: [RankFigures]) {
+        var groups = (values: [[String?]](), figures: [RankFigures]())
+        var indexes: [[String?]: Int] = [:]
+        for (values, figures) in zip(values, figures) where !figures.isEmpty {
+            let values = values.count > query.by.count ? Array(values.prefix(query.by.count)) : values
+            if let index = indexes[values] {
+                groups.figures[index].merge(figures)
+            } else {
+                indexes[values] = groups.values.count
+                groups.values.append(values)
+                groups.figures.append(figures)
             }
         }
         return groups

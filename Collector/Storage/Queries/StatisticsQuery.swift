@@ -11,9 +11,9 @@ package struct StatisticsQuery: Sendable, Equatable {
     package var order: GroupOrder
     /// Groups of the answer at most; `nil` for all.
     package var limit: Int?
-    /// Whether the distributions of the answer's groups are wanted. Groups without one have all figures but quantiles, which costs a
-    /// store less. A store may answer with more than is wanted.
-    package var hasDistributions = true
+    /// Whether all figures of the answer's groups are wanted. Others have only the counts and times that order them, which costs a
+    /// store less; totals have all figures. A store may answer with more than is wanted.
+    package var hasFigures = true
     /// The length of the slots in which the answer's groups are reported as well, in nanoseconds; `nil` for none. The store
     /// may answer in longer slots (``SlotGrid``).
     package var step: UInt64?
