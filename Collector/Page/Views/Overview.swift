@@ -42,13 +42,12 @@ package struct Overview: Sendable {
         totals = Totals(of: kind, in: senders)
         hosts = CalledHosts(try answers[ofReport.endIndex + 1].get(), wanted: visit.parameters[.top].flatMap(Int.init))
         if kind == questions.kind {
-            (parameters, rows) = (
-                questions.parameters, try await questions.rows(of: Array(ofReport), in: storage)
-            )
+            rows = try await questions.rows(of: Array(ofReport), in: storage)
+            parameters = questions.parameters(of: rows.report)
         } else {
             let served = try OverviewQuestions(visit, kind)
-            let answers = try await storage.statistics(served.report.queries)
-            (parameters, rows) = (served.parameters, try await served.rows(of: answers, in: storage))
+            rows = try await served.rows(of: try await storage.statistics(served.report.queries), in: storage)
+            parameters = served.parameters(of: rows.report)
         }
         empty = services.isEmpty ? try await EmptyState(visit, in: storage) : nil
     }

@@ -11,8 +11,8 @@ struct OverviewQuestions {
 
     /// The side whose endpoints are listed.
     let kind: RequestKind
-    /// The parameters of the table of endpoints, for a command and for the API.
-    let parameters: ReportParameters
+    /// The parameters of the table of endpoints.
+    private let parameters: ReportParameters
     /// The services, in the same window as the endpoints.
     let senders: StatisticsQuery
     let hosts: StatisticsQuery
@@ -51,6 +51,16 @@ struct OverviewQuestions {
             plain.step = nil
             return Rows(report: try await storage.report(plain), isTooMuchToCompare: report.queries.count > 1)
         }
+    }
+
+    /// Returns the parameters with which a command and the API have the same rows and verdicts. They name the default number of rows if
+    /// it has left some out, because a report without a number has all rows, and judges all of them together.
+    func parameters(of report: Report) -> ReportParameters {
+        var parameters = parameters
+        if parameters[.top] == nil, report.rowCount > Self.maxEndpoints {
+            parameters.add(.top, String(Self.maxEndpoints))
+        }
+        return parameters
     }
 
     /// Returns a query in the window of the report, of one kind or of both.

@@ -1,4 +1,5 @@
 import Fixtures
+import MartletPoints
 import MartletSQLiteStorage
 import MartletStorage
 import MartletTelemetry
@@ -68,6 +69,31 @@ import Testing
                 "\(window) --method GET --sort count --kind client --compare previous --by service --by method "
                     + "--by host --by endpoint",
             ])
+    }
+
+    @Test func ofManyEndpointsTheCommandAsksForTheRowsThatAreShown() async throws {
+        let storage = try SQLiteStorage(path: folder.path("many.sqlite"), now: { ComparedStore.window.to })
+        let points = (1...60).map { endpoint in
+            RequestPoint(
+                dimensions: Samples.dimensions(endpoint: "/\(endpoint)"),
+                start: ComparedStore.window.to - 60_000_000_000, end: ComparedStore.window.to,
+                statistics: Samples.statistics([0.001 * Double(endpoint)]))
+        }
+        _ = try await storage.store([InstanceMetrics(resource: Samples.resource("many"), points: points)], of: nil)
+        let window = [("since", "1h"), ("until", TimeText.format(ComparedStore.window.to))]
+        for (top, rows) in [(nil, 50), ("55", 55), ("60", 60)] as [(String?, Int)] {
+            let visit = try Visit(
+                .overview, window + (top.map { [("top", $0)] } ?? []), now: ComparedStore.window.to)
+            let overview = try await Overview(visit, in: storage)
+            let page = ReadPage(status: 200, markup: String(decoding: overview.html.bytes, as: UTF8.self))
+            #expect(page.commands.last?.contains(" --top \(rows)") == true, "\(page.commands)")
+            let report = try await storage.report(
+                overview.parameters.query(now: ComparedStore.window.to), comparedWith: .previous)
+            #expect(report.rows.count == rows)
+            #expect(report.rows.map(\.dimensions) == overview.endpoints.rows.map(\.dimensions))
+            #expect(report.rows.map(\.verdict) == overview.endpoints.rows.map(\.verdict))
+            #expect(report.compare == overview.endpoints.compare)
+        }
     }
 
     @Test func nothingIsComparedIfTheAddressSaysSo() async throws {
