@@ -34,7 +34,7 @@ struct EdgesTable {
                     """
                 }
             }
-            commandLine
+            CommandLine(mapOf: map.visit).html
         }
     }
 
@@ -112,13 +112,15 @@ struct EdgesTable {
 
     private var unknown: HTML { element("span", .class("zero")) { "not known" } }
     private var dash: HTML { element("span", .class("zero")) { "–" } }
+}
 
-    private var commandLine: HTML {
-        let parameters = map.visit.parameters(for: MapParameter.self, leavingOut: [.top])
-        return CommandLine(
+extension CommandLine {
+    /// The map of a view's window and filters as a command and as an answer of the API.
+    init(mapOf visit: Visit) {
+        let parameters = visit.parameters(for: MapParameter.self, leavingOut: [.top])
+        self.init(
             command: CommandText.text("map", parameters.commandFlags),
-            formats: [("JSON", PageAddress("/api/v1/map", parameters.query))]
-        ).html
+            formats: [("JSON", PageAddress("/api/v1/map", parameters.query))])
     }
 }
 

@@ -10,6 +10,7 @@ extension Overview {
             return frame.document(title, view: .overview, hasScope: empty.hasScope) {
                 empty.html
                 IncompleteNotice(visit: visit, incompleteness: incompleteness).html
+                if empty.hasScope { CommandLine(report: parameters).html }
             }
         }
         return frame.document(title, view: .overview) {

@@ -6,7 +6,12 @@ extension ServiceMap {
     package var html: HTML {
         let frame = PageFrame(visit: visit, facts: facts)
         let title = "Map: \(visit.titleOfScope)"
-        if let empty { return frame.document(title, view: .map, hasScope: empty.hasScope) { empty.html } }
+        if let empty {
+            return frame.document(title, view: .map, hasScope: empty.hasScope) {
+                empty.html
+                if empty.hasScope { CommandLine(mapOf: visit).html }
+            }
+        }
         return frame.document(title, view: .map) {
             leadIn
             picture

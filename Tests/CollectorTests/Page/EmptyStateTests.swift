@@ -49,6 +49,15 @@ import Testing
         }
     }
 
+    @Test(arguments: [("/", "report"), ("/endpoint", "report"), ("/map", "map"), ("/requests", "requests")])
+    func anEmptyViewEndsWithTheCommandThatFindsNothingEither(view: String, command: String) async throws {
+        try await withRequests { client in
+            let page = try await client.read("\(view)?since=5m&service=chekout")
+            let wanted = "martlet-collector \(command) --since 5m --service chekout"
+            #expect(page.commands.contains { $0.hasPrefix(wanted) }, "\(page.commands)")
+        }
+    }
+
     @Test func aMisspeltNameOfAnEndpointGetsItsNearest() async throws {
         try await withRequests { client in
             let page = try await client.read("/endpoint?since=5m&service=chekout&method=GET")
