@@ -6,6 +6,8 @@ import MartletTelemetry
 package struct Overview: Sendable {
     let visit: Visit
     let facts: PageFacts
+    /// The side that the address asks for; `nil` for either.
+    let wanted: RequestKind?
     /// The side whose endpoints are listed.
     let kind: RequestKind
     /// The parameters of the table of endpoints, for a command and for the API.
@@ -28,7 +30,7 @@ package struct Overview: Sendable {
     package init(_ visit: Visit, in storage: some Storage) async throws {
         self.visit = visit
         facts = try await PageFacts(visit, in: storage)
-        let wanted: RequestKind? = try visit.parameters.choice(.kind)
+        wanted = try visit.parameters.choice(.kind)
         let questions = try OverviewQuestions(visit, wanted ?? .client)
         let answers = try await storage.statistics(questions.all)
         let ofReport = answers.dropLast(2)

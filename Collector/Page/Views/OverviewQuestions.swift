@@ -54,10 +54,12 @@ struct OverviewQuestions {
     }
 
     /// Returns the parameters with which a command and the API have the same rows and verdicts. They name the default number of rows if
-    /// it has left some out, because a report without a number has all rows, and judges all of them together.
+    /// it may have left some out, now or in the other window, because a report without a number has all rows, and judges all of them
+    /// together.
     func parameters(of report: Report) -> ReportParameters {
         var parameters = parameters
-        if parameters[.top] == nil, report.rowCount > Self.maxEndpoints {
+        let before = report.rows.count { $0.before != nil } + (report.compare?.goneCount ?? 0)
+        if parameters[.top] == nil, max(report.rowCount, before + 1) > Self.maxEndpoints {
             parameters.add(.top, String(Self.maxEndpoints))
         }
         return parameters

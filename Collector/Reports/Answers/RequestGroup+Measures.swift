@@ -37,7 +37,11 @@ extension RequestGroup {
             p90: quantiles[2], p95: quantiles[3], p99: quantiles[4], max: quantiles[5])
     }
 
-    package func impact(among all: RequestGroup) -> Double { share(time, of: all.time) }
+    /// Returns the share of the time that all requests took, from 0 to 1.
+    package func impact(among all: RequestGroup) -> Double {
+        // The same seconds in another order may have another rounding.
+        min(1, share(time, of: all.time))
+    }
 
     private var failures: RequestMeasures.Failures {
         let failed = failed.requests

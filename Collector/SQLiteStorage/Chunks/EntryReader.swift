@@ -32,7 +32,7 @@ struct EntryReader {
         for index in 0..<phaseCount { statistics.phases.add(phases[index].total, to: phases[index].phase) }
     }
 
-    /// Adds the entry that was read last.
+    /// Adds the count and the time of the entry that was read last.
     func add(to figures: inout RankFigures, isFailure: Bool) {
         guard count > 0 || sent > 0 || received > 0 else { return }
         figures.add(count, time: sketch.sum, isFailure: isFailure)

@@ -40,7 +40,8 @@ package struct SQLiteLimits: Sendable, Equatable {
     /// Rows of a report. A larger report fails with ``TooManyGroups``. A row takes some 10 KB beside its sketch until its report
     /// has been sent.
     package var maxGroups = 20_000
-    /// Bytes of all sketches of a report. Past it they are made coarser, all alike (``GroupSums``).
+    /// Bytes of the buckets of all sketches of a report, without spare room. Past it they are made coarser, all alike, and those of
+    /// slots first (``GroupSums``).
     package var maxSketchBytes = 96 * 1024 * 1024
     /// The time that a transaction waits for further batches if ``ExpectedBatches`` counts more than are waiting, in seconds.
     package var commitDelay = 0.001

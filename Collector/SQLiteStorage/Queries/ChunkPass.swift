@@ -102,9 +102,9 @@ struct ChunkPass {
                 let found =
                     try targets[kept.senders].find(series) ?? meet(series, kept.senders, &sums, in: db)
                 if try add(entry, of: &reader, found, kept.senders, counting, to: &sums, in: db),
-                    read.chunks != nil, let point = ReadChunks.Point(found, entry)
+                    read.chunks != nil
                 {
-                    kept.points.append(point)
+                    kept.points.append(ReadChunks.Point(found: found, entry: entry))
                 }
                 entries.next()
                 kept.missing -= 1
@@ -126,7 +126,7 @@ struct ChunkPass {
         var isRead: Bool?
         for sum in counting {
             let index = indexes[sum]
-            guard let target = targets[senders][found, columns[sum]].flatMap(sums[index].counted),
+            guard let known = targets[senders][found, columns[sum]], let target = sums[index].counted(known),
                 try sums[index].counts(target.requests, in: db)
             else { continue }
             let isEntry = isRead ?? entryReader.read(entry, of: &reader)
@@ -147,7 +147,7 @@ struct ChunkPass {
             var reader = ByteReader(bytes)
             for point in chunk.points {
                 _ = try add(
-                    point.entry, of: &reader, Int(point.found), chunk.senders, counting, to: &sums, in: db)
+                    point.entry, of: &reader, point.found, chunk.senders, counting, to: &sums, in: db)
             }
         }
         for sum in counting where chunk.missing > 0 { sums[indexes[sum]].addDamaged(chunk.missing) }

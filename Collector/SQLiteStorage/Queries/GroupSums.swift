@@ -13,7 +13,8 @@ struct GroupSums {
     /// The chunks that have the window's points.
     private(set) var ranges: [ChunkRange]
     private(set) var damagedPoints = 0
-    /// The groups that were met, including empty ones; with a grid, each group's slots in the order of time.
+    /// The groups that were met, including empty ones; with a grid, each group's slots in the order of time. None while there is a
+    /// ranking.
     private(set) var sums: [RequestGroup] = []
     /// The groups without slots, if they are wanted beside their slots.
     private(set) var wholes: [RequestGroup]?
@@ -25,11 +26,11 @@ struct GroupSums {
     private var chunk: (sender: TargetLookup.SenderClass, resource: Int64, end: Int64, slot: Int)?
     /// The cover of each sender's spans, read when the first series of spans is met.
     private var covers: [Int64: MetricsCover]?
-    /// The groups past which they have a rank alone, because the query's limit cuts off most of them.
+    /// The groups past which all are only ranked, because the query's limit cuts off most of them.
     private let maxWholeGroups: Int
     /// The place of the kind among a group's values.
     private let kind: Int
-    /// The ranks of the groups, which are in place of their sums; `nil` for groups that have sums.
+    /// The figures that order the groups, in place of their sums; `nil` for groups that have sums.
     private var ranking: GroupRanking?
     /// The first element of ``sums`` for each group of ``index``, -1 for a group that is left out; `nil` if all are summed up.
     private var positions: [Int]?
@@ -56,11 +57,13 @@ struct GroupSums {
         kind = query.grouping.firstIndex(of: .kind) ?? 0
         maxWholeGroups = isInSlots ? .max : query.maxWholeGroups
         maxSketchBytes = limits.maxSketchBytes
-        guard grid != nil else { return }
-        (slotScale, wholes) = (query.slotScale ?? slotScale, query.hasFigures ? [] : nil)
+        guard let grid else { return }
+        // A single slot is the whole, unless it is coarser.
+        let isOfOther = grid.count > 1 || query.slotScale != nil
+        (slotScale, wholes) = (query.slotScale ?? slotScale, query.hasFigures && isOfOther ? [] : nil)
     }
 
-    /// Whether the groups have ranks alone.
+    /// Whether the groups are only ranked.
     var isRanking: Bool { ranking != nil }
 
     /// Whether the groups of a query can be selected from these sums.
@@ -156,7 +159,8 @@ struct GroupSums {
 
     mutating func addDamaged(_ points: Int) { damagedPoints += points }
 
-    /// Returns the target of a series of the chunk's sender; `nil` for a series that does not count.
+    /// Returns the target of a series of the chunk's sender, which ``counted(_:)`` maps if groups are selected; `nil` for a series that
+    /// does not count.
     mutating func target(ofSeries series: Int64, in db: Database) throws -> SeriesTarget? {
         guard let chunk, var target = try target(ofSeries: series, sender: chunk.sender, in: db) else { return nil }
         if positions == nil { target.group *= max(1, grid?.count ?? 1) }
@@ -184,7 +188,7 @@ struct GroupSums {
     ///
     /// - Parameters:
     ///   - point: has read it.
-    ///   - target: from ``target(ofSeries:in:)``, one that ``counts(_:in:)``.
+    ///   - target: from ``counted(_:)``, one that ``counts(_:in:)``.
     mutating func add(_ point: EntryReader, to target: SeriesTarget) {
         guard let chunk else { return }
         let (end, sum) = (UnixNanoseconds(clamping: chunk.end), target.group + chunk.slot)
@@ -192,18 +196,23 @@ struct GroupSums {
             ranking?.add(point, to: target, until: end)
             return
         }
-        if wholes != nil, let slots = grid?.count {
+        if wholes != nil {
+            let slots = max(1, grid?.count ?? 1)
             sketchBytes += wholes?[target.group / slots].add(target.requests, until: end) { point.add(to: &$0) } ?? 0
         }
         sketchBytes += sums[sum].add(target.requests, until: end) { point.add(to: &$0) }
         if sketchBytes > maxSketchBytes { makeCoarser() }
     }
 
-    /// Halves the sketches, as often as necessary. At the coarsest scale they take no memory to speak of.
+    /// The scale at which slots have few buckets: coarser ones would free little.
+    private static let coarsestSlotScale: Int32 = 0
+
+    /// Halves the sketches, as often as necessary. Those of slots come first: they have most of the memory, and the others are the
+    /// figures of rows. At the coarsest scale they take no memory to speak of.
     private mutating func makeCoarser() {
         while sketchBytes > maxSketchBytes, scale > ExponentialHistogram.scales.lowerBound {
-            scale -= 1
-            slotScale = min(slotScale, scale)
+            if wholes == nil || slotScale <= Self.coarsestSlotScale { scale -= 1 }
+            slotScale = min(max(slotScale - 1, Self.coarsestSlotScale), scale)
             for sum in sums.indices { sums[sum].lowerScale(to: slotScale) }
             for index in wholes?.indices ?? 0..<0 { wholes?[index].lowerScale(to: scale) }
             sketchBytes = (sums + (wholes ?? [])).reduce(0) { $0 + $1.sketchBytes }

@@ -9,19 +9,9 @@ struct ReadChunks {
     /// A point that counts for one of the sums.
     struct Point {
         /// The place of its series' targets in ``SeriesTargets``.
-        let found: Int32
-        private let start: UInt32
-        private let end: UInt32
-
-        /// - Parameter entry: its place in the chunk's bytes; `nil` is returned for one that no chunk has.
-        init?(_ found: Int, _ entry: Range<Int>) {
-            guard let found = Int32(exactly: found), let start = UInt32(exactly: entry.lowerBound),
-                let end = UInt32(exactly: entry.upperBound)
-            else { return nil }
-            (self.found, self.start, self.end) = (found, start, end)
-        }
-
-        var entry: Range<Int> { Int(start)..<Int(max(start, end)) }
+        let found: Int
+        /// Its place in the chunk's bytes.
+        let entry: Range<Int>
     }
 
     struct Chunk {
@@ -41,8 +31,9 @@ struct ReadChunks {
         chunks = isKeeping ? [] : nil
     }
 
-    /// Adds a chunk. Past the limit all are given up.
+    /// Adds a chunk, unless nothing of it counts. Past the limit all are given up.
     mutating func add(_ chunk: Chunk) {
+        guard !chunk.points.isEmpty || chunk.missing > 0 || chunk.stored.damaged > 0 else { return }
         bytes += (chunk.stored.bytes?.count ?? 0) + chunk.points.count * MemoryLayout<Point>.stride
         if bytes <= Self.maxBytes { chunks?.append(chunk) } else { chunks = nil }
     }

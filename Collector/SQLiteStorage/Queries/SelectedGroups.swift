@@ -3,7 +3,7 @@ import MartletStorage
 import MartletTelemetry
 
 /// The groups that are known after a pass over all points: those that the limits of queries have left, and those that queries take
-/// from other answers (``WantedGroups``). Their buckets and slots are added up in a second pass.
+/// from other answers (``WantedGroups``). Their figures and slots are added up in a second pass.
 struct SelectedGroups {
     private struct Part {
         let query: StatisticsQuery

@@ -47,7 +47,7 @@ package struct RankFigures: Sendable, Equatable {
         }
     }
 
-    package mutating func merge(_ other: RankFigures) {
+    mutating func merge(_ other: RankFigures) {
         unfailedCount &+= other.unfailedCount
         failedCount &+= other.failedCount
         unfailedTime += other.unfailedTime
@@ -56,7 +56,7 @@ package struct RankFigures: Sendable, Equatable {
     }
 
     /// Returns the value of a measure; 0 for one of distributions.
-    package func value(of measure: GroupOrder.Measure) -> Double {
+    func value(of measure: GroupOrder.Measure) -> Double {
         switch measure {
         case .impact: unfailedTime + failedTime
         case .count: Double(count)

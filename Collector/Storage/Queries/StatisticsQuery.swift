@@ -11,8 +11,8 @@ package struct StatisticsQuery: Sendable, Equatable {
     package var order: GroupOrder
     /// Groups of the answer at most; `nil` for all.
     package var limit: Int?
-    /// Whether all figures of the answer's groups are wanted. Others have only the counts and times that order them, which costs a
-    /// store less; totals have all figures. A store may answer with more than is wanted.
+    /// Whether all figures of the answer's groups are wanted. If they are not, a group may have only the counts and times that order it,
+    /// which costs a store less; totals have all figures.
     package var hasFigures = true
     /// The length of the slots in which the answer's groups are reported as well, in nanoseconds; `nil` for none. The store
     /// may answer in longer slots (``SlotGrid``).

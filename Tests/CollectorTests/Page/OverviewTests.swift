@@ -96,6 +96,28 @@ import Testing
         }
     }
 
+    @Test func ofManyEndpointsThatAreGoneTheCommandTellsAsManyAsThePage() async throws {
+        let storage = try SQLiteStorage(path: folder.path("gone.sqlite"), now: { ComparedStore.window.to })
+        let hour: UInt64 = 3_600_000_000_000
+        let points = [(1...40, 0), (1...70, hour)].flatMap { endpoints, age in
+            endpoints.map { endpoint in
+                RequestPoint(
+                    dimensions: Samples.dimensions(endpoint: "/\(endpoint)"),
+                    start: ComparedStore.window.to - age - 60_000_000_000, end: ComparedStore.window.to - age,
+                    statistics: Samples.statistics([1 / Double(endpoint)]))
+            }
+        }
+        _ = try await storage.store([InstanceMetrics(resource: Samples.resource("gone"), points: points)], of: nil)
+        let visit = try Visit(
+            .overview, [("since", "1h"), ("until", TimeText.format(ComparedStore.window.to))],
+            now: ComparedStore.window.to)
+        let overview = try await Overview(visit, in: storage)
+        let report = try await storage.report(
+            overview.parameters.query(now: ComparedStore.window.to), comparedWith: .previous)
+        #expect(overview.endpoints.rows.count == 40 && overview.endpoints.compare?.goneCount == 10)
+        #expect(report.compare == overview.endpoints.compare)
+    }
+
     @Test func nothingIsComparedIfTheAddressSaysSo() async throws {
         let page = try await compared([("compare", "off")])
         #expect(!page.text.contains("worse") && !page.text.contains("--compare"))

@@ -7,7 +7,7 @@ import MartletTelemetry
 import Testing
 
 /// Answers whose groups are known after a first pass: those that a limit has left, and those of other answers. Most groups are only
-/// ordered, and their buckets are left out.
+/// ordered, and have no figures but those that order them.
 @Suite struct SelectedGroupsTests {
     private let folder: TemporaryFolder
     private let storage: SQLiteStorage

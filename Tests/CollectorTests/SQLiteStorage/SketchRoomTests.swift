@@ -27,4 +27,24 @@ import Testing
             #expect(abs(median / 0.1 - 1) < 0.05)
         }
     }
+
+    @Test func slotsBecomeCoarserBeforeTheirGroups() async throws {
+        let folder = try TemporaryFolder()
+        var limits = SQLiteLimits()
+        limits.maxSketchBytes = 256 * 1024
+        let storage = try SQLiteStorage(path: folder.path("collector.sqlite"), limits: limits)
+        let seconds = (0..<2000).map { 0.001 * pow(10, Double($0) / 500) }
+        let points = (1...20).map { Samples.point(Samples.dimensions(), seconds, end: UInt64($0) * 60) }
+        _ = try await storage.store([InstanceMetrics(resource: Samples.resource(), points: points)], of: nil)
+
+        let window = TimeWindow(from: Samples.time(0), to: Samples.time(1200))
+        let answer = try await storage.statistics(
+            StatisticsQuery(window: window, by: [.endpoint], step: 60_000_000_000))
+        let group = try #require(answer.groups.first)
+        let slots = try #require(answer.slots?.groups.first).filter { $0.count > 0 }
+        #expect(group.count == 40_000 && slots.map(\.count) == Array(repeating: 2000, count: 20))
+        #expect(group.unfailed.duration.scale == ExponentialHistogram.defaultScale)
+        #expect(slots.allSatisfy { $0.unfailed.duration.scale < ExponentialHistogram.defaultScale })
+        #expect((slots + [group]).reduce(0) { $0 + $1.sketchBytes } <= limits.maxSketchBytes)
+    }
 }
