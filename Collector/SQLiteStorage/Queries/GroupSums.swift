@@ -16,7 +16,7 @@ struct GroupSums {
     /// The groups that were met, including empty ones; with a grid, each group's slots in the order of time. None while there is a
     /// ranking.
     private(set) var sums: [RequestGroup] = []
-    /// The groups without slots, if they are wanted beside their slots.
+    /// The groups without slots, if they are not the sums of their slots: those are coarse, or have few points each.
     private(set) var wholes: [RequestGroup]?
     /// The reason why there is no answer.
     private(set) var failure: TooManyGroups?
@@ -57,10 +57,8 @@ struct GroupSums {
         kind = query.grouping.firstIndex(of: .kind) ?? 0
         maxWholeGroups = isInSlots ? .max : query.maxWholeGroups
         maxSketchBytes = limits.maxSketchBytes
-        guard let grid else { return }
-        // A single slot is the whole, unless it is coarser.
-        let isOfOther = grid.count > 1 || query.slotScale != nil
-        (slotScale, wholes) = (query.slotScale ?? slotScale, query.hasFigures && isOfOther ? [] : nil)
+        guard grid != nil, let coarse = query.slotScale else { return }
+        (slotScale, wholes) = (coarse, query.hasFigures ? [] : nil)
     }
 
     /// Whether the groups are only ranked.

@@ -38,8 +38,9 @@ import Testing
         _ = try await storage.store([InstanceMetrics(resource: Samples.resource(), points: points)], of: nil)
 
         let window = TimeWindow(from: Samples.time(0), to: Samples.time(1200))
-        let answer = try await storage.statistics(
-            StatisticsQuery(window: window, by: [.endpoint], step: 60_000_000_000))
+        var query = StatisticsQuery(window: window, by: [.endpoint], step: 60_000_000_000)
+        query.slotScale = ExponentialHistogram.defaultScale
+        let answer = try await storage.statistics(query)
         let group = try #require(answer.groups.first)
         let slots = try #require(answer.slots?.groups.first).filter { $0.count > 0 }
         #expect(group.count == 40_000 && slots.map(\.count) == Array(repeating: 2000, count: 20))
