@@ -56,14 +56,10 @@ import Testing
         let (collector, made) = try await shop()
         let until = TimeText.format(UInt64(Date().timeIntervalSince1970) * 1_000_000_000)
         let since = TimeText.format(UInt64(Date().timeIntervalSince1970 - 3 * 3600) * 1_000_000_000)
-        let command = try await ChildProcess(
-            .martletCollector,
-            [
-                "report", "--collector", collector.address, "--since", since, "--until", until, "--kind", "client",
-                "--format", "json",
-            ]
-        ).finish()
-        let report = try ReportJSON.value(of: Report.self, in: Data(command.output.utf8))
+        let output = try await output(
+            of: ["report", "--since", since, "--until", until, "--kind", "client"], of: collector,
+            sameAs: "/api/v1/report?since=\(since)&until=\(until)&kind=client")
+        let report = try ReportJSON.value(of: Report.self, in: Data(output.utf8))
         #expect(report.totals.measures.count == made)
         let query = "since=\(since)&until=\(until)&kind=client&compare=off"
         let page = try await text(at: collector.address + "/?" + query)
@@ -74,9 +70,6 @@ import Testing
         ] {
             #expect(page.contains(">\(figure)<"), "\(figure)")
         }
-        let answer = try await text(
-            at: collector.address + "/api/v1/report?since=\(since)&until=\(until)&kind=client")
-        #expect(rounded(answer) == rounded(command.output))
     }
 
     /// The overview compares with the time before, and so do its commands.
@@ -112,13 +105,8 @@ import Testing
         let query = "since=\(TimeText.format(now - 3 * 3600 * 1_000_000_000))&until=\(TimeText.format(now))"
         let page = try await text(at: collector.address + "/map?" + query)
         let command = try #require(page.firstMatch(of: #/<code>martlet-collector (map [^<]*)<\/code>/#)?.1)
-        let output = try await ChildProcess(
-            .martletCollector,
-            command.split(separator: " ").map(String.init)
-                + ["--collector", collector.address, "--format", "json"]
-        ).finish().output
-        let answer = try await text(at: collector.address + "/api/v1/map?" + query)
-        #expect(rounded(answer) == rounded(output))
+        let output = try await output(
+            of: command.split(separator: " ").map(String.init), of: collector, sameAs: "/api/v1/map?" + query)
         let report = try ReportJSON.value(of: MapReport.self, in: Data(output.utf8))
         #expect(report.edges.contains { $0.callee.service != nil && $0.caller.service != nil })
         #expect(page.contains(">\(report.sentence)<"))
@@ -136,8 +124,32 @@ import Testing
         }
     }
 
-    /// Returns the text with nine digits of each number. The last digits of a sum depend on the order in which it was added up, which
-    /// a roll-up between two answers changes.
+    /// Returns the JSON of a command, which is that of the API to the last digit. A roll-up between the two adds sums up in another
+    /// order, so both are asked again until the command says the same after the API as before.
+    private func output(
+        of arguments: [String], of collector: CollectorProcess, sameAs path: String
+    ) async throws -> String {
+        func command() async throws -> String {
+            try await ChildProcess(
+                .martletCollector, arguments + ["--collector", collector.address, "--format", "json"]
+            ).finish().output
+        }
+        var output = try await command()
+        for _ in 0..<10 {
+            let answer = try await text(at: collector.address + path)
+            let again = try await command()
+            // A ClickHouse adds durations up in any order.
+            if again == output || TestedStore.isClickHouse {
+                #expect(TestedStore.isClickHouse ? rounded(answer) == rounded(output) : answer == output)
+                return output
+            }
+            output = again
+        }
+        Issue.record("the command says something else each time")
+        return output
+    }
+
+    /// Returns the text with nine digits of each number.
     private func rounded(_ text: String) -> String {
         text.replacing(#/[0-9]+\.[0-9]+/#) { String(format: "%.9g", Double($0.output) ?? 0) }
     }

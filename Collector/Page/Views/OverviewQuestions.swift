@@ -59,7 +59,7 @@ struct OverviewQuestions {
     func parameters(of report: Report) -> ReportParameters {
         var parameters = parameters
         let before = report.rows.count { $0.before != nil } + (report.compare?.goneCount ?? 0)
-        if parameters[.top] == nil, max(report.rowCount, before + 1) > Self.maxEndpoints {
+        if parameters[.top] == nil, report.rowCount > Self.maxEndpoints || before >= Self.maxEndpoints {
             parameters.add(.top, String(Self.maxEndpoints))
         }
         return parameters

@@ -1,9 +1,9 @@
 import MartletStorage
 import MartletTelemetry
 
-/// What is known of the groups of a limited query after the first pass over its points: the figures that order them, and all requests
-/// of each kind. The groups that the limit leaves are added up in a second pass. The groups of an hour would have thousands of sketches;
-/// these few figures stay in the processor's caches.
+/// The order of the groups of a query with a limit, and all its requests of each kind, as a first pass over its points finds them. A
+/// second pass adds up the groups that the limit leaves. All groups of an hour would have thousands of sketches; these few figures stay
+/// in the processor's caches.
 struct GroupRanking {
     /// The figures of each group, in the order in which the groups were met.
     private(set) var figures: [RankFigures] = []
