@@ -8,20 +8,27 @@ import Testing
 
 /// The memory of a report's sketches.
 @Suite struct SketchRoomTests {
-    @Test func aReportOfManyWideSketchesBecomesCoarserAndCountsAll() async throws {
-        let folder = try TemporaryFolder()
+    private let folder: TemporaryFolder
+    private let storage: SQLiteStorage
+    private static let maxBytes = 256 * 1024
+    /// Durations of 1 ms to 10 s, which touch each of some 1,700 buckets.
+    private static let seconds = (0..<2000).map { 0.001 * pow(10, Double($0) / 500) }
+
+    init() throws {
+        folder = try TemporaryFolder()
         var limits = SQLiteLimits()
-        limits.maxSketchBytes = 256 * 1024
-        let storage = try SQLiteStorage(path: folder.path("collector.sqlite"), limits: limits)
-        // Durations of 1 ms to 10 s touch each of some 1,700 buckets.
-        let seconds = (0..<2000).map { 0.001 * pow(10, Double($0) / 500) }
-        let points = (0..<40).map { Samples.point(Samples.dimensions(endpoint: "/\($0)"), seconds) }
+        limits.maxSketchBytes = Self.maxBytes
+        storage = try SQLiteStorage(path: folder.path("collector.sqlite"), limits: limits)
+    }
+
+    @Test func aReportOfManyWideSketchesBecomesCoarserAndCountsAll() async throws {
+        let points = (0..<40).map { Samples.point(Samples.dimensions(endpoint: "/\($0)"), Self.seconds) }
         _ = try await storage.store([InstanceMetrics(resource: Samples.resource(), points: points)], of: nil)
 
         let answer = try await storage.statistics(StatisticsQuery(window: Samples.everything, by: [.endpoint]))
         #expect(answer.groups.count == 40)
         #expect(answer.groups.allSatisfy { $0.count == 2000 })
-        #expect(answer.groups.reduce(0) { $0 + $1.sketchBytes } <= limits.maxSketchBytes)
+        #expect(answer.groups.reduce(0) { $0 + $1.sketchBytes } <= Self.maxBytes)
         for group in answer.groups {
             let median = try #require(group.statistics.duration.quantile(0.5))
             #expect(abs(median / 0.1 - 1) < 0.05)
@@ -29,12 +36,7 @@ import Testing
     }
 
     @Test func slotsBecomeCoarserBeforeTheirGroups() async throws {
-        let folder = try TemporaryFolder()
-        var limits = SQLiteLimits()
-        limits.maxSketchBytes = 256 * 1024
-        let storage = try SQLiteStorage(path: folder.path("collector.sqlite"), limits: limits)
-        let seconds = (0..<2000).map { 0.001 * pow(10, Double($0) / 500) }
-        let points = (1...20).map { Samples.point(Samples.dimensions(), seconds, end: UInt64($0) * 60) }
+        let points = (1...20).map { Samples.point(Samples.dimensions(), Self.seconds, end: UInt64($0) * 60) }
         _ = try await storage.store([InstanceMetrics(resource: Samples.resource(), points: points)], of: nil)
 
         let window = TimeWindow(from: Samples.time(0), to: Samples.time(1200))
@@ -46,6 +48,6 @@ import Testing
         #expect(group.count == 40_000 && slots.map(\.count) == Array(repeating: 2000, count: 20))
         #expect(group.unfailed.duration.scale == ExponentialHistogram.defaultScale)
         #expect(slots.allSatisfy { $0.unfailed.duration.scale < ExponentialHistogram.defaultScale })
-        #expect((slots + [group]).reduce(0) { $0 + $1.sketchBytes } <= limits.maxSketchBytes)
+        #expect((slots + [group]).reduce(0) { $0 + $1.sketchBytes } <= Self.maxBytes)
     }
 }
