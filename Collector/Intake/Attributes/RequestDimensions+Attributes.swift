@@ -45,7 +45,7 @@ extension RequestDimensions {
         let server = http.host.map(ServerName.init)
         let port = http.port ?? server?.port ?? url?.port ?? (url?.scheme == "https" ? 443 : url == nil ? 0 : 80)
         self.init(
-            kind: kind, method: cut(http.method), host: cut(server?.host ?? url?.host ?? ""),
+            kind: kind, method: cut(http.method), host: cut(server?.host ?? url?.host?.lowercased() ?? ""),
             port: (0...65535).contains(port) ? port : 0, endpoint: cut(http.route ?? Self.unknownEndpoint),
             status: http.status.flatMap { (100...999).contains($0) ? $0 : nil }, error: http.errorType.map(cut))
         rule = http.rule.map(cut)

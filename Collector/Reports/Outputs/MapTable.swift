@@ -82,13 +82,18 @@ package struct MapTable {
 
     // MARK: Notes
 
+    /// Notes that are written out at most.
+    private static let maxNotes = 20
+
     /// Facts about edges that are rare and too long for a column.
     var notes: [String] {
         var (notes, told) = ([String](), Set<String>())
         for note in report.edges.flatMap(Self.notes) where told.insert(note).inserted {
             notes.append(TerminalText.plain(note))
         }
-        return notes
+        let more = notes.dropFirst(Self.maxNotes).count
+        guard more > 0 else { return notes }
+        return notes.prefix(Self.maxNotes) + ["\(FigureText.counted(more, "more note")); JSON has all figures"]
     }
 
     private static func notes(on edge: CallEdge) -> [String] {

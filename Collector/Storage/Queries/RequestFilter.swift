@@ -3,7 +3,7 @@ import MartletTelemetry
 /// The requests that a query selects: in each dimension that has wanted values, those with one of these values.
 ///
 /// An empty value selects requests without a value, such as a status if no response came. A host may stand with its port or
-/// without it. A status may be a class such as `5xx`.
+/// without it, in either case. A status may be a class such as `5xx`.
 package struct RequestFilter: Sendable, Equatable {
     /// The wanted values; a dimension without an entry is open.
     package private(set) var wanted: [Dimension: Set<String>] = [:]
@@ -16,7 +16,8 @@ package struct RequestFilter: Sendable, Equatable {
 
     /// Adds a wanted value of a dimension.
     package mutating func select(_ dimension: Dimension, _ value: String) {
-        wanted[dimension, default: []].insert(dimension == .status ? value.lowercased() : value)
+        let isInLowerCase = dimension == .status || dimension == .host
+        wanted[dimension, default: []].insert(isInLowerCase ? value.lowercased() : value)
     }
 
     /// Leaves a dimension open.

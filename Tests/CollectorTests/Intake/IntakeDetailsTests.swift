@@ -83,6 +83,16 @@ import Testing
         #expect(request.authority == "shop.example:81")
     }
 
+    @Test func aHostThatOnlyTheAddressNamesIsKnownInLowerCase() throws {
+        let taken = try take(fromAnotherSDK: true) { span in
+            span.kind = .client
+            span.attributes = [
+                OTLPKeyValue("http.method", "GET"), OTLPKeyValue("http.url", "https://Shop.Example/basket"),
+            ]
+        }
+        #expect(try #require(taken.values.first?.details.first?.request).authority == "shop.example:443")
+    }
+
     @Test(
         arguments: [(.client, 404, "404"), (.server, 404, nil), (.server, 500, "500")]
             as [(OTLPSpan.SpanKind, Int64, String?)])

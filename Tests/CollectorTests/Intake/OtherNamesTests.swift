@@ -114,6 +114,12 @@ import Testing
         #expect(failed.outcome == .transportFailure)
     }
 
+    @Test(arguments: ["server.address", "net.peer.name", "http.host"])
+    func aHostIsKnownInLowerCase(attribute: String) throws {
+        let host = try dimensions("http.client.duration", [OTLPKeyValue(attribute, "Shop.Example:8443")])
+        #expect((host.host, host.port) == ("shop.example", 8443))
+    }
+
     @Test func aServersOldAttributesAreRead() throws {
         let request = [
             OTLPKeyValue("http.method", "POST"), OTLPKeyValue("http.status_code", Int64(500)),

@@ -57,4 +57,18 @@ import Testing
 
                 """))
     }
+
+    @Test func thousandsOfEdgesHaveTwentyNotesAndTheNumberOfTheOthers() throws {
+        var report = SampleMap.report
+        let lossy = try #require(report.worst)
+        report.edges = (0..<1_200).map { number in
+            var edge = lossy
+            (edge.host, edge.sharedBy, edge.fromOutside) = ("host-\(number):443", nil, nil)
+            return edge
+        }
+        let text = MapTable.text(of: report, SampleMap.context)
+        #expect(text.contains("made no connection to host-19:443: "))
+        #expect(!text.contains("made no connection to host-20:443: "))
+        #expect(text.contains("\n1,180 more notes; JSON has all figures\n"))
+    }
 }
