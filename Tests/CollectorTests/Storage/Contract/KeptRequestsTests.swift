@@ -98,7 +98,8 @@ extension StorageContractTests {
                 ([.instance: ["i-1"]], [4, 3, 2, 1]), ([.version: ["1.2"]], [5, 4, 3, 2, 1]), ([.version: ["2"]], []),
                 ([.environment: ["test"], .service: ["cart"]], [5]), ([.kind: ["server"]], [3]),
                 ([.host: ["api.example.com:443"]], [5, 4, 3, 2, 1]), ([.host: ["api.example.com"]], [5, 4, 3, 2, 1]),
-                ([.host: ["API.Example.com:443"]], [5, 4, 3, 2, 1]), ([.host: ["api.example.com:80"]], []), ([.method: ["POST"]], []), ([.endpoint: ["/a"]], [3]),
+                ([.host: ["API.Example.com:443"]], [5, 4, 3, 2, 1]), ([.host: ["api.example.com:80"]], []),
+                ([.method: ["POST"]], []), ([.endpoint: ["/a"]], [3]),
                 ([.status: ["5xx", "404"]], [3, 2]), ([.status: [""]], [4]), ([.error: ["timeout"]], [4]),
                 ([.error: [""]], [5, 3, 1]),
             ]

@@ -107,7 +107,8 @@ extension StorageContractTests {
                 ([.version: ["1.2"]], 6), ([.version: ["1.3"]], nil), ([.instance: ["i-1"]], 6),
                 ([.kind: ["server"]], 1), ([.kind: ["server", "client"]], 6), ([.method: ["GET"]], 6),
                 ([.method: ["POST"]], nil), ([.host: ["api.example.com"]], 6), ([.host: ["api.example.com:443"]], 6),
-                ([.host: ["API.Example.com"]], 6), ([.host: ["api.example.com:80"]], nil), ([.endpoint: ["/a"]], 1), ([.status: ["5xx"]], 3),
+                ([.host: ["API.Example.com"]], 6), ([.host: ["api.example.com:80"]], nil), ([.endpoint: ["/a"]], 1),
+                ([.status: ["5xx"]], 3),
                 ([.status: ["5XX", "200"]], 6), ([.status: ["200"]], 3), ([.status: [""]], nil), ([.error: ["503"]], 3),
                 ([.error: [""]], 3), ([.error: ["503"], .service: ["checkout"], .kind: ["server"]], nil),
             ]
