@@ -21,8 +21,8 @@ extension RequestsQuery {
         // Attributes, with headers and bodies among them, and events are stored as JSON.
         let trace = "lower(concat(hex(trace_high), hex(trace_low)))"
         let plain = [
-            "url", "concat(method, concat(' ', endpoint))", "host", "error", "message", trace, "service", "version",
-            "environment", "instance",
+            "url", "concat(method, concat(' ', endpoint))", Dimension.host.expression, "error", "message", trace,
+            "service", "version", "environment", "instance",
         ].map { ($0, text) }
         let json = ["attributes", "events"].map { ($0, jsonText(text)) }
         let conditions = (plain + json).map { column, text in

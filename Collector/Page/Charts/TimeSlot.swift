@@ -33,9 +33,21 @@ struct TimeSlot: Sendable {
     /// Returns the slot with the highest rate; `nil` if a slot is without requests. Its sender may report less often than slots begin,
     /// and has the requests of several slots in one.
     static func busiest(of slots: [TimeSlot]) -> TimeSlot? {
-        // The window cuts the slots at its ends, and an interval that it cuts counts as a whole.
-        let whole = slots.dropFirst().dropLast()
-        guard whole.count > 1, whole.allSatisfy({ $0.measures != nil }) else { return nil }
-        return whole.max { ($0.measures?.perSecond ?? 0) < ($1.measures?.perSecond ?? 0) }
+        let inner = slots.dropFirst().dropLast()
+        guard inner.count > 1, inner.allSatisfy({ $0.measures != nil }), let length = inner.first?.window.length else {
+            return nil
+        }
+        // The window cuts the slots at its ends, and an interval that it cuts counts as a whole. Over the length of a whole slot the
+        // rate is not too high.
+        let all = slots.map { $0.lasting(atLeast: length) }
+        return all.max { ($0.measures?.perSecond ?? 0) < ($1.measures?.perSecond ?? 0) }
     }
+
+    private func lasting(atLeast length: UInt64) -> TimeSlot {
+        TimeSlot(TimeWindow(from: window.from, to: window.from + max(length, window.length)), group)
+    }
+}
+
+extension TimeWindow {
+    fileprivate var length: UInt64 { to - from }
 }

@@ -1,4 +1,5 @@
 import MartletReports
+import MartletStorage
 
 /// A page of one sentence: why there is no view.
 package enum RefusalPage {
@@ -6,17 +7,37 @@ package enum RefusalPage {
     ///
     /// - Parameter pairs: the parameters of the address.
     package static func html(_ error: ParameterError, in pairs: [(String, String)]) -> HTML {
-        let name = error.description.prefix { $0 != " " }
-        let rest = pairs.filter { $0.0 != name }
-        // A relative address: the query of the same view.
-        let mended = rest.isEmpty ? PageAddress("?") : PageAddress("", rest.map { (name: $0.0, value: $0.1) })
+        let name = String(error.description.prefix { $0 != " " })
         return html(
             "The address cannot be read", error.description,
-            next: rest.count < pairs.count ? ("The same without \(name)", mended) : nil)
+            next: same(pairs, without: window.contains(name) ? window : [name]))
+    }
+
+    /// Returns the page about a list that continues after a request that is no longer kept.
+    package static func html(_ error: UnknownRequest, in pairs: [(String, String)]) -> HTML {
+        html(
+            "Nothing is kept here", error.description, next: same(pairs, without: [PageParameter.before.rawValue]))
+    }
+
+    /// The ends of a window, which are wrong together.
+    private static let window = [PageParameter.since.rawValue, PageParameter.until.rawValue]
+
+    /// Returns the title and the address of the same view without parameters; `nil` if the address has none of them.
+    private static func same(
+        _ pairs: [(String, String)], without names: [String]
+    ) -> (title: String, address: PageAddress)? {
+        let rest = pairs.filter { !names.contains($0.0) }
+        let left = names.filter { name in pairs.contains { $0.0 == name } }
+        guard !left.isEmpty else { return nil }
+        // A relative address: the query of the same view.
+        let mended = rest.isEmpty ? PageAddress("?") : PageAddress("", rest.map { (name: $0.0, value: $0.1) })
+        return ("The same without \(left.joined(separator: " and "))", mended)
     }
 
     /// - Parameter next: the title and the address of a view that comes near; `nil` for none.
-    package static func html(_ title: String, _ reason: String, next: (String, PageAddress)? = nil) -> HTML {
+    package static func html(_ title: String, _ reason: String, next: (title: String, address: PageAddress)? = nil)
+        -> HTML
+    {
         PageDocument.html(title) {
             element("header", .class("top")) {
                 link(PageAddress.overview, .class("brand")) {

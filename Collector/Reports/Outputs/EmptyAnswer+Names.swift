@@ -23,11 +23,17 @@ extension EmptyAnswer {
 
         /// - Parameter values: the values that the store has. A host may be given without its port.
         package init(_ dimension: Dimension, wanted: String, values: [String]) {
-            let hosts = values.compactMap { name in name.lastIndex(of: ":").map { String(name[..<$0]) } }
+            let hosts = values.compactMap { name in
+                name.lastIndex(of: ":").map { RequestFilter.storedHost(String(name[..<$0])) }
+            }
             self.init(flag: dimension.rawValue, wanted: wanted, known: dimension == .host ? values + hosts : values)
         }
 
-        package var isKnown: Bool { known.contains(wanted) }
+        /// Whether the filter may select something. An empty name selects what has none.
+        package var isKnown: Bool {
+            wanted.isEmpty || known.contains(wanted)
+                || (flag == Dimension.host.rawValue && known.contains(RequestFilter.storedHost(wanted)))
+        }
 
         /// The known name that a person may have meant.
         package var nearest: String? { NearestName.of(wanted, among: known) }
@@ -41,9 +47,10 @@ extension EmptyAnswer {
 
         /// The first known names as the beginning of a sentence; `nil` if there are none.
         package var list: String? {
-            let shown = Set(known).sorted().prefix(Self.listed).map(TerminalText.plain)
+            let names = Set(known).filter { !$0.isEmpty }
+            let shown = names.sorted().prefix(Self.listed).map(TerminalText.plain)
             guard let last = shown.last else { return nil }
-            let more = Set(known).count - shown.count
+            let more = names.count - shown.count
             guard more == 0 else { return "There are \(shown.joined(separator: ", ")) and \(more) more" }
             guard shown.count > 1 else { return "There is \(last)" }
             return "There are \(shown.dropLast().joined(separator: ", ")) and \(last)"

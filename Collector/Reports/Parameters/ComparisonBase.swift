@@ -99,7 +99,8 @@ extension Parameters<ReportParameter> {
         switch base {
         case .earlier(let length) where length < query.window.to - query.window.from:
             throw ParameterError(
-                "the window is longer than the \(text) of compare, so requests would be compared with themselves")
+                "compare must be at least as long as the window; with \(text), requests would be compared with themselves"
+            )
         case .versions where query.filter.wanted[.version] != nil:
             throw ParameterError("compare names the versions already; leave out the filter by version")
         case .versions where query.by.contains(.version):

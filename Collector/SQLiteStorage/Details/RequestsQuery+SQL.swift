@@ -47,7 +47,11 @@ extension RequestsQuery {
         // Attributes, with headers and bodies among them, and events are stored as JSON.
         let (plain, inJSON) = (pattern(text), pattern(jsonText(text)))
         let ofPlain = contains(
-            plain, in: ["url", "method || ' ' || endpoint", "host", "error", "message", "lower(hex(trace_id))"])
+            plain,
+            in: [
+                "url", "method || ' ' || endpoint", "(\(RequestFilter.authority))", "error", "message",
+                "lower(hex(trace_id))",
+            ])
         let ofJSON = contains(inJSON, in: ["attributes", "events"])
         let ofSender = contains(plain, in: ["service", "version", "environment", "instance"])
         return "\(ofPlain) OR \(ofJSON) OR resource_id IN (SELECT id FROM resource WHERE \(ofSender))"

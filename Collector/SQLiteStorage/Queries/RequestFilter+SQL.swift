@@ -39,7 +39,7 @@ extension RequestFilter {
     }
 
     /// ``RequestDimensions/authority``
-    private static let authority: SQL = """
+    static let authority: SQL = """
         CASE WHEN port = 0 THEN host WHEN instr(host, ':') THEN '[' || host || ']:' || port ELSE host || ':' || port END
         """
 

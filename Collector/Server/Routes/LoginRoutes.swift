@@ -19,6 +19,8 @@ struct LoginRoutes: Sendable {
                     status: .forbidden)
             })
         group.post("login") { request, context in try await logIn(request, context) }
+        // After a wrong token the browser stands at this address.
+        group.get("login") { _, _ in Response(status: .seeOther, headers: [.location: "/"]) }
         group.post("logout") { request, _ in
             if let id = access.session(of: request) { access.sessions.end(id) }
             return Response(status: .seeOther, headers: [.location: "/", .setCookie: access.endedCookie])
@@ -33,16 +35,16 @@ struct LoginRoutes: Sendable {
     private func logIn(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
         // The token is compared without a pause after the count was read, so that no attempts run beside each other uncounted.
         let body = try await request.body.collect(upTo: Self.maxFormBytes)
+        let form = FormFields(String(buffer: body))
+        let next = Self.destination(form["next"] ?? "/")
         let (address, attempts) = (context.remoteAddress, access.gate.attempts)
         guard attempts.allow(address) else {
             var response = Response(
-                page: LoginPage.html(next: "/", problem: "Too many tokens were wrong. Try again in a minute."),
+                page: LoginPage.html(next: next, problem: "Too many tokens were wrong. Try again in a minute."),
                 status: .tooManyRequests)
             response.headers[.retryAfter] = String(TokenGate.waitSeconds)
             return response
         }
-        let form = FormFields(String(buffer: body))
-        let next = Self.destination(form["next"] ?? "/")
         let given = form["token"] ?? ""
         guard let token = access.token, SecretText.isEqual(given, to: token) else {
             attempts.add(given, of: address)

@@ -99,7 +99,7 @@ struct PageRoutes: Sendable {
         } catch let error as TooManyGroups {
             return Response(page: RefusalPage.html("There is too much to show", error.description), status: .badRequest)
         } catch let error as UnknownRequest {
-            return Response(page: RefusalPage.html("Nothing is kept here", error.description), status: .notFound)
+            return Response(page: RefusalPage.html(error, in: request.queryPairs), status: .notFound)
         } catch let error as UnknownTrace {
             return Response(page: RefusalPage.html("Nothing is kept here", error.description), status: .notFound)
         } catch let error as CancellationError {

@@ -16,8 +16,18 @@ package struct RequestFilter: Sendable, Equatable {
 
     /// Adds a wanted value of a dimension.
     package mutating func select(_ dimension: Dimension, _ value: String) {
-        let isInLowerCase = dimension == .status || dimension == .host
-        wanted[dimension, default: []].insert(isInLowerCase ? value.lowercased() : value)
+        switch dimension {
+        case .status: wanted[dimension, default: []].insert(value.lowercased())
+        // A host that was stored before hosts were in lower case has the first spelling.
+        case .host: wanted[dimension, default: []].formUnion([value, Self.storedHost(value)])
+        default: wanted[dimension, default: []].insert(value)
+        }
+    }
+
+    /// Returns a host that a person wrote as it is stored: in lower case, and an IPv6 address without a port without its brackets.
+    package static func storedHost(_ text: String) -> String {
+        let isBracketed = text.hasPrefix("[") && text.hasSuffix("]")
+        return (isBracketed ? text.dropFirst().dropLast() : text[...]).lowercased()
     }
 
     /// Leaves a dimension open.

@@ -90,10 +90,19 @@ import Testing
     @Test func manyWrongTokensAreNotLookedAtForAMinute() async throws {
         try await withServer(tokens: tokens) { client in
             for number in 0..<10 { #expect(try await form(client, "token=x\(number)").status == .unauthorized) }
-            let refused = try await form(client, "token=may-read")
+            let refused = try await form(client, "token=may-read&next=%2Fagents")
             #expect(refused.status == .tooManyRequests)
+            #expect(refused.text.contains(#"name="next" value="/agents""#))
             #expect(refused.headers[.retryAfter] == "60")
             #expect(refused.headers[.setCookie] == nil)
+        }
+    }
+
+    /// A browser stands there after a wrong token.
+    @Test func theAddressOfTheLoginLeadsToTheOverview() async throws {
+        try await withServer(tokens: tokens) { client in
+            let answer = try await client.executeRequest(uri: "/login", method: .get, headers: [:], body: nil)
+            #expect((answer.status, answer.headers[.location]) == (.seeOther, "/"))
         }
     }
 

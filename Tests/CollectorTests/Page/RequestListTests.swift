@@ -230,12 +230,23 @@ import Testing
         }
     }
 
+    @Test func aListAfterARequestThatIsGoneLeadsToItsBeginning() async throws {
+        try await withServer { client in
+            let page = try await client.read("/requests?failed=true&before=ff")
+            #expect(page.status == 404)
+            #expect(page.links.contains("?failed=true"))
+        }
+    }
+
     @Test func aBadParameterCanBeLeftOutOfTheOthers() async throws {
         try await withServer { client in
             let page = try await client.read("/requests?search=pay&slower-than=fast&host=a%3A80&any=status&status=")
             #expect(page.text.contains("The same without slower-than"))
             #expect(page.links.contains("?search=pay&host=a%3A80&any=status&status="))
             #expect(try await client.read("/requests?slower-than=fast").links.contains("?"))
+            let turned = try await client.read("/requests?search=pay&since=1h&until=2h")
+            #expect(turned.text.contains("The same without since and until"))
+            #expect(turned.links.contains("?search=pay"))
             // A parameter that is missing, or one too many, has no such link.
             #expect(try await !client.read("/requests?colour=red").text.contains("The same without"))
         }

@@ -65,7 +65,7 @@ import Testing
             let page = try await page(detail, from: client)
             #expect(
                 page.text.contains(
-                    #"curl --globoff -X GET https://api.example.com/users/7 -H 'authorization: REDACTED' -H 'content-type"#
+                    #"curl --globoff -X GET --url https://api.example.com/users/7 -H 'authorization: REDACTED' -H 'content-type"#
                 ))
             #expect(page.markup.contains(#"<pre id="curl""#) && page.markup.contains(##"data-copy="#curl""##))
         }

@@ -80,6 +80,20 @@ import Testing
         #expect(many.hasSuffix("There are service-1, service-2, service-3, service-4, service-5 and 2 more.\n"))
     }
 
+    @Test(arguments: [
+        "api.example", "API.example", "API.Example:443", "2001:db8::1", "[2001:DB8::1]", "[2001:db8::1]:8443", "",
+    ])
+    func aHostIsKnownInEachOfItsSpellings(wanted: String) {
+        let values = ["", "api.example:443", "[2001:db8::1]:8443"]
+        #expect(EmptyAnswer.Names(.host, wanted: wanted, values: values).isKnown)
+        #expect(!EmptyAnswer.Names(.host, wanted: "x" + wanted, values: values).isKnown)
+    }
+
+    @Test func requestsWithoutANameHaveNoPlaceInTheListOfNames() {
+        let names = EmptyAnswer.Names(.error, wanted: "timeout", values: ["", "dns"])
+        #expect(names.list == "There is dns")
+    }
+
     @Test func onlyTheUnknownOneOfSeveralNamesIsCorrected() throws {
         let text = sentence([CommandFlag("service", "storfront"), CommandFlag("service", "catalog")]) {
             $0.names = [.init(flag: "service", wanted: "storfront", known: ["storefront", "catalog"])]

@@ -28,7 +28,7 @@ import Testing
             RequestText.text(of: try report()).hasSuffix(
                 """
 
-                curl --globoff -X GET https://api.example.com/users/7 -H 'authorization: [redacted]' \
+                curl --globoff -X GET --url https://api.example.com/users/7 -H 'authorization: [redacted]' \
                 -H 'content-type: application/json' --data-raw '{"it'\\''s":"é"}'
 
                 """))
@@ -56,7 +56,26 @@ import Testing
         try shell.run()
         let printed = try output.fileHandleForReading.readToEnd().map { String(decoding: $0, as: UTF8.self) }
         shell.waitUntilExit()
-        #expect(printed == "8\n")
+        #expect(printed == "9\n")
+    }
+
+    @Test func theCommandOfAHeadRequestDoesNotWaitForABody() throws {
+        let command = CurlCommand.text(of: try report { $0.request?.method = "HEAD" })
+        #expect(command?.hasPrefix("curl --globoff --head --url https://api.example.com/users/7") == true)
+    }
+
+    @Test func noTextOfASenderIsAnOptionOrAFile() throws {
+        let command = CurlCommand.text(
+            of: try report {
+                $0.url = "-o/etc/passwd"
+                $0.attributes = [
+                    "http.request.header.@file": .array([.string("x")]),
+                    "http.request.header.x-empty": .array([.string("")]),
+                ]
+            })
+        #expect(command?.contains("--url -o/etc/passwd") == true)
+        #expect(command?.contains("@file") == false)
+        #expect(command?.contains("-H 'x-empty;'") == true)
     }
 
     @Test func noCommandIsShownWithoutAnAddress() throws {
@@ -76,7 +95,7 @@ import Testing
                     if let header { $0.attributes["http.request.header.host"] = .array([.string(header)]) }
                 })
         }
-        #expect(try command("shop.example") == "curl --globoff -X GET 'http://shop.example/users/7?a=1'")
+        #expect(try command("shop.example") == "curl --globoff -X GET --url 'http://shop.example/users/7?a=1'")
         #expect(try command("shop.example", scheme: "https")?.contains("'https://shop.example/") == true)
         #expect(try command(nil, header: "shop.example:8080")?.contains("'http://shop.example:8080/users") == true)
         #expect(try command(nil) == nil)

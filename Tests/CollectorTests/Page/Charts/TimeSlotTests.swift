@@ -17,10 +17,18 @@ import Testing
         }
     }
 
-    @Test func theBusiestSlotIsAWholeOne() {
-        let busiest = TimeSlot.busiest(of: slots([600, 60, 120, 60, 600]))
-        #expect(busiest?.window.from == Samples.time(120))
+    @Test(arguments: [0, 2, 4]) func theBusiestSlotMayBeAnyOne(index: Int) {
+        var counts = [60, 60, 90, 60, 60]
+        counts[index] = 120
+        let busiest = TimeSlot.busiest(of: slots(counts))
+        #expect(busiest?.window.from == Samples.time(UInt64(60 * index)))
         #expect(busiest?.measures?.perSecond == 2)
+    }
+
+    @Test func aSlotThatTheWindowCutsCountsOverTheLengthOfAWholeOne() {
+        var slots = slots([60, 60, 120, 60, 110])
+        slots[4] = TimeSlot(TimeWindow(from: Samples.time(240), to: Samples.time(270)), slots[4].group)
+        #expect(TimeSlot.busiest(of: slots)?.window.from == Samples.time(120))
     }
 
     @Test func noSlotIsTheBusiestIfReportsAreFurtherApartThanSlots() {
