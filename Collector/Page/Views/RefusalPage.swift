@@ -35,9 +35,9 @@ package enum RefusalPage {
     }
 
     /// - Parameter next: the title and the address of a view that comes near; `nil` for none.
-    package static func html(_ title: String, _ reason: String, next: (title: String, address: PageAddress)? = nil)
-        -> HTML
-    {
+    package static func html(
+        _ title: String, _ reason: String, next: (title: String, address: PageAddress)? = nil
+    ) -> HTML {
         PageDocument.html(title) {
             element("header", .class("top")) {
                 link(PageAddress.overview, .class("brand")) {
