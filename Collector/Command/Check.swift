@@ -54,7 +54,10 @@ struct Check: AsyncParsableCommand {
         let results = try await limits.results(for: report) + burnRates(limits.burnRate, until: report.to)
         let (device, outcome) = (color.device, CheckResult.outcome(of: results))
         var text = results.map { $0.line(on: device) }.joined()
-        if report.compare != nil, outcome != .holds {
+        let filters = selection.given()
+        if let version = try await source.unknownVersion(in: report, comparedWith: compare, filters) {
+            text += CheckResult(.unknown, version.sentence).line(on: device)
+        } else if report.compare != nil, outcome != .holds {
             text += NextCommand.again(report, parameters.flags + source.flags, on: device)
         }
         return (text, outcome)

@@ -47,9 +47,14 @@ struct ReportCommand: AsyncParsableCommand {
         context.showsPhases = phases
         // A file has the same text whenever it is written.
         if output.device.isTerminal { context.now = SQLiteStorage.systemClock() }
-        if report.rows.isEmpty, [.table, .markdown].contains(output.format) {
+        guard [.table, .markdown].contains(output.format) else { return context }
+        if report.rows.isEmpty {
             context.history = try await source.history(of: selection.senders)
             context.names = try await source.names(wanted: selection.given(comparedWith: compare))
+        } else if let version = try await source.unknownVersion(
+            in: report, comparedWith: compare, selection.given())
+        {
+            context.names = [version]
         }
         return context
     }

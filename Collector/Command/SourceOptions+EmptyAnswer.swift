@@ -25,18 +25,46 @@ extension SourceOptions {
         return try await agents(parameters).agents.first
     }
 
-    /// Returns the known names of each dimension that a filter gave a value for.
+    /// Returns the known names of each dimension that a filter gave a value for. In place of a name that nobody has, they are those of
+    /// the senders that the other filters select, if these have any.
     func names(wanted: [(dimension: Dimension, value: String)]) async throws -> [EmptyAnswer.Names] {
         var names: [EmptyAnswer.Names] = []
         for (dimension, value) in wanted where !value.isEmpty {
-            names.append(EmptyAnswer.Names(dimension, wanted: value, values: try await values(of: dimension)))
+            var found = EmptyAnswer.Names(dimension, wanted: value, values: try await values(of: dimension))
+            let senders = wanted.filter { $0.dimension.isOfSender && $0.dimension != dimension }
+            if !found.isKnown, !senders.isEmpty, case let own = try await values(of: dimension, from: senders),
+                !own.isEmpty
+            {
+                found = EmptyAnswer.Names(dimension, wanted: value, values: own)
+            }
+            names.append(found)
         }
         return names
     }
 
-    private func values(of dimension: Dimension) async throws -> [String] {
+    /// Returns the version that rows are compared with if nobody has it.
+    ///
+    /// - Parameters:
+    ///   - compare: the option of that name.
+    ///   - filters: the values that were given for dimensions.
+    func unknownVersion(
+        in report: Report, comparedWith compare: String?, _ filters: [(dimension: Dimension, value: String)]
+    ) async throws -> EmptyAnswer.Names? {
+        guard report.isComparedWithNothing, let before = ComparisonBase.versions(in: compare)?.before else {
+            return nil
+        }
+        let senders = filters.filter { $0.dimension.isOfSender && $0.dimension != .version }
+        return try await names(wanted: [(.version, before)] + senders).first.flatMap { $0.isKnown ? nil : $0 }
+    }
+
+    private func values(
+        of dimension: Dimension, from senders: [(dimension: Dimension, value: String)] = []
+    ) async throws -> [String] {
         var parameters = ValuesParameters()
         parameters.add(.since, Self.since)
+        for (sender, value) in senders {
+            if let name = ValuesParameter(rawValue: sender.rawValue) { parameters.add(name, value) }
+        }
         guard let store = try await openStore() else {
             let report: ValuesReport = try await client().get("api/v1/values/\(dimension.rawValue)", parameters.query)
             return report.values

@@ -27,11 +27,20 @@ struct ScopeBar {
                     && visit.parameters[.until] == nil
                 HTML(
                     "a",
-                    [.href(visit.here.with([(.since, length), (.until, nil), (.before, nil)]))]
+                    [.href(address(of: length))]
                         + (isCurrent ? [Attribute("aria-current", "true")] : []),
                     content: HTML(title))
             }
         }
+    }
+
+    /// Returns the view in a window of this length up to now, without a comparison that is shorter than it.
+    private func address(of length: String) -> PageAddress {
+        let address = visit.here.with([(.since, length), (.until, nil), (.before, nil)])
+        guard case .earlier(let earlier)? = try? visit.parameters[.compare].map(ComparisonBase.init),
+            earlier < TimeText.nanoseconds(length) ?? 0
+        else { return address }
+        return address.with([(.compare, nil)])
     }
 
     private var custom: HTML {

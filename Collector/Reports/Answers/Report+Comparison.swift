@@ -35,6 +35,11 @@ extension Report {
             goneCount: gone.count, gone: gone.prefix(limit ?? gone.count).map(row))
     }
 
+    /// Whether the other side of the comparison has none of the rows, and no others.
+    package var isComparedWithNothing: Bool {
+        compare?.goneCount == 0 && rows.allSatisfy { $0.before == nil }
+    }
+
     /// - Parameter slots: the slots of each row.
     mutating func addChangedTimes(_ slots: GroupSlots) {
         for index in rows.indices {

@@ -82,7 +82,8 @@ package struct EmptyAnswer {
         let filters = NextCommand.selecting(others(["since", "until"])).filter { !source.contains($0) }
         guard filters.isEmpty else {
             let rest = context.flags.filter { !filters.contains($0) }
-            return "No request matches \(CommandFlag.text(filters)) \(window). Without the filter:\n"
+            let these = filters.count == 1 ? "the filter" : "these filters"
+            return "No request matches \(CommandFlag.text(filters)) \(window). Without \(these):\n"
                 + command(asked, rest)
         }
         guard context.flag("since") != Self.wide, !isOld else {

@@ -7,6 +7,8 @@ package enum ReportMarkdown {
         var paragraphs = ReportHeading(table).lines
         if report.rows.isEmpty {
             paragraphs += EmptyAnswer.sentence(of: report, context).split(separator: "\n").map(String.init)
+        } else {
+            paragraphs += context.names.map { $0.sentence + "." }
         }
         let changes = table.changes.split(separator: "\n").map { "- \(MarkdownText.escaped(String($0)))\n" }
         return MarkdownText.paragraphs(paragraphs) + rows(of: table)

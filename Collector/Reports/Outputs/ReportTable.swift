@@ -23,7 +23,8 @@ package struct ReportTable {
         guard !report.rows.isEmpty else { return heading + EmptyAnswer.sentence(of: report, context) + changes }
         var next = device.paint("See them:", .dim) + "  " + NextCommand.text(for: report, context) + "\n"
         if report.compare != nil { next += NextCommand.again(report, context.flags, on: device) }
-        return heading + "\n" + (device.isTerminal ? table.sections : table.file) + "\n" + changes + next
+        let unknown = context.names.map { $0.sentence + ".\n" }.joined()
+        return heading + "\n" + (device.isTerminal ? table.sections : table.file) + "\n" + unknown + changes + next
     }
 
     init(_ report: Report, _ context: ReportContext, _ device: OutputDevice) {

@@ -59,6 +59,26 @@ import Testing
                 "? No service is called storfront. There are payments and storefront; nearest: storefront\n"))
     }
 
+    @Test func aVersionBeforeThatNobodyHasIsToldBesideTheRows() async throws {
+        let compared = ["--compare", "version:1.8.3..1.9.0", "--service", "storefront"] + hour + source
+        let result = try await check(compared)
+        #expect(result.status == 2)
+        let sentence = "No version is called 1.8.3. There are 1.8.2 and 1.9.0; nearest: 1.8.2"
+        #expect(result.output.hasSuffix("\n? \(sentence)\n"), "\(result.output)")
+        for format in ["table", "markdown"] {
+            let report = try await ChildProcess(
+                .martletCollector, ["report", "--format", format] + compared
+            ).finish()
+            #expect(report.output.contains("\n\(sentence).\n"), "\(report.output)")
+        }
+    }
+
+    @Test func aNameThatOnlyOtherSendersHaveIsKnown() async throws {
+        let result = try await check(
+            ["--max-failure-rate", "5%", "--service", "payments", "--version", "1.8.2"] + hour + source)
+        #expect(!result.output.contains(" is called "), "\(result.output)")
+    }
+
     @Test func noCollectorIsStatus2() async throws {
         let result = try await check(["--max-failure-rate", "5%", "--collector", "http://127.0.0.1:1"])
         #expect(result.status == 2)

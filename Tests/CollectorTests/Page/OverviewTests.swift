@@ -186,6 +186,12 @@ import Testing
         #expect(page.text.contains("There are too many endpoints to compare them all"))
     }
 
+    @Test func aWindowThatIsLongerThanTheComparisonLeavesItOut() async throws {
+        let links = try await compared([("compare", "day")]).links
+        #expect(links.contains("/?compare=day&since=24h"))
+        #expect(links.contains("/?since=7d"))
+    }
+
     @Test(arguments: ["since=x", "sort=size", "top=0", "compare=x", "kind=x", "limit=-1&limit=2", "color=red"])
     func aParameterThatCannotBeReadIs400WithASentence(query: String) async throws {
         try await withServer { client in

@@ -173,7 +173,7 @@ import Testing
     @Test func aListOfNoRequestsIsExplainedAsAReportIs() {
         #expect(
             requests([], [CommandFlag("status", "5xx"), CommandFlag("failed")]) == """
-                No request matches --status 5xx --failed in the last 1 h. Without the filter:
+                No request matches --status 5xx --failed in the last 1 h. Without these filters:
                   martlet-collector requests
 
                 """)
