@@ -42,10 +42,10 @@ extension RequestDimensions {
     init(kind: RequestKind, _ http: HTTPSpanAttributes, _ limits: IntakeLimits) {
         let cut = { (text: String) in text.cut(toBytes: limits.maxAttributeBytes) }
         let url = http.host == nil ? http.url.flatMap(URLComponents.init(string:)) : nil
-        let server = http.host.map(ServerName.init)
+        let server = (http.host ?? url?.host).map(ServerName.init)
         let port = http.port ?? server?.port ?? url?.port ?? (url?.scheme == "https" ? 443 : url == nil ? 0 : 80)
         self.init(
-            kind: kind, method: cut(http.method), host: cut(server?.host ?? url?.host?.lowercased() ?? ""),
+            kind: kind, method: cut(http.method), host: cut(server?.host ?? ""),
             port: (0...65535).contains(port) ? port : 0, endpoint: cut(http.route ?? Self.unknownEndpoint),
             status: http.status.flatMap { (100...999).contains($0) ? $0 : nil }, error: http.errorType.map(cut))
         rule = http.rule.map(cut)

@@ -20,7 +20,7 @@ package enum CurlCommand {
             // An empty field has a semicolon; with a colon curl leaves it out.
             for value in values { words += ["-H", ShellWord.quoted(value.isEmpty ? "\(name);" : "\(name): \(value)")] }
         }
-        if let body = report.requestBody { words += ["--data-raw", ShellWord.quoted(body)] }
+        if let body = report.requestBody, method != "HEAD" { words += ["--data-raw", ShellWord.quoted(body)] }
         return words.joined(separator: " ")
     }
 }

@@ -96,8 +96,6 @@ struct ChunkPass {
         var kept = ReadChunks.Chunk(
             stored: chunk, senders: try classOfSenders(ofResource: chunk.resource, &sums, in: db), missing: chunk.count)
         if let bytes = chunk.bytes {
-            // An entry has two bytes at least, and the disk may have changed the number.
-            if read.chunks != nil { kept.points.reserveCapacity(min(max(0, chunk.count), bytes.count / 2)) }
             var (entries, reader) = (ChunkEntries(bytes), ByteReader(bytes))
             while let entry = entries.entry {
                 let series = entries.series
