@@ -78,6 +78,7 @@ enter() {
     local folder
     mount -t proc proc "$root/proc"
     mount -t tmpfs tmpfs "$root/dev/shm"
+    mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
     while read -r folder; do
         mkdir -p "$root/$folder"
         mount --bind "$folder" "$root/$folder"
