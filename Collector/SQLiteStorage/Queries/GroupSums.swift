@@ -46,14 +46,14 @@ struct GroupSums {
     /// - Parameter isInSlots: whether the groups are summed up in the query's slots.
     init(
         _ query: StatisticsQuery, isInSlots: Bool, _ expired: ExpiredTimes, _ limits: SQLiteLimits,
-        _ rows: SharedRows
+        _ series: SeriesMemory
     ) {
         let counted = WindowRanges(query.window, expired: expired, hasSummaries: query.fitsSummaries)
         window = counted.window
         grid = isInSlots ? query.grid(in: window, expired) : nil
         ranges = grid.map { query.ranges(of: $0, expired) } ?? counted.ranges
         index = GroupIndex(of: query, maxGroups: limits.maxGroups, slots: grid?.count ?? 1)
-        lookup = TargetLookup(by: query.grouping, query.filter, rows)
+        lookup = TargetLookup(by: query.grouping, query.filter, series)
         kind = query.grouping.firstIndex(of: .kind) ?? 0
         maxWholeGroups = isInSlots ? .max : query.maxWholeGroups
         maxSketchBytes = limits.maxSketchBytes

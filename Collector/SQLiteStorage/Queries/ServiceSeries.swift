@@ -43,7 +43,7 @@ struct ServiceSeries {
         guard selectsRequests else { return true }
         guard !selectsOutcomes else { return known.dimensions[place].map(filter.matches) ?? false }
         if let known = isSelected[name] { return known }
-        let isSelected = filter.matches(known.names.span[name])
+        let isSelected = filter.matches(known.names[name])
         self.isSelected[name] = isSelected
         return isSelected
     }

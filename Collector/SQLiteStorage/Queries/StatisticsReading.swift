@@ -8,18 +8,18 @@ struct StatisticsReading {
     private let queries: [StatisticsQuery]
     private let expired: ExpiredTimes
     private let limits: SQLiteLimits
-    private let rows: SharedRows
+    private let series: SeriesMemory
     private var accounts = WindowAccounts()
     private var known: [Int: Result<StatisticsAnswer, TooManyGroups>] = [:]
 
     init(_ queries: [StatisticsQuery], _ expired: ExpiredTimes, _ limits: SQLiteLimits, _ series: SeriesMemory) {
-        (self.queries, self.expired, self.limits, rows) = (queries, expired, limits, SharedRows(series))
+        (self.queries, self.expired, self.limits, self.series) = (queries, expired, limits, series)
     }
 
     /// Returns an answer to each query.
     mutating func answers(in db: Database) throws -> [Result<StatisticsAnswer, TooManyGroups>] {
         let first = queries.indices.filter { !queries[$0].groups.isOfAnswers }
-        var sums = first.map { GroupSums(queries[$0], isInSlots: queries[$0].limit == nil, expired, limits, rows) }
+        var sums = first.map { GroupSums(queries[$0], isInSlots: queries[$0].limit == nil, expired, limits, series) }
         let isKeeping = first.count < queries.count || queries.contains(where: \.needsSecondPass)
         let passes = try ChunkPass.add(to: &sums, isKeeping: isKeeping, in: db)
         for (index, sums) in zip(first, sums) {
@@ -55,7 +55,7 @@ struct StatisticsReading {
                     values, query, isInSlots: query.step != nil, hasWholes: query.hasFigures, expired, limits)
                 selected.add(groups, to: query, at: index, source: source)
             } else {
-                let groups = GroupSums(query, isInSlots: true, expired, limits, rows)
+                let groups = GroupSums(query, isInSlots: true, expired, limits, series)
                 selected.add(groups, to: query, at: index, source: nil)
             }
         } catch {

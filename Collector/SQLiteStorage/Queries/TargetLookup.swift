@@ -18,7 +18,7 @@ struct TargetLookup {
 
     private let dimensions: [Dimension]
     private let filter: RequestFilter
-    private let rows: SharedRows
+    private let memory: SeriesMemory
     /// A sender of each class.
     private var classes: [TelemetryResource] = []
     /// The class of each resource; `nil` for senders that the filter leaves out.
@@ -35,16 +35,16 @@ struct TargetLookup {
     private var groups: [Int??] = []
 
     /// - Parameter dimensions: the dimensions that groups are told apart by.
-    init(by dimensions: [Dimension], _ filter: RequestFilter, _ rows: SharedRows) {
+    init(by dimensions: [Dimension], _ filter: RequestFilter, _ memory: SeriesMemory) {
         self.dimensions = dimensions
         self.filter = filter
-        self.rows = rows
+        self.memory = memory
     }
 
     /// Returns `nil` if the query leaves out this sender.
     mutating func senderClass(ofResource id: Int64, in db: Database) throws -> SenderClass? {
         if let known = classOfResource[id] { return known }
-        let found = try rows.resource(id, in: db).flatMap { try senderClass(of: $0, in: db) }
+        let found = try ResourceRows.find(id, in: db).flatMap { try senderClass(of: $0, in: db) }
         classOfResource[id] = .some(found)
         return found
     }
@@ -79,7 +79,7 @@ struct TargetLookup {
         if series != nil, current == sender.index { return }
         let service = classes[sender.index].service
         if series?.service != service {
-            series = ServiceSeries(try rows.series(of: service, in: db), of: service, by: dimensions, filter)
+            series = ServiceSeries(try memory.series(of: service, in: db), of: service, by: dimensions, filter)
         }
         (current, groups) = (sender.index, Array(repeating: nil, count: series?.names ?? 0))
     }
@@ -88,7 +88,7 @@ struct TargetLookup {
     private mutating func counts(_ service: String, in db: Database) throws -> Bool {
         guard filter.selectsRequests else { return true }
         if let known = counting[service] { return known }
-        let found = try rows.series(of: service, in: db).contains(filter)
+        let found = try memory.series(of: service, in: db).contains(filter)
         counting[service] = found
         return found
     }
