@@ -25,24 +25,16 @@ extension SourceOptions {
         return try await agents(parameters).agents.first
     }
 
-    /// Returns the known names of each dimension that a filter gave a value for. In place of a name that nobody has, they are those of
-    /// the senders that the other filters select, if these have any.
+    /// Returns the known names of each dimension that a filter gave a value for.
     func names(wanted: [(dimension: Dimension, value: String)]) async throws -> [EmptyAnswer.Names] {
         var names: [EmptyAnswer.Names] = []
         for (dimension, value) in wanted where !value.isEmpty {
-            var found = EmptyAnswer.Names(dimension, wanted: value, values: try await values(of: dimension))
-            let senders = wanted.filter { $0.dimension.isOfSender && $0.dimension != dimension }
-            if !found.isKnown, !senders.isEmpty, case let own = try await values(of: dimension, from: senders),
-                !own.isEmpty
-            {
-                found = EmptyAnswer.Names(dimension, wanted: value, values: own)
-            }
-            names.append(found)
+            names.append(try await self.names(of: dimension, value, beside: wanted))
         }
         return names
     }
 
-    /// Returns the version that rows are compared with if nobody has it.
+    /// Returns the version that the rows of a report are compared with if nobody has it.
     ///
     /// - Parameters:
     ///   - compare: the option of that name.
@@ -53,8 +45,20 @@ extension SourceOptions {
         guard report.isComparedWithNothing, let before = ComparisonBase.versions(in: compare)?.before else {
             return nil
         }
-        let senders = filters.filter { $0.dimension.isOfSender && $0.dimension != .version }
-        return try await names(wanted: [(.version, before)] + senders).first.flatMap { $0.isKnown ? nil : $0 }
+        let names = try await names(of: .version, before, beside: filters)
+        return names.isKnown ? nil : names
+    }
+
+    /// Returns the known names of a dimension. In place of a name that nobody has, they are those of the senders that the other filters
+    /// select, if these have any.
+    private func names(
+        of dimension: Dimension, _ wanted: String, beside filters: [(dimension: Dimension, value: String)]
+    ) async throws -> EmptyAnswer.Names {
+        let all = EmptyAnswer.Names(dimension, wanted: wanted, values: try await values(of: dimension))
+        let senders = filters.filter { $0.dimension.isOfSender && $0.dimension != dimension }
+        guard !all.isKnown, !senders.isEmpty else { return all }
+        let own = try await values(of: dimension, from: senders)
+        return own.isEmpty ? all : EmptyAnswer.Names(dimension, wanted: wanted, values: own)
     }
 
     private func values(

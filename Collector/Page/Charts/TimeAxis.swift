@@ -42,8 +42,7 @@ struct TimeAxis: Sendable {
 
     private var step: UInt64 {
         let (second, day) = (1_000_000_000 as UInt64, 86_400_000_000_000 as UInt64)
-        let length = window.to > window.from ? window.to - window.from : 0
-        let wanted = length / Self.maxTicks
+        let wanted = window.length / Self.maxTicks
         return Self.steps.lazy.map { $0 * second }.first { $0 >= wanted } ?? (wanted + day - 1) / day * day
     }
 
@@ -51,7 +50,7 @@ struct TimeAxis: Sendable {
     private func label(_ time: UnixNanoseconds, _ step: UInt64) -> String {
         let day: UInt64 = 86_400_000_000_000
         let isMidnight = time % day == 0
-        return isMidnight && window.to - window.from > day / 2 ? ClockText.day(time) : ClockText.time(time)
+        return isMidnight && window.length > day / 2 ? ClockText.day(time) : ClockText.time(time)
     }
 
     /// The labels under a chart and its marks.

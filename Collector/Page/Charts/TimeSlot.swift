@@ -47,7 +47,3 @@ struct TimeSlot: Sendable {
         TimeSlot(TimeWindow(from: window.from, to: window.from + max(length, window.length)), group)
     }
 }
-
-extension TimeWindow {
-    fileprivate var length: UInt64 { to - from }
-}

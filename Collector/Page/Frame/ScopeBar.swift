@@ -106,8 +106,6 @@ struct ScopeBar {
 }
 
 extension TimeWindow {
-    private var length: UInt64 { to - from }
-
     /// The window of the same length that ends where this one begins.
     fileprivate var before: TimeWindow { TimeWindow(from: from - min(from, length), to: from) }
 

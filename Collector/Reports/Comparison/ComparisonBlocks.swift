@@ -73,7 +73,6 @@ extension SlotGrid {
     }
 
     private func isCut(slot index: Int, below length: UInt64) -> Bool {
-        let window = window(ofSlot: index)
-        return window.to - window.from < min(step, length)
+        window(ofSlot: index).length < min(step, length)
     }
 }

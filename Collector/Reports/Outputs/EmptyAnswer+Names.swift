@@ -1,4 +1,6 @@
+import MartletPoints
 import MartletStorage
+import MartletTelemetry
 
 extension EmptyAnswer {
     /// The names of a dimension that the store has, and the one that a filter asked for.
@@ -24,7 +26,7 @@ extension EmptyAnswer {
         /// - Parameter values: the values that the store has. A host may be given without its port.
         package init(_ dimension: Dimension, wanted: String, values: [String]) {
             let hosts = values.compactMap { name in
-                name.lastIndex(of: ":").map { RequestFilter.storedHost(String(name[..<$0])) }
+                name.lastIndex(of: ":").map { RequestDimensions.storedHost(name[..<$0]) }
             }
             self.init(flag: dimension.rawValue, wanted: wanted, known: dimension == .host ? values + hosts : values)
         }
@@ -32,7 +34,7 @@ extension EmptyAnswer {
         /// Whether the filter may select something. An empty name selects what has none.
         package var isKnown: Bool {
             wanted.isEmpty || known.contains(wanted)
-                || (flag == Dimension.host.rawValue && known.contains(RequestFilter.storedHost(wanted)))
+                || (flag == Dimension.host.rawValue && known.contains(RequestDimensions.storedHost(wanted)))
         }
 
         /// The known name that a person may have meant.

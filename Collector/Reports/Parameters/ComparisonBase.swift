@@ -68,7 +68,7 @@ package enum ComparisonBase: Sendable, Equatable {
         var query = query
         query.window = window
         switch self {
-        case .previous: query.window = Self.moved(window, by: window.to - window.from)
+        case .previous: query.window = Self.moved(window, by: window.length)
         case .earlier(let length): query.window = Self.moved(window, by: length)
         case .versions(let before, _): query.filter.select(.version, before)
         }
@@ -97,7 +97,7 @@ extension Parameters<ReportParameter> {
         guard let text = self[.compare] else { return nil }
         let base = try ComparisonBase(text)
         switch base {
-        case .earlier(let length) where length < query.window.to - query.window.from:
+        case .earlier(let length) where length < query.window.length:
             throw ParameterError(
                 "compare must be at least as long as the window; with \(text), requests would be compared with themselves"
             )

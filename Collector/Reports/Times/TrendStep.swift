@@ -14,8 +14,7 @@ package enum TrendStep {
     /// Returns the shortest length that cuts the window into at most `slots` whole slots, in nanoseconds; a multiple of a day
     /// if no shorter one does.
     package static func fitting(_ window: TimeWindow, slots: UInt64 = 60) -> UInt64 {
-        let length = window.to > window.from ? window.to - window.from : 0
-        let wanted = (length + slots - 1) / slots
+        let wanted = (window.length + slots - 1) / slots
         let day: UInt64 = 86_400_000_000_000
         return seconds.lazy.map { $0 * 1_000_000_000 }.first { $0 >= wanted } ?? (wanted + day - 1) / day * day
     }

@@ -1,3 +1,4 @@
+import MartletPoints
 import MartletTelemetry
 
 /// The requests that a query selects: in each dimension that has wanted values, those with one of these values.
@@ -19,15 +20,9 @@ package struct RequestFilter: Sendable, Equatable {
         switch dimension {
         case .status: wanted[dimension, default: []].insert(value.lowercased())
         // A host that was stored before hosts were in lower case has the first spelling.
-        case .host: wanted[dimension, default: []].formUnion([value, Self.storedHost(value)])
+        case .host: wanted[dimension, default: []].formUnion([value, RequestDimensions.storedHost(value)])
         default: wanted[dimension, default: []].insert(value)
         }
-    }
-
-    /// Returns a host that a person wrote as it is stored: in lower case, and an IPv6 address without a port without its brackets.
-    package static func storedHost(_ text: String) -> String {
-        let isBracketed = text.hasPrefix("[") && text.hasSuffix("]")
-        return (isBracketed ? text.dropFirst().dropLast() : text[...]).lowercased()
     }
 
     /// Leaves a dimension open.

@@ -10,5 +10,8 @@ package struct TimeWindow: Sendable, Equatable {
         self.to = to
     }
 
-    package var seconds: Double { to > from ? Double(to - from) / 1e9 : 0 }
+    /// The time from its beginning to its end, in nanoseconds; 0 if the end is before the beginning.
+    package var length: UInt64 { to > from ? to - from : 0 }
+
+    package var seconds: Double { Double(length) / 1e9 }
 }

@@ -89,6 +89,11 @@ import Testing
         #expect(!EmptyAnswer.Names(.host, wanted: "x" + wanted, values: values).isKnown)
     }
 
+    /// An empty host would select requests without one.
+    @Test func bracketsWithoutAnAddressAreAHostThatNobodyHas() {
+        #expect(!EmptyAnswer.Names(.host, wanted: "[]", values: ["", "api.example:443"]).isKnown)
+    }
+
     @Test func requestsWithoutANameHaveNoPlaceInTheListOfNames() {
         let names = EmptyAnswer.Names(.error, wanted: "timeout", values: ["", "dns"])
         #expect(names.list == "There is dns")

@@ -95,7 +95,7 @@ extension Visit {
     /// Returns the comparison whose other side is the same requests in another window, that of the address if it is one.
     fileprivate func baseOfWindow(_ window: TimeWindow) throws -> ComparisonBase {
         guard case .earlier(let length)? = try comparison.map({ try ComparisonBase($0) }),
-            length >= window.to - window.from
+            length >= window.length
         else { return .previous }
         return .earlier(length)
     }
