@@ -19,8 +19,8 @@ struct LoginRoutes: Sendable {
                     status: .forbidden)
             })
         group.post("login") { request, context in try await logIn(request, context) }
-        // After a wrong token the browser stands at this address.
-        group.get("login") { _, _ in Response(status: .seeOther, headers: [.location: "/"]) }
+        // After a wrong token the browser stands at this address. It changes nothing, so a link from anywhere may lead there.
+        router.get("login") { _, _ in Response(status: .seeOther, headers: [.location: "/"]) }
         group.post("logout") { request, _ in
             if let id = access.session(of: request) { access.sessions.end(id) }
             return Response(status: .seeOther, headers: [.location: "/", .setCookie: access.endedCookie])

@@ -101,7 +101,9 @@ import Testing
     /// A browser stands there after a wrong token.
     @Test func theAddressOfTheLoginLeadsToTheOverview() async throws {
         try await withServer(tokens: tokens) { client in
-            let answer = try await client.executeRequest(uri: "/login", method: .get, headers: [:], body: nil)
+            let fromElsewhere = try #require(HTTPFields.Element.Name("Sec-Fetch-Site"))
+            let answer = try await client.executeRequest(
+                uri: "/login", method: .get, headers: [fromElsewhere: "cross-site"], body: nil)
             #expect((answer.status, answer.headers[.location]) == (.seeOther, "/"))
         }
     }
