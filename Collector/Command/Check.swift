@@ -54,7 +54,7 @@ struct Check: AsyncParsableCommand {
         let results = try await limits.results(for: report) + burnRates(limits.burnRate, until: report.to)
         let (device, outcome) = (color.device, CheckResult.outcome(of: results))
         var text = results.map { $0.line(on: device) }.joined()
-        let filters = selection.given()
+        let filters = selection.given(comparedWith: compare)
         if let version = try await source.unknownVersion(in: report, comparedWith: compare, filters) {
             text += CheckResult(.unknown, version.sentence).line(on: device)
         } else if report.compare != nil, outcome != .holds {

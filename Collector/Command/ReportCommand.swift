@@ -52,7 +52,7 @@ struct ReportCommand: AsyncParsableCommand {
             context.history = try await source.history(of: selection.senders)
             context.names = try await source.names(wanted: selection.given(comparedWith: compare))
         } else if let version = try await source.unknownVersion(
-            in: report, comparedWith: compare, selection.given())
+            in: report, comparedWith: compare, selection.given(comparedWith: compare))
         {
             context.names = [version]
         }

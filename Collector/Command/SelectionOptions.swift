@@ -66,9 +66,7 @@ struct SelectionOptions: ParsableArguments {
     /// Returns the values that were given for dimensions whose names a person may have misspelt.
     ///
     /// - Parameter compare: the option of that name, which may name two versions.
-    func given(
-        comparedWith compare: String? = nil
-    ) -> [(dimension: MartletStorage.Dimension, value: String)] {
+    func given(comparedWith compare: String? = nil) -> [EmptyAnswer.Names.Wanted] {
         let filters = EmptyAnswer.Names.dimensions.flatMap { dimension in wanted(dimension).map { (dimension, $0) } }
         guard let versions = ComparisonBase.versions(in: compare) else { return filters }
         return filters + [(.version, versions.after), (.version, versions.before)]

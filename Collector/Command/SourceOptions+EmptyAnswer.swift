@@ -26,44 +26,36 @@ extension SourceOptions {
     }
 
     /// Returns the known names of each dimension that a filter gave a value for.
-    func names(wanted: [(dimension: Dimension, value: String)]) async throws -> [EmptyAnswer.Names] {
+    func names(wanted: [EmptyAnswer.Names.Wanted]) async throws -> [EmptyAnswer.Names] {
         var names: [EmptyAnswer.Names] = []
-        for (dimension, value) in wanted where !value.isEmpty {
-            names.append(try await self.names(of: dimension, value, beside: wanted))
+        for one in wanted where !one.value.isEmpty {
+            if let found = try await self.names(of: one, beside: wanted) { names.append(found) }
         }
         return names
     }
 
-    /// Returns the version that the rows of a report are compared with if nobody has it.
+    /// Returns the version that the rows of a report are compared with if no chosen sender has it.
     ///
     /// - Parameters:
     ///   - compare: the option of that name.
-    ///   - filters: the values that were given for dimensions.
+    ///   - filters: all that is asked for.
     func unknownVersion(
-        in report: Report, comparedWith compare: String?, _ filters: [(dimension: Dimension, value: String)]
+        in report: Report, comparedWith compare: String?, _ filters: [EmptyAnswer.Names.Wanted]
     ) async throws -> EmptyAnswer.Names? {
         guard report.isComparedWithNothing, let before = ComparisonBase.versions(in: compare)?.before else {
             return nil
         }
-        let names = try await names(of: .version, before, beside: filters)
-        return names.isKnown ? nil : names
+        let names = try await names(of: (.version, before), beside: filters)
+        return names.flatMap { $0.isKnown ? nil : $0 }
     }
 
-    /// Returns the known names of a dimension. In place of a name that nobody has, they are those of the senders that the other filters
-    /// select, if these have any.
     private func names(
-        of dimension: Dimension, _ wanted: String, beside filters: [(dimension: Dimension, value: String)]
-    ) async throws -> EmptyAnswer.Names {
-        let all = EmptyAnswer.Names(dimension, wanted: wanted, values: try await values(of: dimension))
-        let senders = filters.filter { $0.dimension.isOfSender && $0.dimension != dimension }
-        guard !all.isKnown, !senders.isEmpty else { return all }
-        let own = try await values(of: dimension, from: senders)
-        return own.isEmpty ? all : EmptyAnswer.Names(dimension, wanted: wanted, values: own)
+        of wanted: EmptyAnswer.Names.Wanted, beside filters: [EmptyAnswer.Names.Wanted]
+    ) async throws -> EmptyAnswer.Names? {
+        try await EmptyAnswer.Names.find(wanted, beside: filters) { try await values(of: wanted.dimension, from: $0) }
     }
 
-    private func values(
-        of dimension: Dimension, from senders: [(dimension: Dimension, value: String)] = []
-    ) async throws -> [String] {
+    private func values(of dimension: Dimension, from senders: [EmptyAnswer.Names.Wanted]) async throws -> [String] {
         var parameters = ValuesParameters()
         parameters.add(.since, Self.since)
         for (sender, value) in senders {

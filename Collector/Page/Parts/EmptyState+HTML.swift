@@ -15,7 +15,7 @@ extension EmptyState {
     private var sentence: String {
         switch reason {
         case .nobodyEverSent: "Nothing has been sent to this collector yet"
-        case .unknownName(let names): "No \(names.flag) is called \(names.wanted)"
+        case .unknownName(let names): "No \(names.subject) is called \(names.wanted)"
         case .earlier:
             "Nothing came \(visit.filter.wanted.keys.contains(where: \.isOfSender) ? "from the chosen senders " : "")\(visit.windowInWords)"
         case .filtered: "No request matches the filters \(visit.windowInWords)"

@@ -18,6 +18,8 @@ package struct EmptyState: Sendable {
 
     /// The time in which names are looked for: as long as points are kept by default.
     private static let memory: UInt64 = 400 * 86_400_000_000_000
+    /// Names at most. Among more, none is called unknown.
+    private static let maxNames = 1000
 
     let visit: Visit
     let reason: Reason
@@ -39,10 +41,13 @@ package struct EmptyState: Sendable {
         return visit.filters.isEmpty ? .nothing : .filtered
     }
 
-    /// Returns the first filter with a name that the store does not have.
+    /// Returns the first filter with a name that the store does not have, or that the senders of the other filters do not.
     static func unknown(_ visit: Visit, in storage: some Storage) async throws -> EmptyAnswer.Names? {
-        for (name, wanted) in visit.filters {
-            if let names = try await unknown(name, wanted, at: visit.now, in: storage) { return names }
+        let filters = visit.filters.compactMap { name, value in
+            Dimension(rawValue: name.rawValue).map { (dimension: $0, value: value) }
+        }
+        for wanted in filters {
+            if let names = try await unknown(wanted, beside: filters, at: visit.now, in: storage) { return names }
         }
         return nil
     }
@@ -54,19 +59,26 @@ package struct EmptyState: Sendable {
         _ name: PageParameter, notIn seen: [String], _ visit: Visit, in storage: some Storage
     ) async throws -> EmptyAnswer.Names? {
         let chosen = visit.parameters.all(name)
-        guard let wanted = chosen.first, chosen.count == 1, !wanted.isEmpty, !seen.contains(wanted) else { return nil }
-        return try await unknown(name, wanted, at: visit.now, in: storage)
+        guard let dimension = Dimension(rawValue: name.rawValue), let wanted = chosen.first, chosen.count == 1,
+            !wanted.isEmpty, !seen.contains(wanted)
+        else { return nil }
+        return try await unknown((dimension, wanted), at: visit.now, in: storage)
     }
 
     private static func unknown(
-        _ name: PageParameter, _ wanted: String, at now: UnixNanoseconds, in storage: some Storage
+        _ wanted: EmptyAnswer.Names.Wanted, beside filters: [EmptyAnswer.Names.Wanted] = [], at now: UnixNanoseconds,
+        in storage: some Storage
     ) async throws -> EmptyAnswer.Names? {
-        guard let dimension = Dimension(rawValue: name.rawValue), EmptyAnswer.Names.dimensions.contains(dimension)
-        else { return nil }
+        guard EmptyAnswer.Names.dimensions.contains(wanted.dimension) else { return nil }
         let window = TimeWindow(from: now - min(now, memory), to: now)
-        let answer = try await storage.values(ValuesQuery(dimension, window: window, limit: 1000))
-        let names = EmptyAnswer.Names(dimension, wanted: wanted, values: answer.values)
-        return names.isKnown || answer.isThereMore ? nil : names
+        let names = try await EmptyAnswer.Names.find(wanted, beside: filters) { senders in
+            var filter = RequestFilter()
+            for (dimension, value) in senders { filter.select(dimension, value) }
+            let answer = try await storage.values(
+                ValuesQuery(wanted.dimension, window: window, filter: filter, limit: maxNames))
+            return answer.isThereMore ? nil : answer.values
+        }
+        return names.flatMap { $0.isKnown ? nil : $0 }
     }
 
     /// Whether there is anything to choose from.
@@ -80,6 +92,13 @@ extension Visit {
             Dimension(rawValue: $0.name.rawValue) != nil
                 || [.failed, .slowerThan, .fasterThan, .search].contains($0.name)
         }
+    }
+
+    /// Throws if a filter is not one of those that a view has. It would select nothing there.
+    func refuseFilters(besides names: [PageParameter], of view: String) throws(ParameterError) {
+        guard let other = filters.first(where: { !names.contains($0.name) })?.name.rawValue else { return }
+        throw ParameterError(
+            "\(other) is no filter of \(view), which has \(NameList.text(names.map(\.rawValue))) alone")
     }
 
     /// Returns the view's own address without one of its filters.

@@ -7,7 +7,8 @@ extension AgentList {
     private static let maxNoted = 10
 
     package var html: HTML {
-        PageFrame(visit: visit, facts: facts).document("Agents: \(visit.titleOfScope)", view: .agents) {
+        let title = visit.titleOfScope(in: Visit.title(since: since ?? AgentsParameter.defaultSince))
+        return PageFrame(visit: visit, facts: facts).document("Agents: \(title)", view: .agents) {
             element("section", .class("lead-in"), .label("The answer")) {
                 element("h1") { sentence }
                 element("p") { explanation }

@@ -19,8 +19,9 @@ package struct AgentList: Sendable {
     /// The sum of all ledgers; `nil` if no sender keeps one.
     let total: AgentsReport.Account?
 
-    /// - Throws: the store's error.
+    /// - Throws: ``ParameterError``, or the store's error.
     package init(_ visit: Visit, in storage: some Storage) async throws {
+        try visit.refuseFilters(besides: [.service, .environment, .version, .instance], of: "the list of agents")
         self.visit = visit
         facts = try await PageFacts(visit, in: storage)
         let yesterday = visit.now - min(visit.now, Self.day)

@@ -51,7 +51,7 @@ struct HostsTable {
                     element("span", .class("tpl")) { HostName.text(host.name) }
                 }
             }
-            DataTable.cell("called by", "host") { services(host.services) }
+            DataTable.cell("called by", "host") { NameList.text(host.services, atMost: Self.maxNamed) }
             DataTable.cell("count", "num") { link(requests) { FigureText.grouped(host.measures.count) } }
             DataTable.cell("failed %", "num") {
                 link(requests.with(.failed, "true")) { FigureText.percent(host.measures.failures.rate) }
@@ -60,10 +60,5 @@ struct HostsTable {
                 link(requests.with(.sort, "duration")) { Figure.milliseconds(host.measures.latency.p95) }
             }
         }
-    }
-
-    private func services(_ names: [String]) -> String {
-        let more = names.count - Self.maxNamed
-        return names.prefix(Self.maxNamed).joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
     }
 }

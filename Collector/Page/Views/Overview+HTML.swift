@@ -105,11 +105,18 @@ extension Overview {
 extension Visit {
     /// The window and the environment, as a title has them.
     var titleOfScope: String {
-        let since = parameters[.since] ?? PageParameter.defaultSince
         let window =
             parameters[.until] == nil
-            ? (TimeText.nanoseconds(since) == nil ? "since " : "last ") + since
+            ? Self.title(since: parameters[.since] ?? PageParameter.defaultSince)
             : "\(TimeText.format(self.window.from)) to \(TimeText.format(self.window.to))"
-        return ([window] + parameters.all(.environment) + parameters.all(.service)).joined(separator: ", ")
+        return titleOfScope(in: window)
     }
+
+    /// The environment and the services beside a window of its own, as a title has them.
+    func titleOfScope(in window: String) -> String {
+        ([window] + parameters.all(.environment) + parameters.all(.service)).joined(separator: ", ")
+    }
+
+    /// The time from a moment, or from a length of time ago, as a title has it.
+    static func title(since: String) -> String { (TimeText.nanoseconds(since) == nil ? "since " : "last ") + since }
 }

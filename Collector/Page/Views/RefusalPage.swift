@@ -7,10 +7,10 @@ package enum RefusalPage {
     ///
     /// - Parameter pairs: the parameters of the address.
     package static func html(_ error: ParameterError, in pairs: [(String, String)]) -> HTML {
-        let name = String(error.description.prefix { $0 != " " })
+        let name = pairs.map(\.0).first(where: error.isAbout)
         return html(
             "The address cannot be read", error.description,
-            next: same(pairs, without: window.contains(name) ? window : [name]))
+            next: name.flatMap { same(pairs, without: window.contains($0) ? window : [$0]) })
     }
 
     /// Returns the page about a list that continues after a request that is no longer kept.

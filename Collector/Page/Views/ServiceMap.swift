@@ -17,10 +17,7 @@ package struct ServiceMap: Sendable {
 
     /// - Throws: ``ParameterError``, ``TooManyGroups``, or the store's error.
     package init(_ visit: Visit, in storage: some Storage) async throws {
-        if let other = visit.filters.first(where: { !PageParameter.scope.contains($0.name) }) {
-            throw ParameterError(
-                "\(other.name.rawValue) is no filter of the map, which has service and environment alone")
-        }
+        try visit.refuseFilters(besides: [.service, .environment], of: "the map")
         self.visit = visit
         var facts = try await PageFacts(visit, in: storage)
         calls = try await ServiceCalls(

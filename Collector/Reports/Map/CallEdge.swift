@@ -61,8 +61,6 @@ package struct CallEdge: Sendable, Equatable, Codable {
     /// The served hosts as they are read, if they differ from the called one.
     package var otherHosts: String? {
         let others = servedHosts.filter { !$0.isEmpty && $0 != host }
-        guard others.count > Self.maxNamed else { return others.isEmpty ? nil : others.joined(separator: ", ") }
-        let named = others.prefix(Self.maxNamed).joined(separator: ", ")
-        return "\(named) and \(FigureText.grouped(UInt64(others.count - Self.maxNamed))) more"
+        return others.isEmpty ? nil : NameList.text(others, atMost: Self.maxNamed)
     }
 }

@@ -25,11 +25,7 @@ struct RowName {
 
     /// Returns the names of the first rows and the number of the others, such as `GET /a, GET /b and 7 more`; `nil` if there are none.
     func list(of rows: some Collection<ReportRow>) -> String? {
-        let named = rows.prefix(Self.maxListed).map { TerminalText.plain(of($0)) }
-        let more = rows.count - named.count
-        guard let last = named.last else { return nil }
-        if more > 0 { return named.joined(separator: ", ") + " and \(more) more" }
-        return named.count > 1 ? named.dropLast().joined(separator: ", ") + " and " + last : last
+        rows.isEmpty ? nil : NameList.text(rows.map { TerminalText.plain(of($0)) }, atMost: Self.maxListed)
     }
 
     /// Returns the dimensions that tell a row from all others.

@@ -12,6 +12,8 @@ package struct Parameters<Name: ParameterName>: Sendable {
     private static var maxRepeats: Int { 16 }
     /// Bytes of a parameter's value at most.
     private static var maxValueBytes: Int { 1024 }
+    /// Characters of an unknown name that are shown.
+    private static var maxShownCharacters: Int { 64 }
 
     package init() {}
 
@@ -20,12 +22,9 @@ package struct Parameters<Name: ParameterName>: Sendable {
             guard values.count < Self.maxCount else {
                 throw ParameterError("there are more than \(Self.maxCount) parameters")
             }
+            guard let name = Name(rawValue: name) else { throw Self.unknown(name) }
             guard value.utf8.count <= Self.maxValueBytes else {
-                throw ParameterError("a parameter has more than \(Self.maxValueBytes) bytes")
-            }
-            guard let name = Name(rawValue: name) else {
-                throw ParameterError(
-                    "unknown parameter; the parameters are \(Self.list(Name.allCases.map(\.rawValue)))")
+                throw ParameterError("\(name.rawValue) has more than \(Self.maxValueBytes) bytes")
             }
             guard name.isRepeatable || self[name] == nil else {
                 throw ParameterError("\(name.rawValue) must not be given more than once")
@@ -138,6 +137,12 @@ package struct Parameters<Name: ParameterName>: Sendable {
             throw ParameterError("status must be a code such as 404, or a class from 1xx to 5xx")
         default: return
         }
+    }
+
+    private static func unknown(_ name: String) -> ParameterError {
+        let shown = TerminalText.plain(String(name.prefix(maxShownCharacters)))
+        return ParameterError(
+            "\(shown) is no parameter here; the parameters are \(list(Name.allCases.map(\.rawValue)))")
     }
 
     static func list(_ names: [String]) -> String {

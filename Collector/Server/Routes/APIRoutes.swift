@@ -25,34 +25,18 @@ struct APIRoutes: Sendable {
             group.get(path) { request, context in
                 try await answer { try await context.whileClientIsThere { try await read(request, context) } }
             }
-            refuseOtherMethods(at: path, of: group)
+            group.refuseOtherMethods(at: path, than: path == "requests" ? [.get, .delete] : [.get])
         }
         group.get("openapi.json") { _, _ in
             Response(
                 status: .ok, headers: [.contentType: "application/json; charset=utf-8"],
                 body: ResponseBody(byteBuffer: ByteBuffer(bytes: PackageResources.openapi_json)))
         }
+        group.refuseOtherMethods(at: "openapi.json")
         group.delete("requests") { request, _ in
             try await answer("the kept requests could not be deleted") { try await removeRequests(request) }
         }
     }
-
-    /// Answers 405 with the methods that there are (RFC 9110, section 15.5.6).
-    private func refuseOtherMethods(at path: RouterPath, of group: RouterGroup<CollectorRequestContext>) {
-        let allowed = path == "requests" ? "GET, HEAD, DELETE" : "GET, HEAD"
-        for method in Self.otherMethods {
-            if path == "requests", method == .delete { continue }
-            group.on(path, method: method) { _, _ in
-                var response = try Response.json(
-                    Problem(error: "the methods of this path are \(allowed)"), status: .methodNotAllowed)
-                response.headers[.allow] = allowed
-                return response
-            }
-        }
-    }
-
-    private static let otherMethods =
-        [.post, .put, .patch, .delete, .options, .trace] + [HTTPRequest.Method(rawValue: "QUERY")].compactMap(\.self)
 
     private typealias Read = @Sendable (Request, CollectorRequestContext) async throws -> Response
 

@@ -15,6 +15,7 @@ struct HealthRoutes: Sendable {
             guard let fault else { return try Response.json(HealthAnswer(status: "ok")) }
             return try Response.json(HealthAnswer(status: fault), status: .serviceUnavailable)
         }
+        for path: RouterPath in ["healthz", "readyz"] { router.refuseOtherMethods(at: path) }
     }
 }
 

@@ -25,6 +25,8 @@ struct LoginRoutes: Sendable {
             if let id = access.session(of: request) { access.sessions.end(id) }
             return Response(status: .seeOther, headers: [.location: "/", .setCookie: access.endedCookie])
         }
+        router.refuseOtherMethods(at: "login", than: [.get, .post], PageRoutes.refusal)
+        router.refuseOtherMethods(at: "logout", than: [.post], PageRoutes.refusal)
     }
 
     /// The form at the address that was asked for, so that the address stays.

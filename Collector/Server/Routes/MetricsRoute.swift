@@ -21,6 +21,7 @@ struct MetricsRoute: Sendable {
         group.add(middleware: ReaderMiddleware(access: access) { _ in try Response.readTokenMissing })
         group.add(middleware: ReadLimiterMiddleware(limiter: limiter))
         group.get { request, _ in await page(isSent: request.method == .get) }
+        group.refuseOtherMethods(at: "")
     }
 
     /// - Parameter isSent: whether the body goes to the client; for a HEAD only its length does.

@@ -16,6 +16,7 @@ struct PageRoutes: Sendable {
     func add(to router: RouterGroup<CollectorRequestContext>) {
         for file in PageAssets.all {
             router.get(RouterPath(file.path)) { _, _ in Response(file) }
+            router.refuseOtherMethods(at: RouterPath(file.path))
         }
         let group = router.group()
         group.add(middleware: LongWorkMiddleware())
@@ -40,7 +41,7 @@ struct PageRoutes: Sendable {
             let visit = signedIn(try TracePage.visit(id, request.queryPairs, now: now()), by: request)
             return try await TracePage(id, visit, in: storage).html
         }
-        view("/requests/clear", of: group) { request, _ in
+        view("/requests/clear", of: group, withMethods: [.get, .post]) { request, _ in
             try await ClearPage(try visit(ClearPage.address, request), in: storage).html
         }
         view("/map", of: group) { request, _ in
@@ -73,12 +74,22 @@ struct PageRoutes: Sendable {
 
     private typealias View = @Sendable (Request, CollectorRequestContext) async throws -> HTML
 
-    private func view(_ path: RouterPath, of group: RouterGroup<CollectorRequestContext>, _ view: @escaping View) {
+    /// - Parameter methods: those that the path has; others have their own routes.
+    private func view(
+        _ path: RouterPath, of group: RouterGroup<CollectorRequestContext>,
+        withMethods methods: [HTTPRequest.Method] = [.get], _ view: @escaping View
+    ) {
         group.get(path) { request, context in
             try await answer(to: request) {
                 Response(page: try await context.whileClientIsThere { try await view(request, context) })
             }
         }
+        group.refuseOtherMethods(at: path, than: methods, Self.refusal)
+    }
+
+    /// The page about a method that a path does not have.
+    @Sendable static func refusal(_ sentence: String) -> Response {
+        Response(page: RefusalPage.html("This address is asked in another way", sentence))
     }
 
     private func visit(_ address: PageAddress, _ request: Request) throws -> Visit {

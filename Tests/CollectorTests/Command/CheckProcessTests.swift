@@ -73,10 +73,12 @@ import Testing
         }
     }
 
-    @Test func aNameThatOnlyOtherSendersHaveIsKnown() async throws {
+    @Test func aNameThatOnlyOtherSendersHaveIsToldWithThoseOfTheChosenOnes() async throws {
         let result = try await check(
-            ["--max-failure-rate", "5%", "--service", "payments", "--version", "1.8.2"] + hour + source)
-        #expect(!result.output.contains(" is called "), "\(result.output)")
+            ["--max-failure-rate", "5%", "--service", "payments", "--instance", "storefront-2"] + hour + source)
+        #expect(result.status == 2)
+        let sentence = "No instance of the chosen senders is called storefront-2. There are payments-1 and payments-2"
+        #expect(result.output.hasPrefix("? " + sentence), "\(result.output)")
     }
 
     @Test func noCollectorIsStatus2() async throws {

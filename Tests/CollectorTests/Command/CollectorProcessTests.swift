@@ -130,7 +130,7 @@ import Testing
                     "No service is called payment. There are catalog and payments; nearest: payments"))
             let pair = try await run(["agents", "--service", "payments", "--instance", "catalog"] + source)
             #expect(
-                pair.output.hasPrefix("No agent of --service payments --instance catalog has sent anything since 2"))
+                pair.output.hasPrefix("No instance of the chosen senders is called catalog. There is payments"))
         }
     }
 

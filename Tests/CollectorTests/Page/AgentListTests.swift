@@ -70,6 +70,29 @@ import Testing
         }
     }
 
+    @Test(arguments: ["kind=client", "host=a", "status=5xx", "failed=true", "search=x"])
+    func aFilterOfRequestsIsRefused(filter: String) async throws {
+        try await withServer(clock: { Samples.time(58) }) { client in
+            let page = try await client.read("/agents?service=shop&\(filter)")
+            #expect(page.status == 400)
+            #expect(
+                page.text.contains(
+                    "is no filter of the list of agents, which has service, environment, version and instance alone"))
+            #expect(page.links.contains("?service=shop"))
+        }
+    }
+
+    @Test(arguments: [
+        ("", "last 24h"), ("?since=1h", "last 24h"), ("?since=3d", "last 3d"),
+        ("?since=3d&until=2d&service=shop", "last 3d, shop"),
+    ])
+    func theTitleHasTheTimeOfTheList(query: String, title: String) async throws {
+        try await withServer(clock: { Samples.time(58) }) { client in
+            let page = try await client.read("/agents\(query)")
+            #expect(page.markup.contains("<title>Agents: \(title)"))
+        }
+    }
+
     @Test func aFilterLeavesOutOtherServices() async throws {
         try await withServer(clock: { Samples.time(58) }) { client in
             for service in ["shop", "stock"] {

@@ -22,7 +22,7 @@ import Testing
             _ = try await client.post(try Self.batch("desk", calls: ["pay": 1]))
             let page = try await client.read("/?since=1m")
             #expect(page.text.contains("Hosts called 2"))
-            #expect(page.text.contains("pay:443 desk, shop 6 0.00"))
+            #expect(page.text.contains("pay:443 desk and shop 6 0.00"))
             #expect(page.text.contains("mail:443 shop 2 0.00"))
             let address = "/?since=1m&host=pay%3A443&kind=client"
             #expect(page.links.contains(address))

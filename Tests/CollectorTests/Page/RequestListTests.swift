@@ -247,8 +247,13 @@ import Testing
             let turned = try await client.read("/requests?search=pay&since=1h&until=2h")
             #expect(turned.text.contains("The same without since and until"))
             #expect(turned.links.contains("?search=pay"))
-            // A parameter that is missing, or one too many, has no such link.
-            #expect(try await !client.read("/requests?colour=red").text.contains("The same without"))
+            let unknown = try await client.read("/requests?search=pay&colour=red")
+            #expect(unknown.text.contains("colour is no parameter here; the parameters are since, until,"))
+            #expect(unknown.text.contains("The same without colour"))
+            #expect(unknown.links.contains("?search=pay"))
+            let long = try await client.read("/requests?search=\(String(repeating: "x", count: 1025))&host=a")
+            #expect(long.text.contains("search has more than 1024 bytes"))
+            #expect(long.links.contains("?host=a"))
         }
     }
 }

@@ -118,6 +118,39 @@ import Testing
                 """)
     }
 
+    /// The versions of `pay` are 1.8 and 2.0, and `shop` has 1.0 alone.
+    @Test(arguments: [
+        ("1.0", "version of the chosen senders", "2.0"), ("2.1", "version", "2.0"), ("1.8", nil, nil),
+    ])
+    func aVersionIsLookedForAmongThoseOfTheService(wanted: String, subject: String?, nearest: String?) async throws {
+        let filters: [EmptyAnswer.Names.Wanted] = [(.service, "pay"), (.version, "1.8"), (.version, wanted)]
+        let names = try #require(
+            try await EmptyAnswer.Names.find((.version, wanted), beside: filters) { senders in
+                senders.contains { $0 == (.service, "pay") } ? ["1.8", "2.0"] : ["1.0", "1.8", "2.0"]
+            })
+        #expect(names.isKnown == (subject == nil))
+        #expect((names.isKnown ? nil : names.subject) == subject)
+        if !names.isKnown { #expect(names.nearest == nearest) }
+        let service = try await EmptyAnswer.Names.find((.service, "pay"), beside: filters) { senders in
+            senders.isEmpty ? ["pay", "shop"] : []
+        }
+        #expect(service?.isKnown == true)
+    }
+
+    @Test func aVersionIsNotComparedWithItself() {
+        let text = sentence([CommandFlag("compare", "version:1.8..1.0")]) {
+            var names = EmptyAnswer.Names(flag: "version", wanted: "1.0", known: ["1.8", "2.0"])
+            names.others = ["1.8"]
+            $0.names = [names]
+        }
+        #expect(
+            text == """
+                No version is called 1.0. There are 1.8 and 2.0; nearest: 2.0
+                  martlet-collector report --compare version:1.8..2.0
+
+                """)
+    }
+
     @Test func aCommandInMarkdownIsABlockOfCode() {
         let text = ReportMarkdown.text(of: report, context([CommandFlag("collector", "http://127.0.0.1:4318")]))
         #expect(text.contains("\n\n    martlet-collector report --since 7d --collector http://127.0.0.1:4318\n"))
