@@ -18,6 +18,7 @@ extension EmptyState {
         case .unknownName(let names): "No \(names.subject) is called \(names.wanted)"
         case .earlier:
             "Nothing came \(visit.filter.wanted.keys.contains(where: \.isOfSender) ? "from the chosen senders " : "")\(visit.windowInWords)"
+        case .uncounted: "No requests came from the chosen senders \(visit.windowInWords)"
         case .filtered: "No request matches the filters \(visit.windowInWords)"
         case .nothing: "No requests \(visit.windowInWords)"
         }
@@ -35,6 +36,10 @@ extension EmptyState {
                 "\(FigureText.age((max(visit.now, time) - time) / 1_000_000_000)) ago"
             }
             ", at \(TimeText.format(time)), from \(sender)."
+        case .uncounted:
+            "They were heard of, and sent nothing that counts as a request: "
+            link(visit.address(of: .agents)) { "their list" }
+            "."
         case .filtered: "Leave out a filter to see other requests of this time."
         case .nothing:
             "The agents that were heard of are in "

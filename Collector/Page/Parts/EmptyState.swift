@@ -11,6 +11,8 @@ package struct EmptyState: Sendable {
         /// The latest arrival from the senders that the filters select lies before the window: its time, by the collector's clock, and
         /// its sender.
         case earlier(UnixNanoseconds, sender: String)
+        /// The senders that the filters select sent in the window, and nothing that counts.
+        case uncounted
         /// The window has requests, and the filters select none of them.
         case filtered
         case nothing
@@ -33,12 +35,14 @@ package struct EmptyState: Sendable {
     private static func reason(of visit: Visit, in storage: some Storage) async throws -> Reason {
         if try await storage.agents(seenSince: 0, limit: 1).agents.isEmpty { return .nobodyEverSent }
         if let names = try await unknown(visit, in: storage) { return .unknownName(names) }
-        if let latest = try await storage.agents(seenSince: 0, visit.filter, limit: 1).agents.first,
-            latest.lastSeen <= visit.window.from
-        {
+        let latest = try await storage.agents(seenSince: 0, visit.filter, limit: 1).agents.first
+        if let latest, latest.lastSeen <= visit.window.from {
             return .earlier(latest.lastSeen, sender: latest.resource.service)
         }
-        return visit.filters.isEmpty ? .nothing : .filtered
+        if visit.filters.isEmpty { return .nothing }
+        let isOfSendersAlone = visit.filters.allSatisfy { Dimension(rawValue: $0.name.rawValue)?.isOfSender ?? false }
+        guard isOfSendersAlone, let latest, latest.lastSeen <= visit.window.to else { return .filtered }
+        return .uncounted
     }
 
     /// Returns the first filter with a name that the store does not have, or that the senders of the other filters do not.

@@ -29,10 +29,9 @@ package struct EmptyAnswer {
         let answer = EmptyAnswer(report: report, context: context, asked: command)
         if context.history == .nobodyEverSent { return answer.nobody }
         if let names = context.names.first(where: { !$0.isKnown }) { return answer.unknown(names) }
-        if case .latest(let time, let sender) = context.history, answer.isBefore(time) {
-            return answer.earlier(time, sender)
-        }
-        return answer.nothing
+        guard case .latest(let time, let sender) = context.history else { return answer.nothing }
+        if answer.isBefore(time) { return answer.earlier(time, sender) }
+        return answer.isOfSendersAlone && answer.isWithin(time) ? answer.uncounted(time, sender) : answer.nothing
     }
 
     private var nobody: String {
@@ -60,6 +59,20 @@ package struct EmptyAnswer {
         TimeText.parse(report.from, now: 0).map { time <= $0 } ?? false
     }
 
+    private func isWithin(_ time: UnixNanoseconds) -> Bool {
+        !isBefore(time) && TimeText.parse(report.to, now: 0).map { time <= $0 } ?? false
+    }
+
+    /// Whether senders are chosen, and their requests are not restricted.
+    private var isOfSendersAlone: Bool { !filters.isEmpty && filters.count == senders.count }
+
+    /// The flags that leave out requests.
+    private var filters: [CommandFlag] {
+        NextCommand.selecting(others(["since", "until"])).filter { !source.contains($0) }
+    }
+
+    private var senders: [CommandFlag] { filters.filter { Dimension(rawValue: $0.name)?.isOfSender ?? false } }
+
     /// Returns an hour up to the time at which the latest data came. It may have come some minutes after its requests.
     package static func window(of latest: UnixNanoseconds) -> (since: String, until: String) {
         let minute: UInt64 = 60_000_000_000
@@ -69,17 +82,24 @@ package struct EmptyAnswer {
 
     private func earlier(_ time: UnixNanoseconds, _ sender: String) -> String {
         let (since, to) = Self.window(of: time)
-        let age = context.now.map { ", \(FigureText.age((max($0, time) - time) / 1_000_000_000)) ago" } ?? ""
-        let moment = context.now.map { WindowText.moment(time, now: $0) + " UTC" } ?? TimeText.format(time)
-        let senders = others(["since", "until"]).filter { Dimension(rawValue: $0.name)?.isOfSender ?? false }
         let chosen = senders.isEmpty ? "" : "from \(CommandFlag.text(senders)) "
-        return
-            "Nothing came \(chosen)\(window). The latest came at \(moment)\(age), from \(TerminalText.plain(sender)):\n"
+        return "Nothing came \(chosen)\(window). \(latest(time, sender)):\n"
             + command(asked, [CommandFlag("since", since), CommandFlag("until", to)] + others(["since", "until"]))
     }
 
+    /// The chosen senders send, but no requests that count: spans inside a service, or figures of the process.
+    private func uncounted(_ time: UnixNanoseconds, _ sender: String) -> String {
+        "No requests came from \(CommandFlag.text(senders)) \(window). \(latest(time, sender)), without requests:\n"
+            + command("agents", senders + source)
+    }
+
+    private func latest(_ time: UnixNanoseconds, _ sender: String) -> String {
+        let age = context.now.map { ", \(FigureText.age((max($0, time) - time) / 1_000_000_000)) ago" } ?? ""
+        let moment = context.now.map { WindowText.moment(time, now: $0) + " UTC" } ?? TimeText.format(time)
+        return "The latest came at \(moment)\(age), from \(TerminalText.plain(sender))"
+    }
+
     private var nothing: String {
-        let filters = NextCommand.selecting(others(["since", "until"])).filter { !source.contains($0) }
         guard filters.isEmpty else {
             let rest = context.flags.filter { !filters.contains($0) }
             let these = filters.count == 1 ? "the filter" : "these filters"

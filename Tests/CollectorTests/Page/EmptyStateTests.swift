@@ -101,6 +101,20 @@ import Testing
         }
     }
 
+    @Test func sendersWithoutRequestsLeadToTheirList() async throws {
+        try await withServer(clock: { Samples.time(58) }) { client in
+            let batch = MetricsBatch(
+                resource: Samples.resource("idle"), start: Samples.time(40), end: Samples.time(50), series: [:],
+                ledger: Ledger())
+            _ = try await client.post(try batch.otlp())
+            let page = try await client.read("/?since=1m&service=idle")
+            #expect(page.text.contains("No requests came from the chosen senders in the last 1 min"))
+            #expect(page.links.contains("/agents?since=1m&service=idle"))
+            let filtered = try await client.read("/?since=1m&service=idle&method=GET")
+            #expect(!filtered.text.contains("from the chosen senders"))
+        }
+    }
+
     @Test func filtersThatMatchNothingCanBeLeftOutOneByOne() async throws {
         try await withRequests { client in
             let page = try await client.read("/?since=5m&method=GET&status=404")

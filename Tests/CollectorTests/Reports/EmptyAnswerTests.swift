@@ -169,6 +169,21 @@ import Testing
                 """)
     }
 
+    @Test func sendersWithoutRequestsAreToldFromAFilterThatMatchesNothing() throws {
+        let latest = try #require(TimeText.parse("2026-11-21T16:53:10Z", now: 0))
+        func text(_ flags: [CommandFlag]) -> String {
+            sentence([CommandFlag("since", "5m")] + flags) { $0.history = .latest(latest, sender: "inner (i-1)") }
+        }
+        #expect(
+            text([CommandFlag("service", "inner"), CommandFlag("by", "host"), CommandFlag("collector", "http://c")]) == """
+                No requests came from --service inner in the last 5 min. The latest came at 16:53:10 UTC, 1 min 2 s ago, from inner (i-1), without requests:
+                  martlet-collector agents --service inner --collector http://c
+
+                """)
+        #expect(text([CommandFlag("service", "inner"), CommandFlag("status", "5xx")]).hasPrefix("No request matches "))
+        #expect(text([]).hasPrefix("No requests in the last 5 min. A longer time:"))
+    }
+
     // MARK: Kept requests
 
     private func requests(
