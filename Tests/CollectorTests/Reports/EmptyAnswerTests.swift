@@ -174,8 +174,9 @@ import Testing
         func text(_ flags: [CommandFlag]) -> String {
             sentence([CommandFlag("since", "5m")] + flags) { $0.history = .latest(latest, sender: "inner (i-1)") }
         }
+        let flags = [CommandFlag("service", "inner"), CommandFlag("by", "host"), CommandFlag("collector", "http://c")]
         #expect(
-            text([CommandFlag("service", "inner"), CommandFlag("by", "host"), CommandFlag("collector", "http://c")]) == """
+            text(flags) == """
                 No requests came from --service inner in the last 5 min. The latest came at 16:53:10 UTC, 1 min 2 s ago, from inner (i-1), without requests:
                   martlet-collector agents --service inner --collector http://c
 
