@@ -5,7 +5,9 @@ import MartletSQLiteStorage
 
 /// The window of a command.
 struct WindowOptions: ParsableArguments {
-    @Option(help: "TIME at which the window begins. (default: \(ReportParameter.defaultSince))")
+    @Option(
+        help: "TIME at which the window begins. (default: \(ReportParameter.defaultSince), or that long before --until)"
+    )
     var since: String?
 
     @Option(help: "TIME at which the window ends. (default: now)")

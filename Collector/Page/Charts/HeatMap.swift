@@ -5,9 +5,11 @@ import MartletTelemetry
 /// Requests by time and latency: a column for each slot of time, a row for each factor of two. Counts come from sketches, whose
 /// buckets are at most 0.6 % wide, so a request near a bound may count in the next row. Pure.
 struct HeatMap: Sendable, Equatable {
-    /// Rows at most. If durations span more factors of two, the rows with the most requests are shown, and the outermost take
-    /// the requests beyond them.
+    /// Rows at most. If durations span more factors of two, the rows with the most requests are shown, and the outermost take the
+    /// requests beyond them: the fastest row any number, the slowest a few.
     static let maxRows = 12
+    /// The slowest requests that the last row may take beside its own, as a share of all.
+    private static let mostBeyond = 0.01
     /// The steps of colour.
     static let levels = 6
     /// Bounds are powers of two of a millisecond: from a nanosecond to 36 years.
@@ -47,7 +49,7 @@ struct HeatMap: Sendable, Equatable {
             return
         }
         let fine = slots.map { Self.counts(of: $0, in: range) }
-        let kept = Self.busiest((0..<range.count).map { row in fine.reduce(0) { $0 &+ $1[row] } })
+        let kept = Self.shown((0..<range.count).map { row in fine.reduce(0) { $0 &+ $1[row] } })
         let exponents = Array(range)
         rows = kept.map { row in
             Row(
@@ -112,14 +114,15 @@ struct HeatMap: Sendable, Equatable {
         }
     }
 
-    /// Returns the rows next to each other that have the most requests; of equal ones the slowest, so that the tail has rows.
-    private static func busiest(_ sums: [UInt64]) -> Range<Int> {
+    /// Returns the rows next to each other that are shown: of those above which there are few requests, the ones with the most; of equal
+    /// ones the slowest, so that the tail has rows.
+    private static func shown(_ sums: [UInt64]) -> Range<Int> {
         guard sums.count > maxRows else { return 0..<sums.count }
-        let starts = (0...sums.count - maxRows).reversed()
-        let start = starts.max { one, other in
-            sums[one..<one + maxRows].reduce(0, &+) < sums[other..<other + maxRows].reduce(0, &+)
-        }
-        return (start ?? 0)..<(start ?? 0) + maxRows
+        func requests(_ rows: Range<Int>) -> UInt64 { sums[rows].reduce(0, &+) }
+        let most = UInt64(Double(requests(0..<sums.count)) * mostBeyond)
+        let starts = (0...sums.count - maxRows).reversed().filter { requests($0 + maxRows..<sums.count) <= most }
+        let start = starts.max { requests($0..<$0 + maxRows) < requests($1..<$1 + maxRows) } ?? 0
+        return start..<start + maxRows
     }
 
     private static func joined(_ counts: [UInt64], in kept: Range<Int>) -> [UInt64] {

@@ -7,10 +7,16 @@ package enum RefusalPage {
     ///
     /// - Parameter pairs: the parameters of the address.
     package static func html(_ error: ParameterError, in pairs: [(String, String)]) -> HTML {
-        let name = pairs.map(\.0).first(where: error.isAbout)
+        // A failure quotes nothing of a request, so the sentence about an unknown parameter does not have its name.
+        let names = pairs.map(\.0)
+        let name = names.first(where: error.isAbout) ?? names.first { !isKnown($0) }
         return html(
             "The address cannot be read", error.description,
             next: name.flatMap { same(pairs, without: window.contains($0) ? window : [$0]) })
+    }
+
+    private static func isKnown(_ name: String) -> Bool {
+        PageParameter(rawValue: name) != nil || name == PageParameter.emptyFields
     }
 
     /// Returns the page about a list that continues after a request that is no longer kept.

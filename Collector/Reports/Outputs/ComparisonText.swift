@@ -42,6 +42,8 @@ package struct ComparisonText {
     private var incompleteness: String? {
         let shares = [report.completeness, comparison.completeness]
         guard shares.contains(where: { $0.map { $0 < 1 } ?? true }), shares != [nil, nil] else { return nil }
+        // Nobody reported on the time before, and nothing came of it.
+        if comparison.completeness == nil, report.completeness == 1, report.isComparedWithNothing { return nil }
         let parts = shares.map { $0.map { $0 < 1 ? FigureText.completeness($0) : "all" } ?? "an unknown part" }
         return
             "\(parts[0]) of the requests arrived, and \(parts[1]) of those before: the missing ones may change a verdict"

@@ -7,6 +7,11 @@ extension Parameters where Name: WindowParameterName {
     private static var longestDays: UInt64 { 800 }
 
     package func window(now: UnixNanoseconds) throws(ParameterError) -> TimeWindow {
+        if self[.since] == nil, self[.until] != nil, let length = TimeText.nanoseconds(Name.defaultSince) {
+            // The window keeps its length, whenever it is asked for.
+            let to = try time(.until, default: "0s", now: now)
+            return TimeWindow(from: to - min(to, length), to: to)
+        }
         let from = try time(.since, default: Name.defaultSince, now: now)
         let to = try time(.until, default: "0s", now: now, after: from)
         guard from < to else { throw ParameterError("since must be before until") }

@@ -12,8 +12,6 @@ package struct Parameters<Name: ParameterName>: Sendable {
     private static var maxRepeats: Int { 16 }
     /// Bytes of a parameter's value at most.
     private static var maxValueBytes: Int { 1024 }
-    /// Characters of an unknown name that are shown.
-    private static var maxShownCharacters: Int { 64 }
 
     package init() {}
 
@@ -22,7 +20,10 @@ package struct Parameters<Name: ParameterName>: Sendable {
             guard values.count < Self.maxCount else {
                 throw ParameterError("there are more than \(Self.maxCount) parameters")
             }
-            guard let name = Name(rawValue: name) else { throw Self.unknown(name) }
+            guard let name = Name(rawValue: name) else {
+                throw ParameterError(
+                    "unknown parameter; the parameters are \(Self.list(Name.allCases.map(\.rawValue)))")
+            }
             guard value.utf8.count <= Self.maxValueBytes else {
                 throw ParameterError("\(name.rawValue) has more than \(Self.maxValueBytes) bytes")
             }
@@ -137,12 +138,6 @@ package struct Parameters<Name: ParameterName>: Sendable {
             throw ParameterError("status must be a code such as 404, or a class from 1xx to 5xx")
         default: return
         }
-    }
-
-    private static func unknown(_ name: String) -> ParameterError {
-        let shown = TerminalText.plain(String(name.prefix(maxShownCharacters)))
-        return ParameterError(
-            "\(shown) is no parameter here; the parameters are \(list(Name.allCases.map(\.rawValue)))")
     }
 
     static func list(_ names: [String]) -> String {

@@ -40,6 +40,15 @@ package struct RequestFilter: Sendable, Equatable {
         }
     }
 
+    /// Whether a host is wanted.
+    ///
+    /// - Parameter host: with its port (``Dimension/host``).
+    package func matches(host: String) -> Bool {
+        guard let values = wanted[.host] else { return true }
+        let name = host.lastIndex(of: ":").map { RequestDimensions.storedHost(host[..<$0]) }
+        return values.contains(host) || name.map(values.contains) ?? false
+    }
+
     /// Whether the dimensions of a request are wanted that its sender does not decide.
     package func matches(_ dimensions: RequestDimensions) -> Bool {
         wanted.allSatisfy { dimension, values in

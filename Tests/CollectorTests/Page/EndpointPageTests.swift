@@ -232,6 +232,39 @@ import Testing
         }
     }
 
+    /// A server that counts its requests without a host, as Swift's servers do.
+    @Test func theServiceBehindACalledHostIsTheOneThatSpansShowed() async throws {
+        try await withServer { client in
+            try await storeTwoMinutes(to: client)
+            var served = Samples.dimensions(.server)
+            (served.host, served.port) = ("", 0)
+            for service in ["accounts", "other"] {
+                try await store([served: repeated(0.09, 95)], end: 20, service: service, to: client)
+            }
+            #expect(try await !client.read(Self.address).text.contains("served by"))
+
+            let (call, answer) = (try span(1, Samples.dimensions()), try span(2, served, below: 1))
+            for (service, span) in [("checkout", call), ("accounts", answer)] {
+                let batch = DetailsBatch(resource: Samples.resource(service), details: [span])
+                #expect(try await client.post(try batch.otlp(), to: "/v1/traces").status == .ok)
+            }
+            let page = try await client.read(Self.address)
+            #expect(page.text.contains("called by checkout at api.example.com:443 , served by accounts"))
+            #expect(page.text.contains("accounts 1.2 answers, as its server measures 95 0.00"))
+            #expect(!page.text.contains("other 1.2"))
+            let rest = "&method=GET&endpoint=%2Fusers%2F%7Bid%7D&service=accounts&kind=server"
+            #expect(page.links.contains("/endpoint?since=1m\(rest)&host="), "\(page.links)")
+            #expect(page.links.contains("/requests?since=1m\(rest)&version=1.2&host="), "\(page.links)")
+        }
+    }
+
+    private func span(_ number: UInt8, _ request: RequestDimensions, below parent: UInt8? = nil) throws -> SpanRecord {
+        var span = Samples.detail(number)
+        (span.kind, span.start, span.request) = (request.kind == .client ? .client : .server, Samples.time(15), request)
+        if let above = parent.map(Samples.detail) { (span.traceID, span.parentSpanID) = (above.traceID, above.spanID) }
+        return span
+    }
+
     @Test func aServiceIsNotNamedAsItsOwnCaller() async throws {
         try await withServer { client in
             try await storeTwoMinutes(to: client)

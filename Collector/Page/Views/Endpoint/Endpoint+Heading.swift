@@ -62,9 +62,9 @@ extension Endpoint {
             " at "
             element("span", .class("mono")) { HostName.text(host) }
         }
-        if !others.isEmpty {
+        if !other.services.isEmpty {
             ", "
-            services(kind == .client ? "served by" : "called by", others, kind == .client ? .server : .client)
+            services(kind == .client ? "served by" : "called by", other.services, kind == .client ? .server : .client)
         }
     }
 
@@ -77,7 +77,8 @@ extension Endpoint {
             "\(word) "
             for (index, name) in names.prefix(shown).enumerated() {
                 index > 0 ? ", " : ""
-                link(visit.selected(.endpoint).with([(.service, name), (.kind, side.rawValue)])) { name }
+                let address = visit.selected(.endpoint).with([(.service, name), (.kind, side.rawValue)])
+                link(side == kind ? address : other.address(address)) { name }
             }
             names.count > shown ? " and \(names.count - shown) more" : ""
         }

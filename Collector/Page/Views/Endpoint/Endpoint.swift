@@ -28,8 +28,7 @@ package struct Endpoint: Sendable {
     let failures: FailureList
     let versions: [EndpointVersion]
     let rules: RulesNotice
-    /// The services at the other end.
-    let others: [String]
+    let other: OtherSide
     let traits: [FailureTrait]
     let marks: [TimeMark]
     let heatMap: HeatMap
@@ -70,13 +69,13 @@ package struct Endpoint: Sendable {
         failures = FailureList(try answers[1].get(), before: earlier)
         let senders = try answers[2].get()
         traits = FailureTrait.all(of: requests, senders: senders)
-        let peers = try answers.dropFirst(3).first?.get()
+        other = try await OtherSide(
+            try answers.dropFirst(3).first?.get(), questions, visit.filter.wanted[.service], in: storage)
         let agents = try await storage.agents(seenSince: questions.before.window.from, limit: AgentsReport.maxAgents)
             .agents
         let seen = SeenVersions(agents.filter { questions.environment.matches($0.resource) })
-        versions = EndpointVersion.all(of: senders, kind, peers, seen)
+        versions = EndpointVersion.all(of: senders, kind, other.answer, seen)
         rules = RulesNotice(visit, [requests], agents)
-        others = Set((peers?.groups ?? []).compactMap { $0.values[0] }).sorted()
         marks = versions.compactMap { version in version.new.map { TimeMark(time: $0, label: version.name) } }
         heatMap = HeatMap(totals.slots.map { $0.group.statistics.duration })
         keptCells = try await storage.cells(questions.cells(of: heatMap, totals.slots))

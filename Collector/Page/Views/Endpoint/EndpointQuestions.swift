@@ -70,7 +70,7 @@ struct EndpointQuestions {
     }
 
     /// The services at the other end, as far as they count requests too.
-    private var peers: StatisticsQuery? {
+    var peers: StatisticsQuery? {
         peerFilter.map { StatisticsQuery(window: window, filter: $0, by: [.service, .version]) }
     }
 

@@ -66,10 +66,10 @@ struct VersionsTable {
     }
 
     private func address(_ version: EndpointVersion) -> PageAddress {
-        endpoint.requestsAddress.with([
-            (.service, version.service), (.kind, version.kind.rawValue),
-            (.version, version.version),
+        let address = endpoint.requestsAddress.with([
+            (.service, version.service), (.kind, version.kind.rawValue), (.version, version.version),
         ])
+        return version.kind == endpoint.kind ? address : endpoint.other.address(address)
     }
 
     @HTMLBuilder private var hint: HTML {

@@ -15,10 +15,10 @@ import Testing
     }
 
     @Test func moreFactorsOfTwoThanRowsKeepAllRequests() {
-        let many = durations(Array(repeating: 0.1, count: 50) + (0..<30).map { 0.000_001 * Double(1 << $0) })
+        let many = durations(Array(repeating: 0.1, count: 5000) + (0..<30).map { 0.000_001 * Double(1 << $0) })
         let map = HeatMap([many, durations([])])
         #expect(map.rows.count == HeatMap.maxRows)
-        #expect(map.counts[0].reduce(0, +) == 80)
+        #expect(map.counts[0].reduce(0, +) == 5030)
         #expect(map.counts[1].reduce(0, +) == 0)
         #expect(map.rows.first?.lower == nil)
         #expect(map.rows.last?.upper == nil)
@@ -26,10 +26,19 @@ import Testing
     }
 
     @Test func theRowsWithTheMostRequestsAreShownAndThenTheSlowest() {
-        let map = HeatMap([durations(Array(repeating: 0.003, count: 9) + [0.000_000_1, 3000])])
+        let map = HeatMap([durations(Array(repeating: 0.003, count: 199) + [0.000_000_1, 3000])])
         #expect(map.rows.first?.text == "up to 4 ms")
         #expect(map.rows.last?.text == "more than 4,096 ms")
-        #expect(map.counts[0] == [10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1])
+        #expect(map.counts[0] == [200, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1])
+    }
+
+    /// Connections that are refused at once.
+    @Test func manyFastRequestsLeaveTheSlowOnesTheirRows() {
+        let refused = [0.000_2, 0.000_3, 0.000_6, 0.001_2].flatMap { Array(repeating: $0, count: 500) }
+        let slow = [0.6, 1.2, 2.1].flatMap { Array(repeating: $0, count: 60) }
+        let map = HeatMap([durations(refused + slow)])
+        #expect(map.rows.suffix(3).map(\.text) == ["512–1,024 ms", "1,024–2,048 ms", "2,048–4,096 ms"])
+        #expect(map.counts[0].suffix(3) == [60, 60, 60])
     }
 
     @Test func stepsOfColourTellFewRequestsApart() {
