@@ -51,13 +51,13 @@ struct Check: AsyncParsableCommand {
         let limits = try limits
         let report = try await source.report(parameters)
         guard !report.rows.isEmpty else { return (try await explanation(of: report), .unknown) }
-        let results = try await limits.results(for: report) + burnRates(limits.burnRate, until: report.to)
+        let unknown = try await source.unknownNames(beside: report, comparedWith: compare, selection.given())
+        let results =
+            try await limits.results(for: report) + burnRates(limits.burnRate, until: report.to)
+            + unknown.map { CheckResult(.unknown, $0.sentence) }
         let (device, outcome) = (color.device, CheckResult.outcome(of: results))
         var text = results.map { $0.line(on: device) }.joined()
-        let filters = selection.given(comparedWith: compare)
-        if let version = try await source.unknownVersion(in: report, comparedWith: compare, filters) {
-            text += CheckResult(.unknown, version.sentence).line(on: device)
-        } else if report.compare != nil, outcome != .holds {
+        if unknown.isEmpty, report.compare != nil, outcome != .holds {
             text += NextCommand.again(report, parameters.flags + source.flags, on: device)
         }
         return (text, outcome)

@@ -51,10 +51,9 @@ struct ReportCommand: AsyncParsableCommand {
         if report.rows.isEmpty {
             context.history = try await source.history(of: selection.senders)
             context.names = try await source.names(wanted: selection.given(comparedWith: compare))
-        } else if let version = try await source.unknownVersion(
-            in: report, comparedWith: compare, selection.given(comparedWith: compare))
-        {
-            context.names = [version]
+        } else {
+            context.names = try await source.unknownNames(
+                beside: report, comparedWith: compare, selection.given())
         }
         return context
     }

@@ -34,19 +34,26 @@ extension SourceOptions {
         return names
     }
 
-    /// Returns the version that the rows of a report are compared with if no chosen sender has it.
+    /// Returns the names beside the rows of a report that nobody has: each of several values of a filter, and the version that the rows
+    /// are compared with.
     ///
     /// - Parameters:
     ///   - compare: the option of that name.
-    ///   - filters: all that is asked for.
-    func unknownVersion(
-        in report: Report, comparedWith compare: String?, _ filters: [EmptyAnswer.Names.Wanted]
-    ) async throws -> EmptyAnswer.Names? {
-        guard report.isComparedWithNothing, let before = ComparisonBase.versions(in: compare)?.before else {
-            return nil
+    ///   - filters: the values that were given for dimensions.
+    func unknownNames(
+        beside report: Report, comparedWith compare: String?, _ filters: [EmptyAnswer.Names.Wanted]
+    ) async throws -> [EmptyAnswer.Names] {
+        var wanted = filters.filter { one in filters.count { $0.dimension == one.dimension } > 1 && !one.value.isEmpty }
+        var all = filters
+        if report.isComparedWithNothing, let versions = ComparisonBase.versions(in: compare) {
+            wanted.append((.version, versions.before))
+            all += [(.version, versions.after), (.version, versions.before)]
         }
-        let names = try await names(of: (.version, before), beside: filters)
-        return names.flatMap { $0.isKnown ? nil : $0 }
+        var unknown: [EmptyAnswer.Names] = []
+        for one in wanted {
+            if let names = try await names(of: one, beside: all), !names.isKnown { unknown.append(names) }
+        }
+        return unknown
     }
 
     private func names(

@@ -13,7 +13,7 @@ package struct ReportContext: Sendable {
     package var sortedBy: GroupOrder.Measure?
     /// The facts that explain a report without rows.
     package var history = EmptyAnswer.History.unknown
-    /// The names that the store has: without rows for each filter that was given, and beside rows for a compared version that nobody has.
+    /// The names that the store has: without rows for each filter that was given, and beside rows for each name that nobody has.
     package var names: [EmptyAnswer.Names] = []
 
     package init() {}

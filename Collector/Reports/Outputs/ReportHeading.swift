@@ -54,6 +54,9 @@ struct ReportHeading {
 
     private var notes: [String] {
         var notes = report.gaps + [report.changedByRules].compactMap(\.self)
+        if !report.rows.isEmpty, totals.count > 1, !report.by.contains(.kind) {
+            notes.append("rows count requests made and requests served together; --by kind tells them apart")
+        }
         if !report.rows.isEmpty, report.isCut {
             let (shown, all) = (
                 FigureText.grouped(UInt64(report.rows.count)), FigureText.grouped(UInt64(report.rowCount))

@@ -111,10 +111,20 @@ package struct TopScreen {
             switch state.view {
             case _ where state.showsHelp: "any key returns"
             case .report where state.isTyping: "Enter keep  Escape show all"
-            case .report: "s sort  f failed only  / filter  space pause  Enter requests  ? help  q quit"
-            case .requests: "q back  f failed only  space pause  ? help"
+            case .report:
+                fitted(["s sort", "f failed only", "/ filter", "space pause", "Enter requests", "? help", "q quit"])
+            case .requests: fitted(["f failed only", "space pause", "? help", "q back"])
             }
         return device.paint(keys, .dim)
+    }
+
+    /// Returns as many keys as have room; the last two, which tell of all others and lead out, come first.
+    private func fitted(_ keys: [String]) -> String {
+        var keys = keys
+        while keys.count > 2, TextWidth.of(keys.joined(separator: "  ")) > device.columns ?? .max {
+            keys.remove(at: keys.count - 3)
+        }
+        return keys.joined(separator: "  ")
     }
 
     private func wrapped(_ text: String) -> [String] {

@@ -73,6 +73,16 @@ import Testing
         }
     }
 
+    @Test func aNameThatNobodyHasIsToldBesideTheRowsOfAnotherOne() async throws {
+        let names = ["--service", "storefront", "--service", "payment"] + hour + source
+        let result = try await check(["--max-failure-rate", "50%"] + names)
+        #expect(result.status == 2)
+        let sentence = "No service is called payment. There are payments and storefront; nearest: payments"
+        #expect(result.output.hasSuffix("\n? \(sentence)\n"), "\(result.output)")
+        let report = try await ChildProcess(.martletCollector, ["report"] + names).finish()
+        #expect(report.output.contains("\n\(sentence).\n"), "\(report.output)")
+    }
+
     @Test func aNameThatOnlyOtherSendersHaveIsToldWithThoseOfTheChosenOnes() async throws {
         let result = try await check(
             ["--max-failure-rate", "5%", "--service", "payments", "--instance", "storefront-2"] + hour + source)

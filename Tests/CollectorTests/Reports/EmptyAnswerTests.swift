@@ -258,7 +258,7 @@ import Testing
     @Test(
         arguments: [
             ("storfront", "storefront"), ("STOREFRONT", "storefront"), ("storefront2", "storefront"),
-            ("paymets", "payments"),
+            ("paymets", "payments"), ("pay", "payments"), ("front", "storefront"),
             ("a", nil), ("warehouse", nil), ("", nil),
         ] as [(String, String?)])
     func theNearestNameHasFewEdits(name: String, nearest: String?) {

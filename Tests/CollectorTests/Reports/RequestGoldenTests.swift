@@ -34,12 +34,22 @@ import Testing
     }
 
     @Test func programsGetRequestsInAFixedForm() throws {
+        try expect(try ReportJSON.text(of: SampleRequest.list), in: "requests.json")
+        try expect(try ReportJSON.text(of: try #require(SampleRequest.report)), in: "request.json")
         try expect(RequestsCSV.text(of: SampleRequest.list), in: "requests.csv")
         try expect(RequestsMarkdown.text(of: SampleRequest.list), in: "requests.md")
         try expect(try ReportJSON.text(of: RequestHAR(try #require(SampleRequest.report))), in: "request.har")
     }
 
-    @Test(arguments: [80, 120])
+    @Test(arguments: [80, 120, 200])
+    func aTerminalShowsTheListInItsWidth(columns: Int) throws {
+        let text = RequestsTable.text(of: SampleRequest.list, on: OutputDevice(columns: columns))
+        try expect(text, in: "requests-\(columns).txt")
+        for line in text.split(separator: "\n").dropLast() { #expect(TextWidth.of(String(line)) <= columns, "\(line)") }
+        try expect(RequestsTable.text(of: SampleRequest.list), in: "requests-file.txt")
+    }
+
+    @Test(arguments: [80, 120, 200])
     func aTerminalShowsAgentsInItsWidth(columns: Int) throws {
         let now = Samples.time(7_300)
         var process = ProcessStatistics()
@@ -61,5 +71,6 @@ import Testing
         try expect(text, in: "agents-\(columns).txt")
         for line in text.split(separator: "\n") { #expect(TextWidth.of(String(line)) <= columns) }
         try expect(AgentsTable.text(of: report), in: "agents-file.txt")
+        try expect(try ReportJSON.text(of: report), in: "agents.json")
     }
 }

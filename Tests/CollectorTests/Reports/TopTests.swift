@@ -51,6 +51,15 @@ import Testing
         #expect(lines(sorted).contains("sorted by p95"))
     }
 
+    @Test(arguments: [
+        (76, "s sort  f failed only  / filter  space pause  Enter requests  ? help  q quit"),
+        (75, "s sort  f failed only  / filter  space pause  ? help  q quit"),
+        (50, "s sort  f failed only  / filter  ? help  q quit"), (20, "? help  q quit"),
+    ])
+    func aNarrowScreenHasTheKeysThatLeadOn(columns: Int, keys: String) {
+        #expect(lines(state(), columns: columns).last == keys)
+    }
+
     @Test func fLeavesOutRowsWithoutFailures() {
         #expect(endpoints(state()).contains(""))
         #expect(!endpoints(state("f")).contains(""))
