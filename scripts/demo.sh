@@ -186,8 +186,8 @@ cat <<TRY
 The page:       $collector/
 The storefront: $storefront
 To try:
-  $bin/martlet-collector report --collector $collector --by endpoint --by status
-  $bin/martlet-collector report --collector $collector --by error --sort failures
+  $bin/martlet-collector report --collector $collector --kind client --by endpoint --by status
+  $bin/martlet-collector report --collector $collector --kind client --by error --sort failures
   $bin/martlet-collector agents --collector $collector
   $bin/Shopper --storefront $storefront --requests 1000
 A drill: a fifth of the payments are answered with 503, 400 ms later, and payments never hears of them.
