@@ -62,16 +62,20 @@ extension SourceOptions {
         try await EmptyAnswer.Names.find(wanted, beside: filters) { try await values(of: wanted.dimension, from: $0) }
     }
 
-    private func values(of dimension: Dimension, from senders: [EmptyAnswer.Names.Wanted]) async throws -> [String] {
+    /// Returns `nil` if there are more values than the collector lists.
+    private func values(of dimension: Dimension, from senders: [EmptyAnswer.Names.Wanted]) async throws -> [String]? {
         var parameters = ValuesParameters()
         parameters.add(.since, Self.since)
         for (sender, value) in senders {
             if let name = ValuesParameter(rawValue: sender.rawValue) { parameters.add(name, value) }
         }
-        guard let store = try await openStore() else {
-            let report: ValuesReport = try await client().get("api/v1/values/\(dimension.rawValue)", parameters.query)
-            return report.values
+        let report: ValuesReport
+        if let store = try await openStore() {
+            let query = try parameters.query(of: dimension, now: SQLiteStorage.systemClock())
+            report = ValuesReport(try await store.values(query), of: dimension)
+        } else {
+            report = try await client().get("api/v1/values/\(dimension.rawValue)", parameters.query)
         }
-        return try await store.values(try parameters.query(of: dimension, now: SQLiteStorage.systemClock())).values
+        return report.isThereMore ? nil : report.values
     }
 }

@@ -134,6 +134,23 @@ import Testing
         }
     }
 
+    @Test func amongMoreNamesThanAreListedNoneIsCalledUnknown() async throws {
+        let storage = try SQLiteStorage(path: store)
+        let time = SQLiteStorage.systemClock()
+        // The collector lists 1,000 values.
+        let points = (0...1000).map { number in
+            RequestPoint(
+                dimensions: Samples.dimensions(endpoint: "/e\(number)"), start: time - 10_000_000_000, end: time,
+                statistics: Samples.statistics([0.1]))
+        }
+        _ = try await storage.store([InstanceMetrics(resource: Samples.resource(), points: points)], of: nil)
+        try storage.close()
+        let names = ["--endpoint", "/e1", "--endpoint", "/f", "--store", "sqlite:" + store]
+        let report = try await run(["report"] + names)
+        #expect(report.output.contains("/e1"), "\(report.output)")
+        #expect(!report.output.contains(" is called "), "\(report.output)")
+    }
+
     @Test func sigtermEndsTheCollectorWithTheStoreInOneFile() async throws {
         let collector = try await CollectorProcess(store: store)
         #expect(try await collector.post(try Samples.body(), batch: "i-1/1/metrics") == 200)

@@ -258,6 +258,38 @@ import Testing
         }
     }
 
+    private static var proxied: RequestDimensions {
+        var dimensions = Samples.dimensions()
+        dimensions.host = "proxy"
+        return dimensions
+    }
+
+    /// A sender chooses the hosts in its spans.
+    @Test func moreHostsThanAnAddressMayHaveLeaveLinksThatWork() async throws {
+        try await withServer { client in
+            try await storeTwoMinutes(to: client)
+            var served = Samples.dimensions(.server)
+            try await store([served: repeated(0.09, 95)], end: 20, service: "elsewhere", to: client)
+            for number in 1...20 as ClosedRange<UInt8> {
+                (served.host, served.port) = ("behind-\(number)", 80)
+                try await store([served: repeated(0.09, 2)], end: 20, service: "accounts", to: client)
+                let spans = [
+                    ("checkout", try span(number, Self.proxied)),
+                    ("accounts", try span(number + 100, served, below: number)),
+                ]
+                for (service, span) in spans {
+                    let batch = DetailsBatch(resource: Samples.resource(service), details: [span])
+                    #expect(try await client.post(try batch.otlp(), to: "/v1/traces").status == .ok)
+                }
+            }
+            try await store([Self.proxied: repeated(0.1, 40)], end: 20, to: client)
+            let page = try await client.read(Self.address.replacing("api.example.com", with: "proxy"))
+            #expect(page.text.contains("accounts 1.2 answers, as its server measures 40 0.00"), "\(page.text)")
+            let link = try #require(page.links.first { $0.hasPrefix("/endpoint?") && $0.contains("service=accounts") })
+            #expect(try await client.read(link).text.contains("None of 40 requests failed."))
+        }
+    }
+
     private func span(_ number: UInt8, _ request: RequestDimensions, below parent: UInt8? = nil) throws -> SpanRecord {
         var span = Samples.detail(number)
         (span.kind, span.start, span.request) = (request.kind == .client ? .client : .server, Samples.time(15), request)

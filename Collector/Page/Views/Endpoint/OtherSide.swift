@@ -5,10 +5,12 @@ import MartletStorage
 struct OtherSide: Sendable {
     /// Observed calls that are looked at for the services behind a called host.
     private static let maxCalls = 5000
+    /// Hosts of an address at most: the values that one parameter may have.
+    private static let maxHosts = 16
 
     /// The requests by service and version; `nil` if no endpoint is selected.
     let answer: StatisticsAnswer?
-    /// The hosts as which the other side counts the requests; `nil` if as the same one.
+    /// The hosts as which the other side counts the requests: `nil` if as the same one, none if as too many to select them.
     let hosts: Set<String>?
 
     /// The services, by name.
@@ -32,13 +34,12 @@ struct OtherSide: Sendable {
             (self.answer, hosts) = (answer, nil)
             return
         }
+        let served = Set(calls.map(\.servedHost))
+        let hosts = served.count > Self.maxHosts ? [] : served
         query.filter.removeAll(.host)
-        for call in calls {
-            query.filter.select(.service, call.callee)
-            query.filter.select(.host, call.servedHost)
-        }
-        self.answer = try await storage.statistics(query)
-        hosts = Set(calls.map(\.servedHost))
+        for call in calls { query.filter.select(.service, call.callee) }
+        for host in hosts { query.filter.select(.host, host) }
+        (self.answer, self.hosts) = (try await storage.statistics(query), hosts)
     }
 
     /// Returns the address of the same requests as the other side counts them.
